@@ -1,0 +1,59 @@
+// The two kinds of failure of the project.
+// Error: the user's fault; thrown anywhere, caught once in main(), printed as
+//   "file:line:column: what; hint" with the exit code it carries.
+// CHECK: our own bug; always on, throws InternalError, which main() asks the user to report.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+// Where in the user's input the fault lies; line 0 = no position is known. Lines and columns from 1.
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+enum class ExitCode { ok = 0, failed = 1, usage = 2, incomplete = 3 };
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& what, ExitCode code = ExitCode::usage)
+      : std::runtime_error(what), code_(code) {}
+  Error(const Location& where, const std::string& what, ExitCode code = ExitCode::usage);
+
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] void fail_check(const char* condition, const char* file, int line,
+                             const std::string& message);
+
+// The known name nearest to `name` by edit distance; empty when none is near enough to be meant.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
+// "unknown gpu 'h10'; did you mean 'h100'?" or, with no near name, "...; known: a, b, c".
+std::string unknown_name(std::string_view noun, std::string_view name,
+                         const std::vector<std::string>& known);
+
+}  // namespace windtunnel
+
+// CHECK(condition, "format {}", value): the message is required, it says which invariant broke.
+#define CHECK(condition, ...)                                                             \
+  do {                                                                                    \
+    if (!(condition))                                                                     \
+      ::windtunnel::fail_check(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+  } while (false)

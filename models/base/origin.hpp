@@ -1,0 +1,32 @@
+// Where a number comes from. Every constant of the library and of a calibration carries one, and a
+// report says which share of the predicted time rests on which.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace windtunnel {
+
+// Ordered from the strongest evidence to the weakest.
+enum class Origin { measured, published, spec, assumed };
+inline constexpr int kOrigins = 4;
+
+// A result is as strong as the weakest number that it rests on.
+inline Origin weakest(Origin a, Origin b) { return std::max(a, b); }
+
+const char* to_string(Origin origin);
+
+// Seconds (or shares) by origin, indexed by Origin.
+using OriginShares = std::array<double, kOrigins>;
+
+// A number with its evidence. `low` and `high` bound it (90 %); equal to value when not known.
+struct Parameter {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  Origin origin = Origin::assumed;
+  std::string source;  // device and date, paper and table, or data sheet
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,52 @@
+#include "models/base/random.hpp"
+
+#include <Random123/philox.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace windtunnel {
+
+RandomStream::RandomStream(std::uint64_t seed, RandomPurpose purpose, std::uint64_t index)
+    : seed_(seed), purpose_(static_cast<std::uint32_t>(purpose)), index_(index) {}
+
+std::uint64_t RandomStream::next() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  const r123::Philox4x32::ctr_type counter = {
+      {counter_++, purpose_, static_cast<std::uint32_t>(index_),
+       static_cast<std::uint32_t>(index_ >> 32)}};
+  const r123::Philox4x32::key_type key = {
+      {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}};
+  const auto block = r123::Philox4x32()(counter, key);
+  spare_ = (std::uint64_t{block[2]} << 32) | block[3];
+  has_spare_ = true;
+  return (std::uint64_t{block[0]} << 32) | block[1];
+}
+
+double RandomStream::uniform() {
+  // 52 bits, centred in their cell: never 0 and never 1, so logarithms are finite.
+  return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52;
+}
+
+std::uint64_t RandomStream::below(std::uint64_t bound) {
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+}
+
+double RandomStream::exponential(double mean) { return -mean * std::log(uniform()); }
+
+double RandomStream::weibull(double shape, double mean) {
+  const double scale = mean / std::tgamma(1 + 1 / shape);
+  return scale * std::pow(-std::log(uniform()), 1 / shape);
+}
+
+double RandomStream::lognormal(double median, double sigma) {
+  // Box-Muller; one of the pair is thrown away to keep one counter step per draw.
+  const double radius = std::sqrt(-2 * std::log(uniform()));
+  const double angle = 2 * std::numbers::pi * uniform();
+  return median * std::exp(sigma * radius * std::cos(angle));
+}
+
+}  // namespace windtunnel

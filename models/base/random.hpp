@@ -1,0 +1,42 @@
+// Counter-based random numbers (Philox 4x32-10, Salmon et al., SC'11, through Random123): a draw
+// depends on (seed, purpose, index, counter) alone, so any order of work and any number of threads
+// gives the same numbers. The distributions are our own inverse CDFs, because those of the standard
+// library differ between implementations.
+#pragma once
+
+#include <cstdint>
+
+namespace windtunnel {
+
+// What a stream is used for; streams of different purposes are independent.
+enum class RandomPurpose : std::uint32_t {
+  failure_arrival = 1,
+  failure_node = 2,
+  repair = 3,
+  recovery = 4,
+  test = 5,
+};
+
+class RandomStream {
+ public:
+  // `index` tells streams of one purpose apart (replica, failure class, node, ...).
+  RandomStream(std::uint64_t seed, RandomPurpose purpose, std::uint64_t index);
+
+  double uniform();                                   // in the open interval (0, 1)
+  std::uint64_t below(std::uint64_t bound);           // 0 .. bound-1
+  double exponential(double mean);                    // mean > 0
+  double weibull(double shape, double mean);          // mean > 0, shape > 0
+  double lognormal(double median, double sigma);
+
+ private:
+  std::uint64_t next();
+
+  std::uint64_t seed_;
+  std::uint32_t purpose_;
+  std::uint64_t index_;
+  std::uint32_t counter_ = 0;
+  std::uint64_t spare_ = 0;
+  bool has_spare_ = false;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,57 @@
+// Every shared capacity of a cluster, numbered, and the route of a byte from GPU to GPU or to a
+// resource of its own node. The numbering is arithmetic: no table, O(1) memory for any size.
+//
+// A link is directed: a full-duplex NIC is two links. Latency is not a property of a link here
+// (SimGrid's CM02 model would share bandwidth by latency): a task carries its delays itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/cluster.hpp"
+
+namespace windtunnel {
+
+using LinkId = std::int32_t;
+
+// Shared capacities inside a node and at the storage, as a task names them.
+enum class Resource : std::uint8_t {
+  sm,             // SMs of the GPU; capacity = number of SMs, a unit of work = one SM-second
+  hbm,            // bytes/s of the GPU's memory
+  pcie_out,       // GPU to host, bytes/s
+  pcie_in,        // host to GPU, bytes/s
+  host_memory,    // bytes/s of the node; a copy through it reads or writes once
+  cpu,            // cores of the node; a unit of work = one core-second
+  nic_out,        // the GPU's NIC, bytes/s
+  nic_in,
+  storage_write,  // bytes/s of the whole cluster's storage, and the node's storage NIC on the way
+  storage_read,
+};
+
+class LinkTable {
+ public:
+  explicit LinkTable(const Cluster& cluster);
+
+  LinkId count() const;
+  // Units per second: bytes/s, or SMs, or cores.
+  double capacity(LinkId link) const;
+  std::string name(LinkId link) const;   // "nic-out 17", "pod-up 3 rail 2": for messages and tests
+
+  // Appends the links from GPU to GPU: none for src == dst; NVLink ports within a node; NICs and,
+  // between pods (or, in a rail fabric, between rails), the uplinks.
+  void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
+  // Appends the link(s) of a resource of the GPU's node (storage: NIC of the node, then storage).
+  void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
+  // Switches passed between two GPUs: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via spine.
+  int switch_hops(int src_gpu, int dst_gpu) const;
+
+ private:
+  int pod_of(int gpu) const;
+  int nic_of(int gpu) const;   // within the node
+  const Cluster cluster_;
+  int pods_ = 1;
+  int uplinks_per_pod_ = 1;    // one per rail in a rail fabric
+};
+
+}  // namespace windtunnel

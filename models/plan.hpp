@@ -1,0 +1,117 @@
+// The Plan: for every rank and stream the ordered list of tasks with their dependencies. It is the
+// one value that every executor (simulation, real hardware, trace export) reads.
+//
+// Ranks come as classes: ranks of one class run the same task list, each with its own groups and
+// peers. A class's members are listed; the i-th entry of every slot belongs to the i-th member.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "models/collective.hpp"
+#include "models/links.hpp"
+#include "models/task_cost.hpp"
+
+namespace windtunnel {
+
+using RankId = std::int32_t;
+using TaskIndex = std::int32_t;   // position in the class's task list
+
+enum class TaskKind : std::uint8_t { compute, send, recv, collective, copy, encode, store };
+
+// Units of each resource that one unit of a flow uses: {pcie_out, 1}, {host_memory, 2}.
+struct Demand {
+  Resource resource = Resource::hbm;
+  int weight = 1;
+};
+
+// A fluid amount of work on resources of the rank's own node, shared max-min fairly with all others
+// that use them.
+struct Flow {
+  double amount = 0;                                          // bytes, SM-seconds or core-seconds
+  double max_rate = std::numeric_limits<double>::infinity();  // units per second
+  std::vector<Demand> demands;
+};
+
+struct Task {
+  TaskKind kind = TaskKind::compute;
+  std::string name;                 // "F0.3" = forward of stage 0, micro-batch 3
+  std::int16_t stream = 0;
+  std::int16_t iteration = 0;
+  std::int32_t stage = -1;
+  std::int32_t microbatch = -1;
+
+  // A task starts when its predecessors have ended (all of them, or the first `join_first`), its
+  // stream is free (or, on an unordered stream, at once) and not_before_s has passed.
+  std::vector<TaskIndex> after;     // of the same rank
+  int join_first = 0;               // 0: all
+  double not_before_s = 0;
+  int priority = 0;                 // larger first, on a stream by priority
+
+  // First the plain time sum(cost), then all flows at once; it ends when the last of them does.
+  std::vector<CostPart> cost;
+  std::vector<Flow> flows;
+  Category category = Category::forward;   // what time beyond `cost` is charged to
+  Origin origin = Origin::assumed;         // what that time rests on
+
+  // send, recv: matched by (source rank, destination rank, tag).
+  std::int16_t peer_slot = -1;
+  std::int64_t tag = 0;
+  double bytes = 0;                 // per rank; collective: the full buffer
+  // A synchronous send starts when the receive is posted too; an asynchronous one at once, and the
+  // receive ends when it is posted and the bytes have arrived. recv carries no cost of its own.
+  bool synchronous = false;
+
+  // collective: matched by (group, sequence). Starts when every member has reached it.
+  std::int16_t group_slot = -1;
+  std::int32_t sequence = 0;
+  CollectiveKind collective = CollectiveKind::all_reduce;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  bool as_flows = false;            // false: `cost` is the closed form's time; true: cost = latency
+
+  // Memory timeline of the rank.
+  double allocate_bytes = 0;        // when it starts
+  double free_bytes = 0;            // when it ends
+};
+
+enum class StreamOrder : std::uint8_t {
+  in_order,     // one task at a time, in list order
+  by_priority,  // one task at a time: of the ready ones the highest priority, then list order
+  unordered,    // every task as soon as it is ready; holds receives only
+};
+
+struct Stream {
+  std::string name;                 // "compute", "send", "recv", "dp", "copy"
+  StreamOrder order = StreamOrder::in_order;
+};
+
+struct Group {
+  Category axis = Category::dp;
+  std::vector<RankId> members;
+};
+
+struct RankClass {
+  std::string name;                          // "pp 3"
+  std::vector<RankId> members;
+  std::vector<Stream> streams;
+  std::vector<Task> tasks;                   // within a stream, list order is issue order
+  std::vector<std::vector<std::int32_t>> groups;  // [slot][member]: index into Plan::groups
+  std::vector<std::vector<RankId>> peers;         // [slot][member]
+};
+
+struct Plan {
+  int ranks = 0;                             // rank r runs on GPU r
+  int iterations = 1;
+  std::vector<RankClass> classes;
+  std::vector<Group> groups;
+};
+
+// Throws InternalError (a Plan is made by us) that names class and task unless: members partition
+// the ranks, indices are in range, `after` is acyclic and together with stream order and matching
+// cannot deadlock, every send has its receive and back, group members agree on their collectives,
+// unordered streams hold receives only.
+void validate_plan(const Plan& plan);
+
+}  // namespace windtunnel

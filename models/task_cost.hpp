@@ -1,0 +1,36 @@
+// What a second of simulated time is charged to, and on which evidence it rests.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/base/origin.hpp"
+
+namespace windtunnel {
+
+// The order is the order of columns in reports.
+enum class Category : std::uint8_t {
+  forward,
+  backward,
+  recompute,
+  optimizer,
+  tp,
+  cp,
+  pp,
+  ep,
+  dp,
+  snapshot,
+  wait,      // nothing ran: not_before, a straggler
+};
+inline constexpr int kCategories = 11;
+const char* to_string(Category category);
+
+struct CostPart {
+  Category category = Category::forward;
+  Origin origin = Origin::assumed;
+  double seconds = 0;
+};
+
+double total_seconds(std::span<const CostPart> parts);
+
+}  // namespace windtunnel

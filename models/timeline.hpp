@@ -1,0 +1,31 @@
+// When every task of the recorded ranks ran.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/plan.hpp"
+
+namespace windtunnel {
+
+struct Span {
+  double start_s = 0;    // all predecessors ended and the stream was free
+  double end_s = 0;
+};
+
+struct RankTimeline {
+  RankId rank = 0;
+  std::int32_t rank_class = 0;      // index into Plan::classes
+  double multiplicity = 1;          // ranks that this one stands for
+  std::vector<Span> spans;          // by TaskIndex
+};
+
+struct Timeline {
+  std::vector<RankTimeline> ranks;  // ascending by rank; at least one rank of every class
+  double makespan_s = 0;
+  std::vector<double> iteration_end_s;   // end of the last task of each iteration, all ranks
+  std::uint64_t events = 0;         // simulated activities
+  std::int64_t ranks_simulated = 0;
+};
+
+}  // namespace windtunnel

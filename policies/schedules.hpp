@@ -1,0 +1,29 @@
+// Pipeline schedules by name: one table, one generator each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/schedule.hpp"
+
+namespace windtunnel {
+
+struct ScheduleKind {
+  std::string_view name;       // "interleaved-1f1b"
+  std::string_view help;
+  std::string_view source;     // paper
+  // Throws Error that says why when the theory forbids (p, m, v).
+  Schedule (*generate)(int ranks, int microbatches, int chunks);
+};
+
+const std::vector<ScheduleKind>& schedule_kinds();   // gpipe, 1f1b, interleaved-1f1b
+
+// Throws Error with the nearest name for an unknown schedule.
+Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
+
+// Every stage and micro-batch once per action kind, forward before backward, each stage on its rank.
+// Throws Error that names rank and action.
+void validate_schedule(const Schedule& schedule);
+
+}  // namespace windtunnel

@@ -1,0 +1,30 @@
+// The library that ships inside the program: GPUs, nodes, fabrics, models and calibrations from
+// scenarios/library/*.yaml, embedded at build time; every number with its origin.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/calibration.hpp"
+#include "models/cluster.hpp"
+#include "models/transformer.hpp"
+
+namespace windtunnel {
+
+const std::vector<GpuSpec>& library_gpus();
+const std::vector<NodeSpec>& library_nodes();
+const std::vector<TransformerSpec>& library_models();
+const std::vector<Calibration>& library_calibrations();
+struct NamedFabric {
+  std::string name;
+  FabricSpec fabric;
+};
+const std::vector<NamedFabric>& library_fabrics();
+
+// Each throws Error with the nearest name.
+const NodeSpec& find_node(std::string_view name);
+const TransformerSpec& find_model(std::string_view name);
+const Calibration& find_calibration(std::string_view name);
+
+}  // namespace windtunnel

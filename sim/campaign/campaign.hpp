@@ -1,0 +1,64 @@
+// Months of a job from event to event: failures, snapshots, recovery, spares.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/campaign_report.hpp"
+#include "models/failure_process.hpp"
+#include "models/job.hpp"
+#include "models/snapshot.hpp"
+
+namespace windtunnel {
+
+// What the engine measured of one tier.
+struct TierTiming {
+  SnapshotTier tier;
+  double complete_s = 0;   // from the start of the iteration that takes it until it can be restored
+  double restore_s = 0;    // reading it back on all ranks
+};
+
+// The durations of every kind of iteration a campaign can meet, made before the threads start.
+struct IterationTable {
+  // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration.
+  std::vector<double> iteration_s;
+  std::vector<TierTiming> tiers;
+  // With j + 1 data-parallel replicas missing (shrink): plain iteration time and share of the batch.
+  std::vector<double> shrunk_iteration_s;
+  std::vector<double> shrunk_progress;
+};
+
+struct CampaignInputs {
+  int nodes = 1;                 // that the job runs on, without spares
+  double nodes_per_replica = 1;  // data-parallel replica
+  IterationTable table;
+  std::vector<FailureClass> failures;
+  RecoveryPolicy recovery;
+  Campaign campaign;
+  double tokens_per_iteration = 0;
+  double tokens = 0;
+  double price_usd_per_s = 0;    // of all GPUs, spares included
+};
+
+// One replica's account, seconds; useful + sum(lost) == wall to 1e-9 relative.
+struct ReplicaResult {
+  double wall_s = 0;
+  double useful_s = 0;
+  double lost_s[kLosses] = {};
+  std::int64_t iterations = 0;             // that survived
+  std::vector<std::int64_t> failures;      // by class index
+  std::vector<std::int64_t> restored_from; // by tier index; last: from nothing
+  bool operator==(const ReplicaResult&) const = default;
+};
+
+enum class CampaignMode {
+  fast_forward,   // jumps from event to event
+  replay,         // steps through every iteration; the oracle of the former
+};
+
+ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode);
+
+// All replicas on `threads` threads (0: all cores); the same bytes for any number of threads.
+CampaignReport run_campaign(const CampaignInputs& inputs, int threads = 0);
+
+}  // namespace windtunnel
