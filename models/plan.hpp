@@ -108,6 +108,23 @@ struct Plan {
   std::vector<Group> groups;
 };
 
+// The other end of a message: for a send its receive, for a receive its send.
+struct Counterpart {
+  std::int32_t rank_class = -1;   // -1: the task is neither
+  TaskIndex task = -1;
+};
+
+// [class][task]. All members of a class have, by slot, peers of one class, so that matching holds by
+// class. Throws InternalError when a send or a receive has no partner.
+std::vector<std::vector<Counterpart>> match_messages(const Plan& plan);
+
+// [rank] -> index of its class, and position among the members.
+struct ClassMember {
+  std::int32_t rank_class = -1;
+  std::int32_t member = -1;
+};
+std::vector<ClassMember> class_of_rank(const Plan& plan);
+
 // Throws InternalError (a Plan is made by us) that names class and task unless: members partition
 // the ranks, indices are in range, `after` is acyclic and together with stream order and matching
 // cannot deadlock, every send has its receive and back, group members agree on their collectives,
