@@ -3,7 +3,7 @@
 #   find_package(SimGrid 3.32 REQUIRED)
 #   target_link_libraries(engine PRIVATE SimGrid::SimGrid)
 #
-# The headers come in as SYSTEM includes, so that our warnings stay about our code.
+# An imported target's headers are SYSTEM includes: our warnings stay about our code.
 # Only sim/engine may use the target; tests/house checks the includes.
 
 find_package(PkgConfig QUIET)
@@ -15,10 +15,10 @@ find_path(SimGrid_INCLUDE_DIR simgrid/s4u.hpp HINTS ${PC_SIMGRID_INCLUDE_DIRS})
 find_library(SimGrid_LIBRARY simgrid HINTS ${PC_SIMGRID_LIBRARY_DIRS})
 
 # pkg-config may be missing or speak of another copy: the header found is what compiles.
-if(SimGrid_INCLUDE_DIR AND EXISTS ${SimGrid_INCLUDE_DIR}/simgrid/config.h)
+if(SimGrid_INCLUDE_DIR AND EXISTS ${SimGrid_INCLUDE_DIR}/simgrid/version.h)
   set(SimGrid_VERSION)
   foreach(part MAJOR MINOR PATCH)
-    file(STRINGS ${SimGrid_INCLUDE_DIR}/simgrid/config.h line
+    file(STRINGS ${SimGrid_INCLUDE_DIR}/simgrid/version.h line
          REGEX "^#define SIMGRID_VERSION_${part} +[0-9]+")
     string(REGEX MATCH "[0-9]+" number "${line}")
     list(APPEND SimGrid_VERSION ${number})
@@ -36,7 +36,6 @@ if(SimGrid_FOUND AND NOT TARGET SimGrid::SimGrid)
   add_library(SimGrid::SimGrid UNKNOWN IMPORTED)
   set_target_properties(SimGrid::SimGrid PROPERTIES
     IMPORTED_LOCATION ${SimGrid_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${SimGrid_INCLUDE_DIR}
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${SimGrid_INCLUDE_DIR})
+    INTERFACE_INCLUDE_DIRECTORIES ${SimGrid_INCLUDE_DIR})
 endif()
 mark_as_advanced(SimGrid_INCLUDE_DIR SimGrid_LIBRARY)
