@@ -20,8 +20,10 @@ struct Calibration {
   Parameter gemm_k_half;             // inner dimension at which a tile reaches half of that
   Parameter gemm_tile_m;             // output tile of one thread block
   Parameter gemm_tile_n;
-  Parameter attention_forward_efficiency;   // fused (flash) attention, share of peak FLOP/s
+  // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
+  Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
+  Parameter attention_half_sequence; // sequence at which it reaches half of that
   Parameter memory_efficiency;       // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;       // size at which a memory-bound kernel reaches half of that
   Parameter kernel_launch_s;         // per kernel, not hidden

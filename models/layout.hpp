@@ -54,11 +54,15 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
 int microbatches(const Layout& layout, const Batch& batch);
 
 // Throws Error unless tp divides heads, kv_heads, ffn and vocabulary (padded to a multiple of
-// 128 * tp as Megatron does, so the vocabulary always fits), cp the sequence, and the ranks equal
-// the GPUs given; tp wider than a node is an error.
+// 128 * tp as Megatron does, so the vocabulary always fits), 2 cp (and with sequence parallelism
+// tp * cp) the sequence, and the ranks equal the GPUs given; tp wider than a node is an error.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 
-double bytes_of(Precision precision);   // of one element of a weight or activation
+// Of one element of a weight or activation. fp8 is a precision of the GEMMs: tensors stay in bf16
+// (Transformer Engine's default).
+double bytes_of(Precision precision);
+
+int padded_vocabulary(int vocabulary, int tp);   // to a multiple of 128 * tp, as Megatron does
 
 }  // namespace windtunnel

@@ -9,6 +9,11 @@ enum class Activation { gelu, swiglu };
 enum class Normalisation { layer_norm, rms_norm };
 enum class PositionEncoding { learned, rotary };
 
+// How the attention is computed. `flash`: one fused kernel that keeps the scores on the chip and
+// skips the masked half (Dao 2023, arXiv 2307.08691). `unfused`: batched GEMMs with a softmax
+// between them, scores in HBM, the masked half computed too (Megatron-LM before 2022).
+enum class AttentionKernel { flash, unfused };
+
 struct TransformerSpec {
   std::string name;
   int layers = 0;
@@ -23,9 +28,14 @@ struct TransformerSpec {
   PositionEncoding position = PositionEncoding::learned;
   bool biases = true;
   bool tied_embeddings = true; // the loss head shares the embedding's weights
+  bool dropout = false;        // after both halves of a layer and on the attention scores
+  AttentionKernel attention = AttentionKernel::flash;
   std::string source;
 
   int head_dim() const { return hidden / heads; }
+  int kv_width() const { return kv_heads * head_dim(); }  // of K, and of V
+  // Columns of the first MLP matrix: SwiGLU's gate and up projection are one GEMM.
+  int up_width() const { return activation == Activation::swiglu ? 2 * ffn_hidden : ffn_hidden; }
   double layer_parameters() const;      // one transformer layer
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix

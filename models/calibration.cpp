@@ -1,0 +1,47 @@
+#include "models/calibration.hpp"
+
+namespace windtunnel {
+
+const std::vector<CalibrationField>& calibration_fields() {
+  static const std::vector<CalibrationField> fields = {
+      {"gemm.efficiency", &Calibration::gemm_efficiency, "",
+       "share of peak FLOP/s reached by an endless, aligned GEMM"},
+      {"gemm.k_half", &Calibration::gemm_k_half, "",
+       "inner dimension at which a tile reaches half of that"},
+      {"gemm.tile_m", &Calibration::gemm_tile_m, "", "rows of the largest output tile"},
+      {"gemm.tile_n", &Calibration::gemm_tile_n, "", "columns of the largest output tile"},
+      {"attention.forward_efficiency", &Calibration::attention_forward_efficiency, "",
+       "share of peak FLOP/s of fused attention, forward, causal half counted"},
+      {"attention.backward_efficiency", &Calibration::attention_backward_efficiency, "",
+       "share of peak FLOP/s of fused attention, backward, causal half counted"},
+      {"attention.half_sequence", &Calibration::attention_half_sequence, "",
+       "sequence at which fused attention reaches half of its efficiency"},
+      {"memory.efficiency", &Calibration::memory_efficiency, "",
+       "share of peak HBM bandwidth of large memory-bound kernels"},
+      {"memory.half_bytes", &Calibration::memory_half_bytes, "B",
+       "bytes at which a memory-bound kernel reaches half of that"},
+      {"kernel.launch", &Calibration::kernel_launch_s, "s", "per kernel, not hidden"},
+      {"optimizer.bytes", &Calibration::optimizer_bytes, "B",
+       "HBM bytes moved per parameter by the optimizer step"},
+      {"nvlink.efficiency", &Calibration::nvlink_efficiency, "",
+       "share of the NVLink port's bandwidth"},
+      {"nvlink.latency", &Calibration::nvlink_latency_s, "s",
+       "per step of an algorithm inside a node"},
+      {"nic.efficiency", &Calibration::nic_efficiency, "", "share of the NIC's bandwidth"},
+      {"nic.latency", &Calibration::nic_latency_s, "s",
+       "per step of an algorithm across nodes, software included"},
+      {"collective.launch", &Calibration::collective_launch_s, "s", "per collective"},
+      {"p2p.launch", &Calibration::p2p_launch_s, "s", "per send"},
+      {"pcie.efficiency", &Calibration::pcie_efficiency, "", "share of the PCIe bandwidth"},
+      {"host_memory.efficiency", &Calibration::host_memory_efficiency, "",
+       "share of the host memory bandwidth"},
+      {"storage.efficiency", &Calibration::storage_efficiency, "",
+       "share of the storage bandwidth"},
+      {"memory.framework_bytes", &Calibration::framework_bytes, "B",
+       "context, NCCL buffers and workspaces per GPU"},
+      {"memory.fragmentation", &Calibration::fragmentation, "", "share added to the counted bytes"},
+  };
+  return fields;
+}
+
+}  // namespace windtunnel

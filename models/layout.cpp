@@ -1,0 +1,152 @@
+#include "models/layout.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/transformer.hpp"
+
+namespace windtunnel {
+namespace {
+
+void check_positive(const char* key, int value) {
+  if (value < 1) throw Error(fmt::format("{} is {}; it must be at least 1", key, value));
+}
+
+void check_divides(const char* divisor_key, int divisor, const char* key, int value) {
+  if (value % divisor != 0) {
+    throw Error(fmt::format("{} {} does not divide {} {}", divisor_key, divisor, key, value));
+  }
+}
+
+std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layout) {
+  const std::vector<int>& list = layout.stage_layers;
+  if (static_cast<int>(list.size()) != layout.stages()) {
+    throw Error(fmt::format("layout.stages lists {} stages; pp {} x vpp {} makes {}", list.size(),
+                            layout.pp, layout.vpp, layout.stages()));
+  }
+  const int sum = std::accumulate(list.begin(), list.end(), 0);
+  if (sum != model.layers) {
+    throw Error(fmt::format("layout.stages lists {} layers in all; model '{}' has {}", sum,
+                            model.name, model.layers));
+  }
+  return list;
+}
+
+}  // namespace
+
+RankCoordinates coordinates_of(const Layout& layout, int rank) {
+  CHECK(rank >= 0 && rank < layout.ranks(), "rank {} of {}", rank, layout.ranks());
+  RankCoordinates at;
+  at.tp = rank % layout.tp;
+  rank /= layout.tp;
+  at.cp = rank % layout.cp;
+  rank /= layout.cp;
+  at.dp = rank % layout.dp;
+  at.pp = rank / layout.dp;
+  return at;
+}
+
+int rank_of(const Layout& layout, const RankCoordinates& at) {
+  return at.tp + layout.tp * (at.cp + layout.cp * (at.dp + layout.dp * at.pp));
+}
+
+std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout) {
+  std::vector<int> layers;
+  if (layout.stage_layers.empty()) {
+    const int first = layout.first_stage_layers;
+    const int last = layout.last_stage_layers;
+    const int even = model.layers - first - last;
+    if (even % layout.stages() != 0) {
+      throw Error(fmt::format(
+          "{} layers of model '{}' (first {:+}, last {:+}) do not divide into {} stages (pp {} x "
+          "vpp {}); set layout.stages",
+          model.layers, model.name, first, last, layout.stages(), layout.pp, layout.vpp));
+    }
+    layers.assign(static_cast<std::size_t>(layout.stages()), even / layout.stages());
+    layers.front() += first;
+    layers.back() += last;
+  } else {
+    layers = listed_layers(model, layout);
+  }
+  for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+    if (layers[stage] < 0) {
+      throw Error(
+          fmt::format("stage {} of {} would hold {} layers", stage, layers.size(), layers[stage]));
+    }
+  }
+  return layers;
+}
+
+int microbatches(const Layout& layout, const Batch& batch) {
+  check_positive("batch.micro", batch.micro);
+  check_positive("batch.global", batch.global);
+  const int per_step = batch.micro * layout.dp;
+  if (batch.global % per_step != 0) {
+    throw Error(fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {}",
+                            batch.global, batch.micro, layout.dp, per_step));
+  }
+  return batch.global / per_step;
+}
+
+void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
+                  int gpus_per_node) {
+  check_positive("layout.tp", layout.tp);
+  check_positive("layout.cp", layout.cp);
+  check_positive("layout.pp", layout.pp);
+  check_positive("layout.vpp", layout.vpp);
+  check_positive("layout.dp", layout.dp);
+  check_positive("batch.sequence", batch.sequence);
+  check_positive("model.heads", model.heads);
+  check_positive("model.kv_heads", model.kv_heads);
+  check_divides("heads", model.heads, "hidden", model.hidden);
+  check_divides("kv_heads", model.kv_heads, "heads", model.heads);
+  check_divides("layout.tp", layout.tp, "heads", model.heads);
+  check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
+  check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
+  // Causal attention balances the ring by giving each rank an early and a late piece.
+  if (layout.cp > 1) {
+    check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
+  }
+  if (layout.sequence_parallel) {
+    check_divides("layout.tp x cp =", layout.tp * layout.cp, "batch.sequence", batch.sequence);
+  }
+  if (layout.vpp > 1 && layout.pp == 1) {
+    throw Error(
+        fmt::format("layout.vpp is {} but layout.pp is 1; chunks need a pipeline", layout.vpp));
+  }
+  if (layout.tp > gpus_per_node) {
+    throw Error(
+        fmt::format("layout.tp {} is wider than a node of {} GPUs", layout.tp, gpus_per_node));
+  }
+  if (layout.ranks() != gpus) {
+    throw Error(
+        fmt::format("layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} "
+                    "GPUs",
+                    layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus));
+  }
+  layers_per_stage(model, layout);
+  microbatches(layout, batch);
+}
+
+double bytes_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+    case Precision::tf32:
+      return 4;
+    case Precision::fp16:
+    case Precision::bf16:
+    case Precision::fp8:
+      return 2;
+  }
+  return 0;
+}
+
+int padded_vocabulary(int vocabulary, int tp) {
+  const int multiple = 128 * tp;
+  return (vocabulary + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace windtunnel
