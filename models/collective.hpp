@@ -1,6 +1,9 @@
 // Collectives: one description, two forms. The closed form is a time on an idle network; the flows
-// are one fluid transfer per edge, which compete with everything else for links. Both use the same
-// byte counts per edge and the same latency, so they agree on an idle network.
+// are one fluid transfer per edge, which compete with everything else for links. Both put the same
+// load on every link and carry the same latency, so they agree on an idle network.
+//
+// Byte counts: Thakur et al. 2005; Sanders et al. 2009 (double binary trees); NCCL's rings, one per
+// member of a node so that every NIC carries an equal share (src/graph/tuning.cc, PXN).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +12,73 @@
 
 #include "models/base/origin.hpp"
 #include "models/calibration.hpp"
-#include "models/links.hpp"
+#include "models/cluster.hpp"
 
 namespace windtunnel {
 
-enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast,
-                                           all_to_all };
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,   // from member 0
+  all_to_all,
+};
 enum class CollectiveAlgorithm : std::uint8_t { automatic, ring, tree, hierarchical };
 
-// A transfer from members[source] to members[destination].
+const char* to_string(CollectiveKind kind);
+const char* to_string(CollectiveAlgorithm algorithm);
+
+// How the members of a group lie on the machine: all that the closed form needs to know.
+struct GroupShape {
+  int members = 1;
+  int members_per_node = 1;       // the fewest in any node; n = this * nodes for a regular group
+  int nodes = 1;
+  int pods = 1;
+  int nodes_in_largest_pod = 1;
+  int members_per_nic = 1;        // the most of this group behind one NIC
+  double nic_factor = 1;          // of the slowest (degraded) NIC among the members'
+  int concurrent_per_nic = 1;     // groups that share the member's NIC at the same time
+
+  bool regular() const { return members == members_per_node * nodes; }
+};
+
+// O(n log n). `concurrent_per_nic` is left at 1: one group does not know the others.
+GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
+
+struct CollectiveCost {
+  double seconds = 0;
+  Origin origin = Origin::assumed;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;   // the one that ran
+};
+
+// Closed form on an idle network, in O(1): launch + steps * latency per step + the busiest link's
+// bytes / (its bandwidth * efficiency). `bytes` is the size S of the full buffer (the nccl-tests size
+// column): what all_reduce reduces, what all_gather leaves on every rank, what reduce_scatter starts
+// from, what a rank of all_to_all sends in all, its own part included.
+//
+// n members, g per node, N nodes; bytes per NVLink port and per member's NIC:
+//   ring         n-1 steps (all-reduce 2(n-1)), N-1 of them across nodes; f S and f S/g with
+//                f = (n-1)/n (all-reduce twice that)
+//   tree         2(g-1) steps in the node, 2 ceil(log2 N) across; 2 (g-1)/g S and min(N,4)/2 S/g
+//   hierarchical one step to scatter in the node, N-1 across on every rail, one to gather;
+//                (g-1)/g S and (N-1)/N S/g (all-reduce twice both, twice the steps)
+//   broadcast    a pipelined chain: n-1 steps; S and S/g
+//   all_to_all   first within the node to the receiver's rail, then along it (PXN): (g-1) + (N-1)
+//                steps; (g-1)/g S and (N-1)/N S
+// Uplinks of a pod carry what leaves it: one edge per ring, at most eight half-edges of the trees
+// (an upper bound), all pairs of all_to_all. Traffic between rails of an irregular group is not
+// counted here; flows route it.
+//
+// `automatic` takes the cheapest (ties: ring, tree, hierarchical). An algorithm that a kind does not
+// have (tree other than all_reduce; hierarchical inside one node, on one GPU per node or on an
+// irregular group; anything for broadcast and all_to_all) runs as the one above that it has: ring.
+CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
+                               const GroupShape& shape, double bytes, const Cluster& cluster,
+                               const Calibration& calibration);
+
+// A transfer from members[source] to members[destination]. `bytes` is what it occupies of the links
+// on its route: payload / efficiency (NVLink's inside a node, the NIC's between nodes), so that a
+// link's load over its nominal capacity is the time that the closed form gives.
 struct CollectiveEdge {
   std::int32_t source = 0;
   std::int32_t destination = 0;
@@ -25,36 +86,15 @@ struct CollectiveEdge {
 };
 
 struct CollectiveFlows {
-  double latency_s = 0;               // launch and hops, before the bytes flow
+  double latency_s = 0;               // launch and steps, before the bytes flow
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   std::vector<CollectiveEdge> edges;  // all at once: a pipelined algorithm is one fluid phase
 };
 
-// `bytes` is the size of the full buffer (the nccl-tests size column): what all_reduce reduces, what
-// all_gather leaves on every rank, what reduce_scatter starts from. `gpus` = the members' GPUs.
+// `gpus` = the members' GPUs, each once; members of a node are taken together, in the given order.
+// `automatic` picks as collective_cost does for the group alone.
 CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algorithm,
                                  std::span<const std::int32_t> gpus, double bytes,
                                  const Cluster& cluster, const Calibration& calibration);
-
-struct CollectiveCost {
-  double seconds = 0;
-  Origin origin = Origin::assumed;
-};
-
-// Closed form: latency + the busiest link's bytes / its bandwidth, in O(1) for groups with a regular
-// stride (the usual tp, cp, dp groups), without listing edges. Budget: 200 ns.
-//   ring all-reduce: 2 (n-1) a + 2 (n-1)/n S / B   (Thakur et al. 2005; NCCL src/graph/tuning.cc)
-//   tree: 2 ceil(log2 n) a + 2 S / B
-//   hierarchical: reduce-scatter in the node, ring across nodes on every rail, all-gather
-struct GroupShape {
-  int members = 1;
-  int members_per_node = 1;   // of the group, in each node it touches
-  int nodes = 1;
-  int pods = 1;
-  int concurrent_per_nic = 1; // groups that share the member's NIC at the same time
-};
-GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
-CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
-                               const GroupShape& shape, double bytes, const Cluster& cluster,
-                               const Calibration& calibration);
 
 }  // namespace windtunnel
