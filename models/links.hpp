@@ -5,6 +5,7 @@
 // (SimGrid's CM02 model would share bandwidth by latency): a task carries its delays itself.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,13 +18,13 @@ using LinkId = std::int32_t;
 
 // Shared capacities inside a node and at the storage, as a task names them.
 enum class Resource : std::uint8_t {
-  sm,             // SMs of the GPU; capacity = number of SMs, a unit of work = one SM-second
-  hbm,            // bytes/s of the GPU's memory
-  pcie_out,       // GPU to host, bytes/s
-  pcie_in,        // host to GPU, bytes/s
-  host_memory,    // bytes/s of the node; a copy through it reads or writes once
-  cpu,            // cores of the node; a unit of work = one core-second
-  nic_out,        // the GPU's NIC, bytes/s
+  sm,           // SMs of the GPU; capacity = number of SMs, a unit of work = one SM-second
+  hbm,          // bytes/s of the GPU's memory
+  pcie_out,     // GPU to host, bytes/s
+  pcie_in,      // host to GPU, bytes/s
+  host_memory,  // bytes/s of the node; a copy through it reads or writes once
+  cpu,          // cores of the node; a unit of work = one core-second
+  nic_out,      // the GPU's NIC, bytes/s
   nic_in,
   storage_write,  // bytes/s of the whole cluster's storage, and the node's storage NIC on the way
   storage_read,
@@ -36,7 +37,7 @@ class LinkTable {
   LinkId count() const;
   // Units per second: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;
-  std::string name(LinkId link) const;   // "nic-out 17", "pod-up 3 rail 2": for messages and tests
+  std::string name(LinkId link) const;  // "nic-out 17", "pod-up 3 rail 2": for messages and tests
 
   // Appends the links from GPU to GPU: none for src == dst; NVLink ports within a node; NICs and,
   // between pods (or, in a rail fabric, between rails), the uplinks.
@@ -47,11 +48,31 @@ class LinkTable {
   int switch_hops(int src_gpu, int dst_gpu) const;
 
  private:
+  // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
+  // clang-format off
+  enum class Kind : std::uint8_t {
+    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in,  // by GPU
+    nic_out, nic_in,                                    // by NIC
+    host_memory, cpu, storage_out, storage_in,          // by node
+    pod_up, pod_down,                                   // by uplink
+    storage_write, storage_read,                        // one each
+  };
+  // clang-format on
+  static constexpr int kKinds = 16;
+
+  LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
+  Kind kind_of(LinkId link) const;
   int pod_of(int gpu) const;
-  int nic_of(int gpu) const;   // within the node
+  int nic_of(int gpu) const;     // of the whole cluster: node * nics + NIC in the node
+  int uplink_of(int gpu) const;  // that the GPU's NIC hangs below
+  double uplink_capacity(int uplink) const;
+  double nic_capacity(int nic) const;
+
   const Cluster cluster_;
+  int nodes_per_pod_ = 1;
   int pods_ = 1;
-  int uplinks_per_pod_ = 1;    // one per rail in a rail fabric
+  int uplinks_per_pod_ = 1;  // one per rail in a rail fabric
+  std::array<LinkId, kKinds + 1> first_{};
 };
 
 }  // namespace windtunnel
