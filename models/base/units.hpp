@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace windtunnel {
 
@@ -23,10 +24,16 @@ enum class Dimension {
 // An example of the dimension's text form for messages and the schema, e.g. "2 TB/s".
 std::string_view example_of(Dimension dimension);
 
+// The units that the dimension is written in; for a plain number the list is empty.
+std::vector<std::string> units_of(Dimension dimension);
+
 // The value in base units. Throws Error (no location: the caller adds one) that says what is wrong
 // and gives an example: not a number, unit missing, unit of another dimension, unknown unit with
 // the nearest known one.
 double parse_quantity(std::string_view text, Dimension dimension);
+
+// Up to 12 digits and the largest unit that leaves at least 1: parse_quantity reads it back.
+std::string format_quantity(double value, Dimension dimension);
 
 std::string format_seconds(double seconds);         // "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
 std::string format_bytes(double bytes);             // "1.62 TB"

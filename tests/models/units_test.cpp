@@ -1,0 +1,120 @@
+#include "models/base/units.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string message_of(std::string_view text, Dimension dimension) {
+  try {
+    parse_quantity(text, dimension);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Units, EveryDimensionIsRead) {
+  EXPECT_DOUBLE_EQ(parse_quantity("0.5", Dimension::number), 0.5);
+  EXPECT_DOUBLE_EQ(parse_quantity("-2e3", Dimension::number), -2000);
+  EXPECT_DOUBLE_EQ(parse_quantity("2048", Dimension::count), 2048);
+  EXPECT_DOUBLE_EQ(parse_quantity("15.6 T", Dimension::count), 15.6e12);
+  EXPECT_DOUBLE_EQ(parse_quantity("25M", Dimension::count), 25e6);
+  EXPECT_DOUBLE_EQ(parse_quantity("405 B", Dimension::count), 405e9);
+  EXPECT_DOUBLE_EQ(parse_quantity("405 G", Dimension::count), 405e9);
+  EXPECT_DOUBLE_EQ(parse_quantity("25 MB", Dimension::bytes), 25e6);
+  EXPECT_DOUBLE_EQ(parse_quantity("25 MiB", Dimension::bytes), 25.0 * 1048576);
+  EXPECT_DOUBLE_EQ(parse_quantity("2 TB/s", Dimension::bytes_per_s), 2e12);
+  EXPECT_DOUBLE_EQ(parse_quantity("400 Gb/s", Dimension::bytes_per_s), 50e9);
+  EXPECT_DOUBLE_EQ(parse_quantity("989.4 TFLOP/s", Dimension::flops_per_s), 989.4e12);
+  EXPECT_DOUBLE_EQ(parse_quantity("3 us", Dimension::seconds), 3e-6);
+  EXPECT_DOUBLE_EQ(parse_quantity("3 µs", Dimension::seconds), 3e-6);
+  EXPECT_DOUBLE_EQ(parse_quantity(" 5  min ", Dimension::seconds), 300);
+  EXPECT_DOUBLE_EQ(parse_quantity("54 d", Dimension::seconds), 54.0 * 86400);
+  EXPECT_DOUBLE_EQ(parse_quantity("3.24 per 1000 node-days", Dimension::per_node_s),
+                   3.24e-3 / 86400);
+  EXPECT_DOUBLE_EQ(parse_quantity("1 per node-hour", Dimension::per_node_s), 1 / 3600.0);
+  EXPECT_DOUBLE_EQ(parse_quantity("2 USD per gpu-hour", Dimension::usd_per_gpu_s), 2 / 3600.0);
+  EXPECT_DOUBLE_EQ(parse_quantity("10 iterations", Dimension::iterations), 10);
+  EXPECT_DOUBLE_EQ(parse_quantity("1 iteration", Dimension::iterations), 1);
+}
+
+TEST(Units, EveryErrorSaysWhatIsWrongAndGivesAnExample) {
+  EXPECT_EQ(message_of("fast", Dimension::bytes_per_s),
+            "'fast' is not a number; a data rate is due, e.g. '2 TB/s'");
+  EXPECT_EQ(message_of("", Dimension::seconds), "'' is not a number; a time is due, e.g. '30 s'");
+  EXPECT_EQ(message_of("nan", Dimension::number),
+            "'nan' is not a number; a plain number is due, e.g. '0.5'");
+  EXPECT_EQ(message_of("inf s", Dimension::seconds),
+            "'inf s' is not a number; a time is due, e.g. '30 s'");
+  EXPECT_EQ(message_of("+3 s", Dimension::seconds),
+            "'+3 s' is not a number; a time is due, e.g. '30 s'");
+  EXPECT_EQ(message_of("1e999", Dimension::number),
+            "'1e999' is beyond the range of a number; a plain number is due, e.g. '0.5'");
+  EXPECT_EQ(message_of("1e308 TB", Dimension::bytes),
+            "'1e308 TB' is beyond the range of a number; a size in bytes is due, e.g. '25 MB'");
+  EXPECT_EQ(message_of("25", Dimension::bytes),
+            "'25' has no unit; a size in bytes is due, e.g. '25 MB'");
+  EXPECT_EQ(message_of("25 s", Dimension::bytes),
+            "'25 s' is a time; a size in bytes is due, e.g. '25 MB'");
+  EXPECT_EQ(message_of("2 TB", Dimension::bytes_per_s),
+            "'2 TB' is a size in bytes; a data rate is due, e.g. '2 TB/s'");
+  EXPECT_EQ(message_of("60 s", Dimension::iterations),
+            "'60 s' is a time; a number of iterations is due, e.g. '10 iterations'");
+  EXPECT_EQ(message_of("30 sec", Dimension::seconds),
+            "'30 sec': unknown unit 'sec'; did you mean 's'? (a time is due, e.g. '30 s')");
+  EXPECT_EQ(message_of("3 per 1000 node-dayz", Dimension::per_node_s),
+            "'3 per 1000 node-dayz': unknown unit 'per 1000 node-dayz'; did you mean 'per 1000 "
+            "node-days'? (a failure rate is due, e.g. '3.24 per 1000 node-days')");
+  EXPECT_EQ(message_of("3 parsecs", Dimension::number),
+            "'3 parsecs' is not a plain number; a plain number is due, e.g. '0.5'");
+}
+
+TEST(Units, ExamplesAreReadable) {
+  for (int i = 0; i <= static_cast<int>(Dimension::iterations); ++i) {
+    const auto dimension = static_cast<Dimension>(i);
+    EXPECT_NO_THROW(parse_quantity(example_of(dimension), dimension));
+    for (const std::string& unit : units_of(dimension)) {
+      EXPECT_NO_THROW(parse_quantity("1 " + unit, dimension)) << unit;
+    }
+  }
+}
+
+TEST(Units, FormattedQuantityReadsBack) {
+  EXPECT_EQ(format_quantity(25e6, Dimension::bytes), "25 MB");
+  EXPECT_EQ(format_quantity(0, Dimension::seconds), "0 s");
+  EXPECT_EQ(format_quantity(1e-6, Dimension::seconds), "1 us");
+  EXPECT_EQ(format_quantity(3.24e-3 / 86400, Dimension::per_node_s), "3.24 per 1000 node-days");
+  EXPECT_EQ(format_quantity(2048, Dimension::count), "2.048 K");
+  EXPECT_EQ(format_quantity(7, Dimension::count), "7");
+  for (int i = 0; i <= static_cast<int>(Dimension::iterations); ++i) {
+    const auto dimension = static_cast<Dimension>(i);
+    for (const double value : {1.234567e-7, -0.25, 1.0, 86399.0, 1048576.0, 1.5e13}) {
+      const double back = parse_quantity(format_quantity(value, dimension), dimension);
+      EXPECT_NEAR(back, value, std::abs(value) * 1e-11) << format_quantity(value, dimension);
+    }
+  }
+}
+
+TEST(Units, TextForPeople) {
+  EXPECT_EQ(format_seconds(0), "0 s");
+  EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(format_seconds(4.56), "4.56 s");
+  EXPECT_EQ(format_seconds(0.9999), "1.00 s");
+  EXPECT_EQ(format_seconds(90), "90.0 s");
+  EXPECT_EQ(format_seconds(11160), "3.1 h");
+  EXPECT_EQ(format_seconds(54 * 86400.0), "54.0 d");
+  EXPECT_EQ(format_seconds(3e-6), "3.00 us");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(1.62e12), "1.62 TB");
+  EXPECT_EQ(format_bytes(999.9e6), "1.00 GB");
+  EXPECT_EQ(format_bandwidth(2e12), "2.00 TB/s");
+  EXPECT_EQ(format_count(2048), "2048");
+  EXPECT_EQ(format_count(15.6e12), "15.6 T");
+  EXPECT_EQ(format_percent(0.4123), "41.2 %");
+}
+
+}  // namespace
+}  // namespace windtunnel
