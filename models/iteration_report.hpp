@@ -41,8 +41,14 @@ struct PathStep {
 };
 std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
+// End of the last task of an iteration that is not a snapshot in the background.
+double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
+// End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
+double snapshot_end_s(const Plan& plan, const Timeline& timeline);
+
+// `path` is critical_path(plan, timeline); with several iterations the last one is reported.
 IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& chunks,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
-                                 const Timeline& timeline);
+                                 const Timeline& timeline, const std::vector<PathStep>& path);
 
 }  // namespace windtunnel

@@ -17,7 +17,7 @@
 namespace windtunnel {
 
 using RankId = std::int32_t;
-using TaskIndex = std::int32_t;   // position in the class's task list
+using TaskIndex = std::int32_t;  // position in the class's task list
 
 enum class TaskKind : std::uint8_t { compute, send, recv, collective, copy, encode, store };
 
@@ -37,7 +37,7 @@ struct Flow {
 
 struct Task {
   TaskKind kind = TaskKind::compute;
-  std::string name;                 // "F0.3" = forward of stage 0, micro-batch 3
+  std::string name;  // "F0.3" = forward of stage 0, micro-batch 3
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
   std::int32_t stage = -1;
@@ -45,21 +45,21 @@ struct Task {
 
   // A task starts when its predecessors have ended (all of them, or the first `join_first`), its
   // stream is free (or, on an unordered stream, at once) and not_before_s has passed.
-  std::vector<TaskIndex> after;     // of the same rank
-  int join_first = 0;               // 0: all
+  std::vector<TaskIndex> after;  // of the same rank
+  int join_first = 0;            // 0: all
   double not_before_s = 0;
-  int priority = 0;                 // larger first, on a stream by priority
+  int priority = 0;  // larger first, on a stream by priority
 
   // First the plain time sum(cost), then all flows at once; it ends when the last of them does.
   std::vector<CostPart> cost;
   std::vector<Flow> flows;
-  Category category = Category::forward;   // what time beyond `cost` is charged to
-  Origin origin = Origin::assumed;         // what that time rests on
+  Category category = Category::forward;  // what time beyond `cost` is charged to
+  Origin origin = Origin::assumed;        // what that time rests on
 
   // send, recv: matched by (source rank, destination rank, tag).
   std::int16_t peer_slot = -1;
   std::int64_t tag = 0;
-  double bytes = 0;                 // per rank; collective: the full buffer
+  double bytes = 0;  // per rank; collective: the full buffer
   // A synchronous send starts when the receive is posted too; an asynchronous one at once, and the
   // receive ends when it is posted and the bytes have arrived. recv carries no cost of its own.
   bool synchronous = false;
@@ -69,11 +69,11 @@ struct Task {
   std::int32_t sequence = 0;
   CollectiveKind collective = CollectiveKind::all_reduce;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
-  bool as_flows = false;            // false: `cost` is the closed form's time; true: cost = latency
+  bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
 
   // Memory timeline of the rank.
-  double allocate_bytes = 0;        // when it starts
-  double free_bytes = 0;            // when it ends
+  double allocate_bytes = 0;  // when it starts
+  double free_bytes = 0;      // when it ends
 };
 
 enum class StreamOrder : std::uint8_t {
@@ -83,7 +83,7 @@ enum class StreamOrder : std::uint8_t {
 };
 
 struct Stream {
-  std::string name;                 // "compute", "send", "recv", "dp", "copy"
+  std::string name;  // "compute", "send", "recv", "dp", "copy"
   StreamOrder order = StreamOrder::in_order;
 };
 
@@ -93,16 +93,16 @@ struct Group {
 };
 
 struct RankClass {
-  std::string name;                          // "pp 3"
+  std::string name;  // "pp 3"
   std::vector<RankId> members;
   std::vector<Stream> streams;
-  std::vector<Task> tasks;                   // within a stream, list order is issue order
+  std::vector<Task> tasks;                        // within a stream, list order is issue order
   std::vector<std::vector<std::int32_t>> groups;  // [slot][member]: index into Plan::groups
   std::vector<std::vector<RankId>> peers;         // [slot][member]
 };
 
 struct Plan {
-  int ranks = 0;                             // rank r runs on GPU r
+  int ranks = 0;  // rank r runs on GPU r
   int iterations = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
@@ -110,12 +110,12 @@ struct Plan {
 
 // The other end of a message: for a send its receive, for a receive its send.
 struct Counterpart {
-  std::int32_t rank_class = -1;   // -1: the task is neither
+  std::int32_t rank_class = -1;  // -1: the task is neither
   TaskIndex task = -1;
 };
 
-// [class][task]. All members of a class have, by slot, peers of one class, so that matching holds by
-// class. Throws InternalError when a send or a receive has no partner.
+// [class][task]. All members of a class have, by slot, peers of one class, so that matching holds
+// by class. Throws InternalError when a send or a receive has no partner.
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan);
 
 // [rank] -> index of its class, and position among the members.
@@ -124,6 +124,10 @@ struct ClassMember {
   std::int32_t member = -1;
 };
 std::vector<ClassMember> class_of_rank(const Plan& plan);
+
+// [class][group slot] -> number of the meeting: slots of different classes that share a group have
+// the same one, so (meeting, sequence) names a collective in every class that takes part.
+std::vector<std::vector<std::int32_t>> meetings(const Plan& plan);
 
 // Throws InternalError (a Plan is made by us) that names class and task unless: members partition
 // the ranks, indices are in range, `after` is acyclic and together with stream order and matching

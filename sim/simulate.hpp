@@ -1,17 +1,22 @@
 // From a Case to its Record: costs, schedule, memory, Plan, engine, campaign.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "models/record.hpp"
 #include "scenarios/case.hpp"
 
 namespace windtunnel {
 
 struct SimulateOptions {
-  int threads = 0;          // for the campaign; 0: all cores
-  bool allow_oom = false;   // simulate although it does not fit in memory
-  bool progress = false;    // lines on stderr
+  int threads = 0;                                   // for the campaign; 0: all cores
+  bool allow_oom = false;                            // simulate although it does not fit in memory
+  std::function<void(const std::string&)> progress;  // told each step before it starts
 };
 
+// Throws Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
+// host memory (unless allow_oom: then Record::memory_excess says so).
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
 
 }  // namespace windtunnel

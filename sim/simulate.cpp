@@ -1,0 +1,224 @@
+#include "sim/simulate.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/memory.hpp"
+#include "models/restore_cost.hpp"
+#include "policies/iteration_plan.hpp"
+#include "policies/schedule_evaluator.hpp"
+#include "policies/schedules.hpp"
+#include "sim/campaign/campaign.hpp"
+#include "sim/engine/engine.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Replicas that may be missing at once before the job waits, under `shrink`.
+constexpr int kMostShrunkReplicas = 4;
+
+// What is known of a job before anything runs.
+struct Prepared {
+  Schedule schedule;
+  std::vector<ChunkCost> chunks;
+  std::vector<GpuMemory> memory;
+};
+
+std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
+  std::vector<StageCost> stages;
+  for (const ChunkCost& chunk : chunks) {
+    stages.push_back({total_seconds(chunk.forward),
+                      total_seconds(chunk.recompute) + total_seconds(chunk.backward_input),
+                      total_seconds(chunk.backward_weight), chunk.activation_bytes,
+                      chunk.weight_activation_bytes});
+  }
+  return stages;
+}
+
+Prepared prepare(const Job& job) {
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  Prepared prepared;
+  prepared.schedule = generate_schedule(job.schedule, job.layout.pp,
+                                        microbatches(job.layout, job.batch), job.layout.vpp);
+  prepared.chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
+                                job.recompute, job.calibration);
+  const ScheduleEvaluation evaluation =
+      evaluate_schedule(prepared.schedule, stage_costs(prepared.chunks), 0);
+  prepared.memory =
+      gpu_memory(job.model, job.layout, job.batch, job.precision, prepared.chunks,
+                 evaluation.peak_activation, job.communication.bucket_bytes, job.calibration);
+  return prepared;
+}
+
+// Every host-memory tier keeps two buffers: the last complete copy and the one being written.
+double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>& chunks) {
+  const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, chunks);
+  const double most = *std::ranges::max_element(bytes) * job.cluster.node.gpus;
+  double total = 0;
+  for (const SnapshotTier& tier : job.snapshots) {
+    if (tier.place == SnapshotPlace::host_memory)
+      total += 2 * most;
+    else if (tier.mode == SnapshotMode::async)
+      total += most;  // staging
+  }
+  return total;
+}
+
+std::string memory_excess(const Job& job, const Prepared& prepared) {
+  const std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  if (!gpu.empty()) return gpu;
+  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared.chunks), job.cluster.node);
+}
+
+struct Execution {
+  Plan plan;
+  Timeline timeline;
+};
+
+Execution run_iteration(const Job& job, const Prepared& prepared, std::vector<int> due) {
+  IterationPlanOptions options;
+  options.due_snapshots = std::move(due);
+  Execution execution;
+  execution.plan = iteration_plan(job, prepared.schedule, prepared.chunks, options);
+  execution.timeline =
+      execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  return execution;
+}
+
+// The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
+Job shrunk(const Job& job, int missing) {
+  Job smaller = job;
+  smaller.layout.dp -= missing;
+  smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
+  const int gpus = smaller.layout.ranks();
+  smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  return smaller;
+}
+
+void measure_shrunk(const Job& job, const Prepared& prepared, IterationTable& table) {
+  const int most = std::min(kMostShrunkReplicas, job.layout.dp - 1);
+  for (int missing = 1; missing <= most; ++missing) {
+    const Job smaller = shrunk(job, missing);
+    const Execution execution = run_iteration(smaller, prepared, {});
+    table.shrunk_iteration_s.push_back(foreground_end_s(execution.plan, execution.timeline, 0));
+    table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
+  }
+}
+
+IterationTable measure_iterations(const Job& job, const Prepared& prepared,
+                                  const Execution& plain) {
+  IterationTable table;
+  const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, prepared.chunks);
+  const auto tiers = static_cast<unsigned>(job.snapshots.size());
+  for (const SnapshotTier& tier : job.snapshots) {
+    table.tiers.push_back(
+        {tier, 0, restore_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+  }
+  table.iteration_s.push_back(foreground_end_s(plain.plan, plain.timeline, 0));
+  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
+    std::vector<int> due;
+    for (unsigned i = 0; i < tiers; ++i) {
+      if (mask >> i & 1U) due.push_back(static_cast<int>(i));
+    }
+    const Execution execution = run_iteration(job, prepared, due);
+    table.iteration_s.push_back(foreground_end_s(execution.plan, execution.timeline, 0));
+    if (std::has_single_bit(mask)) {
+      table.tiers[due.front()].complete_s = snapshot_end_s(execution.plan, execution.timeline);
+    }
+  }
+  if (job.recovery.when_no_spare == WhenNoSpare::shrink && job.layout.dp > 1) {
+    measure_shrunk(job, prepared, table);
+  }
+  return table;
+}
+
+CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
+  CampaignInputs inputs;
+  const double gpus_per_node = job.cluster.node.gpus;
+  inputs.nodes = job.cluster.nodes;
+  inputs.nodes_per_replica = job.layout.ranks() / double(job.layout.dp) / gpus_per_node;
+  inputs.table = std::move(table);
+  inputs.failures = job.failures;
+  inputs.recovery = job.recovery;
+  inputs.campaign = job.campaign;
+  inputs.tokens_per_iteration = double(job.batch.global) * job.batch.sequence;
+  inputs.tokens = job.tokens;
+  inputs.price_usd_per_s =
+      job.price_usd_per_gpu_s * gpus_per_node * (job.cluster.nodes + job.recovery.spares);
+  return inputs;
+}
+
+// Iterations rest on what their tasks rest on; what failures cost, on the failure and recovery
+// input.
+OriginShares origin_shares(const Job& job, const IterationReport& iteration,
+                           const std::optional<CampaignReport>& campaign) {
+  const auto lost = [&](Loss loss) {
+    return campaign ? campaign->lost_s[static_cast<int>(loss)].mean : 0;
+  };
+  OriginShares shares{};
+  const double running =
+      campaign ? campaign->useful_s.mean + lost(Loss::stall) + lost(Loss::degraded) : 1;
+  for (int i = 0; i < kOrigins; ++i) {
+    shares[i] = running * iteration.origin_s[i] / iteration.time_s;
+  }
+  shares[static_cast<int>(job.failure_origin)] += lost(Loss::redo);
+  shares[static_cast<int>(job.recovery_origin)] +=
+      lost(Loss::detect) + lost(Loss::restart) + lost(Loss::wait);
+  double total = 0;
+  for (const double share : shares) total += share;
+  for (double& share : shares) share /= total;
+  return shares;
+}
+
+double peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024.0;
+}
+
+}  // namespace
+
+Record simulate(const Case& the_case, const SimulateOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto tell = [&](const std::string& step) {
+    if (options.progress) options.progress(step);
+  };
+  const Job& job = the_case.job;
+  Record record;
+  record.scenario = the_case.scenario;
+  record.key = the_case.key;
+  record.set = the_case.set;
+  record.job = job;
+  record.ranks = job.layout.ranks();
+
+  const Prepared prepared = prepare(job);
+  record.memory_excess = memory_excess(job, prepared);
+  if (!record.memory_excess.empty() && !options.allow_oom) {
+    throw Error(record.memory_excess, ExitCode::failed);
+  }
+  tell(fmt::format("simulating an iteration on {} GPUs", record.ranks));
+  Execution plain = run_iteration(job, prepared, {});
+  record.critical_path = critical_path(plain.plan, plain.timeline);
+  record.iteration = iteration_report(job, prepared.chunks, prepared.memory, plain.plan,
+                                      plain.timeline, record.critical_path);
+  if (job.campaign.length_s > 0) {
+    tell("simulating iterations with snapshots");
+    const CampaignInputs inputs = campaign_inputs(job, measure_iterations(job, prepared, plain));
+    tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
+                     format_seconds(job.campaign.length_s)));
+    record.campaign = run_campaign(inputs, options.threads);
+  }
+  record.origin = origin_shares(job, record.iteration, record.campaign);
+  record.peak_rss_bytes = std::max(peak_rss_bytes(), plain.timeline.peak_rss_bytes);
+  record.plan = std::move(plain.plan);
+  record.timeline = std::move(plain.timeline);
+  record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return record;
+}
+
+}  // namespace windtunnel
