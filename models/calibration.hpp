@@ -12,43 +12,43 @@
 namespace windtunnel {
 
 struct Calibration {
-  std::string name;                  // "h100-published"
-  std::string gpu;                   // GPU kind it was fitted on; empty = any
+  std::string name;  // "h100-published"
+  std::string gpu;   // GPU kind it was fitted on; empty = any
 
   // Matrix multiplication: see models/op_cost.hpp for the law.
-  Parameter gemm_efficiency;         // share of peak FLOP/s reached by an endless, aligned GEMM
-  Parameter gemm_k_half;             // inner dimension at which a tile reaches half of that
-  Parameter gemm_tile_m;             // output tile of one thread block
+  Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
+  Parameter gemm_k_half;      // inner dimension at which a tile reaches half of that
+  Parameter gemm_tile_m;      // output tile of one thread block
   Parameter gemm_tile_n;
   // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
-  Parameter attention_half_sequence; // sequence at which it reaches half of that
-  Parameter memory_efficiency;       // share of peak HBM bandwidth, large memory-bound kernels
-  Parameter memory_half_bytes;       // size at which a memory-bound kernel reaches half of that
-  Parameter kernel_launch_s;         // per kernel, not hidden
-  Parameter optimizer_bytes;         // HBM bytes moved per parameter by the optimizer step
+  Parameter attention_half_sequence;  // sequence at which it reaches half of that
+  Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
+  Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
+  Parameter kernel_launch_s;          // per kernel, not hidden
+  Parameter optimizer_bytes;          // HBM bytes moved per parameter by the optimizer step
 
   // Network and host.
-  Parameter nvlink_efficiency;       // share of the port's bandwidth
-  Parameter nvlink_latency_s;        // per step of an algorithm inside a node
+  Parameter nvlink_efficiency;  // share of the port's bandwidth
+  Parameter nvlink_latency_s;   // per step of an algorithm inside a node
   Parameter nic_efficiency;
-  Parameter nic_latency_s;           // per step of an algorithm across nodes, software included
-  Parameter collective_launch_s;     // per collective
-  Parameter p2p_launch_s;            // per send
+  Parameter nic_latency_s;        // per step of an algorithm across nodes, software included
+  Parameter collective_launch_s;  // per collective
+  Parameter p2p_launch_s;         // per send
   Parameter pcie_efficiency;
   Parameter host_memory_efficiency;
   Parameter storage_efficiency;
 
   // Memory beside what is counted from first principles.
-  Parameter framework_bytes;         // CUDA context, NCCL buffers, workspaces per GPU
-  Parameter fragmentation;           // share added to the counted bytes
+  Parameter framework_bytes;  // CUDA context, NCCL buffers, workspaces per GPU
+  Parameter fragmentation;    // share added to the counted bytes
 };
 
 struct CalibrationField {
-  std::string_view name;             // key in the file, "gemm.efficiency"
+  std::string_view name;  // key in the file, "gemm.efficiency"
   Parameter Calibration::*member;
-  std::string_view unit;             // "" for a plain number
+  std::string_view unit;  // "" for a plain number
   std::string_view help;
 };
 

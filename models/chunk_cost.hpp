@@ -1,4 +1,15 @@
-// What one model chunk (one stage of the pipeline) costs one GPU per micro-batch.
+// What one model chunk (one stage of the pipeline) costs one GPU per micro-batch: its kernels
+// (op_cost.hpp) and the tensor- and context-parallel communication between them, as Megatron-LM
+// runs it (Korthikanti et al. 2022, arXiv 2205.05198, figure 5).
+//
+// tp, exposed: forward all-gather and reduce-scatter around attention and around the MLP (without
+// sequence parallelism an all-reduce after each); backward the all-gather of the two row-parallel
+// layers' gradients. Hidden as far as the GEMM beside it lasts: the second all-gather of a
+// column-parallel layer's input (behind its input gradient) and the reduction of its input gradient
+// (behind its weight gradient, so I counts only what W does not cover; a schedule that takes W away
+// from I exposes it in full, which is not counted). That the GEMM slows down meanwhile is not
+// counted either. cp: a ring passes K and V (backward: and their gradients), hidden behind
+// attention.
 #pragma once
 
 #include <vector>
@@ -11,23 +22,30 @@
 namespace windtunnel {
 
 struct ChunkCost {
-  std::vector<CostPart> forward;           // compute, tp
+  // One part per category and origin.
+  std::vector<CostPart> forward;  // compute, tp, cp
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
-  std::vector<CostPart> recompute;         // before the backward
-  double parameters = 0;                   // on this GPU (after tp)
-  double activation_bytes = 0;             // kept from F to B, per micro-batch and GPU (M_B)
-  double weight_activation_bytes = 0;      // of these, kept until W when the backward is split (M_W)
-  double boundary_bytes = 0;               // sent to the next stage per micro-batch and GPU
-  double hardware_flops = 0;               // of F + B + W + recompute on this GPU
+  std::vector<CostPart> recompute;  // before the backward
+  double parameters = 0;            // on this GPU (after tp)
+  double activation_bytes = 0;      // kept from F to B, per micro-batch and GPU (M_B)
+  // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
+  double weight_activation_bytes = 0;
+  // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.
+  double transient_bytes = 0;
+  double boundary_bytes = 0;  // sent to the next stage per micro-batch and GPU
+  // Of F + B + W + recompute on this GPU. Fused attention counts the full square, forward and 2.5
+  // times that backward, so that the same convention as model_flops() holds and HFU >= MFU.
+  double hardware_flops = 0;
 };
 
 // Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.
+// Throws Error as layers_per_stage() and peak_flops() do.
 std::vector<ChunkCost> chunk_costs(const TransformerSpec& model, const Cluster& cluster,
                                    const Layout& layout, const Batch& batch, Precision precision,
                                    Recompute recompute, const Calibration& calibration);
 
-// The optimizer step of one GPU over the parameters that it updates.
+// The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
 std::vector<CostPart> optimizer_cost(double parameters, const GpuSpec& gpu,
                                      const Calibration& calibration);
 

@@ -8,7 +8,7 @@ namespace windtunnel {
 
 struct TransformerSpec;
 
-enum class Sharding { none, zero1 };   // of the optimizer state over the dp (x cp) group
+enum class Sharding { none, zero1 };  // of the optimizer state over the dp (x cp) group
 enum class Precision { fp32, tf32, fp16, bf16, fp8 };
 enum class Recompute { none, selective, full };
 
@@ -16,14 +16,14 @@ struct Layout {
   int tp = 1;
   int cp = 1;
   int pp = 1;
-  int vpp = 1;                          // model chunks per pipeline rank
+  int vpp = 1;  // model chunks per pipeline rank
   int dp = 1;
   Sharding sharding = Sharding::none;
   bool sequence_parallel = false;
   // Layers of each chunk, stage order (chunk c of rank r is stage c * pp + r). Empty: even split
   // after first_stage_layers/last_stage_layers are added.
   std::vector<int> stage_layers;
-  int first_stage_layers = 0;           // -1 takes a layer off the first stage, as Llama 3 does
+  int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
   int last_stage_layers = 0;
 
   int ranks() const { return tp * cp * pp * dp; }
@@ -63,6 +63,6 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
 // (Transformer Engine's default).
 double bytes_of(Precision precision);
 
-int padded_vocabulary(int vocabulary, int tp);   // to a multiple of 128 * tp, as Megatron does
+int padded_vocabulary(int vocabulary, int tp);  // to a multiple of 128 * tp, as Megatron does
 
 }  // namespace windtunnel

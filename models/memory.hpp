@@ -1,4 +1,6 @@
-// GPU and host memory from first principles.
+// GPU and host memory from first principles: what a stage holds (Rajbhandari et al. 2020, arXiv
+// 1910.02054, for the training state; Korthikanti et al. 2022, arXiv 2205.05198, for activations,
+// generalised to GQA, SwiGLU and fused attention).
 #pragma once
 
 #include <string>
@@ -9,35 +11,65 @@
 
 namespace windtunnel {
 
+// Bytes of the training state per parameter. Mixed precision as Megatron-LM: 2 B weights, 4 B
+// gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8.
+double weight_bytes_per_parameter(Precision precision);
+double gradient_bytes_per_parameter(Precision precision);
+double optimizer_bytes_per_parameter(Precision precision);
+
+// Parameters that one GPU of each stage holds, size layout.stages(): matrices divided by tp, norms
+// and the biases of row-parallel layers repeated, the vocabulary padded. Tied embeddings are there
+// twice when the first and last stage are on different ranks.
+std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
+
+// Bytes per micro-batch and GPU of one layer. `kept` lives from F to B. With sequence s,
+// micro-batch b, hidden h, heads a, tp and sequence parallelism t, GPT in 16 bit with dropout,
+// nothing recomputed: s b h (34 + 5 a s / h) / t for unfused attention; fused keeps 4 B per row and
+// head in place of the 5 a s^2 b. cp divides s b by cp.
+struct LayerActivations {
+  double kept = 0;
+  double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
+  double transient = 0;    // while the layer runs: gathered input, gradients, recomputed tensors
+};
+LayerActivations layer_activations(const TransformerSpec& model, const Layout& layout,
+                                   const Batch& batch, Precision precision, Recompute recompute);
+
+// The same of the loss head: final norm, its output, fp32 softmax; transient: the logits in 16 bit.
+LayerActivations head_activations(const TransformerSpec& model, const Layout& layout,
+                                  const Batch& batch, Precision precision);
+
+// One activation between stages; 1/tp of it per GPU under sequence parallelism.
+double boundary_bytes(const TransformerSpec& model, const Layout& layout, const Batch& batch,
+                      Precision precision);
+
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
   double activations = 0;
-  double buffers = 0;       // communication buckets, pipeline buffers, logits of the loss
-  double framework = 0;     // context, library workspaces, fragmentation
+  double buffers = 0;    // a gradient bucket, pipeline buffers, what lives while a chunk runs
+  double framework = 0;  // context, library workspaces, fragmentation
   double total() const {
     return weights + gradients + optimizer + activations + buffers + framework;
   }
 };
 
 // One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most
-// that is alive at once on rank r. Mixed precision as Megatron-LM: 2 B weights and 4 B gradients per
-// parameter, 12 B optimizer state (fp32 copy, two moments), sharded over dp x cp under ZeRO-1;
-// fp32 and tf32 training: 4 + 4 + 8.
+// that is alive at once on rank r. The optimizer state is sharded over dp x cp under ZeRO-1.
 std::vector<GpuMemory> gpu_memory(const TransformerSpec& model, const Layout& layout,
                                   const Batch& batch, Precision precision,
                                   const std::vector<ChunkCost>& chunks,
                                   const std::vector<double>& peak_activation_bytes,
                                   double bucket_bytes, const Calibration& calibration);
 
-// Bytes of the training state that one GPU of pipeline rank r must save (weights and optimizer
-// state; gradients are not saved), with the copies of a sharded state written once per job.
+// Bytes of the training state that one GPU of pipeline rank r must save: weights and optimizer
+// state, each copy once per job, so the dp x cp ranks that hold the same share the writing
+// (gradients are not saved).
 std::vector<double> snapshot_bytes_per_gpu(const Layout& layout, Precision precision,
                                            const std::vector<ChunkCost>& chunks);
 
-// Why the job does not fit, naming rank, tensor class and excess; empty if it fits.
+// Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);
 std::string host_memory_excess(double bytes_per_node, const NodeSpec& node);
 

@@ -1,4 +1,8 @@
-// The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch.
+// The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch, as
+// Megatron-LM and Transformer Engine launch them: column-parallel QKV and up projections,
+// row-parallel output and down projections (Shoeybi et al. 2019, arXiv 1909.08053), norms and
+// residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al. 2022, arXiv
+// 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross entropy.
 #pragma once
 
 #include <string_view>
@@ -12,11 +16,15 @@ namespace windtunnel {
 enum class OpKind { gemm, attention_forward, attention_backward, memory };
 
 struct Op {
-  std::string_view name;     // "qkv", "attention", "swiglu", ...
+  std::string_view name;  // "qkv", "attention", "swiglu", ...
   OpKind kind = OpKind::memory;
-  double m = 0, n = 0, k = 0, batch = 1;  // GEMM: batch products of m x k by k x n
-  double flops = 0;          // hardware FLOPs of this kernel on this GPU
-  double bytes = 0;          // HBM bytes read and written
+  // GEMM: batch products of m x k by k x n. Fused attention: batch heads, each m queries by n keys
+  // of width k.
+  double m = 0, n = 0, k = 0, batch = 1;
+  // Operations that the kernel really executes on this GPU: fused causal attention does half of
+  // the full square forward, and 2.5 times its forward backward (Dao 2023). Unfused: the square.
+  double flops = 0;
+  double bytes = 0;  // HBM bytes read and written
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.
@@ -28,9 +36,12 @@ enum class Block { layer, embedding, head };
 std::vector<Op> block_ops(const TransformerSpec& model, const Layout& layout, const Batch& batch,
                           Precision precision, Block block, Pass pass);
 
-// The forward ops of a layer that selective recomputation repeats in the backward pass (attention
-// scores are inside flash attention; here: norm outputs, activation product).
+// The forward ops of a layer that recomputation repeats in the backward pass. selective: norm
+// outputs, the activation product and, where attention is not fused, the scores; full: all.
 std::vector<Op> recomputed_ops(const TransformerSpec& model, const Layout& layout,
                                const Batch& batch, Precision precision, Recompute recompute);
+
+// One op by its name; throws InternalError when it is not there.
+const Op& op_named(const std::vector<Op>& ops, std::string_view name);
 
 }  // namespace windtunnel

@@ -1,4 +1,20 @@
-// The time of one kernel: a roofline whose compute roof depends on the shape.
+// The time of one kernel: a roofline (Williams et al. 2009) whose compute roof depends on the
+// shape.
+//
+// GEMM: launch + max(padded FLOPs / (peak * efficiency), bytes at the memory roof). The output is
+// cut into tiles, the tiles into waves over the SMs (NVIDIA, "Matrix Multiplication Background
+// User's Guide": tile and wave quantisation), and a tile's inner loop pays a constant start and
+// end, k -> k + k_half (Hockney's half-performance length). Of the tiles that a library offers
+// (the largest, and its halves with their poorer reuse) and of splitting k over more blocks with
+// the partial sums passing through memory (CUTLASS split-K) the cheapest is taken, as cuBLAS'
+// heuristics aim to.
+// Attention (fused): FLOPs / (peak * efficiency * s / (s + s_half)), the shape of the throughput
+// curves over the sequence length s in Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv
+// 2407.08608).
+// Memory-bound kernels: (bytes + half_bytes) / (bandwidth * efficiency).
+//
+// Monotone: each candidate's time never falls when m, n, k, batch or bytes grow, nor does the
+// minimum of them. It rises in steps, so more work may be free, and FLOP/s may fall with size.
 #pragma once
 
 #include "models/base/origin.hpp"
@@ -10,15 +26,14 @@ namespace windtunnel {
 
 struct OpCost {
   double seconds = 0;
-  Origin origin = Origin::assumed;   // the weakest of the numbers it rests on
+  Origin origin = Origin::assumed;  // the weakest of the numbers it rests on
 };
 
-// launch + max(flops / reached FLOP/s, bytes / reached bandwidth). For a GEMM the reached FLOP/s is
-// peak * efficiency * wave use * tile use * k / (k + k_half), where wave use = waves / ceil(waves)
-// with waves = output tiles / SMs, and tile use = useful part of the padded output.
 // Throws Error when the GPU does not support the precision.
-OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& calibration);
+OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
+               const Calibration& calibration);
 
+// Dense peak, FLOP/s. Throws Error when the GPU does not support the precision.
 double peak_flops(const GpuSpec& gpu, Precision precision);
 
 }  // namespace windtunnel

@@ -19,16 +19,16 @@ struct TransformerSpec {
   int layers = 0;
   int hidden = 0;
   int heads = 0;
-  int kv_heads = 0;            // = heads for multi-head attention, fewer for grouped-query
-  int ffn_hidden = 0;          // width of one MLP matrix (SwiGLU has three of them)
+  int kv_heads = 0;    // = heads for multi-head attention, fewer for grouped-query
+  int ffn_hidden = 0;  // width of one MLP matrix (SwiGLU has three of them)
   int vocabulary = 0;
-  int sequence = 0;            // length it was trained with: the default of batch.sequence
+  int sequence = 0;  // length it was trained with: the default of batch.sequence
   Activation activation = Activation::gelu;
   Normalisation normalisation = Normalisation::layer_norm;
   PositionEncoding position = PositionEncoding::learned;
   bool biases = true;
-  bool tied_embeddings = true; // the loss head shares the embedding's weights
-  bool dropout = false;        // after both halves of a layer and on the attention scores
+  bool tied_embeddings = true;  // the loss head shares the embedding's weights
+  bool dropout = false;         // after both halves of a layer and on the attention scores
   AttentionKernel attention = AttentionKernel::flash;
   std::string source;
 
