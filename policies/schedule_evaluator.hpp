@@ -23,13 +23,25 @@ struct ScheduleEvaluation {
   double longest_stage_s = 0;              // max over ranks of last end - first start
   std::vector<double> busy_s;              // [rank]
   std::vector<double> peak_activation;     // [rank]
+
+  double max_busy_s() const;
   // The bubbles of the three definitions, see models/iteration_report.hpp.
-  double bubble_makespan_s() const;        // makespan - max busy
-  double bubble_longest_stage_rate() const;  // 1 - max busy / longest stage
+  double bubble_makespan_s() const;          // makespan - max busy
+  double bubble_longest_stage_s() const;     // longest stage - max busy
+  double bubble_longest_stage_rate() const;  // the same / longest stage
+  double bubble_idle() const;                // mean over ranks of 1 - busy / makespan
 };
 
-// Throws Error naming rank and action when the order deadlocks.
+// When one action ran.
+struct ActionSpan {
+  double start_s = 0;
+  double end_s = 0;
+};
+using ScheduleSpans = std::vector<std::vector<ActionSpan>>;   // [rank][position in its list]
+
+// `stages` has one entry per stage of a schedule that passes validate_schedule; `spans` is filled if
+// given. Throws Error naming rank and action when the order deadlocks.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
-                                     double message_s);
+                                     double message_s, ScheduleSpans* spans = nullptr);
 
 }  // namespace windtunnel

@@ -1,0 +1,252 @@
+#include "policies/schedule_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/base/error.hpp"
+#include "policies/schedules.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Results are numbered: the activation of (stage, micro-batch) is stage * m + micro-batch, its
+// input gradient stands behind all activations. -1 = nothing.
+using ResultId = std::int64_t;
+constexpr double kPending = -1;
+
+// A stage as the inner loop reads it.
+struct Stage {
+  double forward_s;
+  double backward_s;
+  double backward_input_s;
+  double backward_weight_s;
+  double activation;
+  double weight_activation;
+  double delay_from_previous_s;  // message_s between ranks, 0 within one
+  double delay_from_next_s;
+  std::int32_t previous_rank;  // -1 at the ends
+  std::int32_t next_rank;
+};
+
+std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<StageCost>& costs,
+                                  double message_s) {
+  const int count = schedule.stages();
+  std::vector<Stage> stages(count);
+  for (int s = 0; s < count; ++s) {
+    // A negative end would read as "pending".
+    CHECK(costs[s].forward_s >= 0 && costs[s].backward_input_s >= 0 &&
+              costs[s].backward_weight_s >= 0,
+          "stage {} has a negative duration", s);
+    const int rank = schedule.rank_of_stage[s];
+    const int previous = s > 0 ? schedule.rank_of_stage[s - 1] : -1;
+    const int next = s + 1 < count ? schedule.rank_of_stage[s + 1] : -1;
+    stages[s] = {.forward_s = costs[s].forward_s,
+                 .backward_s = costs[s].backward_input_s + costs[s].backward_weight_s,
+                 .backward_input_s = costs[s].backward_input_s,
+                 .backward_weight_s = costs[s].backward_weight_s,
+                 .activation = costs[s].activation,
+                 .weight_activation = costs[s].weight_activation,
+                 .delay_from_previous_s = previous == rank ? 0 : message_s,
+                 .delay_from_next_s = next == rank ? 0 : message_s,
+                 .previous_rank = previous,
+                 .next_rank = next};
+  }
+  return stages;
+}
+
+struct RankState {
+  const Action* next = nullptr;
+  const Action* last = nullptr;  // one past the end
+  ResultId waits_for = -1;
+  double first_start_s = 0;
+  double now_s = 0;
+  double busy_s = 0;
+  double activation = 0;
+  double peak_activation = 0;
+};
+
+// Runs each rank until it waits for another rank's result; the action that makes the result wakes
+// it. Every action is looked at once, and once more if it had to wait.
+class Evaluation {
+ public:
+  Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs, double message_s,
+             ScheduleSpans* spans)
+      : schedule_(schedule),
+        stages_(prepare_stages(schedule, costs, message_s)),
+        microbatches_(schedule.microbatches),
+        gradients_(static_cast<ResultId>(schedule.stages()) * schedule.microbatches),
+        end_s_(2 * gradients_, kPending),
+        ranks_(schedule.ranks),
+        spans_(spans) {
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      const auto& actions = schedule.actions[rank];
+      ranks_[rank].next = actions.data();
+      ranks_[rank].last = actions.data() + actions.size();
+    }
+    if (spans_ != nullptr) {
+      spans_->assign(schedule.ranks, {});
+      for (int rank = 0; rank < schedule.ranks; ++rank) {
+        (*spans_)[rank].reserve(schedule.actions[rank].size());
+      }
+    }
+  }
+
+  ScheduleEvaluation run() {
+    // Popped from the back: rank 0, which can always start, first.
+    ready_.reserve(schedule_.ranks);
+    for (int rank = schedule_.ranks - 1; rank >= 0; --rank) ready_.push_back(rank);
+    while (!ready_.empty()) {
+      const int rank = ready_.back();
+      ready_.pop_back();
+      run_rank(rank);
+    }
+    for (int rank = 0; rank < schedule_.ranks; ++rank) {
+      if (ranks_[rank].next != ranks_[rank].last) fail_deadlock(rank);
+    }
+    return result();
+  }
+
+ private:
+  // Runs the rank's actions until the list ends or one must wait.
+  void run_rank(int rank) {
+    RankState state = ranks_[rank];
+    state.waits_for = -1;
+    for (; state.next != state.last; ++state.next) {
+      const Action action = *state.next;
+      const Stage& stage = stages_[action.stage];
+      const ResultId result =
+          static_cast<ResultId>(action.stage) * microbatches_ + action.microbatch;
+      double start_s = state.now_s;
+      double duration_s = 0;
+      double freed = 0;
+      ResultId made = -1;
+      int consumer = -1;
+      switch (action.kind) {
+        case ActionKind::forward:
+          if (action.stage > 0) {
+            const double arrived_s = end_s_[result - microbatches_];
+            if (arrived_s < 0) return wait(rank, state, result - microbatches_);
+            start_s = std::max(start_s, arrived_s + stage.delay_from_previous_s);
+          }
+          duration_s = stage.forward_s;
+          state.activation += stage.activation;
+          state.peak_activation = std::max(state.peak_activation, state.activation);
+          made = result;
+          consumer = stage.next_rank;
+          break;
+        case ActionKind::backward:
+        case ActionKind::backward_input:
+          if (end_s_[result] < 0) return wait(rank, state, result);
+          if (stage.next_rank >= 0) {
+            const ResultId gradient = gradients_ + result + microbatches_;
+            const double arrived_s = end_s_[gradient];
+            if (arrived_s < 0) return wait(rank, state, gradient);
+            start_s = std::max(start_s, arrived_s + stage.delay_from_next_s);
+          }
+          if (action.kind == ActionKind::backward) {
+            duration_s = stage.backward_s;
+            freed = stage.activation;
+          } else {
+            duration_s = stage.backward_input_s;
+            freed = stage.activation - stage.weight_activation;
+          }
+          made = gradients_ + result;
+          consumer = stage.previous_rank;
+          break;
+        case ActionKind::backward_weight:
+          if (end_s_[gradients_ + result] < 0) return wait(rank, state, gradients_ + result);
+          duration_s = stage.backward_weight_s;
+          freed = stage.weight_activation;
+          break;
+      }
+      if (state.next == schedule_.actions[rank].data()) state.first_start_s = start_s;
+      state.now_s = start_s + duration_s;
+      state.busy_s += duration_s;
+      state.activation -= freed;
+      if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
+      if (made >= 0) {
+        end_s_[made] = state.now_s;
+        if (consumer >= 0 && consumer != rank && ranks_[consumer].waits_for == made) {
+          ranks_[consumer].waits_for = -1;
+          ready_.push_back(consumer);
+        }
+      }
+    }
+    ranks_[rank] = state;
+  }
+
+  void wait(int rank, RankState& state, ResultId result) {
+    state.waits_for = result;
+    ranks_[rank] = state;
+  }
+
+  [[noreturn]] void fail_deadlock(int rank) const {
+    const RankState& state = ranks_[rank];
+    const bool is_gradient = state.waits_for >= gradients_;
+    const ResultId cell = state.waits_for - (is_gradient ? gradients_ : 0);
+    const auto stage = static_cast<std::int32_t>(cell / microbatches_);
+    throw Error(fmt::format(
+        "schedule '{}' deadlocks: rank {} waits at its action {} ({}) for the {} of stage {}, "
+        "micro-batch {} from rank {}",
+        schedule_.name, rank, state.next - schedule_.actions[rank].data() + 1,
+        to_string(*state.next), is_gradient ? "input gradient" : "activation", stage,
+        cell % microbatches_, schedule_.rank_of_stage[stage]));
+  }
+
+  ScheduleEvaluation result() const {
+    ScheduleEvaluation evaluation;
+    for (const RankState& state : ranks_) {
+      evaluation.makespan_s = std::max(evaluation.makespan_s, state.now_s);
+      evaluation.longest_stage_s =
+          std::max(evaluation.longest_stage_s, state.now_s - state.first_start_s);
+      evaluation.busy_s.push_back(state.busy_s);
+      evaluation.peak_activation.push_back(state.peak_activation);
+    }
+    return evaluation;
+  }
+
+  const Schedule& schedule_;
+  const std::vector<Stage> stages_;
+  const ResultId microbatches_;
+  const ResultId gradients_;   // first gradient
+  std::vector<double> end_s_;  // [result]
+  std::vector<RankState> ranks_;
+  std::vector<int> ready_;
+  ScheduleSpans* spans_;
+};
+
+}  // namespace
+
+double ScheduleEvaluation::max_busy_s() const {
+  return *std::max_element(busy_s.begin(), busy_s.end());
+}
+
+double ScheduleEvaluation::bubble_makespan_s() const {
+  return makespan_s - max_busy_s();
+}
+
+double ScheduleEvaluation::bubble_longest_stage_s() const {
+  return longest_stage_s - max_busy_s();
+}
+
+double ScheduleEvaluation::bubble_longest_stage_rate() const {
+  return bubble_longest_stage_s() / longest_stage_s;
+}
+
+double ScheduleEvaluation::bubble_idle() const {
+  double idle = 0;
+  for (const double busy : busy_s) idle += 1 - busy / makespan_s;
+  return idle / static_cast<double>(busy_s.size());
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     double message_s, ScheduleSpans* spans) {
+  CHECK(static_cast<int>(stages.size()) == schedule.stages(), "{} stage costs for {} stages",
+        stages.size(), schedule.stages());
+  CHECK(message_s >= 0, "a message of {} s", message_s);
+  return Evaluation(schedule, stages, message_s, spans).run();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,97 @@
+#include "validate/accuracy/schedules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+const std::string kData = WINDTUNNEL_SOURCE_DIR "/tests/data/";
+
+const ValidationFamily& family(const ValidationReport& report, const std::string& name,
+                               const std::string& metric) {
+  for (const ValidationFamily& family : report.families) {
+    if (family.name == name && family.metric == metric) return family;
+  }
+  throw std::runtime_error("no family " + name + " " + metric);
+}
+
+std::string write_file(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(ValidateSchedules, OneForwardOneBackwardRatesAgreeToFourDecimals) {
+  const ValidationReport report = validate_schedules(kData + "zero_bubble_rates.csv");
+  const ValidationFamily& rates = family(report, "1f1b", "bubble_rate");
+  EXPECT_EQ(rates.rows, 12);
+  // The published rates are rounded to 4 decimals.
+  EXPECT_LE(rates.worst_difference, 0.5e-4 + 1e-9);
+  ASSERT_TRUE(rates.kendall_tau.has_value());
+  EXPECT_DOUBLE_EQ(*rates.kendall_tau, 1);
+  // Leaving the messages out is visibly wrong: the check can fail.
+  EXPECT_GT(rates.baselines.at("closed formula, no messages"), 0.02);
+}
+
+TEST(ValidateSchedules, InterleavedRatesDifferByOneRingOfMessages) {
+  const ValidationReport report = validate_schedules(kData + "zero_bubble_rates.csv");
+  const ValidationFamily& rates = family(report, "interleaved-1f1b", "bubble_rate");
+  EXPECT_EQ(rates.rows, 12);
+  EXPECT_FALSE(rates.note.empty());
+  EXPECT_GT(rates.worst_difference, 1e-3);
+  for (const ValidationRow& row : report.rows) {
+    if (row.family != "interleaved-1f1b") continue;
+    EXPECT_NEAR(row.baselines.at("replay less p message times"), row.measured, 0.5e-4 + 1e-9)
+        << row.id;
+    EXPECT_GT(row.predicted, row.measured) << row.id;
+  }
+}
+
+TEST(ValidateSchedules, RatesOfOtherSchedulesAreSkippedWithTheReason) {
+  const ValidationReport report = validate_schedules(kData + "zero_bubble_rates.csv");
+  ASSERT_EQ(report.skipped.size(), 48U);
+  EXPECT_EQ(report.skipped[0].id, kData + "zero_bubble_rates.csv:2");
+  EXPECT_EQ(report.skipped[0].reason, "bubble_ZB_H1: schedule 'zb-h1' is not in this build");
+  EXPECT_EQ(report.rows.size(), 24U);
+}
+
+TEST(ValidateSchedules, ExecutorRowsAgreeTo1em9) {
+  const ValidationReport report = validate_schedules(kData + "schedule_oracle.csv");
+  EXPECT_TRUE(report.skipped.empty());
+  EXPECT_EQ(report.families.size(), 15U);
+  for (const ValidationFamily& family : report.families) {
+    EXPECT_GE(family.rows, 11) << family.name;
+    EXPECT_LE(family.worst_difference, 1e-9)
+        << family.name << " " << family.metric << " " << family.worst.id;
+  }
+}
+
+TEST(ValidateSchedules, ImpossibleRowsAreSkippedAndUnknownColumnsRejected) {
+  const std::string header =
+      "schedule,p,m,v,T_F,T_I,T_W,T_comm,makespan,max_stage_span,makespan_minus_max_busy,"
+      "peak_act_max,peak_act_per_rank\n";
+  const std::string path =
+      write_file("impossible.csv", header +
+                                       "interleaved,2,2,1,1,1,1,0,9,9,3,2,2 1\n"
+                                       "1f1b,2,2,1,1,-1,1,0,9,9,3,2,2 1\n"
+                                       "loopedbfs,2,2,2,1,1,1,0,9,9,3,2,2 1\n");
+  const ValidationReport report = validate_schedules(path);
+  EXPECT_TRUE(report.rows.empty());
+  ASSERT_EQ(report.skipped.size(), 3U);
+  EXPECT_EQ(report.skipped[0].id, path + ":2");
+  EXPECT_EQ(report.skipped[1].reason, "a time is negative");
+  EXPECT_EQ(report.skipped[2].reason, "schedule 'loopedbfs' is not in this build");
+
+  const std::string short_peaks =
+      write_file("short_peaks.csv", header + "1f1b,2,2,1,1,1,1,0,9,9,3,2,2\n");
+  EXPECT_THROW(validate_schedules(short_peaks), Error);
+  EXPECT_THROW(validate_schedules(write_file("other.csv", "a,b\n1,2\n")), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel

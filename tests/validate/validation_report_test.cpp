@@ -1,0 +1,70 @@
+#include "validate/accuracy/validation_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace windtunnel {
+namespace {
+
+ValidationRow row(const char* family, double measured, double predicted) {
+  ValidationRow result;
+  result.id = std::string(family) + ":1";
+  result.family = family;
+  result.metric = "time_s";
+  result.measured = measured;
+  result.predicted = result.low = result.high = predicted;
+  return result;
+}
+
+TEST(ValidationReport, SumsUpAFamilyByHand) {
+  ValidationReport report;
+  report.rows = {row("a", 10, 11), row("a", 20, 18), row("a", 40, 40), row("b", 0, 0.5)};
+  report.rows[0].low = 9;  // covers
+  report.rows[0].high = 12;
+  report.rows[1].low = 17;  // does not
+  report.rows[1].high = 19;
+  report.rows[0].baselines["half"] = 5;
+  report.rows[1].baselines["half"] = 10;
+  report.rows[2].baselines["half"] = 20;
+  summarise_families(report, {{"a", "first"}});
+
+  ASSERT_EQ(report.families.size(), 2U);
+  const ValidationFamily& a = report.families[0];
+  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(a.note, "first");
+  EXPECT_EQ(a.rows, 3);
+  EXPECT_NEAR(a.mape, 0.2 / 3, 1e-12);  // 10 %, 10 %, 0
+  EXPECT_NEAR(a.median_ape, 0.1, 1e-12);
+  EXPECT_NEAR(a.p90_ape, 0.1, 1e-12);
+  EXPECT_EQ(a.worst.measured, 10);
+  EXPECT_NEAR(a.worst_difference, 2, 1e-12);
+  EXPECT_NEAR(a.baselines.at("half"), 0.5, 1e-12);
+  EXPECT_NEAR(*a.kendall_tau, 1, 1e-12);
+  EXPECT_NEAR(*a.coverage90, 0.5, 1e-12);  // of the two rows that claim an interval
+
+  // Where nothing was measured the error is absolute.
+  const ValidationFamily& b = report.families[1];
+  EXPECT_EQ(b.mape, 0.5);
+  EXPECT_FALSE(b.kendall_tau.has_value());
+  EXPECT_FALSE(b.coverage90.has_value());
+}
+
+TEST(ValidationReport, RankCorrelationCountsTies) {
+  ValidationReport report;
+  report.rows = {row("a", 1, 1), row("a", 1, 2), row("a", 2, 2), row("a", 3, 1)};
+  summarise_families(report, {});
+  // Pairs: tied in measured 1, tied in predicted 2 of 6; concordant 1, discordant 2.
+  EXPECT_NEAR(*report.families[0].kendall_tau, -1 / std::sqrt(5.0 * 4.0), 1e-12);
+}
+
+TEST(ValidationReport, OneNameWithTwoMetricsIsTwoFamilies) {
+  ValidationReport report;
+  report.rows = {row("a", 1, 1), row("a", 1, 1)};
+  report.rows[1].metric = "bytes";
+  summarise_families(report, {});
+  EXPECT_EQ(report.families.size(), 2U);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,52 @@
+// A CSV file with a header line, held in memory: the form of all measured rows. RFC 4180 quoting
+// ("" inside quotes, line breaks inside quotes), CRLF or LF, an optional byte-order mark, blank lines
+// ignored. Every error names file and line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+class CsvTable {
+ public:
+  // Throws Error if there is no header, a row has more or fewer cells than the header, a name stands
+  // twice in the header, or a quote is not closed. `file` is used in messages only.
+  static CsvTable parse(std::string_view text, std::string file);
+  // The same from a file; throws Error if it cannot be read.
+  static CsvTable read(const std::string& path);
+
+  const std::string& file() const { return file_; }
+  const std::vector<std::string>& header() const { return header_; }
+  size_t rows() const { return rows_.size(); }
+
+  bool has(std::string_view column) const;
+  // Index of a column. Throws Error with the nearest name when there is none.
+  size_t column(std::string_view name) const;
+
+  const std::string& text(size_t row, size_t column) const;
+  // A finite decimal number; surrounding blanks are allowed. Throws Error naming file:line:column.
+  double number(size_t row, size_t column) const;
+  int integer(size_t row, size_t column) const;
+  // An empty cell is "not stated".
+  std::optional<double> optional_number(size_t row, size_t column) const;
+
+  int line(size_t row) const { return rows_[row].line; }
+  std::string id(size_t row) const;   // "file:line", as reports name rows
+
+ private:
+  struct Row {
+    int line = 0;                     // where it starts, from 1
+    std::vector<std::string> cells;
+  };
+  [[noreturn]] void fail_cell(size_t row, size_t column, std::string_view expected) const;
+
+  std::string file_;
+  std::vector<std::string> header_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,279 @@
+#include "validate/accuracy/schedules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "policies/schedule_evaluator.hpp"
+#include "policies/schedules.hpp"
+#include "traces/csv.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct PipelineCase {
+  std::string schedule;
+  int ranks = 0;
+  int microbatches = 0;
+  int chunks = 1;
+  // Of a rank's whole share; a full backward lasts input + weight.
+  double forward_s = 0;
+  double backward_input_s = 0;
+  double backward_weight_s = 0;
+  double message_s = 0;
+
+  double work_s() const { return forward_s + backward_input_s + backward_weight_s; }
+  // Fill and drain of 1f1b, gpipe (v = 1) and interleaved-1f1b without messages (SC'21, 2.2).
+  double bubble_s() const { return (ranks - 1) * work_s() / chunks; }
+};
+
+bool is_known(const std::string& schedule) {
+  const auto& kinds = schedule_kinds();
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](const ScheduleKind& kind) { return kind.name == schedule; });
+}
+
+std::string not_in_this_build(const std::string& schedule) {
+  return fmt::format("schedule '{}' is not in this build", schedule);
+}
+
+// Throws Error when there is no such schedule or a time is negative.
+ScheduleEvaluation replay(const PipelineCase& at) {
+  if (std::min({at.forward_s, at.backward_input_s, at.backward_weight_s, at.message_s}) < 0) {
+    throw Error("a time is negative");
+  }
+  const Schedule schedule = generate_schedule(at.schedule, at.ranks, at.microbatches, at.chunks);
+  const double share = 1.0 / at.chunks;
+  const StageCost stage{.forward_s = at.forward_s * share,
+                        .backward_input_s = at.backward_input_s * share,
+                        .backward_weight_s = at.backward_weight_s * share,
+                        .activation = share,
+                        .weight_activation = 0};
+  return evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages(), stage),
+                           at.message_s);
+}
+
+ValidationRow make_row(const CsvTable& table, size_t row, const std::string& family,
+                       std::string metric, double measured, double predicted) {
+  ValidationRow result;
+  result.id = table.id(row);
+  result.family = family;
+  result.metric = std::move(metric);
+  result.measured = measured;
+  result.predicted = result.low = result.high = predicted;
+  result.origin = Origin::published;  // the times come with the row; nothing is fitted
+  return result;
+}
+
+// --- published bubble rates ------------------------------------------------------------------
+
+constexpr std::string_view kBubblePrefix = "bubble_";
+constexpr std::string_view kBubbleRate = "bubble_rate";
+
+// bubble_1F1B -> 1f1b, bubble_1F1B_I -> interleaved-1f1b, bubble_ZB_H1 -> zb-h1.
+std::string schedule_of_column(std::string_view column) {
+  std::string name(column.substr(kBubblePrefix.size()));
+  if (name == "1F1B_I") return "interleaved-1f1b";
+  for (char& c : name) c = c == '_' ? '-' : static_cast<char>(std::tolower(c));
+  return name;
+}
+
+// The paper's models (table 3): first and last stage hold one layer less, so v = (layers + 2) / p.
+std::optional<int> published_chunks(const std::string& model, int ranks) {
+  struct Entry {
+    std::string_view model;
+    int layers;
+  };
+  for (const auto& [name, layers] :
+       {Entry{"1.5B", 22}, Entry{"6.2B", 30}, Entry{"14.6B", 46}, Entry{"28.3B", 62}}) {
+    if (model == name && (layers + 2) % ranks == 0) return (layers + 2) / ranks;
+  }
+  return std::nullopt;
+}
+
+void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCase at,
+                   ValidationReport& report) {
+  const auto skip = [&](const std::string& reason) {
+    report.skipped.push_back(
+        {table.id(row), fmt::format("{}: {}", table.header()[column], reason)});
+  };
+  const std::optional<double> measured = table.optional_number(row, column);
+  if (!measured) return skip("not stated");
+  if (!is_known(at.schedule)) return skip(not_in_this_build(at.schedule));
+  const bool interleaved = at.schedule == "interleaved-1f1b";
+  if (interleaved) {
+    const std::string& model = table.text(row, table.column("model"));
+    const std::optional<int> chunks = table.has("v")
+                                          ? std::optional(table.integer(row, table.column("v")))
+                                          : published_chunks(model, at.ranks);
+    if (!chunks) return skip(fmt::format("chunks per rank of model '{}' are not known", model));
+    at.chunks = *chunks;
+  }
+  ScheduleEvaluation evaluation;
+  try {
+    evaluation = replay(at);
+  } catch (const Error& error) {
+    return skip(error.what());
+  }
+  const double work_s = at.microbatches * at.work_s();
+  ValidationRow result = make_row(table, row, at.schedule, std::string(kBubbleRate), *measured,
+                                  evaluation.bubble_longest_stage_rate());
+  result.baselines["closed formula, no messages"] = at.bubble_s() / (work_s + at.bubble_s());
+  if (interleaved) {
+    result.baselines["replay less p message times"] =
+        1 - work_s / (evaluation.longest_stage_s - at.ranks * at.message_s);
+  }
+  report.rows.push_back(std::move(result));
+}
+
+ValidationReport validate_rates(const CsvTable& table) {
+  constexpr double kMillisecond = 1e-3;
+  const size_t ranks = table.column("p");
+  const size_t microbatches = table.column("m");
+  const size_t forward = table.column("T_F_ms");
+  const size_t backward_input = table.column("T_B_ms");
+  const size_t backward_weight = table.column("T_W_ms");
+  const size_t message = table.column("T_comm_ms");
+  ValidationReport report;
+  for (size_t column = 0; column < table.header().size(); ++column) {
+    if (!table.header()[column].starts_with(kBubblePrefix)) continue;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      PipelineCase at;
+      at.schedule = schedule_of_column(table.header()[column]);
+      at.ranks = table.integer(row, ranks);
+      at.microbatches = table.integer(row, microbatches);
+      at.forward_s = table.number(row, forward) * kMillisecond;
+      at.backward_input_s = table.number(row, backward_input) * kMillisecond;
+      at.backward_weight_s = table.number(row, backward_weight) * kMillisecond;
+      at.message_s = table.number(row, message) * kMillisecond;
+      validate_rate(table, row, column, at, report);
+    }
+  }
+  summarise_families(
+      report, {{"interleaved-1f1b",
+                "the published rates count p message times fewer than a replay of every message; "
+                "see the baseline 'replay less p message times'"}});
+  return report;
+}
+
+// --- rows of a reference executor ---------------------------------------------------------------
+
+std::vector<double> numbers_of(const CsvTable& table, size_t row, size_t column, int expected) {
+  std::vector<double> numbers;
+  const std::string& text = table.text(row, column);
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at == ' ') {
+      ++at;
+      continue;
+    }
+    const auto [next, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc()) break;
+    at = next;
+  }
+  if (at != end || static_cast<int>(numbers.size()) != expected) {
+    throw Error({table.file(), table.line(row), static_cast<int>(column) + 1},
+                fmt::format("column '{}' must hold {} numbers", table.header()[column], expected));
+  }
+  return numbers;
+}
+
+// The activation peak of a rank where nothing but the order counts, in rank shares.
+double closed_peak(const PipelineCase& at, int rank) {
+  if (at.schedule == "gpipe") return at.microbatches;
+  const double in_flight =
+      at.chunks == 1 ? at.ranks - rank
+                     : (2.0 * (at.ranks - rank - 1) + (at.chunks - 1.0) * at.ranks + 1) / at.chunks;
+  return std::min<double>(in_flight, at.microbatches);
+}
+
+void validate_peaks(const CsvTable& table, size_t row, const PipelineCase& at,
+                    const std::string& family, const ScheduleEvaluation& evaluation,
+                    ValidationReport& report) {
+  const std::vector<double> measured =
+      numbers_of(table, row, table.column("peak_act_per_rank"), at.ranks);
+  int worst = 0;
+  const auto difference = [&](int rank) {
+    return std::abs(evaluation.peak_activation[rank] - measured[rank]);
+  };
+  for (int rank = 1; rank < at.ranks; ++rank) {
+    if (difference(rank) > difference(worst)) worst = rank;
+  }
+  // One row per case: the rank that agrees least stands for all.
+  ValidationRow result = make_row(table, row, family, "peak_act_per_rank", measured[worst],
+                                  evaluation.peak_activation[worst]);
+  result.baselines["closed formula"] = closed_peak(at, worst);
+  report.rows.push_back(std::move(result));
+}
+
+void validate_executor_row(const CsvTable& table, size_t row, const PipelineCase& at,
+                           const std::string& family, ValidationReport& report) {
+  ScheduleEvaluation evaluation;
+  try {
+    evaluation = replay(at);
+  } catch (const Error& error) {
+    report.skipped.push_back({table.id(row), error.what()});
+    return;
+  }
+  const double work_s = at.microbatches * at.work_s();
+  const auto add = [&](const char* metric, double predicted, double baseline) {
+    ValidationRow result =
+        make_row(table, row, family, metric, table.number(row, table.column(metric)), predicted);
+    result.baselines["closed formula, no messages"] = baseline;
+    report.rows.push_back(std::move(result));
+  };
+  add("makespan", evaluation.makespan_s, work_s + at.bubble_s());
+  add("max_stage_span", evaluation.longest_stage_s, work_s + at.bubble_s());
+  add("makespan_minus_max_busy", evaluation.bubble_makespan_s(), at.bubble_s());
+  const auto& peaks = evaluation.peak_activation;
+  add("peak_act_max", *std::max_element(peaks.begin(), peaks.end()), closed_peak(at, 0));
+  validate_peaks(table, row, at, family, evaluation, report);
+}
+
+ValidationReport validate_executor_rows(const CsvTable& table) {
+  ValidationReport report;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const std::string& name = table.text(row, table.column("schedule"));
+    PipelineCase at;
+    at.schedule = name == "interleaved" ? "interleaved-1f1b" : name;
+    at.ranks = table.integer(row, table.column("p"));
+    at.microbatches = table.integer(row, table.column("m"));
+    at.chunks = table.integer(row, table.column("v"));
+    at.forward_s = table.number(row, table.column("T_F"));
+    at.backward_input_s = table.number(row, table.column("T_I"));
+    at.backward_weight_s = table.number(row, table.column("T_W"));
+    at.message_s = table.number(row, table.column("T_comm"));
+    if (!is_known(at.schedule)) {
+      report.skipped.push_back({table.id(row), not_in_this_build(at.schedule)});
+      continue;
+    }
+    validate_executor_row(table, row, at, at.schedule, report);
+  }
+  summarise_families(report, {});
+  return report;
+}
+
+}  // namespace
+
+ValidationReport validate_schedules(const std::string& csv_path) {
+  const CsvTable table = CsvTable::read(csv_path);
+  if (table.has("makespan")) return validate_executor_rows(table);
+  const auto& header = table.header();
+  if (std::any_of(header.begin(), header.end(),
+                  [](const std::string& name) { return name.starts_with(kBubblePrefix); })) {
+    return validate_rates(table);
+  }
+  throw Error({csv_path, 1, 1},
+              "neither a table of bubble rates (columns bubble_<schedule>) nor of schedule results "
+              "(column makespan)");
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,101 @@
+#include "validate/accuracy/validation_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windtunnel {
+namespace {
+
+// The q-quantile of ascending values, linear between neighbours.
+double quantile(const std::vector<double>& ascending, double q) {
+  const double position = q * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<size_t>(position);
+  const size_t above = std::min(below + 1, ascending.size() - 1);
+  return ascending[below] +
+         (position - static_cast<double>(below)) * (ascending[above] - ascending[below]);
+}
+
+int sign(double value) {
+  return (value > 0) - (value < 0);
+}
+
+// Kendall 1945: (concordant - discordant) / sqrt(pairs not tied in a * pairs not tied in b).
+std::optional<double> kendall_tau_b(const std::vector<const ValidationRow*>& rows) {
+  double balance = 0;
+  double distinct_measured = 0;
+  double distinct_predicted = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const int measured = sign(rows[i]->measured - rows[j]->measured);
+      const int predicted = sign(rows[i]->predicted - rows[j]->predicted);
+      balance += measured * predicted;
+      distinct_measured += measured != 0;
+      distinct_predicted += predicted != 0;
+    }
+  }
+  if (distinct_measured == 0 || distinct_predicted == 0) return std::nullopt;
+  return balance / std::sqrt(distinct_measured * distinct_predicted);
+}
+
+double relative_error_of(double predicted, double measured) {
+  const double difference = std::abs(predicted - measured);
+  return measured == 0 ? difference : difference / std::abs(measured);
+}
+
+ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
+  ValidationFamily family;
+  family.name = rows.front()->family;
+  family.metric = rows.front()->metric;
+  family.rows = static_cast<int>(rows.size());
+  family.worst = *rows.front();
+  std::vector<double> errors;
+  int with_interval = 0;
+  int covered = 0;
+  for (const ValidationRow* row : rows) {
+    errors.push_back(row->relative_error());
+    family.mape += errors.back() / static_cast<double>(rows.size());
+    if (errors.back() > family.worst.relative_error()) family.worst = *row;
+    family.worst_difference = std::max(family.worst_difference, row->difference());
+    if (row->low < row->high) {
+      ++with_interval;
+      covered += row->low <= row->measured && row->measured <= row->high;
+    }
+    for (const auto& [name, predicted] : row->baselines) {
+      family.baselines[name] +=
+          relative_error_of(predicted, row->measured) / static_cast<double>(rows.size());
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  family.median_ape = quantile(errors, 0.5);
+  family.p90_ape = quantile(errors, 0.9);
+  family.kendall_tau = kendall_tau_b(rows);
+  if (with_interval > 0) family.coverage90 = static_cast<double>(covered) / with_interval;
+  return family;
+}
+
+}  // namespace
+
+double ValidationRow::difference() const {
+  return std::abs(predicted - measured);
+}
+
+double ValidationRow::relative_error() const {
+  return relative_error_of(predicted, measured);
+}
+
+void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes) {
+  std::vector<std::vector<const ValidationRow*>> groups;
+  std::map<std::pair<std::string, std::string>, size_t> group_of;
+  for (const ValidationRow& row : report.rows) {
+    const auto [at, is_new] = group_of.try_emplace({row.family, row.metric}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(&row);
+  }
+  report.families.clear();
+  for (const auto& group : groups) {
+    ValidationFamily& family = report.families.emplace_back(summarise(group));
+    if (const auto note = notes.find(family.name); note != notes.end()) family.note = note->second;
+  }
+}
+
+}  // namespace windtunnel
