@@ -8,7 +8,8 @@ endif()
 
 function(windtunnel_options target)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra> $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-Werror=all-warnings>")
 endfunction()
 
 # windtunnel_library(NAME SOURCES a.cpp b.cpp LINKS fmt::fmt wt_models)
@@ -21,11 +22,15 @@ function(windtunnel_library name)
 endfunction()
 
 # windtunnel_test(NAME SOURCES a_test.cpp LINKS wt_models [LABEL fast|long|gpu])
-# One GoogleTest executable; CTest sees each of its tests.
+# One GoogleTest executable; CTest sees each of its tests. A test that needs a GPU is labelled
+# `fast-gpu`, which both `ctest -L fast` and `-L gpu` select: on a machine without a GPU it shows
+# up by name as skipped, instead of not at all.
 function(windtunnel_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL fast)
+  elseif(ARG_LABEL STREQUAL gpu)
+    set(ARG_LABEL fast-gpu)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
@@ -37,6 +42,7 @@ function(windtunnel_test name)
 endfunction()
 
 # windtunnel_bench(NAME SOURCES a_bench.cpp LINKS wt_models): a Google Benchmark executable.
+# The sources bring their own main() (BENCHMARK_MAIN() or more).
 function(windtunnel_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   find_package(benchmark REQUIRED)
@@ -44,4 +50,5 @@ function(windtunnel_bench name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} benchmark::benchmark)
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})
+  add_dependencies(benchmarks ${name})
 endfunction()

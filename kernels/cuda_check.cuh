@@ -1,0 +1,19 @@
+// What a failed CUDA call becomes: an Error with the call and CUDA's own words. The last error is
+// cleared, or the next call would report it again.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+inline void check_cuda(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  throw Error(fmt::format("{}: {}", call, cudaGetErrorString(status)), ExitCode::failed);
+}
+
+}  // namespace windtunnel
+
+#define CHECK_CUDA(call) ::windtunnel::check_cuda((call), #call)

@@ -1,0 +1,13 @@
+// The CUDA side of each table in this folder: defined in the .cu files or, where the project is
+// built without the toolkit, in no_cuda.cpp.
+#pragma once
+
+#include "kernels/device.hpp"
+#include "kernels/xor_code.hpp"
+
+namespace windtunnel {
+
+const Device& cuda_device();
+const XorCode& cuda_xor_code();
+
+}  // namespace windtunnel

@@ -1,0 +1,37 @@
+// The CUDA entries of a build without the toolkit: they exist, say why they cannot run, and refuse.
+#include "kernels/cuda_entries.hpp"
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kReason = "built without CUDA";
+
+[[noreturn]] void refuse() {
+  throw Error(kReason);
+}
+
+constexpr Device kCuda = {
+    DeviceKind::cuda,
+    "cuda",
+    [] { return std::string(kReason); },
+    [](std::size_t) -> std::byte* { refuse(); },
+    [](std::byte*) { refuse(); },
+    [](std::byte*, const std::byte*, std::size_t) { refuse(); },
+    [] { refuse(); },
+};
+
+constexpr XorCode kXorCode = {
+    [](const std::byte* const*, int, std::byte*, std::size_t) { refuse(); },
+};
+
+}  // namespace
+
+const Device& cuda_device() {
+  return kCuda;
+}
+const XorCode& cuda_xor_code() {
+  return kXorCode;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include "tests/kernels/xor_code_properties.hpp"
+
+namespace windtunnel {
+namespace {
+
+class XorCodeGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = device(DeviceKind::cuda).why_unusable();
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_F(XorCodeGpu, RebuildsAnyOneBlock) {
+  expect_rebuilds_for_many_sizes(DeviceKind::cuda);
+}
+
+// More blocks than one launch takes.
+TEST_F(XorCodeGpu, RebuildsWideGroups) {
+  expect_rebuilds(DeviceKind::cuda, {200, 1000, 0, 1});
+  expect_rebuilds(DeviceKind::cuda, {200, 1000, 3, 2});
+}
+
+// More words than threads: every thread strides.
+TEST_F(XorCodeGpu, RebuildsLargeBlocks) {
+  expect_rebuilds(DeviceKind::cuda, {3, (std::size_t{64} << 20) + 5, 0, 3});
+}
+
+}  // namespace
+}  // namespace windtunnel
