@@ -15,24 +15,40 @@ struct Estimate {
   double high = 0;
   double p05 = 0;
   double p95 = 0;
+  bool operator==(const Estimate&) const = default;
 };
+// One sample: low = high = mean. Quantiles interpolate linearly between order statistics (Hyndman
+// and Fan, 1996, type 7). Infinite as a whole when a sample is infinite. Throws Error when empty.
 Estimate estimate(std::vector<double> samples);
 
-enum class Loss { stall, redo, detect, restart, degraded, wait };
+enum class Loss {
+  stall,     // iterations take longer while snapshots are taken; snapshots before planned stops
+  redo,      // iterations whose result was lost
+  detect,    // from the failure until it is noticed
+  restart,   // from there (or from the end of waiting) until the state is restored
+  degraded,  // iterations with fewer replicas progress less than they take
+  wait,      // for a node, when no spare is left
+};
 inline constexpr int kLosses = 6;
 const char* to_string(Loss loss);
 
 struct CampaignReport {
   int replicas = 0;
-  Estimate goodput;       // useful / wall
-  Estimate ettr;          // useful / (wall - waiting for spares)
+  Estimate goodput;  // useful / wall
+  Estimate ettr;     // useful / (wall - waiting for spares)
   Estimate wall_s;
-  Estimate useful_s;      // time the surviving iterations take with nothing else happening
-  Estimate iterations;    // that survived
-  std::map<std::string, Estimate> failures;   // by class, and "unexpected", "planned"
+  Estimate useful_s;                         // time the surviving iterations take with nothing else
+                                             // happening
+  Estimate iterations;                       // that survived
+  std::map<std::string, Estimate> failures;  // by class, and "unexpected", "planned"
   Estimate lost_s[kLosses];
-  std::map<std::string, Estimate> survival;   // share of failures restored from each tier, "none"
-  Estimate job_days;      // to train on job.tokens at this goodput; mean 0: not asked
+  // Share of unexpected failures restored from each tier's place, and from "none", over the
+  // replicas that had a failure; empty when none had.
+  std::map<std::string, Estimate> survival;
+  std::map<std::string, Estimate> skipped_snapshots;  // by place: due while the last was unfinished
+  Estimate nodes_down;                                // in repair, time average
+  Estimate
+      job_days;  // to train on job.tokens at this goodput; mean 0: not asked; infinite: no progress
   Estimate job_cost_usd;
 };
 

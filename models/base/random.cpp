@@ -2,6 +2,7 @@
 
 #include <Random123/philox.h>
 
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -15,9 +16,9 @@ std::uint64_t RandomStream::next() {
     has_spare_ = false;
     return spare_;
   }
-  const r123::Philox4x32::ctr_type counter = {
-      {counter_++, purpose_, static_cast<std::uint32_t>(index_),
-       static_cast<std::uint32_t>(index_ >> 32)}};
+  const r123::Philox4x32::ctr_type counter = {{counter_++, purpose_,
+                                               static_cast<std::uint32_t>(index_),
+                                               static_cast<std::uint32_t>(index_ >> 32)}};
   const r123::Philox4x32::key_type key = {
       {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}};
   const auto block = r123::Philox4x32()(counter, key);
@@ -35,11 +36,21 @@ std::uint64_t RandomStream::below(std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
 }
 
-double RandomStream::exponential(double mean) { return -mean * std::log(uniform()); }
+double RandomStream::exponential(double mean) {
+  return -mean * std::log(uniform());
+}
 
 double RandomStream::weibull(double shape, double mean) {
   const double scale = mean / std::tgamma(1 + 1 / shape);
   return scale * std::pow(-std::log(uniform()), 1 / shape);
+}
+
+double RandomStream::weibull_residual(double shape, double mean) {
+  // The residual's survival is the integral of the gap's survival beyond x, over the mean:
+  // Q(1/shape, (x/scale)^shape), with Q the regularised upper incomplete gamma function
+  // (Cox, Renewal Theory, 1962, section 5.1).
+  const double scale = mean / std::tgamma(1 + 1 / shape);
+  return scale * std::pow(boost::math::gamma_q_inv(1 / shape, uniform()), 1 / shape);
 }
 
 double RandomStream::lognormal(double median, double sigma) {

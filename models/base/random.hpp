@@ -22,10 +22,12 @@ class RandomStream {
   // `index` tells streams of one purpose apart (replica, failure class, node, ...).
   RandomStream(std::uint64_t seed, RandomPurpose purpose, std::uint64_t index);
 
-  double uniform();                                   // in the open interval (0, 1)
-  std::uint64_t below(std::uint64_t bound);           // 0 .. bound-1
-  double exponential(double mean);                    // mean > 0
-  double weibull(double shape, double mean);          // mean > 0, shape > 0
+  double uniform();                           // in the open interval (0, 1)
+  std::uint64_t below(std::uint64_t bound);   // 0 .. bound-1
+  double exponential(double mean);            // mean > 0
+  double weibull(double shape, double mean);  // mean > 0, shape > 0
+  // Time from a random moment to the next arrival of a renewal process with such gaps.
+  double weibull_residual(double shape, double mean);
   double lognormal(double median, double sigma);
 
  private:

@@ -1,7 +1,20 @@
-// Months of a job from event to event: failures, snapshots, recovery, spares.
+// Months of a job from event to event: failures, snapshots, recovery, spares. The rules:
+// - A snapshot taken in an iteration holds the state at its start and can be restored complete_s
+//   later; until then, and if it is lost, the copy before it counts. stretch.hpp says when one is
+//   due.
+// - A failure loses the running iteration and the copies of tiers that do not survive it (see
+//   policies/snapshot_tiers.hpp). It is detected, the job waits for a node if it lacks one,
+//   restarts and loads the newest state left; a failure meanwhile starts this again.
+// - A planned stop waits for the end of the iteration, then for a last snapshot (stall), and
+// restarts.
+//   One that arrives while the job is down is done by then. Growing back after a repair is a
+//   planned stop too, so it is left to the next failure when no tier survives one.
+// - Copies under way when the job stops are lost. A lost node leaves for its repair time at the
+//   failure; a spare or the next repaired node takes its place.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/campaign_report.hpp"
@@ -14,16 +27,18 @@ namespace windtunnel {
 // What the engine measured of one tier.
 struct TierTiming {
   SnapshotTier tier;
-  double complete_s = 0;   // from the start of the iteration that takes it until it can be restored
-  double restore_s = 0;    // reading it back on all ranks
+  double complete_s = 0;  // from the start of the iteration that takes it until it can be restored
+  double restore_s = 0;   // reading it back on all ranks
 };
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.
 struct IterationTable {
-  // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration.
+  // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration, no
+  // other is shorter. At most 4 tiers. A shrunk iteration stalls as long as a full one.
   std::vector<double> iteration_s;
   std::vector<TierTiming> tiers;
-  // With j + 1 data-parallel replicas missing (shrink): plain iteration time and share of the batch.
+  // With j + 1 data-parallel replicas missing (shrink): plain iteration time and share of the
+  // batch.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
 };
@@ -37,23 +52,28 @@ struct CampaignInputs {
   Campaign campaign;
   double tokens_per_iteration = 0;
   double tokens = 0;
-  double price_usd_per_s = 0;    // of all GPUs, spares included
+  double price_usd_per_s = 0;  // of all GPUs, spares included
 };
 
 // One replica's account, seconds; useful + sum(lost) == wall to 1e-9 relative.
 struct ReplicaResult {
+  // The campaign's length; less the part of an iteration that its end would cut.
   double wall_s = 0;
   double useful_s = 0;
   double lost_s[kLosses] = {};
-  std::int64_t iterations = 0;             // that survived
-  std::vector<std::int64_t> failures;      // by class index
-  std::vector<std::int64_t> restored_from; // by tier index; last: from nothing
+  std::int64_t iterations = 0;         // that survived
+  std::vector<std::int64_t> failures;  // by class index
+  // Unexpected failures by the tier restored from, as decided when they struck; last: from nothing.
+  std::vector<std::int64_t> restored_from;
+  std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
+  std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
+  double node_down_s = 0;                       // of all nodes together, in repair
   bool operator==(const ReplicaResult&) const = default;
 };
 
 enum class CampaignMode {
-  fast_forward,   // jumps from event to event
-  replay,         // steps through every iteration; the oracle of the former
+  fast_forward,  // jumps from event to event
+  replay,        // steps through every iteration; the oracle of the former
 };
 
 ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode);

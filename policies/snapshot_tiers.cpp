@@ -1,0 +1,34 @@
+#include "policies/snapshot_tiers.hpp"
+
+namespace windtunnel {
+
+std::string tier_name(const SnapshotTier& tier) {
+  return tier.place == SnapshotPlace::host_memory ? "host-memory" : "storage";
+}
+
+bool survives(const SnapshotTier& tier, FailureKind kind) {
+  if (tier.place == SnapshotPlace::storage) return true;
+  return kind != FailureKind::node && tier.keeper_process;
+}
+
+int tier_for_planned_stop(const std::vector<SnapshotTier>& tiers) {
+  for (int tier = static_cast<int>(tiers.size()) - 1; tier >= 0; --tier) {
+    if (survives(tiers[tier], FailureKind::planned)) return tier;
+  }
+  return kNoTier;
+}
+
+int tier_to_restore_from(const std::vector<RestorableCopy>& copies) {
+  int best = kNoTier;
+  for (int tier = 0; tier < static_cast<int>(copies.size()); ++tier) {
+    const RestorableCopy& copy = copies[tier];
+    if (copy.iteration < 0) continue;
+    if (best == kNoTier || copy.iteration > copies[best].iteration ||
+        (copy.iteration == copies[best].iteration && copy.restore_s < copies[best].restore_s)) {
+      best = tier;
+    }
+  }
+  return best;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,35 @@
+// Which failure a snapshot tier survives and from which tier a job is restored: the decisions
+// behind a stack of tiers. A tier is named by its place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/failure_process.hpp"
+#include "models/snapshot.hpp"
+
+namespace windtunnel {
+
+inline constexpr int kNoTier = -1;
+
+std::string tier_name(const SnapshotTier& tier);  // "host-memory", "storage"
+
+// Storage survives everything. Host memory is lost with its node; the end of the trainer (a crash
+// or a planned stop) it survives only in a keeper process.
+bool survives(const SnapshotTier& tier, FailureKind kind);
+
+// The tier that a planned stop writes its last snapshot to: the farthest that survives the stop;
+// kNoTier if none does.
+int tier_for_planned_stop(const std::vector<SnapshotTier>& tiers);
+
+// What a tier can restore now.
+struct RestorableCopy {
+  std::int64_t iteration = -1;  // first iteration to run after restoring; negative: nothing there
+  double restore_s = 0;
+};
+
+// The tier with the newest state; of equally new ones the fastest to restore. kNoTier: all empty.
+int tier_to_restore_from(const std::vector<RestorableCopy>& copies);
+
+}  // namespace windtunnel
