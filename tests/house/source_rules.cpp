@@ -1,0 +1,232 @@
+#include "tests/house/source_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxLineChars = 100;
+constexpr std::size_t kMaxFileLines = 500;
+
+// The floors. A file may include its own folder (the longest row that its path starts with) and
+// the folders of its row; what may include everything says "".
+struct Folder {
+  std::string_view path;
+  std::vector<std::string_view> may_include;
+};
+
+const std::vector<Folder>& floors() {
+  static const std::vector<Folder> table = {
+      {"models/base", {}},
+      {"models", {}},
+      {"kernels", {"models/base"}},
+      {"policies", {"models"}},
+      {"traces", {"models"}},
+      {"scenarios", {"policies", "traces", "models"}},
+      {"sim", {"scenarios", "policies", "traces", "models"}},
+      {"validate/harness", {"scenarios", "kernels", "policies", "traces", "models"}},
+      {"validate/accuracy",
+       {"sim", "validate/harness", "scenarios", "kernels", "policies", "traces", "models"}},
+      {"report", {"validate", "sim", "scenarios", "kernels", "policies", "traces", "models"}},
+      {"cli",
+       {"report", "validate", "sim", "scenarios", "kernels", "policies", "traces", "models"}},
+      {"bench", {""}},
+      {"tests", {""}},
+  };
+  return table;
+}
+
+// Headers from outside that only some folders may include, and why.
+struct Library {
+  std::string_view header;  // what the include starts with
+  std::vector<std::string_view> only_in;
+  std::string_view rule;
+};
+
+const std::vector<Library>& libraries() {
+  static const std::vector<Library> table = {
+      {"simgrid/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
+      {"xbt/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
+      {"isa-l", {"kernels"}, "ISA-L is included in kernels only"},
+      {"cuda", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
+      {"cublas", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
+      {"nccl", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
+  };
+  return table;
+}
+
+// models/ holds pure values, so that any case can be worked out anywhere and gives the same bytes.
+constexpr std::array<std::string_view, 6> kNotInModels = {"chrono",  "ctime",    "filesystem",
+                                                          "fstream", "iostream", "thread"};
+
+// Slow to compile: a header that shows them charges every file that includes it.
+constexpr std::array<std::string_view, 2> kNotInHeaders = {"boost/", "Eigen/"};
+
+bool is_in(std::string_view path, std::string_view folder) {
+  return folder.empty() ||
+         (path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/');
+}
+
+bool is_in_any(std::string_view path, const std::vector<std::string_view>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](std::string_view folder) { return is_in(path, folder); });
+}
+
+// The row with the longest path wins; null for a file outside all of them.
+const Folder* folder_of(std::string_view path) {
+  const Folder* best = nullptr;
+  for (const Folder& folder : floors()) {
+    if (is_in(path, folder.path) && (!best || folder.path.size() > best->path.size())) {
+      best = &folder;
+    }
+  }
+  return best;
+}
+
+bool is_header(std::string_view path) {
+  return path.ends_with(".hpp") || path.ends_with(".cuh");
+}
+
+// What is wrong with including the project's own `target` from `from`; empty when nothing is.
+std::string project_rule(std::string_view from, const std::string& target,
+                         const std::vector<std::string>& paths) {
+  if (!std::binary_search(paths.begin(), paths.end(), target)) {
+    return fmt::format("'{}' is no file of the project; includes start at its root", target);
+  }
+  const Folder* folder = folder_of(from);
+  if (!folder) return "this folder has no row in the table of floors";
+  if (is_in(target, folder->path) || is_in_any(target, folder->may_include)) return "";
+  return fmt::format("{}/ may not include '{}'", folder->path, target);
+}
+
+std::string library_rule(std::string_view from, const std::string& target) {
+  for (const Library& library : libraries()) {
+    if (target.starts_with(library.header) && !is_in_any(from, library.only_in)) {
+      return std::string(library.rule);
+    }
+  }
+  if (is_header(from)) {
+    for (std::string_view header : kNotInHeaders) {
+      if (target.starts_with(header)) return fmt::format("{} belongs in .cpp files", header);
+    }
+  }
+  if (is_in(from, "models") &&
+      std::find(kNotInModels.begin(), kNotInModels.end(), target) != kNotInModels.end()) {
+    return fmt::format("models/ has no clock, files or threads: <{}>", target);
+  }
+  return "";
+}
+
+std::vector<std::string> read_lines(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Characters, not bytes, of UTF-8 text.
+std::size_t length(const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+std::string to_string(const Breach& breach) {
+  return fmt::format("{}:{}: {}", breach.path, breach.line, breach.rule);
+}
+
+std::vector<SourceFile> read_sources(const std::string& root) {
+  constexpr std::array<std::string_view, 4> kExtensions = {".cpp", ".hpp", ".cu", ".cuh"};
+  std::vector<SourceFile> files;
+  std::vector<std::string> tops;
+  for (const Folder& folder : floors()) {
+    const std::string top(folder.path.substr(0, folder.path.find('/')));
+    if (std::find(tops.begin(), tops.end(), top) == tops.end()) tops.push_back(top);
+  }
+  for (const std::string& top : tops) {
+    if (!fs::exists(fs::path(root) / top)) continue;
+    for (auto at = fs::recursive_directory_iterator(fs::path(root) / top);
+         at != fs::recursive_directory_iterator(); ++at) {
+      if (at->path().filename() == "node_modules") at.disable_recursion_pending();
+      const std::string extension = at->path().extension().string();
+      if (std::find(kExtensions.begin(), kExtensions.end(), extension) == kExtensions.end()) {
+        continue;
+      }
+      files.push_back({fs::relative(at->path(), root).generic_string(), read_lines(at->path())});
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  return files;
+}
+
+std::vector<Breach> include_breaches(const SourceFile& file,
+                                     const std::vector<std::string>& paths) {
+  static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
+  std::vector<Breach> breaches;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::smatch match;
+    if (!std::regex_match(file.lines[i], match, include)) continue;
+    const std::string target = match[2];
+    // The project's own files in angle brackets do not get past the floors either.
+    const bool own = match[1] == "\"" || folder_of(target) != nullptr;
+    const std::string rule =
+        own ? project_rule(file.path, target, paths) : library_rule(file.path, target);
+    if (!rule.empty()) breaches.push_back({file.path, static_cast<int>(i + 1), rule});
+  }
+  return breaches;
+}
+
+std::vector<Breach> form_breaches(const SourceFile& file) {
+  static const std::regex using_namespace(R"(^\s*using\s+namespace\b.*)");
+  std::vector<Breach> breaches;
+  const auto add = [&](std::size_t index, std::string rule) {
+    breaches.push_back({file.path, static_cast<int>(index + 1), std::move(rule)});
+  };
+  bool once = false;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (length(line) > kMaxLineChars) add(i, fmt::format("line over {} characters", kMaxLineChars));
+    if (line.find('\t') != std::string::npos) add(i, "tab");
+    if (line == "#pragma once") once = true;
+    if (std::regex_match(line, using_namespace)) add(i, "using namespace");
+  }
+  if (is_header(file.path) && !once) add(0, "header without #pragma once");
+  if (file.lines.size() > kMaxFileLines) {
+    add(kMaxFileLines, fmt::format("file over {} lines", kMaxFileLines));
+  }
+  return breaches;
+}
+
+std::vector<Breach> unlisted_sources(const std::string& root,
+                                     const std::vector<SourceFile>& files) {
+  std::vector<Breach> breaches;
+  for (const SourceFile& file : files) {
+    if (is_header(file.path)) continue;
+    bool listed = false;
+    for (fs::path folder = fs::path(file.path).parent_path(); !listed && !folder.empty();
+         folder = folder.parent_path()) {
+      const std::string name = fs::relative(file.path, folder).generic_string();
+      for (const std::string& line : read_lines(fs::path(root) / folder / "CMakeLists.txt")) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        for (std::string word; words >> word;) listed |= word == name || word == name + ")";
+      }
+    }
+    if (!listed) breaches.push_back({file.path, 1, "no CMakeLists.txt lists this source"});
+  }
+  return breaches;
+}
+
+}  // namespace windtunnel

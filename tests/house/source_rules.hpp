@@ -1,0 +1,37 @@
+// The rules of the house that a machine can check by reading the sources: which folder may include
+// what (the floors of ARCHITECTURE.md), and the form of a file. Each breach names its line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+
+struct SourceFile {
+  std::string path;  // from the root of the project, '/' between parts
+  std::vector<std::string> lines;
+};
+
+struct Breach {
+  std::string path;
+  int line = 0;  // from 1
+  std::string rule;
+};
+
+std::string to_string(const Breach& breach);  // "models/op.hpp:3: rule"
+
+// All C++ and CUDA sources in the project's folders, sorted by path; neither build output nor
+// installed packages.
+std::vector<SourceFile> read_sources(const std::string& root);
+
+// Includes that reach a higher floor, a library that belongs elsewhere, or no file of the project.
+// `paths` are all files of the project that may be included.
+std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
+
+// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header, long files.
+std::vector<Breach> form_breaches(const SourceFile& file);
+
+// Sources that no CMakeLists.txt between them and the root names: they are never compiled.
+std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
+
+}  // namespace windtunnel

@@ -1,0 +1,154 @@
+#include "tests/house/source_rules.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace windtunnel {
+namespace {
+
+const std::vector<SourceFile>& project() {
+  static const std::vector<SourceFile> files = read_sources(WINDTUNNEL_SOURCE_DIR);
+  return files;
+}
+
+std::vector<std::string> paths_of(const std::vector<SourceFile>& files) {
+  std::vector<std::string> paths;
+  for (const SourceFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
+std::vector<std::string> texts(const std::vector<Breach>& breaches) {
+  std::vector<std::string> lines;
+  for (const Breach& breach : breaches) lines.push_back(to_string(breach));
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+// One failure that lists every breach on a line of its own.
+std::string list(const std::vector<Breach>& breaches) {
+  return breaches.empty() ? "" : fmt::format("\n{}", fmt::join(texts(breaches), "\n"));
+}
+
+// All breaches of one rule in the project.
+template <typename Rule>
+std::string scan(Rule rule) {
+  std::vector<Breach> all;
+  for (const SourceFile& file : project()) {
+    for (Breach& breach : rule(file)) all.push_back(std::move(breach));
+  }
+  return list(all);
+}
+
+TEST(House, SourcesAreFound) {
+  const std::vector<std::string> paths = paths_of(project());
+  for (const char* path : {"models/base/error.hpp", "sim/engine/engine.hpp", "kernels/xor_code.cu",
+                           "tests/house/source_rules_test.cpp"}) {
+    EXPECT_TRUE(std::binary_search(paths.begin(), paths.end(), path)) << path;
+  }
+}
+
+TEST(House, IncludesObeyTheFloors) {
+  const std::vector<std::string> paths = paths_of(project());
+  EXPECT_EQ(scan([&](const SourceFile& file) { return include_breaches(file, paths); }), "");
+}
+
+TEST(House, FilesHaveTheForm) {
+  EXPECT_EQ(scan(form_breaches), "");
+}
+
+TEST(House, EverySourceIsBuilt) {
+  EXPECT_EQ(list(unlisted_sources(WINDTUNNEL_SOURCE_DIR, project())), "");
+}
+
+// The scanner itself, on made-up files.
+
+const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",
+                                         "models/op.hpp", "report/table.hpp",
+                                         "sim/engine/engine.hpp"};
+
+TEST(SourceRules, IncludesWithinTheFloorsPass) {
+  const SourceFile file = {"sim/engine/engine.cpp",
+                           {"#include \"sim/engine/engine.hpp\"", "#include <simgrid/s4u.hpp>",
+                            "#include <vector>", "#include \"models/op.hpp\""}};
+  EXPECT_EQ(texts(include_breaches(file, kPaths)), Lines{});
+}
+
+TEST(SourceRules, HigherFloorIsABreach) {
+  const SourceFile file = {
+      "models/op.hpp",
+      {"#pragma once", "#include \"models/base/error.hpp\"", "  #  include <report/table.hpp>"}};
+  EXPECT_EQ(texts(include_breaches(file, kPaths)),
+            Lines{"models/op.hpp:3: models/ may not include 'report/table.hpp'"});
+}
+
+TEST(SourceRules, SameFloorIsABreach) {
+  const SourceFile file = {"kernels/copy.hpp",
+                           {"#include \"models/base/error.hpp\"", "#include \"models/op.hpp\""}};
+  EXPECT_EQ(texts(include_breaches(file, kPaths)),
+            Lines{"kernels/copy.hpp:2: kernels/ may not include 'models/op.hpp'"});
+}
+
+TEST(SourceRules, BaseKnowsNothingAboveIt) {
+  const SourceFile file = {"models/base/error.hpp", {"#include \"models/op.hpp\""}};
+  EXPECT_EQ(texts(include_breaches(file, kPaths)),
+            Lines{"models/base/error.hpp:1: models/base/ may not include 'models/op.hpp'"});
+}
+
+TEST(SourceRules, IncludesStartAtTheRoot) {
+  const SourceFile file = {"models/op.cpp", {"#include \"op.hpp\""}};
+  EXPECT_EQ(
+      texts(include_breaches(file, kPaths)),
+      Lines{"models/op.cpp:1: 'op.hpp' is no file of the project; includes start at its root"});
+}
+
+TEST(SourceRules, LibrariesStayInTheirFolders) {
+  const SourceFile header = {"models/op.hpp",
+                             {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>"}};
+  EXPECT_EQ(texts(include_breaches(header, kPaths)),
+            (Lines{"models/op.hpp:1: boost/ belongs in .cpp files",
+                   "models/op.hpp:2: SimGrid is included in sim/engine only"}));
+  const SourceFile source = {"models/op.cpp",
+                             {"#include <boost/graph/graph.hpp>", "#include <fstream>"}};
+  EXPECT_EQ(texts(include_breaches(source, kPaths)),
+            Lines{"models/op.cpp:2: models/ has no clock, files or threads: <fstream>"});
+}
+
+TEST(SourceRules, FormOfAHeader) {
+  const std::string umlauts = "ü";  // one character, two bytes
+  std::string wide = "// ";
+  for (int i = 0; i < 97; ++i) wide += umlauts;
+  const SourceFile file = {"models/op.hpp",
+                           {wide, wide + "x", "\tint i;", "using namespace std;", "// using"}};
+  EXPECT_EQ(
+      texts(form_breaches(file)),
+      (Lines{"models/op.hpp:2: line over 100 characters", "models/op.hpp:3: tab",
+             "models/op.hpp:4: using namespace", "models/op.hpp:1: header without #pragma once"}));
+}
+
+TEST(SourceRules, LongFileIsABreach) {
+  SourceFile file = {"models/op.cpp", Lines(500, "")};
+  EXPECT_EQ(texts(form_breaches(file)), Lines{});
+  file.lines.emplace_back();
+  EXPECT_EQ(texts(form_breaches(file)), Lines{"models/op.cpp:501: file over 500 lines"});
+}
+
+TEST(SourceRules, UnlistedSourceIsABreach) {
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "unlisted";
+  std::filesystem::create_directories(root / "models" / "base");
+  std::ofstream(root / "models" / "CMakeLists.txt")
+      << "add_library(x base/error.cpp\n  op.cpp)\n# plan.cpp\n";
+  const std::vector<SourceFile> files = {
+      {"models/base/error.cpp", {}}, {"models/op.cpp", {}}, {"models/plan.cpp", {}}};
+  EXPECT_EQ(texts(unlisted_sources(root.string(), files)),
+            Lines{"models/plan.cpp:1: no CMakeLists.txt lists this source"});
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace windtunnel
