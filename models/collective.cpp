@@ -31,6 +31,63 @@ int pod_of(int node, const Cluster& cluster) {
   return cluster.fabric.nodes_per_pod > 0 ? node / cluster.fabric.nodes_per_pod : 0;
 }
 
+// The last pod may be smaller.
+int pod_size(int pod, const Cluster& cluster) {
+  const int full = cluster.fabric.nodes_per_pod;
+  return full > 0 ? std::min(full, cluster.nodes - pod * full) : cluster.nodes;
+}
+
+double nic_factor(int node, int nic, const Cluster& cluster) {
+  double factor = 1;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node == node && degraded.nic == nic) factor *= degraded.factor;
+  }
+  return factor;
+}
+
+// Nodes of a group in one pod.
+struct PodShare {
+  int pod = 0;
+  int nodes = 0;
+};
+
+// Parent in the in-order binary tree over 0..n-1 with root 0 (odd indices are its leaves).
+size_t tree_parent(size_t node, size_t n) {
+  const size_t bit = node & (~node + 1);
+  const size_t above = (node ^ bit) | (bit << 1);
+  return above < n ? above : node ^ bit;
+}
+
+// The node in whose place a node stands in the second tree, which makes leaves of the first one's
+// inner nodes: mirrored for an even number of nodes, shifted by one for an odd number (Sanders et
+// al. 2009).
+size_t tree_twin(size_t node, size_t n) {
+  return n % 2 == 0 ? n - 1 - node : (node + 1) % n;
+}
+
+// `pod_of_node`: index into pods. Edges of both trees that leave a pod, per node of the pod, at
+// most.
+double tree_edges_per_pod_node(const std::vector<int>& pod_of_node,
+                               const std::vector<PodShare>& pods, const Cluster& cluster) {
+  std::vector<int> edges(pods.size(), 0);
+  const size_t n = pod_of_node.size();
+  const auto count = [&](size_t a, size_t b) {
+    if (pod_of_node[a] == pod_of_node[b]) return;
+    ++edges[pod_of_node[a]];
+    ++edges[pod_of_node[b]];
+  };
+  for (size_t node = 1; node < n; ++node) {
+    const size_t parent = tree_parent(node, n);
+    count(node, parent);
+    count(tree_twin(node, n), tree_twin(parent, n));
+  }
+  double most = 0;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    most = std::max(most, static_cast<double>(edges[i]) / pod_size(pods[i].pod, cluster));
+  }
+  return most;
+}
+
 int ceil_log2(int n) {
   return std::bit_width(static_cast<unsigned>(n - 1));
 }
@@ -44,7 +101,7 @@ Traffic ring_traffic(CollectiveKind kind, const GroupShape& shape, double bytes)
   traffic.node_steps = passes(kind) * (shape.members - 1) - traffic.fabric_steps;
   if (shape.members > shape.nodes) traffic.nvlink_bytes = payload;
   if (shape.nodes > 1) traffic.nic_bytes = payload / shape.members_per_node;
-  if (shape.pods > 1) traffic.pod_bytes = traffic.nic_bytes;
+  if (shape.pods > 1) traffic.pod_bytes = traffic.nic_bytes / shape.smallest_pod_nodes;
   return traffic;
 }
 
@@ -57,8 +114,7 @@ Traffic tree_traffic(const GroupShape& shape, double bytes) {
   // Half of the buffer runs over each tree. An inner node of one is a leaf of the other: three
   // edges and one; with two and three nodes the busiest has two and three.
   if (shape.nodes > 1) traffic.nic_bytes = std::min(shape.nodes, 4) * bytes / (2 * g);
-  // A block of consecutive nodes is left by at most four edges of each tree.
-  if (shape.pods > 1) traffic.pod_bytes = std::min(2 * (shape.nodes - 1), 8) * bytes / (2 * g);
+  traffic.pod_bytes = shape.tree_edges_per_pod_node * bytes / (2 * g);
   return traffic;
 }
 
@@ -70,20 +126,19 @@ Traffic hierarchical_traffic(CollectiveKind kind, const GroupShape& shape, doubl
   traffic.fabric_steps = passes(kind) * (shape.nodes - 1);
   traffic.nvlink_bytes = passes(kind) * (g - 1) / g * bytes;
   traffic.nic_bytes = passes(kind) * (nodes - 1) / nodes * bytes / g;
-  if (shape.pods > 1) traffic.pod_bytes = traffic.nic_bytes;
+  if (shape.pods > 1) traffic.pod_bytes = traffic.nic_bytes / shape.smallest_pod_nodes;
   return traffic;
 }
 
 Traffic all_to_all_traffic(const GroupShape& shape, double bytes) {
   const double g = shape.members_per_node;
   const double nodes = shape.nodes;
-  const double inside = shape.nodes_in_largest_pod;
   Traffic traffic;
   traffic.node_steps = shape.members_per_node - 1;
   traffic.fabric_steps = shape.nodes - 1;
   traffic.nvlink_bytes = (g - 1) / g * bytes;
   traffic.nic_bytes = (nodes - 1) / nodes * bytes;
-  traffic.pod_bytes = inside * (nodes - inside) / nodes * bytes;
+  traffic.pod_bytes = shape.pod_pairs_per_node / nodes * bytes;
   return traffic;
 }
 
@@ -128,13 +183,12 @@ double seconds_of(const Traffic& traffic, const GroupShape& shape, const Cluster
     const double nic_share = shape.members_per_nic * shape.concurrent_per_nic;
     transfer_s = std::max(transfer_s, traffic.nic_bytes * nic_share / (nic_Bps * shape.nic_factor));
     if (shape.pods > 1) {
-      // Uplinks in units of one NIC: a rail's own, or those of the whole pod.
+      // Per node of the pod, the uplinks of a rail carry one NIC's worth, those of a pod all NICs'.
       const FabricSpec& fabric = cluster.fabric;
       const bool rails = fabric.topology == Topology::rail_fat_tree;
-      const double nics = fabric.nodes_per_pod * (rails ? 1 : node.nics);
-      const double sharing = rails ? shape.members_per_nic : shape.members_per_node;
-      transfer_s = std::max(
-          transfer_s, traffic.pod_bytes * sharing * fabric.pod_oversubscription / (nic_Bps * nics));
+      const int sharing = rails ? shape.members_per_nic : shape.members_per_node;
+      const double uplink_Bps = nic_Bps * (rails ? 1 : node.nics) / fabric.pod_oversubscription;
+      transfer_s = std::max(transfer_s, traffic.pod_bytes * sharing / uplink_Bps);
     }
   }
   return latency_of(traffic, calibration) + transfer_s;
@@ -223,13 +277,6 @@ void add_ring(const Nodes& nodes, size_t rails, double nvlink_payload, double ni
   }
 }
 
-// Parent in the in-order binary tree over 0..n-1 with root 0 (odd indices are its leaves).
-size_t tree_parent(size_t node, size_t n) {
-  const size_t bit = node & (~node + 1);
-  const size_t above = (node ^ bit) | (bit << 1);
-  return above < n ? above : node ^ bit;
-}
-
 void add_double_tree(const Nodes& nodes, size_t rails, double bytes, EdgeList& edges) {
   const double chain_payload = static_cast<double>(rails - 1) / static_cast<double>(rails) * bytes;
   const size_t n = nodes.size();
@@ -239,17 +286,14 @@ void add_double_tree(const Nodes& nodes, size_t rails, double bytes, EdgeList& e
       edges.add_inside(node, (i + 1) % rails, i, chain_payload);
     }
   }
-  // The second tree makes leaves of the first one's inner nodes: mirrored for an even number of
-  // nodes, shifted by one for an odd number (Sanders et al. 2009).
-  const auto twin = [n](size_t node) { return n % 2 == 0 ? n - 1 - node : (node + 1) % n; };
   const double half = bytes / (2 * static_cast<double>(rails));
   for (size_t node = 1; node < n; ++node) {
     const size_t parent = tree_parent(node, n);
     for (size_t rail = 0; rail < rails; ++rail) {
       edges.add_across(node, parent, rail, half);
       edges.add_across(parent, node, rail, half);
-      edges.add_across(twin(node), twin(parent), rail, half);
-      edges.add_across(twin(parent), twin(node), rail, half);
+      edges.add_across(tree_twin(node, n), tree_twin(parent, n), rail, half);
+      edges.add_across(tree_twin(parent, n), tree_twin(node, n), rail, half);
     }
   }
 }
@@ -328,30 +372,38 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
   GroupShape shape;
   shape.members = static_cast<int>(sorted.size());
   shape.members_per_node = shape.members;
-  shape.nodes = shape.pods = 0;
-  int in_pod = 0;
+  shape.nodes = 0;
+  std::vector<PodShare> pods;
+  std::vector<int> pod_of_node;  // index into pods
   for (size_t i = 0; i < sorted.size();) {
     const int node = cluster.node_of(sorted[i]);
-    if (i == 0 || pod_of(node, cluster) != pod_of(cluster.node_of(sorted[i - 1]), cluster)) {
-      ++shape.pods;
-      in_pod = 0;
+    if (pods.empty() || pods.back().pod != pod_of(node, cluster)) {
+      pods.push_back({pod_of(node, cluster), 0});
     }
     ++shape.nodes;
-    shape.nodes_in_largest_pod = std::max(shape.nodes_in_largest_pod, ++in_pod);
+    ++pods.back().nodes;
+    pod_of_node.push_back(static_cast<int>(pods.size()) - 1);
     const size_t first = i;
     int behind_nic = 0;
     for (; i < sorted.size() && cluster.node_of(sorted[i]) == node; ++i) {
-      const bool same_nic =
-          i > first && nic_of(sorted[i], cluster) == nic_of(sorted[i - 1], cluster);
-      behind_nic = same_nic ? behind_nic + 1 : 1;
+      const int nic = nic_of(sorted[i], cluster);
+      behind_nic = i > first && nic == nic_of(sorted[i - 1], cluster) ? behind_nic + 1 : 1;
       shape.members_per_nic = std::max(shape.members_per_nic, behind_nic);
-      for (const DegradedNic& degraded : cluster.degraded_nics) {
-        if (degraded.node == node && degraded.nic == nic_of(sorted[i], cluster)) {
-          shape.nic_factor = std::min(shape.nic_factor, degraded.factor);
-        }
-      }
+      shape.nic_factor = std::min(shape.nic_factor, nic_factor(node, nic, cluster));
     }
     shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(i - first));
+  }
+  shape.pods = static_cast<int>(pods.size());
+  shape.smallest_pod_nodes = cluster.nodes;
+  if (shape.pods > 1) {
+    shape.tree_edges_per_pod_node = tree_edges_per_pod_node(pod_of_node, pods, cluster);
+  }
+  for (const PodShare& share : pods) {
+    const int size = pod_size(share.pod, cluster);
+    shape.smallest_pod_nodes = std::min(shape.smallest_pod_nodes, size);
+    shape.pod_pairs_per_node =
+        std::max(shape.pod_pairs_per_node,
+                 static_cast<double>(share.nodes) * (shape.nodes - share.nodes) / size);
   }
   return shape;
 }

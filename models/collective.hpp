@@ -34,7 +34,11 @@ struct GroupShape {
   int members_per_node = 1;       // the fewest in any node; n = this * nodes for a regular group
   int nodes = 1;
   int pods = 1;
-  int nodes_in_largest_pod = 1;
+  int smallest_pod_nodes = 0;     // of the cluster, in the smallest pod that the group touches
+  // Node pairs between a pod and the rest of the group per node of the pod, the most of its pods:
+  // inside * (nodes - inside) / nodes of the pod.
+  double pod_pairs_per_node = 0;
+  double tree_edges_per_pod_node = 0;   // likewise: edges of the double tree that leave a pod
   int members_per_nic = 1;        // the most of this group behind one NIC
   double nic_factor = 1;          // of the slowest (degraded) NIC among the members'
   int concurrent_per_nic = 1;     // groups that share the member's NIC at the same time
@@ -52,9 +56,9 @@ struct CollectiveCost {
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step + the busiest link's
-// bytes / (its bandwidth * efficiency). `bytes` is the size S of the full buffer (the nccl-tests size
-// column): what all_reduce reduces, what all_gather leaves on every rank, what reduce_scatter starts
-// from, what a rank of all_to_all sends in all, its own part included.
+// bytes / (its bandwidth * efficiency). `bytes` is the size S of the full buffer (the nccl-tests
+// size column): what all_reduce reduces, what all_gather leaves on every rank, what reduce_scatter
+// starts from, what a rank of all_to_all sends in all, its own part included.
 //
 // n members, g per node, N nodes; bytes per NVLink port and per member's NIC:
 //   ring         n-1 steps (all-reduce 2(n-1)), N-1 of them across nodes; f S and f S/g with
@@ -65,13 +69,12 @@ struct CollectiveCost {
 //   broadcast    a pipelined chain: n-1 steps; S and S/g
 //   all_to_all   first within the node to the receiver's rail, then along it (PXN): (g-1) + (N-1)
 //                steps; (g-1)/g S and (N-1)/N S
-// Uplinks of a pod carry what leaves it: one edge per ring, at most eight half-edges of the trees
-// (an upper bound), all pairs of all_to_all. Traffic between rails of an irregular group is not
-// counted here; flows route it.
+// Uplinks of a pod carry what leaves it: one edge per ring, the trees' edges, all pairs of
+// all_to_all. Traffic between rails of an irregular group is not counted here; flows route it.
 //
-// `automatic` takes the cheapest (ties: ring, tree, hierarchical). An algorithm that a kind does not
-// have (tree other than all_reduce; hierarchical inside one node, on one GPU per node or on an
-// irregular group; anything for broadcast and all_to_all) runs as the one above that it has: ring.
+// `automatic` takes the cheapest (ties: ring, tree, hierarchical). Tree is for all_reduce of regular
+// groups, hierarchical for regular groups of several GPUs on each of several nodes, neither for
+// broadcast and all_to_all; where the algorithm asked for does not apply, ring (or the only one) runs.
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);

@@ -1,0 +1,33 @@
+// Budget: schedule evaluation at 10 million actions/s in one thread.
+#include <benchmark/benchmark.h>
+
+#include "policies/schedule_evaluator.hpp"
+#include "policies/schedules.hpp"
+
+namespace windtunnel {
+namespace {
+
+void evaluate(benchmark::State& state, const char* name, int ranks, int microbatches, int chunks) {
+  const Schedule schedule = generate_schedule(name, ranks, microbatches, chunks);
+  const std::vector<StageCost> stages(schedule.stages(), {1, 1.25, 0.75, 1, 0.5});
+  for (auto _ : state) benchmark::DoNotOptimize(evaluate_schedule(schedule, stages, 0.125));
+  const int64_t actions = 2LL * schedule.stages() * microbatches;
+  state.SetItemsProcessed(state.iterations() * actions);  // printed as items_per_second
+}
+BENCHMARK_CAPTURE(evaluate, gpipe_p16_m64, "gpipe", 16, 64, 1);
+BENCHMARK_CAPTURE(evaluate, 1f1b_p4_m8, "1f1b", 4, 8, 1);
+BENCHMARK_CAPTURE(evaluate, 1f1b_p16_m64, "1f1b", 16, 64, 1);
+BENCHMARK_CAPTURE(evaluate, 1f1b_p64_m4096, "1f1b", 64, 4096, 1);
+BENCHMARK_CAPTURE(evaluate, interleaved_p16_m16_v8, "interleaved-1f1b", 16, 16, 8);
+BENCHMARK_CAPTURE(evaluate, interleaved_p16_m128_v8, "interleaved-1f1b", 16, 128, 8);
+
+void generate(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(generate_schedule("interleaved-1f1b", 16, 128, 8));
+  state.SetItemsProcessed(state.iterations() * 2 * 16 * 8 * 128);
+}
+BENCHMARK(generate);
+
+}  // namespace
+}  // namespace windtunnel
+
+BENCHMARK_MAIN();

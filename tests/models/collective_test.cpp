@@ -1,0 +1,411 @@
+#include "models/collective.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kNvlink_Bps = 450e9;
+constexpr double kNic_Bps = 50e9;
+
+Parameter parameter(double value, Origin origin = Origin::spec) {
+  return {value, value, value, origin, "test"};
+}
+
+Cluster make_cluster(int nodes, int gpus_per_node = 8, int nics = 8) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.node.gpus = gpus_per_node;
+  cluster.node.nvlink_Bps = parameter(kNvlink_Bps);
+  cluster.node.nics = nics;
+  cluster.node.nic_Bps = parameter(kNic_Bps);
+  return cluster;
+}
+
+Calibration make_calibration() {
+  Calibration calibration;
+  calibration.nvlink_efficiency = parameter(0.85, Origin::measured);
+  calibration.nvlink_latency_s = parameter(1e-6, Origin::published);
+  calibration.nic_efficiency = parameter(0.9, Origin::measured);
+  calibration.nic_latency_s = parameter(5e-6, Origin::assumed);
+  calibration.collective_launch_s = parameter(4e-6, Origin::measured);
+  return calibration;
+}
+
+std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
+  std::vector<std::int32_t> gpus(count);
+  for (int i = 0; i < count; ++i) gpus[i] = first + i * stride;
+  return gpus;
+}
+
+// When the last flow ends if all share their links max-min fairly: progressive filling, repeated
+// whenever a flow has ended.
+double fluid_time(const CollectiveFlows& flows, const std::vector<std::int32_t>& gpus,
+                  const Cluster& cluster) {
+  const LinkTable table(cluster);
+  struct Fluid {
+    std::vector<LinkId> route;
+    double left;
+    double rate;
+  };
+  std::vector<Fluid> active;
+  for (const CollectiveEdge& edge : flows.edges) {
+    if (edge.bytes <= 0) continue;
+    Fluid& fluid = active.emplace_back(Fluid{{}, edge.bytes, 0});
+    table.append_route(gpus[edge.source], gpus[edge.destination], fluid.route);
+  }
+  double now_s = 0;
+  while (!active.empty()) {
+    std::map<LinkId, std::pair<double, int>> links;  // capacity left, flows without a rate
+    for (Fluid& fluid : active) {
+      fluid.rate = 0;
+      for (const LinkId link : fluid.route) {
+        links.try_emplace(link, table.capacity(link), 0).first->second.second += 1;
+      }
+    }
+    for (size_t fixed = 0; fixed < active.size();) {
+      double share = 1e300;
+      for (const auto& [link, state] : links) {
+        if (state.second > 0) share = std::min(share, state.first / state.second);
+      }
+      std::vector<LinkId> full;
+      for (const auto& [link, state] : links) {
+        if (state.second > 0 && state.first / state.second <= share * (1 + 1e-12)) {
+          full.push_back(link);
+        }
+      }
+      for (Fluid& fluid : active) {
+        if (fluid.rate > 0) continue;
+        if (!std::any_of(fluid.route.begin(), fluid.route.end(), [&](LinkId link) {
+              return std::binary_search(full.begin(), full.end(), link);
+            })) {
+          continue;
+        }
+        fluid.rate = share;
+        ++fixed;
+        for (const LinkId link : fluid.route) {
+          links[link].first -= share;
+          links[link].second -= 1;
+        }
+      }
+    }
+    double step_s = 1e300;
+    for (const Fluid& fluid : active) step_s = std::min(step_s, fluid.left / fluid.rate);
+    now_s += step_s;
+    for (Fluid& fluid : active) fluid.left -= fluid.rate * step_s;
+    std::erase_if(active, [](const Fluid& fluid) { return fluid.left < 1e-6; });
+  }
+  return flows.latency_s + now_s;
+}
+
+double closed_time(CollectiveKind kind, CollectiveAlgorithm algorithm,
+                   const std::vector<std::int32_t>& gpus, double bytes, const Cluster& cluster) {
+  return collective_cost(kind, algorithm, group_shape(gpus, cluster), bytes, cluster,
+                         make_calibration())
+      .seconds;
+}
+
+double flow_time(CollectiveKind kind, CollectiveAlgorithm algorithm,
+                 const std::vector<std::int32_t>& gpus, double bytes, const Cluster& cluster) {
+  return fluid_time(collective_flows(kind, algorithm, gpus, bytes, cluster, make_calibration()),
+                    gpus, cluster);
+}
+
+// --- shape --------------------------------------------------------------------------------------
+
+TEST(GroupShape, CountsNodesPodsAndNics) {
+  Cluster cluster = make_cluster(10);
+  cluster.fabric.nodes_per_pod = 4;  // pods of 4, 4, 2
+  const GroupShape all = group_shape(strided(80, 1), cluster);
+  EXPECT_EQ(all.members_per_node, 8);
+  EXPECT_EQ(all.nodes, 10);
+  EXPECT_EQ(all.pods, 3);
+  EXPECT_EQ(all.smallest_pod_nodes, 2);
+  EXPECT_DOUBLE_EQ(all.pod_pairs_per_node, 2 * 8 / 2.0);  // more than 4 * 6 / 4
+  // Nodes 8 and 9: edges to 4 and 0 in the first tree, to 7 and 1 in the second.
+  EXPECT_DOUBLE_EQ(all.tree_edges_per_pod_node, 4 / 2.0);
+  EXPECT_EQ(all.members_per_nic, 1);
+  EXPECT_TRUE(all.regular());
+
+  const GroupShape rail = group_shape(strided(10, 8, 3), cluster);
+  EXPECT_EQ(rail.members_per_node, 1);
+  EXPECT_EQ(rail.nodes, 10);
+
+  const GroupShape uneven = group_shape(strided(12, 1), cluster);  // 8 + 4
+  EXPECT_EQ(uneven.members_per_node, 4);
+  EXPECT_EQ(uneven.nodes, 2);
+  EXPECT_FALSE(uneven.regular());
+}
+
+TEST(GroupShape, SharedAndDegradedNics) {
+  Cluster cluster = make_cluster(4, 8, 4);  // two GPUs behind each NIC
+  cluster.degraded_nics = {{.node = 2, .nic = 1, .factor = 0.5}, {2, 1, 0.5}, {3, 0, 0.1}};
+  EXPECT_EQ(group_shape(strided(32, 1), cluster).members_per_nic, 2);
+  const GroupShape second = group_shape(strided(4, 8, 2), cluster);  // NIC 1 of every node
+  EXPECT_EQ(second.members_per_nic, 1);
+  EXPECT_DOUBLE_EQ(second.nic_factor, 0.25);
+  EXPECT_DOUBLE_EQ(group_shape(strided(4, 8, 7), cluster).nic_factor, 1);
+}
+
+// --- closed form against values by hand
+// ------------------------------------------------------------
+
+TEST(CollectiveCost, RingInsideANodeByHand) {
+  const Cluster cluster = make_cluster(1);
+  const double bytes = 1e9;
+  const double nvlink = kNvlink_Bps * 0.85;
+  EXPECT_NEAR(closed_time(CollectiveKind::all_reduce, CollectiveAlgorithm::ring, strided(8, 1),
+                          bytes, cluster),
+              4e-6 + 14 * 1e-6 + 2 * 7.0 / 8 * bytes / nvlink, 1e-15);
+  EXPECT_NEAR(closed_time(CollectiveKind::all_gather, CollectiveAlgorithm::ring, strided(8, 1),
+                          bytes, cluster),
+              4e-6 + 7 * 1e-6 + 7.0 / 8 * bytes / nvlink, 1e-15);
+  EXPECT_NEAR(closed_time(CollectiveKind::all_to_all, CollectiveAlgorithm::automatic, strided(8, 1),
+                          bytes, cluster),
+              4e-6 + 7 * 1e-6 + 7.0 / 8 * bytes / nvlink, 1e-15);
+  EXPECT_NEAR(closed_time(CollectiveKind::broadcast, CollectiveAlgorithm::automatic, strided(8, 1),
+                          bytes, cluster),
+              4e-6 + 7 * 1e-6 + bytes / nvlink, 1e-15);
+}
+
+TEST(CollectiveCost, AcrossNodesByHand) {
+  const Cluster cluster = make_cluster(16);
+  const auto rail = strided(16, 8);  // one GPU per node
+  const auto all = strided(128, 1);  // all NICs work
+  const double bytes = 1e9;
+  const double nic = kNic_Bps * 0.9;
+  const auto all_reduce = [&](CollectiveAlgorithm algorithm, const auto& gpus) {
+    return closed_time(CollectiveKind::all_reduce, algorithm, gpus, bytes, cluster);
+  };
+  EXPECT_NEAR(all_reduce(CollectiveAlgorithm::ring, rail),
+              4e-6 + 30 * 5e-6 + 2 * 15.0 / 16 * bytes / nic, 1e-12);
+  EXPECT_NEAR(all_reduce(CollectiveAlgorithm::tree, rail), 4e-6 + 8 * 5e-6 + 2 * bytes / nic,
+              1e-12);
+  // 254 steps, 30 of them across nodes; an eighth of the bytes on every NIC.
+  EXPECT_NEAR(all_reduce(CollectiveAlgorithm::ring, all),
+              4e-6 + 224 * 1e-6 + 30 * 5e-6 + 2 * 127.0 / 128 * bytes / 8 / nic, 1e-12);
+  EXPECT_NEAR(all_reduce(CollectiveAlgorithm::hierarchical, all),
+              4e-6 + 2 * 1e-6 + 30 * 5e-6 + 2 * 15.0 / 16 * bytes / 8 / nic, 1e-12);
+  EXPECT_NEAR(
+      closed_time(CollectiveKind::all_to_all, CollectiveAlgorithm::automatic, all, bytes, cluster),
+      4e-6 + 7 * 1e-6 + 15 * 5e-6 + 15.0 / 16 * bytes / nic, 1e-12);
+}
+
+TEST(CollectiveCost, TwoNodesHalveWhatATreeSendsAcross) {
+  // Measured on pairs of H100 nodes: S instead of 2 S (n-1)/n leaves a node.
+  const Cluster cluster = make_cluster(2);
+  const double bytes = 1e9;
+  EXPECT_NEAR(closed_time(CollectiveKind::all_reduce, CollectiveAlgorithm::tree, strided(2, 8),
+                          bytes, cluster),
+              4e-6 + 2 * 5e-6 + bytes / (kNic_Bps * 0.9), 1e-12);
+}
+
+TEST(CollectiveCost, AutomaticIsTheCheapestAndFlowsFollow) {
+  const Cluster cluster = make_cluster(32);
+  const Calibration calibration = make_calibration();
+  std::vector<CollectiveAlgorithm> picked;
+  for (const auto& gpus : {strided(8, 1), strided(32, 8), strided(256, 1)}) {
+    const GroupShape shape = group_shape(gpus, cluster);
+    for (double bytes = 8; bytes < 1e11; bytes *= 8) {
+      const auto cost = [&](CollectiveAlgorithm algorithm) {
+        return collective_cost(CollectiveKind::all_reduce, algorithm, shape, bytes, cluster,
+                               calibration);
+      };
+      const CollectiveCost best = cost(CollectiveAlgorithm::automatic);
+      EXPECT_EQ(best.seconds, cost(best.algorithm).seconds);
+      for (const auto other : {CollectiveAlgorithm::ring, CollectiveAlgorithm::tree,
+                               CollectiveAlgorithm::hierarchical}) {
+        EXPECT_LE(best.seconds, cost(other).seconds);
+      }
+      EXPECT_EQ(collective_flows(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic, gpus,
+                                 bytes, cluster, calibration)
+                    .algorithm,
+                best.algorithm);
+      picked.push_back(best.algorithm);
+    }
+  }
+  for (const auto algorithm :
+       {CollectiveAlgorithm::ring, CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical}) {
+    EXPECT_NE(std::count(picked.begin(), picked.end(), algorithm), 0) << to_string(algorithm);
+  }
+}
+
+TEST(CollectiveCost, RestsOnTheNumbersThatItUses) {
+  const Cluster cluster = make_cluster(2);
+  const auto origin = [&](const std::vector<std::int32_t>& gpus) {
+    return collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic,
+                           group_shape(gpus, cluster), 1e6, cluster, make_calibration())
+        .origin;
+  };
+  EXPECT_EQ(origin(strided(8, 1)), Origin::spec);      // the data sheet's NVLink bandwidth
+  EXPECT_EQ(origin(strided(16, 1)), Origin::assumed);  // the NIC's latency
+}
+
+TEST(CollectiveCost, MoreBytesGroupsOrDamageNeverMakeItFaster) {
+  Cluster cluster = make_cluster(16);
+  const auto gpus = strided(128, 1);
+  GroupShape shape = group_shape(gpus, cluster);
+  const auto seconds = [&](double bytes) {
+    return collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic, shape, bytes,
+                           cluster, make_calibration())
+        .seconds;
+  };
+  double last_s = 0;
+  for (double bytes = 1; bytes < 1e12; bytes *= 3) {
+    EXPECT_GE(seconds(bytes), last_s);
+    last_s = seconds(bytes);
+  }
+  const double alone_s = seconds(1e9);
+  shape.concurrent_per_nic = 2;
+  EXPECT_GT(seconds(1e9), 1.9 * alone_s);
+  cluster.degraded_nics = {{.node = 5, .nic = 5, .factor = 0.25}};
+  shape = group_shape(gpus, cluster);
+  EXPECT_GT(seconds(1e9), 3.5 * alone_s);
+}
+
+TEST(CollectiveCost, OneMemberCostsNothing) {
+  const Cluster cluster = make_cluster(2);
+  EXPECT_EQ(
+      closed_time(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic, {3}, 1e9, cluster),
+      0);
+  EXPECT_TRUE(collective_flows(CollectiveKind::all_reduce, CollectiveAlgorithm::ring, strided(1, 1),
+                               1e9, cluster, make_calibration())
+                  .edges.empty());
+  EXPECT_THROW(collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::ring, {}, -1,
+                               cluster, make_calibration()),
+               InternalError);
+}
+
+// --- closed form against flows -------------------------------------------------------------------
+
+struct Placement {
+  const char* name;
+  Cluster cluster;
+  std::vector<std::int32_t> gpus;
+};
+
+std::vector<Placement> regular_placements() {
+  std::vector<Placement> placements;
+  const auto add = [&](const char* name, const Cluster& cluster, std::vector<std::int32_t> gpus) {
+    placements.push_back({name, cluster, std::move(gpus)});
+  };
+  for (const int count : {2, 3, 4, 8}) add("one node", make_cluster(1), strided(count, 1));
+  for (const int nodes : {2, 3, 4, 5, 7, 16, 33}) {
+    add("one rail", make_cluster(nodes), strided(nodes, 8, 3));
+    if (nodes > 16) continue;
+    add("whole nodes", make_cluster(nodes), strided(8 * nodes, 1));
+    add("every second GPU", make_cluster(nodes), strided(4 * nodes, 2));
+    add("two GPUs per NIC", make_cluster(nodes, 8, 4), strided(8 * nodes, 1));
+    Cluster degraded = make_cluster(nodes);
+    degraded.degraded_nics = {{.node = 1, .nic = 3, .factor = 0.4}};
+    add("degraded NIC", degraded, strided(nodes, 8, 3));
+  }
+  for (const Topology topology : {Topology::rail_fat_tree, Topology::fat_tree}) {
+    Cluster pods = make_cluster(16);
+    pods.fabric.topology = topology;
+    pods.fabric.nodes_per_pod = 6;  // 6, 6, 4
+    pods.fabric.pod_oversubscription = 2.5;
+    add("oversubscribed pods", pods, strided(128, 1));
+    add("oversubscribed pods, one rail", pods, strided(16, 8));
+  }
+  return placements;
+}
+
+TEST(CollectiveFlows, AgreeWithTheClosedFormOnAnIdleNetwork) {
+  for (const Placement& placement : regular_placements()) {
+    for (const auto kind :
+         {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+          CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
+      for (const auto algorithm : {CollectiveAlgorithm::ring, CollectiveAlgorithm::hierarchical,
+                                   CollectiveAlgorithm::tree, CollectiveAlgorithm::automatic}) {
+        const double bytes = 1e6;  // neither latency nor bandwidth alone
+        const double closed_s =
+            closed_time(kind, algorithm, placement.gpus, bytes, placement.cluster);
+        const double flows_s = flow_time(kind, algorithm, placement.gpus, bytes, placement.cluster);
+        // A degraded NIC of a tree may belong to a leaf: the closed form is an upper bound there.
+        const bool tree = collective_flows(kind, algorithm, placement.gpus, bytes,
+                                           placement.cluster, make_calibration())
+                              .algorithm == CollectiveAlgorithm::tree;
+        const bool bound_only = tree && !placement.cluster.degraded_nics.empty();
+        if (bound_only) {
+          EXPECT_GE(closed_s, flows_s * (1 - 1e-9));
+        } else {
+          EXPECT_NEAR(closed_s, flows_s, 1e-9 * flows_s)
+              << placement.name << ", " << placement.gpus.size() << " GPUs, " << to_string(kind)
+              << " " << to_string(algorithm);
+        }
+      }
+    }
+  }
+}
+
+TEST(CollectiveFlows, AgreeAtEverySize) {
+  const Cluster cluster = make_cluster(8);
+  for (double bytes = 8; bytes < 1e11; bytes *= 16) {
+    for (const auto algorithm : {CollectiveAlgorithm::ring, CollectiveAlgorithm::hierarchical,
+                                 CollectiveAlgorithm::tree}) {
+      const double closed_s =
+          closed_time(CollectiveKind::all_reduce, algorithm, strided(64, 1), bytes, cluster);
+      EXPECT_NEAR(flow_time(CollectiveKind::all_reduce, algorithm, strided(64, 1), bytes, cluster),
+                  closed_s, 1e-9 * closed_s);
+    }
+  }
+}
+
+TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
+  const Cluster cluster = make_cluster(3);
+  const auto gpus = strided(20, 1);  // 8 + 8 + 4
+  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    const double closed_s = closed_time(kind, CollectiveAlgorithm::automatic, gpus, 1e8, cluster);
+    EXPECT_NEAR(flow_time(kind, CollectiveAlgorithm::automatic, gpus, 1e8, cluster), closed_s,
+                0.1 * closed_s);
+  }
+}
+
+TEST(CollectiveFlows, EveryRankGetsTheBytesOfTheFormula) {
+  const Cluster cluster = make_cluster(4);
+  Calibration calibration = make_calibration();
+  calibration.nvlink_efficiency = calibration.nic_efficiency = parameter(1);
+  const double bytes = 1e6;
+  const auto total = [&](CollectiveKind kind, CollectiveAlgorithm algorithm,
+                         const std::vector<std::int32_t>& gpus) {
+    const auto flows = collective_flows(kind, algorithm, gpus, bytes, cluster, calibration);
+    return std::accumulate(flows.edges.begin(), flows.edges.end(), 0.0,
+                           [](double sum, const CollectiveEdge& edge) { return sum + edge.bytes; });
+  };
+  const auto node = strided(8, 1);
+  const auto rail = strided(4, 8);
+  EXPECT_NEAR(total(CollectiveKind::all_reduce, CollectiveAlgorithm::ring, node), 2 * 7 * bytes, 1);
+  EXPECT_NEAR(total(CollectiveKind::all_reduce, CollectiveAlgorithm::tree, rail), 2 * 3 * bytes, 1);
+  EXPECT_NEAR(total(CollectiveKind::broadcast, CollectiveAlgorithm::ring, rail), 3 * bytes, 1);
+  EXPECT_NEAR(total(CollectiveKind::all_to_all, CollectiveAlgorithm::ring, node), 7 * bytes, 1);
+  // Every pair exchanges S/n also where the group is irregular: 20 * 19 / 20 S.
+  EXPECT_NEAR(total(CollectiveKind::all_to_all, CollectiveAlgorithm::ring, strided(20, 1)),
+              19 * bytes, 1);
+}
+
+TEST(CollectiveFlows, TreesReachEveryNodeTwice) {
+  const Cluster cluster = make_cluster(40);
+  for (int nodes = 2; nodes <= 40; ++nodes) {
+    const auto flows = collective_flows(CollectiveKind::all_reduce, CollectiveAlgorithm::tree,
+                                        strided(nodes, 8), 1e6, cluster, make_calibration());
+    EXPECT_EQ(static_cast<int>(flows.edges.size()), 4 * (nodes - 1));
+    std::vector<int> degree(nodes, 0);
+    for (const CollectiveEdge& edge : flows.edges) {
+      ++degree[edge.source];
+      EXPECT_NE(edge.source, edge.destination);
+    }
+    EXPECT_GE(*std::min_element(degree.begin(), degree.end()), 2);  // in both trees
+    EXPECT_EQ(*std::max_element(degree.begin(), degree.end()), std::min(nodes, 4));
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
