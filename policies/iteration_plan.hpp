@@ -14,7 +14,7 @@ namespace windtunnel {
 struct IterationPlanOptions {
   int iterations = 1;
   // Indices into job.snapshots that are taken in the first iteration.
-  std::vector<int> due_snapshots;
+  std::vector<int> due_snapshots = {};
 };
 
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
