@@ -27,7 +27,10 @@ struct Calibration {
   Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
   Parameter kernel_launch_s;          // per kernel, not hidden
-  Parameter optimizer_bytes;          // HBM bytes moved per parameter by the optimizer step
+  // Share of isolated kernels' speed that a training step sustains: clocks under the power limit,
+  // variation between GPUs, small kernels that are not listed.
+  Parameter kernel_sustained;
+  Parameter optimizer_bytes;  // HBM bytes moved per parameter by the optimizer step
 
   // Network and host.
   Parameter nvlink_efficiency;  // share of the port's bandwidth

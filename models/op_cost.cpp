@@ -22,7 +22,8 @@ struct Tile {
   double divide_n;
   double speed;
 };
-constexpr std::array<Tile, 4> kTiles = {{{1, 1, 1.0}, {2, 1, 0.92}, {2, 2, 0.80}, {4, 2, 0.62}}};
+constexpr std::array<Tile, 5> kTiles = {
+    {{1, 1, 1.0}, {2, 0.5, 1.0}, {2, 1, 0.92}, {2, 2, 0.80}, {4, 2, 0.62}}};
 constexpr std::array<double, 5> kSplits = {1, 2, 3, 4, 8};
 
 Origin weakest_of(std::initializer_list<const Parameter*> parameters) {
@@ -111,27 +112,28 @@ double peak_flops(const GpuSpec& gpu, Precision precision) {
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
   const Calibration& c = calibration;
-  const double launch_s = c.kernel_launch_s.value;
+  const auto cost = [&c](double roofline_s, Origin origin) {
+    return OpCost{c.kernel_launch_s.value + roofline_s / c.kernel_sustained.value, origin};
+  };
   const Origin memory_origin =
-      weakest_of({&gpu.memory_Bps, &c.memory_efficiency, &c.memory_half_bytes, &c.kernel_launch_s});
-  if (op.kind == OpKind::memory) {
-    return {launch_s + memory_seconds(op.bytes, gpu, c), memory_origin};
-  }
+      weakest_of({&gpu.memory_Bps, &c.memory_efficiency, &c.memory_half_bytes, &c.kernel_launch_s,
+                  &c.kernel_sustained});
+  if (op.kind == OpKind::memory) return cost(memory_seconds(op.bytes, gpu, c), memory_origin);
   // Under fp8 the linear layers run in fp8, attention in bf16 (Transformer Engine's default).
   const bool in_bf16 = op.kind != OpKind::gemm && precision == Precision::fp8;
   const Precision used = in_bf16 ? Precision::bf16 : precision;
   const double peak = peak_flops(gpu, used);
   const Origin compute_origin = weakest(memory_origin, peak_parameter(gpu, used).origin);
   if (op.kind == OpKind::gemm) {
-    return {launch_s + gemm_seconds(op, peak, gpu, c),
-            weakest(compute_origin, weakest_of({&gpu.sms, &c.gemm_efficiency, &c.gemm_k_half,
-                                                &c.gemm_tile_m, &c.gemm_tile_n}))};
+    return cost(gemm_seconds(op, peak, gpu, c),
+                weakest(compute_origin, weakest_of({&gpu.sms, &c.gemm_efficiency, &c.gemm_k_half,
+                                                    &c.gemm_tile_m, &c.gemm_tile_n})));
   }
   const Parameter& efficiency = op.kind == OpKind::attention_forward
                                     ? c.attention_forward_efficiency
                                     : c.attention_backward_efficiency;
-  return {launch_s + attention_seconds(op, peak, efficiency, gpu, c),
-          weakest(compute_origin, weakest_of({&efficiency, &c.attention_half_sequence}))};
+  return cost(attention_seconds(op, peak, efficiency, gpu, c),
+              weakest(compute_origin, weakest_of({&efficiency, &c.attention_half_sequence})));
 }
 
 }  // namespace windtunnel
