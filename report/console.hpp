@@ -1,0 +1,28 @@
+// Results as text for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/comparison.hpp"
+#include "report/summary.hpp"
+
+namespace windtunnel {
+
+struct ConsoleStyle {
+  bool colour = false;  // ANSI bold for titles; only for a terminal
+};
+
+std::string summary_text(const Summary& summary, const ConsoleStyle& style = {});
+
+// A table by step time with the speed-up against the first point that could be simulated, then the
+// infeasible points with their reasons.
+std::string compare_text(const Comparison& comparison, const ConsoleStyle& style = {});
+
+// Every resolved value of a scenario: key, value, default or set, origin, source.
+std::string explain_text(const std::vector<ResolvedValue>& values);
+
+// "layout.pp=8 batch.micro=2"; "as given" when nothing is set.
+std::string set_text(const Overrides& set);
+
+}  // namespace windtunnel

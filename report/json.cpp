@@ -1,0 +1,119 @@
+#include "report/json.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace windtunnel {
+namespace {
+
+Json estimate_json(const Estimate& estimate) {
+  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+Json estimates_json(const std::map<std::string, Estimate>& estimates) {
+  Json object = Json::object();
+  for (const auto& [name, estimate] : estimates) object[name] = estimate_json(estimate);
+  return object;
+}
+
+Json memory_json(const std::vector<GpuMemory>& memory) {
+  double peak = 0;
+  Json per_stage = Json::array();
+  for (const GpuMemory& stage : memory) {
+    peak = std::max(peak, stage.total());
+    per_stage.push_back(stage.total());
+  }
+  return {{"peak", peak}, {"per_stage", per_stage}};
+}
+
+Json iteration_json(const IterationReport& report) {
+  const auto on_path = [&](Category category) {
+    return report.critical_path_s[static_cast<size_t>(category)];
+  };
+  Json exposed = Json::object();
+  for (const Category category :
+       {Category::tp, Category::cp, Category::pp, Category::ep, Category::dp, Category::snapshot}) {
+    exposed[to_string(category)] = on_path(category);
+  }
+  Json path = Json::object();
+  for (int i = 0; i < kCategories; ++i) {
+    const auto category = static_cast<Category>(i);
+    path[to_string(category)] = on_path(category);
+  }
+  return {{"time_s", report.time_s},
+          {"tflops_per_gpu", report.tflops_per_gpu},
+          {"mfu", report.mfu},
+          {"hfu", report.hfu},
+          {"tokens_per_s", report.tokens_per_s},
+          {"bubble",
+           {{"makespan", report.bubble.makespan_s},
+            {"longest_stage", report.bubble.longest_stage_s},
+            {"idle", report.bubble.idle}}},
+          {"exposed_s", exposed},
+          {"memory_bytes", memory_json(report.memory)},
+          {"critical_path_s", path}};
+}
+
+Json campaign_json(const CampaignReport& report) {
+  Json lost = Json::object();
+  for (int i = 0; i < kLosses; ++i) {
+    lost[to_string(static_cast<Loss>(i))] = estimate_json(report.lost_s[i]);
+  }
+  return {{"goodput", estimate_json(report.goodput)},
+          {"ettr", estimate_json(report.ettr)},
+          {"wall_s", estimate_json(report.wall_s)},
+          {"useful_s", estimate_json(report.useful_s)},
+          {"job",
+           {{"days", estimate_json(report.job_days)},
+            {"cost_usd", estimate_json(report.job_cost_usd)}}},
+          {"failures", estimates_json(report.failures)},
+          {"lost_s", lost},
+          {"survival", estimates_json(report.survival)}};
+}
+
+Json set_json(const Overrides& set) {
+  Json object = Json::object();
+  for (const auto& [key, value] : set) object[key] = value;
+  return object;
+}
+
+}  // namespace
+
+Json run_document(const Record& record, bool with_timing) {
+  Json origin = Json::object();
+  for (int i = 0; i < kOrigins; ++i) origin[to_string(static_cast<Origin>(i))] = record.origin[i];
+  Json document = {{"scenario", record.scenario},
+                   {"key", record.key},
+                   {"version", record.version},
+                   {"iteration", iteration_json(record.iteration)},
+                   {"campaign", record.campaign ? campaign_json(*record.campaign) : Json(nullptr)},
+                   {"origin", origin},
+                   {"engine",
+                    {{"events", record.timeline.events},
+                     {"ranks_simulated", record.timeline.ranks_simulated},
+                     {"ranks", record.ranks}}}};
+  if (with_timing) {
+    document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
+  }
+  return document;
+}
+
+Json compare_document(const Comparison& comparison, bool with_timing) {
+  Json points = Json::array();
+  Json infeasible = Json::array();
+  for (const ComparedPoint& point : comparison.points) {
+    if (point.record) {
+      points.push_back(
+          {{"set", set_json(point.set)}, {"result", run_document(*point.record, with_timing)}});
+    } else {
+      infeasible.push_back({{"set", set_json(point.set)}, {"reason", point.reason}});
+    }
+  }
+  return {{"points", points}, {"infeasible", infeasible}};
+}
+
+std::string json_text(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace windtunnel

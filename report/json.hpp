@@ -1,0 +1,28 @@
+// The JSON documents of the command line. Their keys and their order are a contract with scripts.
+//
+// The same input gives the same bytes: figures of our own run's clock appear only on request.
+// Seconds, bytes and FLOP/s throughout. In `iteration.bubble`, `makespan` and `longest_stage` are
+// seconds and `idle` is a share (models/iteration_report.hpp). An estimate is {mean, low, high}:
+// mean over replicas with its 95 % confidence interval.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "models/record.hpp"
+#include "report/comparison.hpp"
+
+namespace windtunnel {
+
+using Json = nlohmann::ordered_json;
+
+// `campaign` is null when the scenario has none; `timing` is there only with `with_timing`.
+Json run_document(const Record& record, bool with_timing);
+
+// {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
+Json compare_document(const Comparison& comparison, bool with_timing);
+
+// Indented text that ends in a newline; invalid UTF-8 in names is replaced.
+std::string json_text(const Json& document);
+
+}  // namespace windtunnel

@@ -1,0 +1,32 @@
+// The self-contained HTML page of one run, and the document it is drawn from.
+//
+// The document (record.json in an output folder) holds all that the page shows, so that
+// `windtunnel report` can draw it again later: the run document, the summary lines, memory per
+// pipeline rank, the lost time, and the tracks of one iteration. Its layout is versioned by
+// `format`.
+#pragma once
+
+#include <string>
+
+#include "report/json.hpp"
+#include "report/summary.hpp"
+
+namespace windtunnel {
+
+struct PageOptions {
+  int max_spans = 60000;  // of the Gantt chart; further ranks are left out and the page says so
+};
+
+Json page_document(const Record& record, const PageOptions& options = {});
+
+// Parses the text of a record.json and checks what html_page relies on. Throws Error with the
+// file's name when it is no such document or of another format.
+Json parse_page_document(const std::string& text, const std::string& file);
+
+// The summary that the document holds.
+Summary summary_of(const Json& page_document);
+
+// The page: template, bundle and data in one file; opens without network, readable without scripts.
+std::string html_page(const Json& page_document);
+
+}  // namespace windtunnel

@@ -1,0 +1,213 @@
+#include "report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Rows below this share of the whole are noise to the reader.
+constexpr double kShownShare = 0.0005;
+
+std::string share_text(const Estimate& estimate, double whole) {
+  return fmt::format("{}  ({} .. {})", format_percent(estimate.mean / whole),
+                     format_percent(estimate.low / whole), format_percent(estimate.high / whole));
+}
+
+std::string subtitle_of(const Record& record) {
+  const Job& job = record.job;
+  const Cluster& cluster = job.cluster;
+  const char* precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+  return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {} x {} tokens", job.model.name,
+                     with_separators(cluster.gpus()), cluster.node.gpu.name,
+                     with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
+                     job.schedule, precisions[static_cast<int>(job.precision)],
+                     with_separators(job.batch.global), with_separators(job.batch.sequence));
+}
+
+SummarySection iteration_section(const Record& record) {
+  const IterationReport& report = record.iteration;
+  const double tokens = report.tokens_per_s * report.time_s;
+  const auto of_step = [&](double seconds) {
+    return format_percent(report.time_s > 0 ? seconds / report.time_s : 0);
+  };
+  return {"Iteration",
+          {{"step time",
+            fmt::format("{} for {} tokens", format_seconds(report.time_s), format_count(tokens))},
+           {"throughput", fmt::format("{} tokens/s, {:.1f} TFLOP/s per GPU",
+                                      format_count(report.tokens_per_s), report.tflops_per_gpu)},
+           {"utilisation",
+            fmt::format("MFU {}, HFU {}", format_percent(report.mfu), format_percent(report.hfu))},
+           {"bubble",
+            fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
+                        of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
+}
+
+SummarySection path_section(const IterationReport& report) {
+  SummarySection section{"Where the step time goes (critical path)", {}};
+  for (int i = 0; i < kCategories; ++i) {
+    const double share = report.time_s > 0 ? report.critical_path_s[i] / report.time_s : 0;
+    if (share < kShownShare) continue;
+    section.rows.push_back({to_string(static_cast<Category>(i)),
+                            fmt::format("{:>6}  {}", format_percent(share),
+                                        format_seconds(report.critical_path_s[i]))});
+  }
+  return section;
+}
+
+std::string totals_text(const std::vector<GpuMemory>& memory) {
+  std::string text;
+  for (const GpuMemory& rank : memory) {
+    text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / 1e9);
+  }
+  return text + " GB";
+}
+
+SummarySection memory_section(const Record& record) {
+  const std::vector<GpuMemory>& memory = record.iteration.memory;
+  const double capacity = record.job.cluster.node.gpu.memory_bytes.value;
+  SummarySection section{fmt::format("Memory per GPU (capacity {})", format_bytes(capacity)), {}};
+  if (memory.empty()) return section;
+  const auto peak =
+      std::max_element(memory.begin(), memory.end(),
+                       [](const auto& a, const auto& b) { return a.total() < b.total(); });
+  section.rows.push_back(
+      {"peak", fmt::format("{} ({}) on pipeline rank {}", format_bytes(peak->total()),
+                           format_percent(peak->total() / capacity), peak - memory.begin())});
+  const std::pair<const char*, double> classes[] = {
+      {"weights", peak->weights},     {"gradients", peak->gradients},
+      {"optimizer", peak->optimizer}, {"activations", peak->activations},
+      {"buffers", peak->buffers},     {"framework", peak->framework}};
+  std::string split;
+  for (const auto& [name, bytes] : classes) {
+    if (bytes > 0) {
+      split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_bytes(bytes));
+    }
+  }
+  section.rows.push_back({"of it", split});
+  if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
+  if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
+  return section;
+}
+
+std::string failures_text(const CampaignReport& report) {
+  std::string text;
+  for (const auto& [name, estimate] : report.failures) {
+    text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name, estimate.mean);
+  }
+  return text.empty() ? "none" : text;
+}
+
+SummarySection campaign_section(const CampaignReport& report) {
+  SummarySection section{
+      fmt::format("Campaign of {}, {} replicas (95 % interval of the mean)",
+                  format_seconds(report.wall_s.mean), with_separators(report.replicas)),
+      {{"goodput", share_text(report.goodput, 1)},
+       {"single runs",
+        fmt::format("{} .. {} (5 % and 95 % quantile)", format_percent(report.goodput.p05),
+                    format_percent(report.goodput.p95))},
+       {"ETTR", share_text(report.ettr, 1)}}};
+  if (report.job_days.mean > 0) {
+    section.rows.push_back(
+        {"whole job", fmt::format("{:.1f} days ({:.1f} .. {:.1f})", report.job_days.mean,
+                                  report.job_days.low, report.job_days.high)});
+  }
+  if (report.job_cost_usd.mean > 0) {
+    section.rows.push_back({"cost", fmt::format("{} USD", format_count(report.job_cost_usd.mean))});
+  }
+  section.rows.push_back({"failures", failures_text(report)});
+  if (!report.survival.empty()) {
+    std::string text;
+    for (const auto& [tier, share] : report.survival) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tier, format_percent(share.mean));
+    }
+    section.rows.push_back({"restored from", text});
+  }
+  return section;
+}
+
+SummarySection lost_section(const CampaignReport& report) {
+  SummarySection section{"Where the wall time goes", {}};
+  const double wall_s = report.wall_s.mean;
+  section.rows.push_back({"useful", share_text(report.useful_s, wall_s)});
+  for (int i = 0; i < kLosses; ++i) {
+    if (report.lost_s[i].mean / wall_s < kShownShare) continue;
+    section.rows.push_back({to_string(static_cast<Loss>(i)), share_text(report.lost_s[i], wall_s)});
+  }
+  return section;
+}
+
+SummarySection origin_section(const OriginShares& origin) {
+  std::string text;
+  for (int i = 0; i < kOrigins; ++i) {
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", to_string(static_cast<Origin>(i)),
+                        format_percent(origin[i]));
+  }
+  return {"Evidence", {{"predicted time", text}}};
+}
+
+std::vector<SummaryRow> key_figures(const Record& record) {
+  const IterationReport& iteration = record.iteration;
+  std::vector<SummaryRow> figures = {
+      {"step time", format_seconds(iteration.time_s)},
+      {"MFU", format_percent(iteration.mfu)},
+      {"TFLOP/s per GPU", fmt::format("{:.0f}", iteration.tflops_per_gpu)},
+      {"tokens/s", format_count(iteration.tokens_per_s)}};
+  if (!record.campaign) return figures;
+  const CampaignReport& campaign = *record.campaign;
+  figures.push_back({"goodput", format_percent(campaign.goodput.mean)});
+  if (campaign.job_days.mean > 0) {
+    figures.push_back({"days to train", fmt::format("{:.1f}", campaign.job_days.mean)});
+  }
+  if (campaign.job_cost_usd.mean > 0) {
+    figures.push_back({"USD", format_count(campaign.job_cost_usd.mean)});
+  }
+  return figures;
+}
+
+}  // namespace
+
+std::string with_separators(double count) {
+  std::string digits = fmt::format("{:.0f}", count);
+  const size_t first = digits.starts_with('-') ? 1 : 0;
+  for (size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string layout_text(const Layout& layout) {
+  std::string text;
+  const std::pair<const char*, int> axes[] = {{"tp", layout.tp},
+                                              {"cp", layout.cp},
+                                              {"pp", layout.pp},
+                                              {"vpp", layout.vpp},
+                                              {"dp", layout.dp}};
+  for (const auto& [name, size] : axes) {
+    if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
+  }
+  if (text.empty()) text = "one GPU";
+  if (layout.sharding == Sharding::zero1) text += ", ZeRO-1";
+  return text;
+}
+
+Summary summarise(const Record& record) {
+  Summary summary{record.scenario, subtitle_of(record), key_figures(record), {}};
+  summary.sections.push_back(iteration_section(record));
+  summary.sections.push_back(path_section(record.iteration));
+  summary.sections.push_back(memory_section(record));
+  if (record.campaign) {
+    summary.sections.push_back(campaign_section(*record.campaign));
+    summary.sections.push_back(lost_section(*record.campaign));
+  }
+  summary.sections.push_back(origin_section(record.origin));
+  return summary;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,35 @@
+// A Record as the few lines that a busy person reads: the console prints them, the page shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/record.hpp"
+
+namespace windtunnel {
+
+struct SummaryRow {
+  std::string label;
+  std::string value;
+};
+
+struct SummarySection {
+  std::string title;
+  std::vector<SummaryRow> rows;
+};
+
+struct Summary {
+  std::string title;                // the scenario's name
+  std::string subtitle;             // model, GPUs, layout
+  std::vector<SummaryRow> figures;  // the five or six numbers that matter most
+  std::vector<SummarySection> sections;
+};
+
+Summary summarise(const Record& record);
+
+// "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
+std::string layout_text(const Layout& layout);
+
+std::string with_separators(double count);  // 16384 -> "16,384", rounded
+
+}  // namespace windtunnel

@@ -1,0 +1,24 @@
+// Columns of text, aligned: what every list and comparison on the console is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+};
+
+struct TextTable {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  // each as long as columns
+};
+
+// Two spaces between columns, no trailing blanks. Widths count UTF-8 code points.
+std::string table_text(const TextTable& table);
+
+}  // namespace windtunnel

@@ -1,0 +1,89 @@
+// ECharts with only the parts that the page uses, and what all charts share.
+import { BarChart, CustomChart } from "echarts/charts";
+import {
+  DataZoomInsideComponent,
+  DataZoomSliderComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+} from "echarts/components";
+import * as echarts from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import { theme } from "./colours.js";
+
+echarts.use([
+  BarChart,
+  CanvasRenderer,
+  CustomChart,
+  DataZoomInsideComponent,
+  DataZoomSliderComponent,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+]);
+
+const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+
+// `option` is a function of the theme, called again when the reader switches between light and dark.
+export function draw(element, option) {
+  const chart = echarts.init(element, null, { renderer: "canvas" });
+  const render = () => {
+    const colours = theme();
+    chart.setOption(
+      {
+        animation: false,
+        textStyle: { fontFamily: FONT, color: colours.text },
+        ...option(colours),
+      },
+      { notMerge: true },
+    );
+  };
+  render();
+  window.addEventListener("resize", () => chart.resize());
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
+  return chart;
+}
+
+export function axisStyle(colours) {
+  return {
+    axisLabel: { color: colours.muted },
+    nameTextStyle: { color: colours.muted },
+    axisLine: { lineStyle: { color: colours.line } },
+    axisTick: { lineStyle: { color: colours.line } },
+    splitLine: { lineStyle: { color: colours.line } },
+  };
+}
+
+export function tooltipStyle(colours) {
+  return {
+    backgroundColor: colours.panel,
+    borderColor: colours.line,
+    textStyle: { color: colours.text, fontSize: 13 },
+    confine: true,
+  };
+}
+
+export function secondsText(seconds) {
+  const units = [
+    [86400, "d"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+    [1e-3, "ms"],
+    [1e-6, "µs"],
+  ];
+  for (const [size, name] of units) {
+    if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(4))} ${name}`;
+  }
+  return seconds === 0 ? "0 s" : `${Number((seconds * 1e9).toPrecision(3))} ns`;
+}
+
+export const percentText = (share) => `${(100 * share).toFixed(1)} %`;
+
+// Names come from a scenario file: tooltips are HTML.
+export function escapeHtml(text) {
+  const codes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return String(text).replace(/[&<>"]/g, (c) => codes[c]);
+}

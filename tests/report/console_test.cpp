@@ -1,0 +1,79 @@
+#include "report/console.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/table.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(Table, AlignsByCodePointsAndTrims) {
+  const TextTable table{{{"name"}, {"µs", Align::right}}, {{"é", "10"}, {"long name", "5"}}};
+  EXPECT_EQ(table_text(table),
+            "name       µs\n"
+            "é          10\n"
+            "long name   5\n");
+}
+
+TEST(Summary, SeparatesThousands) {
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(16384), "16,384");
+  EXPECT_EQ(with_separators(1234567.4), "1,234,567");
+  EXPECT_EQ(with_separators(-1000), "-1,000");
+}
+
+TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
+  const std::string text = summary_text(summarise(sample_record()));
+  for (const char* line :
+       {"sample\nllama3-405b on 16,384 h100 GPUs (2,048 x dgx-h100); tp 8 x pp 4 x dp 128, ZeRO-1; "
+        "gpipe, bf16; batch 2,048 x 8,192 tokens\n",
+        "MFU 41.7 %, HFU 43.0 %", "backward        50.0 %", "93.0 %  (92.9 % .. 93.1 %)",
+        "host-memory 18.0 %, storage 82.0 %", "node 358.0, planned 47.0, unexpected 419.0",
+        "measured 0.0 %, published 50.0 %, spec 25.0 %, assumed 25.0 %"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
+  }
+  EXPECT_EQ(text.find("recompute"), std::string::npos) << "a share of 0 is no news";
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << "colour without a terminal";
+}
+
+TEST(Summary, WithoutCampaignSaysNothingOfIt) {
+  const std::string text = summary_text(summarise(sample_record({.campaign = false})));
+  EXPECT_EQ(text.find("Campaign"), std::string::npos);
+  EXPECT_EQ(text.find("goodput"), std::string::npos);
+}
+
+TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
+  Record slow = sample_record();
+  Record fast = sample_record();
+  slow.iteration.time_s = 8;
+  fast.iteration.time_s = 4;
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "does not fit"});
+  comparison.points.push_back({{{"pp", "2"}}, slow, ""});
+  comparison.points.push_back({{{"pp", "4"}}, fast, ""});
+  EXPECT_EQ(compare_text(comparison),
+            "pp  step time  speed-up     MFU    idle  peak memory  goodput\n"
+            "4      4.00 s    2.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
+            "2      8.00 s    1.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
+            "\n"
+            "Infeasible\n"
+            "  pp=1: does not fit\n");
+}
+
+TEST(Compare, AllInfeasible) {
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "no"});
+  EXPECT_EQ(compare_text(comparison), "Infeasible\n  pp=1: no\n");
+}
+
+TEST(Explain, MarksDefaults) {
+  const std::string text = explain_text({{"fold", "auto", true, Origin::assumed, "default"},
+                                         {"batch.micro", "1", false, Origin::spec, "scenario"}});
+  EXPECT_NE(text.find("fold         auto   default   assumed  default\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("batch.micro  1      scenario  spec"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,17 @@
+// A small plausible Record made by hand: a pipeline of `pp` ranks under 1F1B-like timing, with
+// sends and receives, memory and, on request, a campaign.
+#pragma once
+
+#include "models/record.hpp"
+
+namespace windtunnel {
+
+struct SampleOptions {
+  int pp = 4;
+  int microbatches = 8;
+  bool campaign = true;
+};
+
+Record sample_record(const SampleOptions& options = {});
+
+}  // namespace windtunnel
