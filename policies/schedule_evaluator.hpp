@@ -1,6 +1,6 @@
 // List order to makespan and memory, without a network: each rank runs its actions in order, a
-// message between different ranks is a pure delay. The form that searches use (10 million actions/s)
-// and against which the engine is checked.
+// message between different ranks is a pure delay. The form that searches use (10 million
+// actions/s) and against which the engine is checked.
 #pragma once
 
 #include <vector>
@@ -39,8 +39,8 @@ struct ActionSpan {
 };
 using ScheduleSpans = std::vector<std::vector<ActionSpan>>;   // [rank][position in its list]
 
-// `stages` has one entry per stage of a schedule that passes validate_schedule; `spans` is filled if
-// given. Throws Error naming rank and action when the order deadlocks.
+// `stages` has one entry per stage of a schedule that passes validate_schedule; `spans` is filled
+// if given. Throws Error naming rank and action when the order deadlocks.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans = nullptr);
 

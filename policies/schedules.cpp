@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "policies/schedule_evaluator.hpp"
 
 namespace windtunnel {
 namespace {
@@ -63,9 +64,24 @@ Schedule generate_1f1b(int ranks, int microbatches, int chunks) {
   return schedule;
 }
 
+// Which short last groups deadlock depends on p, m and v in no simple way: try.
+void require_no_deadlock(const Schedule& schedule) {
+  try {
+    evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
+  } catch (const Error&) {
+    throw Error(fmt::format(
+        "schedule 'interleaved-1f1b' deadlocks with {} micro-batches on {} pipeline ranks of {} "
+        "chunks: the last group holds {} micro-batches where {} are needed to fill the pipeline; "
+        "make the micro-batches a multiple of the ranks",
+        schedule.microbatches, schedule.ranks, schedule.chunks,
+        schedule.microbatches % schedule.ranks, schedule.ranks));
+  }
+}
+
 // Megatron-LM: micro-batches go in groups of p through chunk 0, then the same group through chunk
-// 1, and so on; backwards take the same order with the chunks reversed. The last group may be
-// smaller (p does not divide m): legal, at the price of a longer bubble.
+// 1, and so on; backwards take the same order with the chunks reversed. Where p does not
+// divide m the last group is smaller, which lengthens the bubble and, with few micro-batches in it,
+// deadlocks.
 Schedule generate_interleaved(int ranks, int microbatches, int chunks) {
   if (chunks < 2) {
     throw Error(
@@ -101,6 +117,7 @@ Schedule generate_interleaved(int ranks, int microbatches, int chunks) {
       actions.push_back({ActionKind::backward, stage, unit.microbatch});
     }
   }
+  if (microbatches % ranks != 0) require_no_deadlock(schedule);
   return schedule;
 }
 

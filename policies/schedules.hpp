@@ -23,8 +23,8 @@ const std::vector<ScheduleKind>& schedule_kinds();   // gpipe, 1f1b, interleaved
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 
 // Every stage and micro-batch has one forward, then either one full backward or one input-gradient
-// and after it one weight-gradient action, all on the stage's rank. Throws Error that names rank and
-// action. Says nothing about deadlock: evaluate_schedule does.
+// and after it one weight-gradient action, all on the stage's rank. Throws Error that names rank
+// and action. Says nothing about deadlock: evaluate_schedule does.
 void validate_schedule(const Schedule& schedule);
 
 // Stage, kind and micro-batch, as torch.distributed.pipelining writes it: "3F1".

@@ -1,6 +1,6 @@
 // A CSV file with a header line, held in memory: the form of all measured rows. RFC 4180 quoting
-// ("" inside quotes, line breaks inside quotes), CRLF or LF, an optional byte-order mark, blank lines
-// ignored. Every error names file and line.
+// ("" inside quotes, line breaks inside quotes), CRLF or LF, an optional byte-order mark, blank
+// lines ignored. Every error names file and line; its column counts cells.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace windtunnel {
 
 class CsvTable {
  public:
-  // Throws Error if there is no header, a row has more or fewer cells than the header, a name stands
-  // twice in the header, or a quote is not closed. `file` is used in messages only.
+  // Throws Error if there is no header, a row has more or fewer cells than the header, a name
+  // stands twice in the header, or a quote is not closed. `file` is used in messages only.
   static CsvTable parse(std::string_view text, std::string file);
   // The same from a file; throws Error if it cannot be read.
   static CsvTable read(const std::string& path);

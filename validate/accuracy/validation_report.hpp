@@ -1,6 +1,6 @@
 // Predicted against measured, row by row and summed up per family: the value behind `validate` and
-// its --json. A family is a set of rows of one kind and one metric; a row that could not be predicted
-// is listed with the reason, never dropped.
+// its --json. A family is a set of rows of one kind and one metric; a row that could not be
+// predicted is listed with the reason, never dropped.
 #pragma once
 
 #include <map>
@@ -42,7 +42,8 @@ struct ValidationFamily {
   ValidationRow worst;               // largest relative error
   double worst_difference = 0;       // largest absolute difference, in the metric's unit
   std::optional<double> kendall_tau;     // tau-b; none if a side has only ties
-  std::optional<double> coverage90;      // share of rows inside [low, high]; none if none is claimed
+  // Share of rows with an interval whose measured value lies inside; none if no row claims one.
+  std::optional<double> coverage90;
 };
 
 struct SkippedRow {

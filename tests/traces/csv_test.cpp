@@ -1,0 +1,90 @@
+#include "traces/csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Csv, ReadsCellsByName) {
+  const CsvTable table = CsvTable::parse("name,bytes,time_s\na,8, 0.5 \nb,16,\n", "t.csv");
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_TRUE(table.has("bytes"));
+  EXPECT_FALSE(table.has("byte"));
+  EXPECT_EQ(table.text(1, table.column("name")), "b");
+  EXPECT_EQ(table.integer(1, table.column("bytes")), 16);
+  EXPECT_EQ(table.number(0, table.column("time_s")), 0.5);
+  EXPECT_EQ(table.optional_number(0, 2), 0.5);
+  EXPECT_EQ(table.optional_number(1, 2), std::nullopt);
+  EXPECT_EQ(table.id(1), "t.csv:3");
+}
+
+TEST(Csv, QuotesCrlfMarkAndBlankLines) {
+  const CsvTable table = CsvTable::parse(
+      "\xEF\xBB\xBFname,note\r\n\r\n\"a, \"\"b\"\"\",\"two\nlines\"\r\n\"\",x\r\nlast,\"end\"",
+      "t.csv");
+  ASSERT_EQ(table.rows(), 3U);
+  EXPECT_EQ(table.header()[0], "name");
+  EXPECT_EQ(table.header()[1], "note");
+  EXPECT_EQ(table.text(0, 0), "a, \"b\"");
+  EXPECT_EQ(table.text(0, 1), "two\nlines");
+  EXPECT_EQ(table.line(0), 3);
+  EXPECT_EQ(table.text(1, 0), "");
+  EXPECT_EQ(table.line(1), 5);  // after the line break inside quotes
+  EXPECT_EQ(table.text(2, 1), "end");
+}
+
+TEST(Csv, AQuotedEmptyCellIsARow) {
+  EXPECT_EQ(CsvTable::parse("a\n\"\"\n\n", "t.csv").rows(), 1U);
+}
+
+TEST(Csv, AHeaderAloneIsNoRows) {
+  EXPECT_EQ(CsvTable::parse("a,b\n", "t.csv").rows(), 0U);
+}
+
+TEST(Csv, ErrorsNameFileAndLine) {
+  EXPECT_EQ(error_of([] { CsvTable::parse("", "t.csv"); }), "t.csv:1:1: the file is empty");
+  EXPECT_EQ(error_of([] { CsvTable::parse("\n\n", "t.csv"); }), "t.csv:1:1: the file is empty");
+  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2\n3\n", "t.csv"); }),
+            "t.csv:3:1: the row has 1 cells, the header 2");
+  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2,3\n", "t.csv"); }),
+            "t.csv:2:1: the row has 3 cells, the header 2");
+  EXPECT_EQ(error_of([] { CsvTable::parse("a,b,a\n", "t.csv"); }),
+            "t.csv:1:3: column 'a' stands twice in the header");
+  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2\n\"x,2\n", "t.csv"); }),
+            "t.csv:3:1: a quote is not closed");
+  const CsvTable table = CsvTable::parse("bytes,time_s\n8x,nan\n1.5,inf\n,1e999\n", "t.csv");
+  EXPECT_EQ(error_of([&] { table.column("byte"); }),
+            "t.csv:1:1: unknown column 'byte'; did you mean 'bytes'?");
+  EXPECT_EQ(error_of([&] { table.number(0, 0); }),
+            "t.csv:2:1: column 'bytes' holds '8x', not a number");
+  EXPECT_EQ(error_of([&] { table.number(0, 1); }),
+            "t.csv:2:2: column 'time_s' holds 'nan', not a number");
+  EXPECT_EQ(error_of([&] { table.integer(1, 0); }),
+            "t.csv:3:1: column 'bytes' holds '1.5', not a whole number");
+  EXPECT_EQ(error_of([&] { table.number(2, 0); }),
+            "t.csv:4:1: column 'bytes' holds '', not a number");
+  EXPECT_NE(error_of([&] { table.number(1, 1); }), "no error");
+  EXPECT_NE(error_of([&] { table.optional_number(2, 1); }), "no error");
+}
+
+TEST(Csv, UnreadableFiles) {
+  EXPECT_EQ(error_of([] { CsvTable::read("no/such.csv"); }),
+            "no/such.csv: cannot be read: No such file or directory");
+  EXPECT_EQ(error_of([] { CsvTable::read("/"); }), "/: is a directory");
+}
+
+}  // namespace
+}  // namespace windtunnel
