@@ -1,5 +1,5 @@
-// One point to simulate: a scenario with its --set and --vary values applied and every name resolved
-// against the library.
+// One point to simulate: a scenario with its --set and --vary values applied and every name
+// resolved against the library.
 #pragma once
 
 #include <map>
@@ -14,22 +14,22 @@ namespace windtunnel {
 
 // One resolved value for --explain.
 struct ResolvedValue {
-  std::string key;        // "cluster.fabric.pod_oversubscription"
-  std::string value;      // as text with its unit
+  std::string key;    // "cluster.fabric.pod_oversubscription"
+  std::string value;  // as text with its unit
   bool is_default = false;
   Origin origin = Origin::assumed;
   std::string source;
 };
 
 struct Case {
-  std::string scenario;                      // its `name`
-  std::string key;                           // stable: hash of the resolved values
-  std::map<std::string, std::string> set;    // overrides applied
+  std::string scenario;                    // its `name`
+  std::string key;                         // stable: hash of the resolved values
+  std::map<std::string, std::string> set;  // overrides applied
   Job job;
   std::vector<ResolvedValue> values;
 };
 
-using Overrides = std::vector<std::pair<std::string, std::string>>;   // KEY, YAML value
+using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value
 
 // Reads, checks and resolves. Throws Error with file:line:column. Overrides are reported with the
 // location "--set KEY=VALUE".

@@ -19,12 +19,16 @@ const std::vector<Calibration>& library_calibrations();
 struct NamedFabric {
   std::string name;
   FabricSpec fabric;
+  Origin origin = Origin::assumed;  // of its form; the hop latency carries its own
+  std::string source;
 };
 const std::vector<NamedFabric>& library_fabrics();
 
 // Each throws Error with the nearest name.
+const GpuSpec& find_gpu(std::string_view name);
 const NodeSpec& find_node(std::string_view name);
 const TransformerSpec& find_model(std::string_view name);
+const NamedFabric& find_fabric(std::string_view name);
 const Calibration& find_calibration(std::string_view name);
 
 }  // namespace windtunnel

@@ -197,6 +197,10 @@ std::string_view example_of(Dimension dimension) {
   return text_of(dimension).example;
 }
 
+std::string_view noun_of(Dimension dimension) {
+  return text_of(dimension).noun;
+}
+
 std::vector<std::string> units_of(Dimension dimension) {
   std::vector<std::string> names;
   for (const Unit& unit : kUnits) {

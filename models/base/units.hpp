@@ -10,19 +10,22 @@
 namespace windtunnel {
 
 enum class Dimension {
-  number,          // "0.5", "16"
-  count,           // "15.6 T", "25 M", "2048": K, M, G (or B), T = powers of 1000
-  bytes,           // "25 MB" = 1e6, "25 MiB" = 2^20
-  bytes_per_s,     // "2 TB/s", "400 Gb/s" (bits), "50 GB/s"
-  flops_per_s,     // "989.4 TFLOP/s"
-  seconds,         // "30 s", "3 us", "5 min", "1 h", "54 d"
-  per_node_s,      // "3.24 per 1000 node-days": failures per node and second
-  usd_per_gpu_s,   // "2 USD per gpu-hour"
-  iterations,      // "10 iterations"
+  number,         // "0.5", "16"
+  count,          // "15.6 T", "25 M", "2048": K, M, G (or B), T = powers of 1000
+  bytes,          // "25 MB" = 1e6, "25 MiB" = 2^20
+  bytes_per_s,    // "2 TB/s", "400 Gb/s" (bits), "50 GB/s"
+  flops_per_s,    // "989.4 TFLOP/s"
+  seconds,        // "30 s", "3 us", "5 min", "1 h", "54 d"
+  per_node_s,     // "3.24 per 1000 node-days": failures per node and second
+  usd_per_gpu_s,  // "2 USD per gpu-hour"
+  iterations,     // "10 iterations"
 };
 
 // An example of the dimension's text form for messages and the schema, e.g. "2 TB/s".
 std::string_view example_of(Dimension dimension);
+
+// What it is called in messages, e.g. "a data rate".
+std::string_view noun_of(Dimension dimension);
 
 // The units that the dimension is written in; for a plain number the list is empty.
 std::vector<std::string> units_of(Dimension dimension);
@@ -35,10 +38,10 @@ double parse_quantity(std::string_view text, Dimension dimension);
 // Up to 12 digits and the largest unit that leaves at least 1: parse_quantity reads it back.
 std::string format_quantity(double value, Dimension dimension);
 
-std::string format_seconds(double seconds);         // "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
-std::string format_bytes(double bytes);             // "1.62 TB"
-std::string format_bandwidth(double bytes_per_s);   // "2.00 TB/s"
-std::string format_count(double count);             // "15.6 T"
-std::string format_percent(double share);           // 0.4123 -> "41.2 %"
+std::string format_seconds(double seconds);        // "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
+std::string format_bytes(double bytes);            // "1.62 TB"
+std::string format_bandwidth(double bytes_per_s);  // "2.00 TB/s"
+std::string format_count(double count);            // "15.6 T"
+std::string format_percent(double share);          // 0.4123 -> "41.2 %"
 
 }  // namespace windtunnel

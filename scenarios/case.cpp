@@ -1,0 +1,33 @@
+#include "scenarios/case.hpp"
+
+#include <filesystem>
+
+#include "scenarios/explain.hpp"
+#include "scenarios/overrides.hpp"
+#include "scenarios/resolve.hpp"
+
+namespace windtunnel {
+
+Case load_case(const std::string& path, const Overrides& overrides) {
+  return parse_case(read_text_file(path), path, overrides);
+}
+
+Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides) {
+  DocumentNode document = parse_document(text, file);
+  if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
+  Case result;
+  for (const auto& [key, value] : overrides) {
+    apply_override(document, key, value);
+    result.set[key] = value;
+  }
+  const Values values = check_values(document);
+  const EvidenceList evidence(document.value_of("origins"));
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  result.scenario = values.text("name");
+  result.job = resolve_job(values, evidence, folder);
+  result.values = explain_values(values, evidence, result.job);
+  result.key = key_of(result.values, result.job);
+  return result;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,43 @@
+// A YAML text as a plain tree in which every node knows where it stands, so that each later check
+// can point at line and column. Reading is where text that is not YAML, duplicate keys (which
+// yaml-cpp accepts in silence) and texts that grow without bound through aliases are refused.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+struct DocumentEntry;
+
+struct DocumentNode {
+  enum class Kind { null, scalar, list, map };
+
+  Kind kind = Kind::null;
+  std::string text = {};  // of a scalar
+  Location where = {};
+  std::vector<DocumentNode> items = {};     // of a list
+  std::vector<DocumentEntry> entries = {};  // of a map, in the order of the text; keys are unique
+
+  DocumentEntry* find(std::string_view key);
+  const DocumentNode* value_of(std::string_view key) const;
+};
+
+struct DocumentEntry {
+  std::string key;
+  Location where;  // of the key
+  DocumentNode value;
+};
+
+// The text as one tree. Throws Error with location. `line_numbers` false: a value of the command
+// line, for which `file` alone is the location.
+DocumentNode parse_document(const std::string& text, const std::string& file,
+                            bool line_numbers = true);
+
+// The whole file. Throws Error if it cannot be read.
+std::string read_text_file(const std::string& path);
+
+}  // namespace windtunnel

@@ -1,0 +1,178 @@
+#include "scenarios/explain.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+
+#include "scenarios/library.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+class Explanation {
+ public:
+  Explanation(const Values& values, const EvidenceList& evidence, const Job& job)
+      : values_(values), evidence_(evidence), job_(job) {}
+
+  std::vector<ResolvedValue> rows() {
+    add_scenario();
+    add_model();
+    add_node();
+    add_fabric();
+    add_calibration();
+    add_derived();
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [](const Row& a, const Row& b) { return a.rank < b.rank; });
+    std::vector<ResolvedValue> sorted;
+    for (Row& row : rows_) sorted.push_back(std::move(row.value));
+    return sorted;
+  }
+
+ private:
+  // Row of the table, but the items of a list follow each other: (list, item, row).
+  using Rank = std::array<int, 3>;
+  struct Row {
+    Rank rank;
+    ResolvedValue value;
+  };
+
+  static int index_of(std::string_view path) {
+    const Field* field = find_field(path);
+    CHECK(field != nullptr, "'{}' is not in the field table", path);
+    return static_cast<int>(field - field_table().data());
+  }
+
+  static Rank rank_of(std::string_view key) {
+    const std::string pattern = pattern_of(key);
+    const int own = index_of(pattern);
+    const size_t star = pattern.find(".*");
+    if (star == std::string::npos) return {own, 0, 0};
+    return {index_of(pattern.substr(0, star)), std::stoi(std::string(key.substr(star + 1))), own};
+  }
+
+  void add_scenario() {
+    for (const auto& [key, value] : values_.all()) {
+      Evidence evidence = {Origin::assumed, "default"};
+      if (value.stated) evidence = {Origin::assumed, "chosen by the scenario"};
+      if (value.stated && value.field->fact) evidence = evidence_.of(key);
+      rows_.push_back(
+          {rank_of(key), {key, text_of(value), !value.stated, evidence.origin, evidence.source}});
+    }
+  }
+
+  // What the scenario leaves open; `place` is the row of the table that it belongs to.
+  void add_open(const std::string& key, const std::string& text, const Evidence& evidence,
+                std::string_view place) {
+    if (values_.has(key)) return;
+    rows_.push_back({rank_of(place), {key, text, true, evidence.origin, evidence.source}});
+  }
+  void add_open(const std::string& key, const std::string& text, const Evidence& evidence) {
+    add_open(key, text, evidence, key);
+  }
+  static Evidence evidence_of(const Parameter& parameter) {
+    return {parameter.origin, parameter.source};
+  }
+
+  void add_model() {
+    const TransformerSpec& model = job_.model;
+    const Evidence evidence = {values_.has("model.base") ? Origin::published : Origin::assumed,
+                               values_.has("model.base") ? model.source : "default"};
+    for (const ModelSize& field : model_sizes()) {
+      add_open(join_path("model", field.key), std::to_string(model.*field.member), evidence);
+    }
+    for (const ModelFlag& field : model_flags()) {
+      add_open(join_path("model", field.key), model.*field.member ? "true" : "false", evidence);
+    }
+    const auto add_name = [&](const char* key, std::string_view name) {
+      add_open(key, std::string(name), evidence);
+    };
+    add_name("model.activation", name_of(activations(), model.activation));
+    add_name("model.normalisation", name_of(normalisations(), model.normalisation));
+    add_name("model.position", name_of(positions(), model.position));
+  }
+
+  void add_node() {
+    const NodeSpec& node = job_.cluster.node;
+    const std::string path = "cluster.node";
+    add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
+    add_open(path + ".gpus", std::to_string(node.gpus), evidence_of(node.nvlink_Bps));
+    add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
+    for (const ParameterField<NodeSpec>& field : node_fields()) {
+      const Parameter& parameter = node.*field.member;
+      add_open(join_path(path, field.key), format_quantity(parameter.value, field.dimension),
+               evidence_of(parameter));
+    }
+    for (const ParameterField<GpuSpec>& field : gpu_fields()) {
+      const Parameter& parameter = node.gpu.*field.member;
+      add_open(join_path(path + ".gpu", field.key),
+               format_quantity(parameter.value, field.dimension), evidence_of(parameter),
+               path + ".gpu");
+    }
+  }
+
+  void add_fabric() {
+    const FabricSpec& fabric = job_.cluster.fabric;
+    const std::string path = "cluster.fabric";
+    const NamedFabric& base = find_fabric(values_.text(path + ".base"));
+    const Evidence evidence = {base.origin, base.source};
+    add_open(path + ".topology", std::string(name_of(topologies(), fabric.topology)), evidence);
+    add_open(path + ".nodes_per_pod", std::to_string(fabric.nodes_per_pod), evidence);
+    add_open(path + ".pod_oversubscription",
+             format_quantity(fabric.pod_oversubscription, Dimension::number), evidence);
+    add_open(path + ".hop_latency", format_quantity(fabric.hop_latency_s.value, Dimension::seconds),
+             evidence_of(fabric.hop_latency_s));
+  }
+
+  void add_calibration() {
+    for (const CalibrationField& field : calibration_fields()) {
+      const Parameter& parameter = job_.calibration.*field.member;
+      const std::string text =
+          field.unit == "s"   ? format_quantity(parameter.value, Dimension::seconds)
+          : field.unit == "B" ? format_quantity(parameter.value, Dimension::bytes)
+                              : format_quantity(parameter.value, Dimension::number);
+      add_open(fmt::format("calibration.{}", field.name), text, evidence_of(parameter),
+               "calibration");
+    }
+  }
+
+  // Defaults that follow from other values.
+  void add_derived() {
+    add_open("layout.dp", std::to_string(job_.layout.dp),
+             {Origin::assumed, "GPUs / (tp x cp x pp)"});
+    add_open("batch.sequence", std::to_string(job_.batch.sequence),
+             {Origin::assumed, "the model's sequence"});
+  }
+
+  const Values& values_;
+  const EvidenceList& evidence_;
+  const Job& job_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
+                                          const Job& job) {
+  return Explanation(values, evidence, job).rows();
+}
+
+std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
+  std::string text;
+  for (const ResolvedValue& value : values) {
+    if (value.key == "name") continue;
+    text += fmt::format("{}={} {}\n", value.key, value.value, to_string(value.origin));
+  }
+  // Recorded times are named above; a file of the user may change under its name.
+  for (const FailureClass& failure : job.failures) {
+    for (const auto* series : {&failure.trace_s, &failure.repair.empirical_s}) {
+      const XXH64_hash_t hash = XXH3_64bits(series->data(), series->size() * sizeof(double));
+      text += fmt::format("{:016x}\n", hash);
+    }
+  }
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,67 @@
+// The one list of what a scenario may say: each row gives the key's path, type, default, range and
+// help. The parser, the defaults, --explain, the nearest name in an error and the JSON Schema are
+// all made from it. In a path, '*' stands for the index of a list.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+
+enum class ScalarType {
+  none,      // a map or a list only
+  text,      // any word
+  name,      // one of `names` or `library`
+  boolean,   // true, false
+  integer,   // a whole number
+  quantity,  // a number with a unit of `dimension`
+  interval,  // "10 iterations" or a time
+};
+
+struct Field {
+  std::string_view path = {};  // "cluster.nodes", "snapshots.*.every"; "" is the scenario itself
+  ScalarType scalar = ScalarType::none;
+  Dimension dimension = Dimension::number;  // of a quantity
+  bool map = false;                         // may be a map of the rows below it
+  bool list = false;                        // may be a list of the row `path`.*
+  bool free_keys = false;                   // a map whose keys are paths of this table
+  std::string_view shorthand = {};          // a scalar here means {shorthand: scalar}
+  double low = std::numeric_limits<double>::lowest();
+  bool above_low = false;  // the value must be above `low`, not equal to it
+  double high = std::numeric_limits<double>::max();
+  bool required = false;  // of the map above it
+  std::string_view default_text = {};
+  std::vector<std::string_view> names = {};
+  std::vector<std::string> (*library)() = nullptr;  // names known to the library
+  std::string_view file_suffix = {};                // a name that ends so is a file, not looked up
+  bool fact = false;  // a number about the world, that needs evidence; else a choice of the user
+  std::string_view example = {};
+  std::string_view help = {};
+};
+
+const std::vector<Field>& field_table();
+
+// The row of a concrete path ("snapshots.0.every") or of a pattern; nullptr if there is none.
+const Field* find_field(std::string_view path);
+
+// Last parts of the paths directly below `path`, list items ("*") left out.
+std::vector<std::string> child_keys(std::string_view path);
+
+// "cluster" and "nodes" make "cluster.nodes"; "" and "name" make "name".
+std::string join_path(std::string_view parent, std::string_view key);
+std::vector<std::string> split_path(std::string_view path);
+
+// "snapshots.0.every" to "snapshots.*.every".
+std::string pattern_of(std::string_view path);
+
+// The kinds of value that a field takes, for messages: "a whole number", "a name or a map".
+std::string type_text(const Field& field);
+
+// Names that the field takes, for messages and the schema.
+std::vector<std::string> names_of(const Field& field);
+
+}  // namespace windtunnel

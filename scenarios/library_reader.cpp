@@ -1,0 +1,249 @@
+#include "scenarios/library_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+
+#include "scenarios/evidence.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+const DocumentNode& require(const DocumentNode& map, const std::string& key) {
+  const DocumentNode* value = map.value_of(key);
+  if (value == nullptr) throw Error(map.where, fmt::format("'{}' is missing", key));
+  return *value;
+}
+
+void require_map(const DocumentNode& node, const std::string& what) {
+  if (node.kind != Kind::map) throw Error(node.where, fmt::format("{}: a map is due", what));
+}
+
+const std::string& require_text(const DocumentNode& map, const std::string& key) {
+  const DocumentNode& value = require(map, key);
+  if (value.kind != Kind::scalar || value.text.empty()) {
+    throw Error(value.where, fmt::format("{}: a text is due", key));
+  }
+  return value.text;
+}
+
+double quantity(const DocumentNode& node, Dimension dimension, const std::string& key) {
+  if (node.kind != Kind::scalar) {
+    throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
+  }
+  try {
+    return parse_quantity(node.text, dimension);
+  } catch (const Error& error) {
+    throw Error(node.where, fmt::format("{}: {}", key, error.what()));
+  }
+}
+
+int whole(const DocumentNode& node, const std::string& key) {
+  const double value = quantity(node, Dimension::number, key);
+  if (value != std::floor(value) || value < 0 || value > 1e9) {
+    throw Error(node.where, fmt::format("{}: '{}' is not a whole number", key, node.text));
+  }
+  return static_cast<int>(value);
+}
+
+template <class Enum>
+Enum choice(const DocumentNode& map, const std::string& key,
+            std::span<const Choice<Enum>> choices) {
+  const std::string& name = require_text(map, key);
+  if (has_choice(choices, name)) return value_of(choices, name);
+  std::vector<std::string> known;
+  for (const Choice<Enum>& each : choices) known.emplace_back(each.name);
+  throw Error(require(map, key).where, unknown_name(key, name, known));
+}
+
+bool flag(const DocumentNode& map, const std::string& key) {
+  const std::string& text = require_text(map, key);
+  if (text != "true" && text != "false") {
+    throw Error(require(map, key).where, fmt::format("{}: true or false is due", key));
+  }
+  return text == "true";
+}
+
+void check_keys(const DocumentNode& map, const std::vector<std::string>& known) {
+  for (const DocumentEntry& entry : map.entries) {
+    bool found = false;
+    for (const std::string& key : known) found = found || key == entry.key;
+    if (!found) throw Error(entry.where, unknown_name("key", entry.key, known));
+  }
+}
+
+// The evidence of an entry as a whole, for numbers that are written without their own.
+Evidence common_evidence(const DocumentNode& entry) {
+  Evidence evidence;
+  if (const DocumentNode* origin = entry.value_of("origin")) {
+    evidence.origin = parse_origin(origin->text, origin->where);
+  }
+  if (entry.value_of("source") != nullptr) evidence.source = require_text(entry, "source");
+  return evidence;
+}
+
+Parameter read_parameter(const DocumentNode& node, Dimension dimension, const std::string& key,
+                         const Evidence& common) {
+  Parameter parameter;
+  parameter.origin = common.origin;
+  parameter.source = common.source;
+  if (node.kind == Kind::map) {
+    check_keys(node, {"value", "low", "high", "origin", "source"});
+    parameter.value = quantity(require(node, "value"), dimension, key);
+    const DocumentNode* low = node.value_of("low");
+    const DocumentNode* high = node.value_of("high");
+    parameter.low = low == nullptr ? parameter.value : quantity(*low, dimension, key);
+    parameter.high = high == nullptr ? parameter.value : quantity(*high, dimension, key);
+    parameter.origin = parse_origin(require_text(node, "origin"), require(node, "origin").where);
+    parameter.source = require_text(node, "source");
+  } else {
+    parameter.value = quantity(node, dimension, key);
+    parameter.low = parameter.high = parameter.value;
+  }
+  if (parameter.value < 0) throw Error(node.where, fmt::format("{}: must not be negative", key));
+  if (parameter.low > parameter.value || parameter.high < parameter.value) {
+    throw Error(node.where, fmt::format("{}: low <= value <= high does not hold", key));
+  }
+  if (parameter.source.empty()) throw Error(node.where, fmt::format("{}: has no source", key));
+  return parameter;
+}
+
+template <class Spec>
+void read_parameters(const DocumentNode& entry, std::span<const ParameterField<Spec>> fields,
+                     Spec& spec) {
+  const Evidence common = common_evidence(entry);
+  for (const ParameterField<Spec>& field : fields) {
+    const std::string key(field.key);
+    spec.*field.member = read_parameter(require(entry, key), field.dimension, key, common);
+  }
+}
+
+std::vector<std::string> known_keys(const auto& fields, std::initializer_list<std::string> more) {
+  std::vector<std::string> keys(more);
+  for (const auto& field : fields) keys.emplace_back(field.key);
+  return keys;
+}
+
+Dimension dimension_of(const CalibrationField& field) {
+  if (field.unit == "s") return Dimension::seconds;
+  if (field.unit == "B") return Dimension::bytes;
+  CHECK(field.unit.empty(), "calibration field {} has unit '{}'", field.name, field.unit);
+  return Dimension::number;
+}
+
+}  // namespace
+
+std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
+  require_map(document, "GPUs");
+  std::vector<GpuSpec> gpus;
+  for (const DocumentEntry& entry : document.entries) {
+    require_map(entry.value, entry.key);
+    check_keys(entry.value, known_keys(gpu_fields(), {"origin", "source"}));
+    GpuSpec gpu;
+    gpu.name = entry.key;
+    read_parameters(entry.value, gpu_fields(), gpu);
+    gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector<GpuSpec>& gpus) {
+  require_map(document, "nodes");
+  std::vector<NodeSpec> nodes;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    check_keys(map, known_keys(node_fields(), {"gpu", "gpus", "nics", "origin", "source"}));
+    NodeSpec node;
+    node.name = entry.key;
+    read_parameters(map, node_fields(), node);
+    node.gpus = whole(require(map, "gpus"), "gpus");
+    node.nics = whole(require(map, "nics"), "nics");
+    std::vector<std::string> known;
+    for (const GpuSpec& gpu : gpus) {
+      known.push_back(gpu.name);
+      if (gpu.name == require_text(map, "gpu")) node.gpu = gpu;
+    }
+    if (node.gpu.name.empty()) {
+      throw Error(require(map, "gpu").where, unknown_name("gpu", require_text(map, "gpu"), known));
+    }
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::vector<TransformerSpec> read_models(const DocumentNode& document) {
+  require_map(document, "models");
+  std::vector<TransformerSpec> models;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    std::vector<std::string> keys =
+        known_keys(model_sizes(), {"activation", "normalisation", "position", "source"});
+    for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
+    check_keys(map, keys);
+    TransformerSpec model;
+    model.name = entry.key;
+    for (const ModelSize& field : model_sizes()) {
+      const std::string key(field.key);
+      model.*field.member = whole(require(map, key), key);
+    }
+    for (const ModelFlag& field : model_flags()) {
+      model.*field.member = flag(map, std::string(field.key));
+    }
+    model.activation = choice(map, "activation", activations());
+    model.normalisation = choice(map, "normalisation", normalisations());
+    model.position = choice(map, "position", positions());
+    model.source = require_text(map, "source");
+    models.push_back(model);
+  }
+  return models;
+}
+
+std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
+  require_map(document, "fabrics");
+  std::vector<NamedFabric> fabrics;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    check_keys(map, {"topology", "nodes_per_pod", "pod_oversubscription", "hop_latency", "origin",
+                     "source"});
+    const Evidence evidence = common_evidence(map);
+    NamedFabric fabric{entry.key, {}, evidence.origin, require_text(map, "source")};
+    fabric.fabric.topology = choice(map, "topology", topologies());
+    fabric.fabric.nodes_per_pod = whole(require(map, "nodes_per_pod"), "nodes_per_pod");
+    fabric.fabric.pod_oversubscription =
+        quantity(require(map, "pod_oversubscription"), Dimension::number, "pod_oversubscription");
+    fabric.fabric.hop_latency_s =
+        read_parameter(require(map, "hop_latency"), Dimension::seconds, "hop_latency", evidence);
+    fabrics.push_back(fabric);
+  }
+  return fabrics;
+}
+
+Calibration read_calibration(const DocumentNode& document) {
+  require_map(document, "a calibration");
+  check_keys(document, {"name", "gpu", "parameters"});
+  Calibration calibration;
+  calibration.name = require_text(document, "name");
+  const DocumentNode& gpu = require(document, "gpu");
+  calibration.gpu = gpu.text;  // empty: any
+  const DocumentNode& parameters = require(document, "parameters");
+  require_map(parameters, "parameters");
+  std::vector<std::string> keys;
+  for (const CalibrationField& field : calibration_fields()) keys.emplace_back(field.name);
+  check_keys(parameters, keys);
+  for (const CalibrationField& field : calibration_fields()) {
+    const std::string key(field.name);
+    const DocumentNode& value = require(parameters, key);
+    require_map(value, key);  // no evidence in common: each number names its own
+    calibration.*field.member = read_parameter(value, dimension_of(field), key, {});
+  }
+  return calibration;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,20 @@
+// Texts of the library to values. Every number is {value, low, high, origin, source}; an entry may
+// name an `origin` and `source` that hold for its numbers that are written without.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/document.hpp"
+#include "scenarios/library.hpp"
+
+namespace windtunnel {
+
+// Each throws Error with location: unknown key, missing key, missing evidence, wrong unit.
+std::vector<GpuSpec> read_gpus(const DocumentNode& document);
+std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector<GpuSpec>& gpus);
+std::vector<TransformerSpec> read_models(const DocumentNode& document);
+std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
+Calibration read_calibration(const DocumentNode& document);
+
+}  // namespace windtunnel

@@ -1,0 +1,22 @@
+// Checked values to the parts of a Job: names looked up in the library, numbers of the scenario put
+// over those of the library, and the checks that need more than one key.
+#pragma once
+
+#include <string>
+
+#include "models/job.hpp"
+#include "scenarios/evidence.hpp"
+#include "scenarios/values.hpp"
+
+namespace windtunnel {
+
+TransformerSpec resolve_model(const Values& values);
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence);
+// `folder` is where a calibration file of the scenario is looked for.
+Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
+                                const std::string& folder);
+
+// All of a Job. Throws Error with the place of the key at fault.
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder);
+
+}  // namespace windtunnel

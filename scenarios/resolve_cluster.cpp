@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "scenarios/library.hpp"
+#include "scenarios/library_reader.hpp"
+#include "scenarios/resolve.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Puts a number of the scenario, if it states one, in the place of the library's.
+void override_parameter(Parameter& parameter, const std::string& key, const Values& values,
+                        const EvidenceList& evidence) {
+  const Value* value = values.find(key);
+  if (value == nullptr) return;
+  const Evidence known = evidence.of(key);
+  parameter = {value->number, value->number, value->number, known.origin, known.source};
+}
+
+void override_int(int& target, const std::string& key, const Values& values) {
+  if (values.has(key)) target = values.integer(key);
+}
+
+NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
+  const std::string path = "cluster.node";
+  NodeSpec node = find_node(values.text(path + ".base"));
+  if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
+  override_int(node.gpus, path + ".gpus", values);
+  override_int(node.nics, path + ".nics", values);
+  for (const ParameterField<NodeSpec>& field : node_fields()) {
+    override_parameter(node.*field.member, join_path(path, field.key), values, evidence);
+  }
+  if (node.gpus % node.nics != 0 && node.nics % node.gpus != 0) {
+    throw Error(values.fault_at(path),
+                fmt::format("{}: {} GPUs do not share {} NICs evenly", path, node.gpus, node.nics));
+  }
+  return node;
+}
+
+FabricSpec resolve_fabric(const Values& values, const EvidenceList& evidence) {
+  const std::string path = "cluster.fabric";
+  FabricSpec fabric = find_fabric(values.text(path + ".base")).fabric;
+  if (values.has(path + ".topology")) {
+    fabric.topology = value_of(topologies(), values.text(path + ".topology"));
+  }
+  override_int(fabric.nodes_per_pod, path + ".nodes_per_pod", values);
+  fabric.pod_oversubscription =
+      values.number_or(path + ".pod_oversubscription", fabric.pod_oversubscription);
+  override_parameter(fabric.hop_latency_s, path + ".hop_latency", values, evidence);
+  return fabric;
+}
+
+StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
+  StorageSpec storage;
+  if (!values.stated("cluster.storage")) return storage;
+  storage.write_Bps = values.number("cluster.storage.write");
+  storage.read_Bps = values.number("cluster.storage.read");
+  override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);
+  if (!values.stated("cluster.storage.latency")) storage.latency_s.source = "default";
+  return storage;
+}
+
+// The number at `key` counts from 0 and must be below `count`.
+int resolve_index(const Values& values, const std::string& key, int count, std::string_view noun) {
+  const int index = values.integer(key);
+  if (index >= count) {
+    throw Error(values.where(key),
+                fmt::format("{}: no {} {}; there are {}, counted from 0", key, noun, index, count));
+  }
+  return index;
+}
+
+void resolve_faults(const Values& values, Cluster& cluster) {
+  for (int i = 0; i < values.length("cluster.slow_nodes"); ++i) {
+    const std::string path = fmt::format("cluster.slow_nodes.{}", i);
+    cluster.slow_nodes.push_back({resolve_index(values, path + ".node", cluster.nodes, "node"),
+                                  values.number(path + ".slowdown")});
+  }
+  for (int i = 0; i < values.length("cluster.degraded_nics"); ++i) {
+    const std::string path = fmt::format("cluster.degraded_nics.{}", i);
+    cluster.degraded_nics.push_back({resolve_index(values, path + ".node", cluster.nodes, "node"),
+                                     resolve_index(values, path + ".nic", cluster.node.nics, "NIC"),
+                                     values.number(path + ".factor")});
+  }
+}
+
+// Dimensions without a base: those that follow from others are filled in.
+TransformerSpec inline_model(const Values& values) {
+  TransformerSpec model;
+  model.name = "inline";
+  model.source = "stated by the scenario";
+  for (const std::string key : {"layers", "hidden", "heads", "vocabulary"}) {
+    if (values.has("model." + key)) continue;
+    throw Error(values.where("model"),
+                fmt::format("model has no '{}'; add it, or a 'base' to start from", key));
+  }
+  model.kv_heads = values.integer("model.heads");
+  model.ffn_hidden = 4 * values.integer("model.hidden");
+  return model;
+}
+
+}  // namespace
+
+TransformerSpec resolve_model(const Values& values) {
+  TransformerSpec model =
+      values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
+  for (const ModelSize& field : model_sizes()) {
+    override_int(model.*field.member, join_path("model", field.key), values);
+  }
+  for (const ModelFlag& field : model_flags()) {
+    const std::string key = join_path("model", field.key);
+    if (values.has(key)) model.*field.member = values.flag(key);
+  }
+  if (values.has("model.activation")) {
+    model.activation = value_of(activations(), values.text("model.activation"));
+  }
+  if (values.has("model.normalisation")) {
+    model.normalisation = value_of(normalisations(), values.text("model.normalisation"));
+  }
+  if (values.has("model.position")) {
+    model.position = value_of(positions(), values.text("model.position"));
+  }
+  return model;
+}
+
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence) {
+  Cluster cluster;
+  cluster.nodes = values.integer("cluster.nodes");
+  cluster.node = resolve_node(values, evidence);
+  if (static_cast<double>(cluster.nodes) * cluster.node.gpus > 1e8) {
+    throw Error(values.where("cluster.nodes"),
+                fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
+                            cluster.nodes, cluster.node.gpus));
+  }
+  cluster.fabric = resolve_fabric(values, evidence);
+  cluster.storage = resolve_storage(values, evidence);
+  resolve_faults(values, cluster);
+  return cluster;
+}
+
+Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
+                                const std::string& folder) {
+  const std::string& name = values.text("calibration");
+  if (name.ends_with(".yaml")) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    try {
+      return read_calibration(parse_document(read_text_file(path), path));
+    } catch (const Error& error) {
+      throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
+    }
+  }
+  if (name != "auto") return find_calibration(name);
+  for (const Calibration& calibration : library_calibrations()) {
+    if (calibration.gpu == gpu.name) return calibration;
+  }
+  return find_calibration("generic");
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,300 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/resolve.hpp"
+#include "scenarios/spec_fields.hpp"
+#include "scenarios/time_series.hpp"
+
+namespace windtunnel {
+namespace {
+
+const Parameter& peak_of(const GpuSpec& gpu, Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return gpu.fp32_flops;
+    case Precision::tf32:
+      return gpu.tf32_flops;
+    case Precision::fp16:
+      return gpu.fp16_flops;
+    case Precision::bf16:
+      return gpu.bf16_flops;
+    case Precision::fp8:
+      return gpu.fp8_flops;
+  }
+  fail_check("precision is known", __FILE__, __LINE__, "no peak");
+}
+
+Precision resolve_precision(const Values& values, const GpuSpec& gpu) {
+  const std::string& name = values.text("precision");
+  const Precision precision = value_of(precisions(), name);
+  if (peak_of(gpu, precision).value > 0) return precision;
+  std::vector<std::string_view> supported;
+  for (const Choice<Precision>& choice : precisions()) {
+    if (peak_of(gpu, choice.value).value > 0) supported.push_back(choice.name);
+  }
+  throw Error(values.where("precision"), fmt::format("precision: {} has no {}; it has {}", gpu.name,
+                                                     name, fmt::join(supported, ", ")));
+}
+
+Layout resolve_layout(const Values& values, int gpus) {
+  Layout layout;
+  layout.tp = values.integer("layout.tp");
+  layout.cp = values.integer("layout.cp");
+  layout.pp = values.integer("layout.pp");
+  layout.vpp = values.integer("layout.vpp");
+  layout.sharding = value_of(shardings(), values.text("layout.sharding"));
+  layout.sequence_parallel = values.flag("layout.sequence_parallel");
+  layout.first_stage_layers = static_cast<int>(values.number_or("layout.stages.first", 0));
+  layout.last_stage_layers = static_cast<int>(values.number_or("layout.stages.last", 0));
+  for (int i = 0; i < values.length("layout.stages"); ++i) {
+    layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
+  }
+  const double width = static_cast<double>(layout.tp) * layout.cp * layout.pp;
+  if (values.has("layout.dp")) {
+    layout.dp = values.integer("layout.dp");
+  } else if (width <= gpus && gpus % static_cast<int>(width) == 0) {
+    layout.dp = gpus / static_cast<int>(width);
+  } else {
+    throw Error(values.fault_at("layout"),
+                fmt::format("layout: tp {} x cp {} x pp {} = {:.0f} does not divide the {} GPUs of "
+                            "the cluster",
+                            layout.tp, layout.cp, layout.pp, width, gpus));
+  }
+  if (width * layout.dp > 1e9) {
+    throw Error(
+        values.fault_at("layout"),
+        fmt::format("layout: {:.0f} ranks; the cluster has {} GPUs", width * layout.dp, gpus));
+  }
+  return layout;
+}
+
+Batch resolve_batch(const Values& values, const TransformerSpec& model) {
+  Batch batch;
+  batch.global = values.integer("batch.global");
+  batch.micro = values.integer("batch.micro");
+  batch.sequence = static_cast<int>(values.number_or("batch.sequence", model.sequence));
+  if (batch.sequence == 0) {
+    throw Error(values.where("batch"), "batch has no 'sequence', and the model names none");
+  }
+  return batch;
+}
+
+Communication resolve_communication(const Values& values) {
+  Communication communication;
+  communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
+  communication.bucket_bytes = values.number("communication.bucket");
+  communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
+  return communication;
+}
+
+SnapshotTier resolve_tier(const Values& values, const std::string& path) {
+  SnapshotTier tier;
+  tier.place = value_of(snapshot_places(), values.text(path + ".tier"));
+  tier.mode = value_of(snapshot_modes(), values.text(path + ".mode"));
+  tier.keeper_process = values.text(path + ".keeper") == "process";
+  const Value& every = values.at(path + ".every");
+  if (every.dimension == Dimension::iterations) {
+    tier.every_iterations = static_cast<int>(every.number);
+  } else {
+    tier.every_s = every.number;
+  }
+  if (tier.place == SnapshotPlace::storage && tier.keeper_process) {
+    throw Error(values.where(path + ".keeper"),
+                fmt::format("{}.keeper: storage needs no keeper; it is for host-memory", path));
+  }
+  if (tier.place == SnapshotPlace::storage && !values.stated("cluster.storage")) {
+    throw Error(values.where(path), fmt::format("{}: a tier in storage, but the cluster has none; "
+                                                "add e.g. 'storage: {{write: 2 TB/s, read: 2 "
+                                                "TB/s}}' to cluster",
+                                                path));
+  }
+  return tier;
+}
+
+FailureKind resolve_kind(const Values& values, const std::string& path) {
+  if (values.has(path + ".kind")) {
+    return value_of(failure_kinds(), values.text(path + ".kind"));
+  }
+  const std::string& name = values.text(path + ".class");
+  if (has_choice(failure_kinds(), name)) return value_of(failure_kinds(), name);
+  throw Error(
+      values.where(path + ".class"),
+      fmt::format("{}: class '{}' needs a kind; add 'kind: process', 'kind: node' or 'kind: "
+                  "planned'",
+                  path, name));
+}
+
+void resolve_arrivals(const Values& values, const std::string& path, const std::string& folder,
+                      FailureClass& failure) {
+  const std::string weibull = path + ".arrivals.weibull";
+  const std::string trace = path + ".arrivals.trace";
+  if (values.has(weibull) && values.has(trace)) {
+    throw Error(values.where(trace), fmt::format("{}.arrivals: weibull or trace, not both", path));
+  }
+  if (values.has(trace)) {
+    failure.arrivals = Arrivals::trace;
+    failure.trace_s = find_arrival_trace(values.text(trace), folder, values.where(trace)).seconds;
+    if (values.has(path + ".rate")) {
+      throw Error(values.where(path + ".rate"),
+                  fmt::format("{}.rate: a trace has its own rate; remove this key", path));
+    }
+    return;
+  }
+  if (!values.has(path + ".rate")) {
+    throw Error(values.where(path), fmt::format("{} has no 'rate'; add e.g. 'rate: {}'", path,
+                                                example_of(Dimension::per_node_s)));
+  }
+  failure.rate_per_node_s = values.number(path + ".rate");
+  if (values.has(weibull)) {
+    failure.arrivals = Arrivals::weibull;
+    failure.weibull_shape = values.number(weibull);
+  } else if (!values.has(path + ".arrivals")) {
+    throw Error(values.where(path + ".arrivals"),
+                fmt::format("{}.arrivals is empty; write exponential, {{weibull: 0.7}} or {{trace: "
+                            "infinitehbd}}",
+                            path));
+  }
+}
+
+FailureClass resolve_failure(const Values& values, const std::string& path,
+                             const std::string& folder) {
+  FailureClass failure;
+  failure.name = values.text(path + ".class");
+  failure.kind = resolve_kind(values, path);
+  resolve_arrivals(values, path, folder, failure);
+  const std::string empirical = path + ".repair.empirical";
+  if (values.has(empirical)) {
+    failure.repair.empirical_s =
+        find_repairs(values.text(empirical), folder, values.where(empirical)).seconds;
+  } else if (values.has(path + ".repair")) {
+    failure.repair.fixed_s = values.number(path + ".repair");
+  } else {
+    throw Error(
+        values.where(path + ".repair"),
+        fmt::format("{}.repair is empty; write a time or {{empirical: infinitehbd}}", path));
+  }
+  failure.detect_s = values.number_or(path + ".detect", -1);
+  return failure;
+}
+
+void resolve_failures(const Values& values, const std::string& folder, Job& job) {
+  for (int i = 0; i < values.length("failures"); ++i) {
+    const std::string path = fmt::format("failures.{}", i);
+    const FailureClass failure = resolve_failure(values, path, folder);
+    const bool known = std::any_of(job.failures.begin(), job.failures.end(),
+                                   [&](const auto& other) { return other.name == failure.name; });
+    if (known) {
+      throw Error(values.where(path + ".class"),
+                  fmt::format("{}: a second class '{}'; give it another name and a kind", path,
+                              failure.name));
+    }
+    job.failures.push_back(failure);
+  }
+}
+
+// The weakest evidence of the numbers at the keys; choices and absent keys do not count.
+class WeakestEvidence {
+ public:
+  WeakestEvidence(const Values& values, const EvidenceList& evidence)
+      : values_(values), evidence_(evidence) {}
+
+  void add(const std::string& key) {
+    const Value* value = values_.find(key);
+    if (value == nullptr) return;
+    add(value->stated ? evidence_.of(key).origin : Origin::assumed);
+  }
+  void add(Origin origin) {
+    weakest_ = any_ ? weakest(weakest_, origin) : origin;
+    any_ = true;
+  }
+  Origin result() const { return any_ ? weakest_ : Origin::assumed; }
+
+ private:
+  const Values& values_;
+  const EvidenceList& evidence_;
+  Origin weakest_ = Origin::assumed;
+  bool any_ = false;
+};
+
+void resolve_origins(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                     Job& job) {
+  WeakestEvidence failure(values, evidence);
+  WeakestEvidence recovery(values, evidence);
+  for (int i = 0; i < values.length("failures"); ++i) {
+    const std::string path = fmt::format("failures.{}", i);
+    failure.add(path + ".rate");
+    failure.add(path + ".arrivals.weibull");
+    if (const Value* trace = values.find(path + ".arrivals.trace")) {
+      failure.add(find_arrival_trace(trace->text, folder, trace->where).evidence.origin);
+    }
+    if (job.failures[i].kind == FailureKind::node) recovery.add(path + ".repair");
+    if (const Value* repairs = values.find(path + ".repair.empirical")) {
+      recovery.add(find_repairs(repairs->text, folder, repairs->where).evidence.origin);
+    }
+    recovery.add(path + ".detect");
+  }
+  recovery.add("recovery.detect");
+  recovery.add("recovery.restart");
+  job.failure_origin = failure.result();
+  job.recovery_origin = recovery.result();
+}
+
+// The models' checks know keys but not where they stand: the first key that a message names tells.
+Location place_of(const std::string& message, const Values& values) {
+  size_t nearest = std::string::npos;
+  std::string key = "layout";
+  for (const Field& field : field_table()) {
+    if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
+    const size_t at = message.find(field.path);
+    if (at < nearest) {
+      nearest = at;
+      key = field.path;
+    }
+  }
+  return values.fault_at(key);
+}
+
+void check_job(const Values& values, const Job& job) {
+  try {
+    check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+    layers_per_stage(job.model, job.layout);
+    microbatches(job.layout, job.batch);
+  } catch (const Error& error) {
+    throw Error(place_of(error.what(), values), error.what());
+  }
+}
+
+}  // namespace
+
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
+  Job job;
+  job.model = resolve_model(values);
+  job.cluster = resolve_cluster(values, evidence);
+  job.layout = resolve_layout(values, job.cluster.gpus());
+  job.batch = resolve_batch(values, job.model);
+  job.precision = resolve_precision(values, job.cluster.node.gpu);
+  job.recompute = value_of(recomputes(), values.text("recompute"));
+  job.schedule = values.text("schedule.name");
+  job.communication = resolve_communication(values);
+  job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
+  job.fold = value_of(fold_modes(), values.text("fold"));
+  check_job(values, job);
+  for (int i = 0; i < values.length("snapshots"); ++i) {
+    job.snapshots.push_back(resolve_tier(values, fmt::format("snapshots.{}", i)));
+  }
+  resolve_failures(values, folder, job);
+  job.recovery.spares = values.integer("recovery.spares");
+  job.recovery.detect_s = values.number("recovery.detect");
+  job.recovery.restart_s = values.number("recovery.restart");
+  job.recovery.when_no_spare = value_of(when_no_spares(), values.text("recovery.when_no_spare"));
+  job.campaign.length_s = values.number_or("campaign.length", 0);
+  job.campaign.replicas = static_cast<int>(values.number_or("campaign.replicas", 100));
+  job.campaign.seed = static_cast<std::uint64_t>(values.number_or("campaign.seed", 1));
+  job.tokens = values.number_or("job.tokens", 0);
+  job.price_usd_per_gpu_s = values.number_or("job.price", 0);
+  resolve_origins(values, evidence, folder, job);
+  return job;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,137 @@
+#include "scenarios/spec_fields.hpp"
+
+#include <array>
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array kGpuFields{
+    ParameterField<GpuSpec>{"fp32", Dimension::flops_per_s, &GpuSpec::fp32_flops},
+    ParameterField<GpuSpec>{"tf32", Dimension::flops_per_s, &GpuSpec::tf32_flops},
+    ParameterField<GpuSpec>{"fp16", Dimension::flops_per_s, &GpuSpec::fp16_flops},
+    ParameterField<GpuSpec>{"bf16", Dimension::flops_per_s, &GpuSpec::bf16_flops},
+    ParameterField<GpuSpec>{"fp8", Dimension::flops_per_s, &GpuSpec::fp8_flops},
+    ParameterField<GpuSpec>{"memory", Dimension::bytes, &GpuSpec::memory_bytes},
+    ParameterField<GpuSpec>{"memory_bandwidth", Dimension::bytes_per_s, &GpuSpec::memory_Bps},
+    ParameterField<GpuSpec>{"sms", Dimension::number, &GpuSpec::sms},
+    ParameterField<GpuSpec>{"l2", Dimension::bytes, &GpuSpec::l2_bytes},
+};
+
+constexpr std::array kNodeFields{
+    ParameterField<NodeSpec>{"nvlink", Dimension::bytes_per_s, &NodeSpec::nvlink_Bps},
+    ParameterField<NodeSpec>{"nic", Dimension::bytes_per_s, &NodeSpec::nic_Bps},
+    ParameterField<NodeSpec>{"pcie", Dimension::bytes_per_s, &NodeSpec::pcie_Bps},
+    ParameterField<NodeSpec>{"host_memory", Dimension::bytes, &NodeSpec::host_memory_bytes},
+    ParameterField<NodeSpec>{"host_memory_bandwidth", Dimension::bytes_per_s,
+                             &NodeSpec::host_memory_Bps},
+    ParameterField<NodeSpec>{"cpu_cores", Dimension::number, &NodeSpec::cpu_cores},
+    ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
+};
+
+constexpr std::array kModelSizes{
+    ModelSize{"layers", &TransformerSpec::layers},
+    ModelSize{"hidden", &TransformerSpec::hidden},
+    ModelSize{"heads", &TransformerSpec::heads},
+    ModelSize{"kv_heads", &TransformerSpec::kv_heads},
+    ModelSize{"ffn", &TransformerSpec::ffn_hidden},
+    ModelSize{"vocabulary", &TransformerSpec::vocabulary},
+    ModelSize{"sequence", &TransformerSpec::sequence},
+};
+
+constexpr std::array kModelFlags{
+    ModelFlag{"biases", &TransformerSpec::biases},
+    ModelFlag{"tied_embeddings", &TransformerSpec::tied_embeddings},
+};
+
+constexpr std::array kActivations{Choice<Activation>{"gelu", Activation::gelu},
+                                  Choice<Activation>{"swiglu", Activation::swiglu}};
+constexpr std::array kNormalisations{Choice<Normalisation>{"layer-norm", Normalisation::layer_norm},
+                                     Choice<Normalisation>{"rms-norm", Normalisation::rms_norm}};
+constexpr std::array kPositions{Choice<PositionEncoding>{"learned", PositionEncoding::learned},
+                                Choice<PositionEncoding>{"rotary", PositionEncoding::rotary}};
+constexpr std::array kTopologies{Choice<Topology>{"rail-fat-tree", Topology::rail_fat_tree},
+                                 Choice<Topology>{"fat-tree", Topology::fat_tree}};
+constexpr std::array kPrecisions{
+    Choice<Precision>{"fp32", Precision::fp32}, Choice<Precision>{"tf32", Precision::tf32},
+    Choice<Precision>{"fp16", Precision::fp16}, Choice<Precision>{"bf16", Precision::bf16},
+    Choice<Precision>{"fp8", Precision::fp8}};
+constexpr std::array kRecomputes{Choice<Recompute>{"none", Recompute::none},
+                                 Choice<Recompute>{"selective", Recompute::selective},
+                                 Choice<Recompute>{"full", Recompute::full}};
+constexpr std::array kShardings{Choice<Sharding>{"none", Sharding::none},
+                                Choice<Sharding>{"zero1", Sharding::zero1}};
+constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::none},
+                               Choice<GradientOverlap>{"bucketed", GradientOverlap::bucketed}};
+constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
+                                 Choice<Fidelity>{"closed", Fidelity::closed},
+                                 Choice<Fidelity>{"flows", Fidelity::flows}};
+constexpr std::array kFoldModes{Choice<FoldMode>{"auto", FoldMode::automatic},
+                                Choice<FoldMode>{"none", FoldMode::none}};
+constexpr std::array kPlaces{Choice<SnapshotPlace>{"host-memory", SnapshotPlace::host_memory},
+                             Choice<SnapshotPlace>{"storage", SnapshotPlace::storage}};
+constexpr std::array kModes{Choice<SnapshotMode>{"sync", SnapshotMode::sync},
+                            Choice<SnapshotMode>{"async", SnapshotMode::async}};
+constexpr std::array kFailureKinds{Choice<FailureKind>{"process", FailureKind::process},
+                                   Choice<FailureKind>{"node", FailureKind::node},
+                                   Choice<FailureKind>{"planned", FailureKind::planned}};
+constexpr std::array kWhenNoSpares{Choice<WhenNoSpare>{"wait", WhenNoSpare::wait},
+                                   Choice<WhenNoSpare>{"shrink", WhenNoSpare::shrink}};
+
+}  // namespace
+
+std::span<const ParameterField<GpuSpec>> gpu_fields() {
+  return kGpuFields;
+}
+std::span<const ParameterField<NodeSpec>> node_fields() {
+  return kNodeFields;
+}
+std::span<const ModelSize> model_sizes() {
+  return kModelSizes;
+}
+std::span<const ModelFlag> model_flags() {
+  return kModelFlags;
+}
+std::span<const Choice<Activation>> activations() {
+  return kActivations;
+}
+std::span<const Choice<Normalisation>> normalisations() {
+  return kNormalisations;
+}
+std::span<const Choice<PositionEncoding>> positions() {
+  return kPositions;
+}
+std::span<const Choice<Topology>> topologies() {
+  return kTopologies;
+}
+std::span<const Choice<Precision>> precisions() {
+  return kPrecisions;
+}
+std::span<const Choice<Recompute>> recomputes() {
+  return kRecomputes;
+}
+std::span<const Choice<Sharding>> shardings() {
+  return kShardings;
+}
+std::span<const Choice<GradientOverlap>> overlaps() {
+  return kOverlaps;
+}
+std::span<const Choice<Fidelity>> fidelities() {
+  return kFidelities;
+}
+std::span<const Choice<FoldMode>> fold_modes() {
+  return kFoldModes;
+}
+std::span<const Choice<SnapshotPlace>> snapshot_places() {
+  return kPlaces;
+}
+std::span<const Choice<SnapshotMode>> snapshot_modes() {
+  return kModes;
+}
+std::span<const Choice<FailureKind>> failure_kinds() {
+  return kFailureKinds;
+}
+std::span<const Choice<WhenNoSpare>> when_no_spares() {
+  return kWhenNoSpares;
+}
+
+}  // namespace windtunnel

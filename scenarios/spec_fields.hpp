@@ -1,0 +1,85 @@
+// The words by which the library and a scenario write hardware and models: key to member, name to
+// enumerator. The one list for reading both and for --explain.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/cluster.hpp"
+#include "models/job.hpp"
+#include "models/transformer.hpp"
+
+namespace windtunnel {
+
+template <class Spec>
+struct ParameterField {
+  std::string_view key;
+  Dimension dimension;
+  Parameter Spec::*member;
+};
+
+std::span<const ParameterField<GpuSpec>> gpu_fields();
+std::span<const ParameterField<NodeSpec>> node_fields();
+
+struct ModelSize {
+  std::string_view key;
+  int TransformerSpec::*member;
+};
+std::span<const ModelSize> model_sizes();
+
+struct ModelFlag {
+  std::string_view key;
+  bool TransformerSpec::*member;
+};
+std::span<const ModelFlag> model_flags();
+
+template <class Enum>
+struct Choice {
+  std::string_view name;
+  Enum value;
+};
+
+std::span<const Choice<Activation>> activations();
+std::span<const Choice<Normalisation>> normalisations();
+std::span<const Choice<PositionEncoding>> positions();
+std::span<const Choice<Topology>> topologies();
+std::span<const Choice<Precision>> precisions();
+std::span<const Choice<Recompute>> recomputes();
+std::span<const Choice<Sharding>> shardings();
+std::span<const Choice<GradientOverlap>> overlaps();
+std::span<const Choice<Fidelity>> fidelities();
+std::span<const Choice<FoldMode>> fold_modes();
+std::span<const Choice<SnapshotPlace>> snapshot_places();
+std::span<const Choice<SnapshotMode>> snapshot_modes();
+std::span<const Choice<FailureKind>> failure_kinds();
+std::span<const Choice<WhenNoSpare>> when_no_spares();
+
+template <class Enum>
+bool has_choice(std::span<const Choice<Enum>> choices, std::string_view name) {
+  for (const Choice<Enum>& choice : choices) {
+    if (choice.name == name) return true;
+  }
+  return false;
+}
+
+// The name must be one of the choices: the field table or the library's reader has checked it.
+template <class Enum>
+Enum value_of(std::span<const Choice<Enum>> choices, std::string_view name) {
+  for (const Choice<Enum>& choice : choices) {
+    if (choice.name == name) return choice.value;
+  }
+  fail_check("name is a choice", __FILE__, __LINE__, std::string(name));
+}
+
+template <class Enum>
+std::string_view name_of(std::span<const Choice<Enum>> choices, Enum value) {
+  for (const Choice<Enum>& choice : choices) {
+    if (choice.value == value) return choice.name;
+  }
+  fail_check("value is a choice", __FILE__, __LINE__, "an enumerator without a name");
+}
+
+}  // namespace windtunnel

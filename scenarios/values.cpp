@@ -1,0 +1,79 @@
+#include "scenarios/values.hpp"
+
+#include <fmt/format.h>
+
+namespace windtunnel {
+
+std::string text_of(const Value& value) {
+  switch (value.field->scalar) {
+    case ScalarType::boolean:
+      return value.number != 0 ? "true" : "false";
+    case ScalarType::integer:
+      return fmt::format("{:.0f}", value.number);
+    case ScalarType::quantity:
+    case ScalarType::interval:
+      return format_quantity(value.number, value.dimension);
+    case ScalarType::none:
+    case ScalarType::text:
+    case ScalarType::name:
+      break;
+  }
+  return value.text;
+}
+
+const Value* Values::find(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+const Value& Values::at(std::string_view key) const {
+  const Value* value = find(key);
+  CHECK(value != nullptr, "no value of '{}'", key);
+  return *value;
+}
+
+bool Values::stated(std::string_view key) const {
+  return places_.find(key) != places_.end();
+}
+
+double Values::number_or(std::string_view key, double otherwise) const {
+  const Value* value = find(key);
+  return value == nullptr ? otherwise : value->number;
+}
+
+int Values::length(std::string_view key) const {
+  const auto found = lengths_.find(key);
+  return found == lengths_.end() ? 0 : found->second;
+}
+
+Location Values::where(std::string_view key) const {
+  while (true) {
+    if (const auto found = places_.find(key); found != places_.end()) return found->second;
+    CHECK(!key.empty(), "a scenario without a place");
+    const size_t dot = key.rfind('.');
+    key = dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+  }
+}
+
+Location Values::fault_at(std::string_view key) const {
+  const std::string below = std::string(key) + ".";
+  for (const auto& [path, where] : places_) {
+    if (where.line == 0 && (path == key || path.starts_with(below))) return where;
+  }
+  return where(key);
+}
+
+void Values::add(Value value) {
+  if (value.stated) places_[value.key] = value.where;
+  values_[value.key] = std::move(value);
+}
+
+void Values::place(const std::string& key, const Location& where) {
+  places_[key] = where;
+}
+
+void Values::set_length(const std::string& key, int length) {
+  lengths_[key] = length;
+}
+
+}  // namespace windtunnel
