@@ -22,7 +22,7 @@ struct Layout {
   bool sequence_parallel = false;
   // Layers of each chunk, stage order (chunk c of rank r is stage c * pp + r). Empty: even split
   // after first_stage_layers/last_stage_layers are added.
-  std::vector<int> stage_layers;
+  std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
   int last_stage_layers = 0;
 

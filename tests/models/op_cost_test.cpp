@@ -1,0 +1,154 @@
+#include "models/op_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "tests/models/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+Op gemm(double m, double n, double k, double batch = 1) {
+  Op op;
+  op.name = "gemm";
+  op.kind = OpKind::gemm;
+  op.m = m;
+  op.n = n;
+  op.k = k;
+  op.batch = batch;
+  op.flops = 2 * batch * m * n * k;
+  op.bytes = 2 * batch * (m * k + k * n + m * n);
+  return op;
+}
+
+Op attention(double sequence, double heads) {
+  Op op;
+  op.kind = OpKind::attention_forward;
+  op.m = op.n = sequence;
+  op.k = 128;
+  op.batch = heads;
+  op.flops = 2 * heads * sequence * sequence * 128;
+  op.bytes = 8 * heads * sequence * 128;
+  return op;
+}
+
+Op memory(double bytes) {
+  Op op;
+  op.bytes = bytes;
+  return op;
+}
+
+double seconds(const Op& op, Precision precision = Precision::bf16) {
+  return op_cost(op, test_cluster().node.gpu, precision, test_calibration()).seconds;
+}
+
+constexpr double kLaunch_s = 2e-6;
+constexpr double kSustained = 0.75;
+
+TEST(OpCost, GemmLawByHand) {
+  // 11 x 12 tiles of 256 x 128 are one wave on 132 SMs; k is padded by 200.
+  const double tile_rate = 1000e12 * 0.8 / 132;
+  const double roofline_s = 2.0 * 256 * 128 * (8192 + 200) / tile_rate;
+  EXPECT_NEAR(seconds(gemm(11 * 256, 12 * 128, 8192)), kLaunch_s + roofline_s / kSustained, 1e-12);
+  // Half of the columns would leave half of the SMs idle: 22 x 6 tiles of 128 x 128 fill them, at
+  // 0.92 of the speed.
+  const double half_s = 2.0 * 128 * 128 * (8192 + 200) / (0.92 * tile_rate);
+  EXPECT_NEAR(seconds(gemm(11 * 256, 6 * 128, 8192)), kLaunch_s + half_s / kSustained, 1e-12);
+}
+
+TEST(OpCost, SplittingTheInnerDimensionFillsTheGpu) {
+  // 2 x 2 tiles of 128 x 256 or 4 x 4 of 64 x 64 leave most SMs idle; eight parts of k use 128.
+  const double tile_rate = 0.62 * 1000e12 * 0.8 / 132;
+  const double split_s =
+      2.0 * 64 * 64 * (65536 / 8 + 200) / tile_rate + 7 * 8.0 * 256 * 256 / (3e12 * 0.9);
+  EXPECT_NEAR(seconds(gemm(256, 256, 65536)), kLaunch_s + split_s / kSustained, 1e-12);
+}
+
+TEST(OpCost, MemoryLawByHand) {
+  EXPECT_NEAR(seconds(memory(1e9)), kLaunch_s + (1e9 + 4e6) / (3e12 * 0.9) / kSustained, 1e-12);
+  EXPECT_EQ(seconds(memory(1e9), Precision::fp8), seconds(memory(1e9), Precision::fp32));
+}
+
+TEST(OpCost, AttentionLawByHand) {
+  const Op op = attention(4096, 64);
+  const double rate = 1000e12 * 0.6 * 4096 / (4096 + 400);
+  EXPECT_NEAR(seconds(op), kLaunch_s + op.flops / rate / kSustained, 1e-12);
+  // Transformer Engine leaves attention in bf16 under fp8.
+  EXPECT_EQ(seconds(op, Precision::fp8), seconds(op, Precision::bf16));
+}
+
+TEST(OpCost, ThinGemmIsBoundByMemory) {
+  const Op op = gemm(1, 16384, 16384);
+  EXPECT_NEAR(seconds(op), kLaunch_s + (op.bytes + 4e6) / (3e12 * 0.9) / kSustained, 1e-12);
+}
+
+TEST(OpCost, EfficiencyRisesWithEveryDimensionOfASmallGemm) {
+  const auto rate = [](double m, double n, double k) {
+    const Op op = gemm(m, n, k);
+    return op.flops / seconds(op);
+  };
+  EXPECT_LT(rate(128, 4096, 4096), rate(4096, 4096, 4096));
+  EXPECT_LT(rate(4096, 128, 4096), rate(4096, 4096, 4096));
+  EXPECT_LT(rate(4096, 4096, 128), rate(4096, 4096, 4096));
+}
+
+// One row more than the tiles hold starts a new row of tiles: the FLOP/s fall, the time does not.
+TEST(OpCost, OneRowTooManyCostsAWave) {
+  EXPECT_GT(seconds(gemm(11 * 256 + 1, 12 * 128, 8192)),
+            1.3 * seconds(gemm(11 * 256, 12 * 128, 8192)));
+}
+
+TEST(OpCost, MoreWorkIsNeverFaster) {
+  RandomStream random(1, RandomPurpose::test, 0);
+  const auto size = [&](double limit) {
+    return std::floor(std::exp(random.uniform() * std::log(limit)));
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const double m = size(40000), n = size(40000), k = size(40000), batch = size(64);
+    const double base = seconds(gemm(m, n, k, batch));
+    const double more = 1 + size(300);
+    EXPECT_GE(seconds(gemm(m + more, n, k, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n + more, k, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n, k + more, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n, k, batch + more)), base);
+    const double sequence = size(100000), heads = size(256);
+    EXPECT_GE(seconds(attention(sequence + more, heads)), seconds(attention(sequence, heads)));
+    EXPECT_GE(seconds(attention(sequence, heads + more)), seconds(attention(sequence, heads)));
+    const double bytes = size(1e11);
+    EXPECT_GT(seconds(memory(bytes + more)), seconds(memory(bytes)));
+  }
+}
+
+TEST(OpCost, NothingBeatsThePeakOrTheMemory) {
+  RandomStream random(2, RandomPurpose::test, 0);
+  for (int i = 0; i < 20000; ++i) {
+    const auto size = [&] { return std::floor(std::exp(random.uniform() * std::log(60000.0))); };
+    const Op op = gemm(size(), size(), size());
+    EXPECT_GE(seconds(op), op.flops / (1000e12 * 0.8 * kSustained));
+    EXPECT_GE(seconds(op), op.bytes / (3e12 * 0.9 * kSustained));
+  }
+}
+
+TEST(OpCost, RestsOnTheWeakestNumber) {
+  const GpuSpec gpu = test_cluster().node.gpu;
+  Calibration calibration = test_calibration();
+  EXPECT_EQ(op_cost(memory(1), gpu, Precision::bf16, calibration).origin, Origin::spec);
+  calibration.gemm_k_half.origin = Origin::assumed;
+  EXPECT_EQ(op_cost(memory(1), gpu, Precision::bf16, calibration).origin, Origin::spec);
+  EXPECT_EQ(op_cost(gemm(1, 1, 1), gpu, Precision::bf16, calibration).origin, Origin::assumed);
+}
+
+TEST(OpCost, UnsupportedPrecisionIsAnError) {
+  try {
+    op_cost(gemm(1, 1, 1), test_cluster().node.gpu, Precision::fp16, test_calibration());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "gpu 'test-gpu' does not support precision fp16");
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel::testing
