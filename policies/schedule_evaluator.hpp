@@ -25,7 +25,7 @@ struct ScheduleEvaluation {
   std::vector<double> peak_activation;     // [rank]
 
   double max_busy_s() const;
-  // The bubbles of the three definitions, see models/iteration_report.hpp.
+  // The bubbles of the three definitions, see models/iteration_report.hpp; 0 where there is no work.
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
   double bubble_longest_stage_rate() const;  // the same / longest stage

@@ -11,6 +11,9 @@
 namespace windtunnel {
 namespace {
 
+// Some 2.4 GB of actions: beyond it the numbers are a mistake.
+constexpr double kMostForwards = 1e8;
+
 Schedule empty_schedule(std::string name, int ranks, int microbatches, int chunks) {
   Schedule schedule;
   schedule.name = std::move(name);
@@ -194,6 +197,10 @@ Schedule generate_schedule(std::string_view name, int ranks, int microbatches, i
     throw Error(
         fmt::format("a schedule needs at least 1 rank, micro-batch and chunk, not {}, {}, {}",
                     ranks, microbatches, chunks));
+  }
+  if (static_cast<double>(ranks) * microbatches * chunks > kMostForwards) {
+    throw Error(fmt::format("a schedule of {} ranks, {} micro-batches and {} chunks is too large",
+                            ranks, microbatches, chunks));
   }
   std::vector<std::string> known;
   for (const ScheduleKind& kind : schedule_kinds()) {

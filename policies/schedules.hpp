@@ -19,7 +19,8 @@ struct ScheduleKind {
 
 const std::vector<ScheduleKind>& schedule_kinds();   // gpipe, 1f1b, interleaved-1f1b
 
-// Throws Error with the nearest name for an unknown schedule, and for numbers below 1.
+// Throws Error with the nearest name for an unknown schedule, and for numbers below 1 or absurdly
+// large (more than 1e8 forwards).
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 
 // Every stage and micro-batch has one forward, then either one full backward or one input-gradient

@@ -76,6 +76,8 @@ TEST(Schedules, SaysWhyWhenItCannot) {
                                  "the last group holds 1 micro-batches where 4 are needed"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 0, 2, 1); }),
               testing::HasSubstr("at least 1 rank"));
+  EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),
+              testing::HasSubstr("too large"));
 }
 
 TEST(ValidateSchedule, NamesRankAndAction) {

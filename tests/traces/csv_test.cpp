@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "models/base/error.hpp"
+#include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
@@ -78,6 +79,26 @@ TEST(Csv, ErrorsNameFileAndLine) {
             "t.csv:4:1: column 'bytes' holds '', not a number");
   EXPECT_NE(error_of([&] { table.number(1, 1); }), "no error");
   EXPECT_NE(error_of([&] { table.optional_number(2, 1); }), "no error");
+}
+
+// Any bytes are either a table whose rows all have the header's width, or an Error.
+TEST(Csv, HostileBytes) {
+  constexpr std::string_view kAlphabet = "a1,\"\n\r .";
+  for (int index = 0; index < 5000; ++index) {
+    RandomStream random(1, RandomPurpose::test, index);
+    std::string text;
+    for (auto length = random.below(40); length > 0; --length) {
+      text += kAlphabet[random.below(kAlphabet.size())];
+    }
+    try {
+      const CsvTable table = CsvTable::parse(text, "t.csv");
+      for (size_t row = 0; row < table.rows(); ++row) {
+        EXPECT_NO_THROW(table.text(row, table.header().size() - 1));
+        EXPECT_GT(table.line(row), 1);
+      }
+    } catch (const Error&) {
+    }
+  }
 }
 
 TEST(Csv, UnreadableFiles) {
