@@ -60,11 +60,11 @@ TEST(OpCost, GemmLawByHand) {
 }
 
 TEST(OpCost, SplittingTheInnerDimensionFillsTheGpu) {
-  // 2 x 2 tiles of 128 x 256 or 4 x 4 of 64 x 64 leave most SMs idle; eight parts of k use 128.
-  const double tile_rate = 0.62 * 1000e12 * 0.8 / 132;
+  // 6 x 6 tiles of 128 x 128 leave most SMs idle; three parts of k make 108 of 132 work.
+  const double tile_rate = 0.92 * 1000e12 * 0.8 / 132;
   const double split_s =
-      2.0 * 64 * 64 * (65536 / 8 + 200) / tile_rate + 7 * 8.0 * 256 * 256 / (3e12 * 0.9);
-  EXPECT_NEAR(seconds(gemm(256, 256, 65536)), kLaunch_s + split_s / kSustained, 1e-12);
+      2.0 * 128 * 128 * (16384.0 / 3 + 200) / tile_rate + 2 * 8.0 * 768 * 768 / (3e12 * 0.9);
+  EXPECT_NEAR(seconds(gemm(768, 768, 16384)), kLaunch_s + split_s / kSustained, 1e-12);
 }
 
 TEST(OpCost, MemoryLawByHand) {
