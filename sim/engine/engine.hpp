@@ -1,6 +1,7 @@
 // Executes a Plan in simulated time on SimGrid.
 #pragma once
 
+#include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/job.hpp"
 #include "models/timeline.hpp"
@@ -9,10 +10,16 @@ namespace windtunnel {
 
 struct EngineOptions {
   FoldMode fold = FoldMode::automatic;
+  Calibration calibration;  // of the edges of collectives that run as flows
+  // Unfolded, only the first member of every class is recorded unless this is set. Folded, every
+  // simulated rank is.
+  bool record_all = false;
 };
 
 // Runs in a forked child, because SimGrid keeps one clock per process; nothing else of this process
-// changes. Throws Error (exit code 1) when the child dies, InternalError on a Plan that deadlocks.
+// changes. The Plan must satisfy validate_plan. Throws what the child threw: Error (a flow over a
+// link without bandwidth), InternalError (a Plan that deadlocks, named by rank, class, stream and
+// task); and Error (exit code 1) when the child dies.
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options = {});
 
 }  // namespace windtunnel

@@ -2,9 +2,14 @@
 //
 // Ranks, groups, flows and links form a graph; colour refinement (Weisfeiler-Leman, dimension 1)
 // finds its coarsest equitable partition that respects the initial differences (task list, speed of
-// the node, capacity of a link). Max-min sharing and in-order execution treat equals equally, so one
-// representative per colour behaves as every member does, provided each shared link keeps the load of
-// the flows that are not simulated: a flow that stands for k flows on that link weighs k there.
+// the node, capacity of a link). Max-min sharing and in-order execution treat equals equally, so
+// one representative per colour behaves as every member does, provided each shared link keeps the
+// load of the flows that are not simulated: a flow that stands for k flows on that link weighs k
+// there.
+//
+// Contention carries a difference along: where data-parallel rings run as flows over the NICs that
+// carry the pipeline, one slow node disturbs its neighbours on the ring, those theirs, and every
+// replica is its own colour. With the closed form only the slow node's own pipeline unfolds.
 #pragma once
 
 #include <vector>
@@ -12,26 +17,35 @@
 #include "models/cluster.hpp"
 #include "models/job.hpp"
 #include "models/plan.hpp"
+#include "sim/engine/flow_table.hpp"
 
 namespace windtunnel {
 
-// A flow of the folded run on a link: how many flows of its colour share that link.
+// A link of the folded run under one flow.
 struct WeightedLink {
-  LinkId link = 0;
-  int weight = 1;
+  std::int32_t link = 0;  // index into Folding::capacity
+  int weight = 1;         // flows of that colour on the link, divided by the link's scale
 };
 
 struct FoldedRank {
-  RankId rank = 0;               // the representative
-  std::int32_t rank_class = 0;   // of the Plan: its task list
+  RankId rank = 0;              // the representative: the lowest of its colour
+  std::int32_t rank_class = 0;  // of the Plan: its task list
+  std::int32_t member = 0;      // its position in that class
   std::int64_t multiplicity = 1;
 };
 
 struct Folding {
-  std::vector<FoldedRank> ranks;
-  std::vector<std::int32_t> representative;   // [rank of the Plan] -> index into ranks
+  std::vector<FoldedRank> ranks;             // ascending by rank
+  std::vector<std::int32_t> representative;  // [rank of the Plan] -> index into ranks
+  std::vector<std::int32_t> groups;          // folded groups: the representative in Plan::groups
+  std::vector<std::int32_t> group_of;        // [group of the Plan] -> index into groups
+  std::vector<FlowIndex> flow_of;            // [flow of the table] -> folded flow
+  std::vector<std::uint32_t> first_link{0};  // [folded flow + 1]
+  std::vector<WeightedLink> links;
+  std::vector<double> capacity;        // [folded link], divided by its scale
+  std::vector<double> largest_amount;  // [folded link], of a flow that uses it
 };
 
-Folding fold(const Plan& plan, const Cluster& cluster, FoldMode mode);
+Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode);
 
 }  // namespace windtunnel

@@ -1,0 +1,117 @@
+#include "sim/engine/engine.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+#include "models/base/error.hpp"
+#include "sim/engine/child.hpp"
+#include "sim/engine/flow_table.hpp"
+#include "sim/engine/fold.hpp"
+#include "sim/engine/program.hpp"
+#include "sim/engine/simulation.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The Timeline as plain bytes, between two processes of the same program.
+class Writer {
+ public:
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(values.size());
+    bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
+
+  template <class T>
+  void get(T& value) {
+    copy(&value, sizeof value);
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    size_t size = 0;
+    get(size);
+    CHECK(size <= (bytes_.size() - at_) / sizeof(T), "{} values in the engine's reply", size);
+    values.resize(size);
+    copy(values.data(), size * sizeof(T));
+  }
+  bool at_end() const { return at_ == bytes_.size(); }
+
+ private:
+  void copy(void* to, size_t size) {
+    CHECK(size <= bytes_.size() - at_, "the engine's reply ends at byte {}", bytes_.size());
+    if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
+    at_ += size;
+  }
+
+  const std::string& bytes_;
+  size_t at_ = 0;
+};
+
+// One list of the fields for both directions.
+template <class Value, class Visit>
+void visit_fields(Value& timeline, const Visit& field) {
+  field(timeline.recorded_as);
+  field(timeline.makespan_s);
+  field(timeline.iteration_end_s);
+  field(timeline.events);
+  field(timeline.ranks_simulated);
+  field(timeline.peak_rss_bytes);
+}
+
+template <class Value, class Visit>
+void visit_rank_fields(Value& rank, const Visit& field) {
+  field(rank.rank);
+  field(rank.rank_class);
+  field(rank.multiplicity);
+  field(rank.spans);
+}
+
+std::string to_bytes(const Timeline& timeline) {
+  Writer writer;
+  const auto put = [&writer](const auto& value) { writer.put(value); };
+  visit_fields(timeline, put);
+  writer.put(timeline.ranks.size());
+  for (const RankTimeline& rank : timeline.ranks) visit_rank_fields(rank, put);
+  return writer.take();
+}
+
+Timeline from_bytes(const std::string& bytes) {
+  Reader reader(bytes);
+  const auto get = [&reader](auto& value) { reader.get(value); };
+  Timeline timeline;
+  visit_fields(timeline, get);
+  size_t ranks = 0;
+  reader.get(ranks);
+  for (size_t r = 0; r < ranks; ++r) visit_rank_fields(timeline.ranks.emplace_back(), get);
+  CHECK(reader.at_end(), "the engine's reply is too long");
+  return timeline;
+}
+
+}  // namespace
+
+Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
+  CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
+  return from_bytes(run_in_child([&] {
+    const FlowTable flows = flow_table(plan, cluster, options.calibration);
+    const Folding folding = fold(plan, cluster, flows, options.fold);
+    const Program program = make_program(plan, flows, folding);
+    return to_bytes(simulate_program(plan, cluster, flows, folding, program, options));
+  }));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,310 @@
+#include "sim/engine/fold.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Colour = std::uint64_t;
+
+// Finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA'14): a bijection that scatters every bit.
+Colour mix(Colour x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+Colour join(Colour sequence, Colour next) {
+  return mix(sequence * 3 + next);
+}
+Colour of_number(double x) {
+  return mix(std::bit_cast<Colour>(x));
+}
+
+// Numbers the distinct values by first occurrence; open addressing, because a million colours are
+// counted several times.
+class Numbering {
+ public:
+  explicit Numbering(size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
+
+  std::int32_t number(Colour colour) {
+    const size_t mask = slots_.size() - 1;
+    for (size_t i = mix(colour) & mask;; i = (i + 1) & mask) {
+      Slot& slot = slots_[i];
+      if (slot.number < 0) {
+        slot = {colour, count_++};
+        return slot.number;
+      }
+      if (slot.colour == colour) return slot.number;
+    }
+  }
+  std::int32_t count() const { return count_; }
+
+ private:
+  struct Slot {
+    Colour colour = 0;
+    std::int32_t number = -1;
+  };
+  std::vector<Slot> slots_;
+  std::int32_t count_ = 0;
+};
+
+std::int64_t distinct(const std::vector<Colour>& colours) {
+  Numbering numbering(colours.size());
+  for (Colour colour : colours) numbering.number(colour);
+  return numbering.count();
+}
+
+class Refinement {
+ public:
+  Refinement(const Plan& plan, const Cluster& cluster, const FlowTable& flows)
+      : plan_(plan),
+        flows_(flows),
+        rank_(plan.ranks),
+        group_(plan.groups.size()),
+        link_(flows.capacity.size()),
+        flow_(flows.flows()) {
+    for (size_t c = 0; c < plan.classes.size(); ++c) {
+      for (RankId rank : plan.classes[c].members) {
+        rank_[rank] = join(mix(c), of_number(cluster.slowdown_of(rank)));
+      }
+    }
+    for (size_t l = 0; l < link_.size(); ++l) link_[l] = of_number(flows.capacity[l]);
+    for (size_t g = 0; g < group_.size(); ++g) group_[g] = mix(plan.groups[g].members.size());
+  }
+
+  // Every round makes each colour a function of its old value and of its surroundings, so colours
+  // only split; when none did, the partition is equitable. Flows need no count: their colour is a
+  // function of the others'.
+  void run() {
+    std::int64_t before = 0;
+    for (;;) {
+      colour_flows();
+      colour_links();
+      colour_groups();
+      colour_ranks();
+      const std::int64_t colours = distinct(rank_) + distinct(group_) + distinct(link_);
+      if (colours == before) break;
+      before = colours;
+    }
+    colour_flows();
+  }
+
+  const std::vector<Colour>& ranks() const { return rank_; }
+  const std::vector<Colour>& groups() const { return group_; }
+  const std::vector<Colour>& links() const { return link_; }
+  const std::vector<Colour>& flows() const { return flow_; }
+
+ private:
+  void colour_flow(FlowIndex flow, Colour owner) {
+    for (std::int32_t link : flows_.route(flow)) owner = join(owner, link_[link]);
+    flow_[flow] = owner;
+  }
+
+  void colour_flows() {
+    for (size_t c = 0; c < plan_.classes.size(); ++c) {
+      const std::vector<RankId>& members = plan_.classes[c].members;
+      const auto colour_members = [&](FlowIndex first, Colour kind) {
+        if (first < 0) return;
+        for (size_t i = 0; i < members.size(); ++i) {
+          colour_flow(first + static_cast<FlowIndex>(i), join(rank_[members[i]], kind));
+        }
+      };
+      const FlowTable::ClassFlows& own = flows_.classes[c];
+      for (size_t s = 0; s < own.message.size(); ++s) colour_members(own.message[s], mix(s));
+      for (size_t t = 0; t < own.demand.size(); ++t) {
+        for (size_t f = 0; f < own.demand[t].size(); ++f) {
+          colour_members(own.demand[t][f], join(mix(t + 1000003), f));
+        }
+      }
+    }
+    for (size_t g = 0; g < group_.size(); ++g) {
+      const std::vector<FlowTable::Pattern>& patterns = flows_.groups[g].patterns;
+      for (size_t p = 0; p < patterns.size(); ++p) {
+        for (size_t e = 0; e < patterns[p].edges.size(); ++e) {
+          colour_flow(patterns[p].first_flow + static_cast<FlowIndex>(e),
+                      join(join(group_[g], p), of_number(patterns[p].edges[e].bytes)));
+        }
+      }
+    }
+  }
+
+  void colour_links() {
+    std::vector<Colour> load(link_.size(), 0);
+    for (FlowIndex flow = 0; flow < flows_.flows(); ++flow) {
+      const Colour colour = mix(flow_[flow]);
+      for (std::int32_t link : flows_.route(flow)) load[link] += colour;
+    }
+    for (size_t l = 0; l < link_.size(); ++l) link_[l] = join(link_[l], load[l]);
+  }
+
+  // Alike in all members: a position on the ring is no difference by itself.
+  void colour_groups() {
+    std::vector<Colour> content(group_.size(), 0);
+    for (const RankClass& rank_class : plan_.classes) {
+      for (size_t s = 0; s < rank_class.groups.size(); ++s) {
+        for (size_t i = 0; i < rank_class.members.size(); ++i) {
+          content[rank_class.groups[s][i]] += mix(join(rank_[rank_class.members[i]], s));
+        }
+      }
+    }
+    for (size_t g = 0; g < group_.size(); ++g) {
+      for (const FlowTable::Pattern& pattern : flows_.groups[g].patterns) {
+        for (size_t e = 0; e < pattern.edges.size(); ++e) {
+          content[g] += mix(flow_[pattern.first_flow + e] ^ 0x5bd1e995);
+        }
+      }
+      group_[g] = join(group_[g], content[g]);
+    }
+  }
+
+  // From the old colours of the peers, so that the order of the ranks does not matter.
+  void colour_ranks() {
+    std::vector<Colour> next = rank_;
+    for (size_t c = 0; c < plan_.classes.size(); ++c) {
+      const RankClass& rank_class = plan_.classes[c];
+      const FlowTable::ClassFlows& own = flows_.classes[c];
+      for (size_t i = 0; i < rank_class.members.size(); ++i) {
+        Colour& colour = next[rank_class.members[i]];
+        for (const auto& slot : rank_class.groups) colour = join(colour, group_[slot[i]]);
+        for (const auto& slot : rank_class.peers) colour = join(colour, rank_[slot[i]]);
+        for (FlowIndex first : own.message) {
+          if (first >= 0) colour = join(colour, flow_[first + i]);
+        }
+        for (const auto& task : own.demand) {
+          for (FlowIndex first : task) colour = join(colour, flow_[first + i]);
+        }
+      }
+    }
+    rank_ = std::move(next);
+  }
+
+  const Plan& plan_;
+  const FlowTable& flows_;
+  std::vector<Colour> rank_, group_, link_, flow_;
+};
+
+// Without folding everything is its own colour.
+std::vector<Colour> all_different(size_t count) {
+  std::vector<Colour> colours(count);
+  std::iota(colours.begin(), colours.end(), Colour{0});
+  return colours;
+}
+
+void fold_ranks(const Plan& plan, const std::vector<Colour>& colours, Folding& folding) {
+  const std::vector<ClassMember> of_rank = class_of_rank(plan);
+  Numbering numbering(colours.size());
+  folding.representative.resize(plan.ranks);
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    const std::int32_t number = numbering.number(colours[rank]);
+    if (number == static_cast<std::int32_t>(folding.ranks.size())) {
+      folding.ranks.push_back({rank, of_rank[rank].rank_class, of_rank[rank].member, 0});
+    }
+    ++folding.ranks[number].multiplicity;
+    folding.representative[rank] = number;
+  }
+}
+
+void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
+  Numbering numbering(colours.size());
+  for (size_t g = 0; g < colours.size(); ++g) {
+    const std::int32_t number = numbering.number(colours[g]);
+    if (number == static_cast<std::int32_t>(folding.groups.size())) {
+      folding.groups.push_back(static_cast<std::int32_t>(g));
+    }
+    folding.group_of.push_back(number);
+  }
+}
+
+// Representative link of every colour, and which link is one: [link] -> folded link or -1.
+std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<Colour>& colours,
+                                     std::vector<std::int32_t>& number_of_link, Folding& folding) {
+  Numbering numbering(colours.size());
+  std::vector<std::int32_t> represents(colours.size(), -1);
+  for (size_t l = 0; l < colours.size(); ++l) {
+    const std::int32_t number = numbering.number(colours[l]);
+    number_of_link.push_back(number);
+    if (number == static_cast<std::int32_t>(folding.capacity.size())) {
+      represents[l] = number;
+      folding.capacity.push_back(flows.capacity[l]);
+      folding.largest_amount.push_back(0);
+    }
+    double& largest = folding.largest_amount[number];
+    largest = std::max(largest, flows.largest_amount[l]);
+  }
+  return represents;
+}
+
+// Routes of the folded flows: on each link colour, as many units as the flows of this colour lay on
+// one link of it.
+void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
+                const std::vector<Colour>& link_colours, Folding& folding) {
+  std::vector<std::int32_t> number_of_link;
+  const std::vector<std::int32_t> represents =
+      fold_links(flows, link_colours, number_of_link, folding);
+
+  Numbering numbering(flow_colours.size());
+  std::vector<FlowIndex> representative;
+  for (FlowIndex flow = 0; flow < flows.flows(); ++flow) {
+    const std::int32_t number = numbering.number(flow_colours[flow]);
+    if (number == static_cast<std::int32_t>(representative.size())) representative.push_back(flow);
+    folding.flow_of.push_back(number);
+  }
+
+  std::vector<std::pair<FlowIndex, std::int32_t>> loads;  // folded flow, folded link
+  for (FlowIndex flow = 0; flow < flows.flows(); ++flow) {
+    for (std::int32_t link : flows.route(flow)) {
+      if (represents[link] >= 0) loads.emplace_back(folding.flow_of[flow], represents[link]);
+    }
+  }
+  std::sort(loads.begin(), loads.end());
+  size_t next = 0;
+  for (size_t f = 0; f < representative.size(); ++f) {
+    while (next < loads.size() && loads[next].first == static_cast<FlowIndex>(f)) {
+      const auto load = loads[next];
+      int weight = 0;
+      for (; next < loads.size() && loads[next] == load; ++next) ++weight;
+      folding.links.push_back({load.second, weight});
+    }
+    folding.first_link.push_back(static_cast<std::uint32_t>(folding.links.size()));
+  }
+}
+
+// SimGrid takes weights as repetitions: the common divisor of all weights on a link goes into its
+// capacity, so that routes stay short.
+void divide_weights(Folding& folding) {
+  std::vector<int> divisor(folding.capacity.size(), 0);
+  for (const WeightedLink& link : folding.links) {
+    divisor[link.link] = std::gcd(divisor[link.link], link.weight);
+  }
+  for (WeightedLink& link : folding.links) link.weight /= divisor[link.link];
+  for (size_t l = 0; l < divisor.size(); ++l) {
+    if (divisor[l] > 0) folding.capacity[l] /= divisor[l];
+  }
+}
+
+}  // namespace
+
+Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode) {
+  Folding folding;
+  if (mode == FoldMode::none) {
+    fold_ranks(plan, all_different(plan.ranks), folding);
+    fold_groups(all_different(plan.groups.size()), folding);
+    fold_flows(flows, all_different(flows.flows()), all_different(flows.capacity.size()), folding);
+  } else {
+    Refinement refinement(plan, cluster, flows);
+    refinement.run();
+    fold_ranks(plan, refinement.ranks(), folding);
+    fold_groups(refinement.groups(), folding);
+    fold_flows(flows, refinement.flows(), refinement.links(), folding);
+  }
+  divide_weights(folding);
+  return folding;
+}
+
+}  // namespace windtunnel

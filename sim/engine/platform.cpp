@@ -1,0 +1,134 @@
+#include "sim/engine/platform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+
+namespace windtunnel {
+namespace {
+
+// Above this number of actors guard pages would exceed the kernel's limit of mappings per process
+// (65,530, two per stack); smaller runs of the same code are guarded against stack overflow.
+constexpr std::size_t kGuardedActors = 8192;
+
+std::vector<std::string> configuration(std::size_t actors) {
+  std::vector<std::string> arguments = {
+    "windtunnel",
+    "--log=xbt_cfg.thres:error",
+    "--log=ker_engine.app:file:/dev/null",  // a deadlock is reported by us, in the Plan's words
+    "--cfg=network/model:CM02",
+    "--cfg=network/crosstraffic:0",
+    "--cfg=network/TCP-gamma:0",
+    "--cfg=network/weight-S:0",
+    "--cfg=network/latency-factor:1",
+    "--cfg=network/bandwidth-factor:1",
+    "--cfg=surf/precision:1e-12",
+    "--cfg=maxmin/precision:1e-12",
+    "--cfg=debug/verbose-exit:0",
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    "--cfg=contexts/factory:thread",  // the sanitizers know the stacks of threads only
+#else
+    "--cfg=contexts/factory:raw",
+    "--cfg=contexts/stack-size:16",
+#endif
+  };
+  arguments.push_back(actors <= kGuardedActors ? "--cfg=contexts/guard-size:1"
+                                               : "--cfg=contexts/guard-size:0");
+  return arguments;
+}
+
+std::unique_ptr<simgrid::s4u::Engine> make_engine(std::size_t actors) {
+  std::vector<std::string> arguments = configuration(actors);
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  int count = static_cast<int>(pointers.size());
+  pointers.push_back(nullptr);
+  return std::make_unique<simgrid::s4u::Engine>(&count, pointers.data());
+}
+
+}  // namespace
+
+class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
+ public:
+  explicit RouteZone(const Folding& folding)
+      : NetZoneImpl("windtunnel"),
+        folding_(folding),
+        side_(static_cast<std::size_t>(
+            std::ceil(std::sqrt(static_cast<double>(folding.first_link.size()))))) {}
+
+  std::size_t side() const { return side_; }
+  void add_link(double bandwidth) {
+    const std::string name = fmt::format("l{}", links_.size());
+    simgrid::s4u::Link* link = create_link(name, {bandwidth});
+    links_.push_back(link->set_latency(0)->seal()->get_impl());
+  }
+
+  // The pair (i, j) of hosts stands for flow i * side + j.
+  void get_local_route(const simgrid::kernel::routing::NetPoint* from,
+                       const simgrid::kernel::routing::NetPoint* to,
+                       simgrid::kernel::routing::Route* into, double*) override {
+    const std::size_t flow = from->id() * side_ + to->id();
+    for (std::uint32_t i = folding_.first_link[flow]; i < folding_.first_link[flow + 1]; ++i) {
+      const WeightedLink& link = folding_.links[i];
+      into->link_list_.insert(into->link_list_.end(), link.weight, links_[link.link]);
+    }
+  }
+
+ private:
+  const Folding& folding_;
+  std::size_t side_ = 1;
+  std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
+};
+
+Platform::Platform(const Folding& folding, std::size_t actors)
+    : folding_(folding), engine_(make_engine(actors)) {
+  scale_links();
+  zone_ = new RouteZone(folding);  // the first zone becomes SimGrid's root, which deletes it
+  for (std::size_t h = 0; h < zone_->side(); ++h) {
+    hosts_.push_back(zone_->create_host(fmt::format("h{}", h), {1.0})->seal());
+  }
+  for (std::size_t l = 0; l < folding.capacity.size(); ++l) {
+    zone_->add_link(folding.capacity[l] * scale_[l]);
+  }
+  zone_->seal();
+}
+
+void Platform::scale_links() {
+  std::vector<std::int32_t> root(folding_.capacity.size());
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&root](std::int32_t link) {
+    while (root[link] != link) link = root[link] = root[root[link]];
+    return link;
+  };
+  for (std::size_t f = 0; f + 1 < folding_.first_link.size(); ++f) {
+    for (std::uint32_t i = folding_.first_link[f] + 1; i < folding_.first_link[f + 1]; ++i) {
+      root[find(folding_.links[i].link)] = find(folding_.links[i - 1].link);
+    }
+  }
+  std::vector<double> largest(root.size(), 0);
+  for (std::size_t l = 0; l < root.size(); ++l) {
+    double& amount = largest[find(static_cast<std::int32_t>(l))];
+    amount = std::max(amount, folding_.largest_amount[l]);
+  }
+  for (std::size_t l = 0; l < root.size(); ++l) {
+    const double amount = largest[find(static_cast<std::int32_t>(l))];
+    scale_.push_back(amount > 0 ? std::exp2(60 - std::ilogb(amount)) : 1);
+  }
+}
+
+bool Platform::has_links(FlowIndex flow) const {
+  return folding_.first_link[flow] < folding_.first_link[flow + 1];
+}
+
+simgrid::s4u::CommPtr Platform::start_transfer(FlowIndex flow, double amount) {
+  const double scale = scale_[folding_.links[folding_.first_link[flow]].link];
+  const auto size = std::max<std::uint64_t>(1, std::llround(amount * scale));
+  const std::size_t side = zone_->side();
+  return simgrid::s4u::Comm::sendto_async(hosts_[flow / side], hosts_[flow % side], size);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,539 @@
+#include "sim/engine/simulation.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "models/base/error.hpp"
+#include "sim/engine/platform.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr TaskIndex kNothing = -1;  // the stream's actor is not waiting
+constexpr TaskIndex kAnyTask = -2;  // it waits for whichever task gets ready
+
+enum Flag : std::uint8_t {
+  kTimeOk = 1,   // not_before_s has passed (or the stream's actor sees to it)
+  kPosted = 2,   // a receive: ready, and its stream's turn
+  kArrived = 4,  // a receive: all bytes are there
+  kDone = 8,
+};
+
+struct TaskRef {
+  std::int32_t rank = 0;  // index into Folding::ranks
+  TaskIndex task = 0;
+};
+
+struct StreamState {
+  s4u::ActorPtr actor;
+  TaskIndex waiting_for = kNothing;
+  std::int32_t cursor = 0;       // a passive stream in order: the task whose turn it is
+  std::vector<TaskIndex> ready;  // a stream by priority: heap of what could run
+};
+
+// One collective of a group: who has come, and who sleeps until it goes on.
+struct Meeting {
+  int arrived = 0;
+  int working = 0;     // members whose transfers still run
+  double cost_s = 0;   // the largest of the members'
+  bool fluid = false;  // some member has transfers: every member works for itself
+  bool started = false;
+  bool ended = false;
+  std::vector<TaskRef> sleepers;
+};
+
+struct RankState {
+  const ClassTemplate* tasks_of = nullptr;
+  const RankClass* rank_class = nullptr;
+  double slowdown = 1;
+  std::size_t first_task = 0;  // into pending_ and flags_
+  std::size_t first_stream = 0;
+  std::int64_t first_span = -1;  // into spans_; -1: not recorded
+};
+
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
+             const Folding& folding, const Program& program, const EngineOptions& options)
+      : plan_(plan),
+        flows_(flows),
+        folding_(folding),
+        program_(program),
+        meetings_(folding.groups.size()),
+        iteration_end_s_(plan.iterations, 0) {
+    add_ranks(cluster, options);
+    platform_ = std::make_unique<Platform>(folding, count_actors());
+  }
+
+  Timeline run() {
+    post_initial_receives();
+    for (std::int32_t r = 0; r < ranks(); ++r) start_actors(r);
+    platform_->engine().run();
+    if (failure_) std::rethrow_exception(failure_);
+    check_all_done();
+    return timeline();
+  }
+
+ private:
+  std::int32_t ranks() const { return static_cast<std::int32_t>(ranks_.size()); }
+
+  // ---- setting up ----
+
+  void add_ranks(const Cluster& cluster, const EngineOptions& options) {
+    std::vector<char> recorded(plan_.classes.size(), 0);
+    std::size_t tasks = 0, streams = 0, spans = 0;
+    for (const FoldedRank& rank : folding_.ranks) {
+      RankState state;
+      state.tasks_of = &program_.classes[rank.rank_class];
+      state.rank_class = &plan_.classes[rank.rank_class];
+      state.slowdown = cluster.slowdown_of(rank.rank);
+      state.first_task = tasks;
+      state.first_stream = streams;
+      const bool every_rank = options.fold != FoldMode::none || options.record_all;
+      if (every_rank || !recorded[rank.rank_class]) {
+        recorded[rank.rank_class] = 1;
+        state.first_span = static_cast<std::int64_t>(spans);
+        spans += state.tasks_of->tasks.size();
+      }
+      tasks += state.tasks_of->tasks.size();
+      streams += state.tasks_of->streams.size();
+      ranks_.push_back(state);
+    }
+    spans_.resize(spans);
+    streams_.resize(streams);
+    pending_.reserve(tasks);
+    flags_.reserve(tasks);
+    for (const RankState& rank : ranks_) {
+      for (const TaskTemplate& task : rank.tasks_of->tasks) {
+        pending_.push_back(task.pending);
+        flags_.push_back(task.timed ? 0 : kTimeOk);
+      }
+    }
+  }
+
+  std::size_t count_actors() const {
+    std::size_t actors = 0;
+    for (const RankState& rank : ranks_) {
+      for (const StreamTemplate& stream : rank.tasks_of->streams) actors += !stream.passive;
+      actors += !rank.tasks_of->timed.empty();
+    }
+    return actors;
+  }
+
+  void start_actors(std::int32_t r) {
+    const ClassTemplate& tasks_of = *ranks_[r].tasks_of;
+    for (std::size_t s = 0; s < tasks_of.streams.size(); ++s) {
+      const StreamTemplate& stream = tasks_of.streams[s];
+      if (stream.passive) continue;
+      const bool in_order = stream.order == StreamOrder::in_order;
+      stream_of(r, s).actor = s4u::Actor::create("s", platform_->host(), [this, r, s, in_order] {
+        guarded([&] { in_order ? run_in_order(r, s) : run_by_priority(r, s); });
+      });
+    }
+    if (!tasks_of.timed.empty()) {
+      s4u::Actor::create("t", platform_->host(), [this, r] { guarded([&] { run_timer(r); }); });
+    }
+  }
+
+  // What is ready before anything has run.
+  void post_initial_receives() {
+    for (std::int32_t r = 0; r < ranks(); ++r) {
+      const ClassTemplate& tasks_of = *ranks_[r].tasks_of;
+      for (TaskIndex t = 0; t < std::ssize(tasks_of.tasks); ++t) {
+        if (is_ready(r, t)) got_ready_.push_back({r, t});
+      }
+    }
+    settle();
+  }
+
+  // An exception must not cross SimGrid's contexts: it is kept, and ends the simulation.
+  template <class Body>
+  void guarded(Body body) {
+    try {
+      body();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (...) {
+      failure_ = std::current_exception();
+      s4u::Actor::kill_all();
+    }
+  }
+
+  // ---- actors ----
+
+  void run_in_order(std::int32_t r, std::size_t s) {
+    const ClassTemplate& tasks_of = *ranks_[r].tasks_of;
+    for (TaskIndex t : tasks_of.streams[s].tasks) {
+      while (pending_[ranks_[r].first_task + t] > 0) sleep_until_woken(r, s, t);
+      const double now = s4u::Engine::get_clock();
+      if (tasks_of.tasks[t].not_before_s > now) {
+        sleep_for(tasks_of.tasks[t].not_before_s - now);
+      }
+      execute(r, t);
+    }
+  }
+
+  void run_by_priority(std::int32_t r, std::size_t s) {
+    const std::vector<Task>& tasks = ranks_[r].rank_class->tasks;
+    const auto later = [&tasks](TaskIndex a, TaskIndex b) { return runs_later(tasks, a, b); };
+    std::vector<TaskIndex>& ready = stream_of(r, s).ready;
+    for (std::size_t left = ranks_[r].tasks_of->streams[s].tasks.size(); left > 0; --left) {
+      while (ready.empty()) sleep_until_woken(r, s, kAnyTask);
+      // Whatever ends at this very time may make a more urgent task ready.
+      s4u::this_actor::yield();
+      std::pop_heap(ready.begin(), ready.end(), later);
+      const TaskIndex task = ready.back();
+      ready.pop_back();
+      execute(r, task);
+    }
+  }
+
+  static bool runs_later(const std::vector<Task>& tasks, TaskIndex a, TaskIndex b) {
+    if (tasks[a].priority != tasks[b].priority) return tasks[a].priority < tasks[b].priority;
+    return a > b;
+  }
+
+  void run_timer(std::int32_t r) {
+    for (TaskIndex t : ranks_[r].tasks_of->timed) {
+      const double wait_s = ranks_[r].tasks_of->tasks[t].not_before_s - s4u::Engine::get_clock();
+      if (wait_s > 0) sleep_for(wait_s);
+      flags(r, t) |= kTimeOk;
+      if (pending_[ranks_[r].first_task + t] <= 0) got_ready_.push_back({r, t});
+      settle();
+    }
+  }
+
+  void execute(std::int32_t r, TaskIndex t) {
+    const TaskTemplate& task = ranks_[r].tasks_of->tasks[t];
+    switch (task.kind) {
+      case TaskKind::recv:
+        record_start(r, t);
+        post(r, t);
+        while (!(flags(r, t) & kArrived)) sleep_until_woken(r, task.stream, t);
+        break;
+      case TaskKind::send:
+        send(r, t);
+        break;
+      case TaskKind::collective:
+        record_start(r, t);
+        meet(r, t);
+        break;
+      default:
+        record_start(r, t);
+        sleep_for(task.slowed ? task.plain_s * ranks_[r].slowdown : task.plain_s);
+        transfer(r, t, -1, 0);
+    }
+    finish(r, t);
+    settle();
+  }
+
+  void send(std::int32_t r, TaskIndex t) {
+    const TaskTemplate& task = ranks_[r].tasks_of->tasks[t];
+    const Task& planned = ranks_[r].rank_class->tasks[t];
+    const TaskRef receive = receive_of(r, t);
+    if (planned.synchronous) {
+      while (!(flags(receive.rank, receive.task) & kPosted)) sleep_until_woken(r, task.stream, t);
+    }
+    record_start(r, t);
+    sleep_for(task.plain_s);
+    const FoldedRank& rank = folding_.ranks[r];
+    FlowIndex flow = -1;
+    if (planned.bytes > 0) {
+      const FlowIndex first = flows_.classes[rank.rank_class].message[planned.peer_slot];
+      flow = folding_.flow_of[first + rank.member];
+    }
+    transfer(r, t, flow, planned.bytes);
+    arrive(receive);
+  }
+
+  TaskRef receive_of(std::int32_t r, TaskIndex t) const {
+    const RankClass& rank_class = *ranks_[r].rank_class;
+    const RankId peer = rank_class.peers[rank_class.tasks[t].peer_slot][folding_.ranks[r].member];
+    return {folding_.representative[peer], ranks_[r].tasks_of->tasks[t].counterpart.task};
+  }
+
+  void meet(std::int32_t r, TaskIndex t) {
+    const TaskTemplate& task = ranks_[r].tasks_of->tasks[t];
+    const Task& planned = ranks_[r].rank_class->tasks[t];
+    const std::int32_t slot = planned.group_slot;
+    const std::int32_t group =
+        folding_.group_of[ranks_[r].rank_class->groups[slot][folding_.ranks[r].member]];
+    Meeting& meeting = meeting_of(group, planned.sequence);
+    meeting.cost_s = std::max(meeting.cost_s, task.plain_s);
+    meeting.fluid |= planned.as_flows || !planned.flows.empty();
+    if (++meeting.arrived < program_.groups[group].arrivals) {
+      meeting.sleepers.push_back({r, t});
+      while (!meeting.started && !meeting.ended) sleep_until_woken(r, task.stream, t);
+    } else if (meeting.fluid) {
+      meeting.started = true;
+      meeting.working = meeting.arrived;
+      wake_sleepers(meeting);
+    } else {
+      sleep_for(meeting.cost_s);
+      meeting.ended = true;
+      wake_sleepers(meeting);
+    }
+    if (meeting.ended) return;
+    sleep_for(meeting.cost_s);
+    transfer(r, t, -1, 0);
+    if (--meeting.working > 0) {
+      meeting.sleepers.push_back({r, t});
+      while (!meeting.ended) sleep_until_woken(r, task.stream, t);
+    } else {
+      meeting.ended = true;
+      wake_sleepers(meeting);
+    }
+  }
+
+  // Meetings stay where they are while actors sleep on them.
+  Meeting& meeting_of(std::int32_t group, std::int32_t sequence) {
+    auto& meetings = meetings_[group];
+    if (static_cast<std::size_t>(sequence) >= meetings.size()) meetings.resize(sequence + 1);
+    if (!meetings[sequence]) meetings[sequence] = std::make_unique<Meeting>();
+    return *meetings[sequence];
+  }
+
+  void wake_sleepers(Meeting& meeting) {
+    std::vector<TaskRef> sleepers = std::move(meeting.sleepers);
+    meeting.sleepers.clear();
+    for (const TaskRef& sleeper : sleepers) wake(sleeper.rank, sleeper.task);
+  }
+
+  // ---- time passing ----
+
+  void sleep_for(double seconds) {
+    if (seconds <= 0) return;
+    ++events_;
+    s4u::this_actor::sleep_for(seconds);
+  }
+
+  // The bytes of a message (flow -1: none), the task's demands, and of a collective the edges that
+  // start here, all at once.
+  void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
+    std::vector<s4u::CommPtr> running;
+    const auto start = [&](FlowIndex flow, double amount) {
+      if (flow < 0 || amount <= 0 || !platform_->has_links(flow)) return;
+      ++events_;
+      running.push_back(platform_->start_transfer(flow, amount));
+    };
+    start(message, bytes);
+    const FoldedRank& rank = folding_.ranks[r];
+    const Task& planned = ranks_[r].rank_class->tasks[t];
+    const double slowdown = ranks_[r].tasks_of->tasks[t].slowed ? ranks_[r].slowdown : 1;
+    for (std::size_t f = 0; f < planned.flows.size(); ++f) {
+      const FlowIndex first = flows_.classes[rank.rank_class].demand[t][f];
+      start(folding_.flow_of[first + rank.member], planned.flows[f].amount * slowdown);
+    }
+    const std::int32_t collective = flows_.collective_of[rank.rank_class][t];
+    if (collective >= 0) {
+      for (const GroupEdge& edge : edges_from(r, planned, collective)) {
+        start(edge.flow, edge.bytes * planned.bytes);
+      }
+    }
+    for (const s4u::CommPtr& comm : running) comm->wait();
+  }
+
+  std::span<const GroupEdge> edges_from(std::int32_t r, const Task& planned,
+                                        std::int32_t collective) const {
+    const std::int32_t slot = planned.group_slot;
+    const std::int32_t group = ranks_[r].rank_class->groups[slot][folding_.ranks[r].member];
+    const std::int32_t pattern = flows_.groups[group].pattern_of_collective[collective];
+    const auto& edges = program_.groups[folding_.group_of[group]].patterns[pattern];
+    const auto owned = std::equal_range(
+        edges.begin(), edges.end(), GroupEdge{r, slot, 0, 0},
+        [](const GroupEdge& a, const GroupEdge& b) { return a.owner() < b.owner(); });
+    return {owned.first, owned.second};
+  }
+
+  // ---- bookkeeping, without any time passing ----
+
+  StreamState& stream_of(std::int32_t r, std::size_t s) {
+    return streams_[ranks_[r].first_stream + s];
+  }
+  std::uint8_t& flags(std::int32_t r, TaskIndex t) { return flags_[ranks_[r].first_task + t]; }
+
+  bool is_ready(std::int32_t r, TaskIndex t) {
+    return pending_[ranks_[r].first_task + t] <= 0 && (flags(r, t) & kTimeOk);
+  }
+
+  void sleep_until_woken(std::int32_t r, std::size_t s, TaskIndex reason) {
+    stream_of(r, s).waiting_for = reason;
+    s4u::this_actor::suspend();
+  }
+
+  // Wakes the task's stream if that is what it waits for.
+  void wake(std::int32_t r, TaskIndex t) {
+    StreamState& stream = stream_of(r, ranks_[r].tasks_of->tasks[t].stream);
+    if (stream.waiting_for != t && stream.waiting_for != kAnyTask) return;
+    stream.waiting_for = kNothing;
+    stream.actor->resume();
+  }
+
+  void record_start(std::int32_t r, TaskIndex t) {
+    if (ranks_[r].first_span >= 0) {
+      spans_[ranks_[r].first_span + t].start_s = s4u::Engine::get_clock();
+    }
+  }
+
+  // The caller settles afterwards what has become ready.
+  void finish(std::int32_t r, TaskIndex t) {
+    const RankState& rank = ranks_[r];
+    const double now = s4u::Engine::get_clock();
+    if (rank.first_span >= 0) spans_[rank.first_span + t].end_s = now;
+    double& iteration_end_s = iteration_end_s_[rank.tasks_of->tasks[t].iteration];
+    iteration_end_s = std::max(iteration_end_s, now);
+    flags(r, t) |= kDone;
+    for (TaskIndex next : rank.tasks_of->successors_of(t)) {
+      if (--pending_[rank.first_task + next] == 0 && (flags(r, next) & kTimeOk)) {
+        got_ready_.push_back({r, next});
+      }
+    }
+  }
+
+  // A work list instead of recursion: stacks are small, chains of receives are not.
+  void settle() {
+    while (!got_ready_.empty()) {
+      const TaskRef ready = got_ready_.back();
+      got_ready_.pop_back();
+      const std::int16_t s = ranks_[ready.rank].tasks_of->tasks[ready.task].stream;
+      const StreamTemplate& stream = ranks_[ready.rank].tasks_of->streams[s];
+      if (stream.passive) {
+        advance_passive(ready, s);
+      } else {
+        if (stream.order == StreamOrder::by_priority) push_ready(ready, s);
+        wake(ready.rank, ready.task);
+      }
+    }
+  }
+
+  void push_ready(const TaskRef& ready, std::size_t s) {
+    std::vector<TaskIndex>& heap = stream_of(ready.rank, s).ready;
+    const std::vector<Task>& tasks = ranks_[ready.rank].rank_class->tasks;
+    heap.push_back(ready.task);
+    std::push_heap(heap.begin(), heap.end(),
+                   [&tasks](TaskIndex a, TaskIndex b) { return runs_later(tasks, a, b); });
+  }
+
+  // A receive of a stream without an actor has become ready, or its bytes have arrived.
+  void advance_passive(const TaskRef& receive, std::size_t s) {
+    const std::int32_t r = receive.rank;
+    const StreamTemplate& stream = ranks_[r].tasks_of->streams[s];
+    if (stream.order == StreamOrder::unordered) {
+      complete_if_arrived(r, receive.task);
+      return;
+    }
+    std::int32_t& cursor = stream_of(r, s).cursor;
+    while (cursor < std::ssize(stream.tasks) && is_ready(r, stream.tasks[cursor])) {
+      if (!complete_if_arrived(r, stream.tasks[cursor])) return;
+      ++cursor;
+    }
+  }
+
+  // Posts a ready receive whose turn it is.
+  bool complete_if_arrived(std::int32_t r, TaskIndex t) {
+    if (!(flags(r, t) & kPosted)) {
+      record_start(r, t);
+      post(r, t);
+    }
+    if (!(flags(r, t) & kArrived)) return false;
+    if (!(flags(r, t) & kDone)) finish(r, t);
+    return true;
+  }
+
+  void post(std::int32_t r, TaskIndex t) {
+    flags(r, t) |= kPosted;
+    const RankClass& rank_class = *ranks_[r].rank_class;
+    const RankId peer = rank_class.peers[rank_class.tasks[t].peer_slot][folding_.ranks[r].member];
+    wake(folding_.representative[peer], ranks_[r].tasks_of->tasks[t].counterpart.task);
+  }
+
+  void arrive(const TaskRef& receive) {
+    flags(receive.rank, receive.task) |= kArrived;
+    const std::int16_t s = ranks_[receive.rank].tasks_of->tasks[receive.task].stream;
+    if (!ranks_[receive.rank].tasks_of->streams[s].passive) {
+      wake(receive.rank, receive.task);
+    } else if (flags(receive.rank, receive.task) & kPosted) {
+      advance_passive(receive, s);
+    }
+  }
+
+  // ---- results ----
+
+  void check_all_done() {
+    for (std::int32_t r = 0; r < ranks(); ++r) {
+      for (const StreamTemplate& stream : ranks_[r].tasks_of->streams) {
+        for (TaskIndex t : stream.tasks) {
+          if (flags(r, t) & kDone) continue;
+          const RankClass& rank_class = *ranks_[r].rank_class;
+          const Task& task = rank_class.tasks[t];
+          throw InternalError(fmt::format(
+              "the plan deadlocks: rank {}, class '{}', stream '{}' never ends task {} '{}'",
+              folding_.ranks[r].rank, rank_class.name, rank_class.streams[task.stream].name, t,
+              task.name));
+        }
+      }
+    }
+  }
+
+  Timeline timeline() const {
+    Timeline timeline;
+    std::vector<std::int32_t> record_of_class(plan_.classes.size(), -1);
+    std::vector<std::int32_t> record_of_rank(ranks_.size(), -1);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (ranks_[r].first_span < 0) continue;
+      const FoldedRank& folded = folding_.ranks[r];
+      const auto begin = spans_.begin() + ranks_[r].first_span;
+      const auto size = static_cast<std::ptrdiff_t>(ranks_[r].tasks_of->tasks.size());
+      record_of_rank[r] = static_cast<std::int32_t>(timeline.ranks.size());
+      std::int32_t& of_class = record_of_class[folded.rank_class];
+      if (of_class < 0) of_class = record_of_rank[r];
+      timeline.ranks.push_back({folded.rank, folded.rank_class, 0, {begin, begin + size}});
+    }
+    for (std::int32_t representative : folding_.representative) {
+      std::int32_t record = record_of_rank[representative];
+      if (record < 0) record = record_of_class[folding_.ranks[representative].rank_class];
+      timeline.recorded_as.push_back(record);
+      timeline.ranks[record].multiplicity += 1;
+    }
+    timeline.makespan_s = *std::max_element(iteration_end_s_.begin(), iteration_end_s_.end());
+    timeline.iteration_end_s = iteration_end_s_;
+    timeline.events = events_;
+    timeline.ranks_simulated = std::ssize(ranks_);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    timeline.peak_rss_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
+    return timeline;
+  }
+
+  const Plan& plan_;
+  const FlowTable& flows_;
+  const Folding& folding_;
+  const Program& program_;
+  std::vector<RankState> ranks_;
+  std::vector<StreamState> streams_;
+  std::vector<std::int32_t> pending_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<std::vector<std::unique_ptr<Meeting>>> meetings_;  // [folded group][sequence]
+  std::vector<TaskRef> got_ready_;
+  std::vector<Span> spans_;
+  std::vector<double> iteration_end_s_;
+  std::uint64_t events_ = 0;
+  std::exception_ptr failure_;
+  std::unique_ptr<Platform> platform_;
+};
+
+}  // namespace
+
+Timeline simulate_program(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
+                          const Folding& folding, const Program& program,
+                          const EngineOptions& options) {
+  // Never destroyed: the process ends after this, and taking SimGrid apart would only cost time.
+  auto* simulation = new Simulation(plan, cluster, flows, folding, program, options);
+  return simulation->run();
+}
+
+}  // namespace windtunnel

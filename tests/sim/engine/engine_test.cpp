@@ -1,0 +1,313 @@
+// Hand-written Plans, one per ability, with results worked out by hand.
+#include "sim/engine/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+#include "tests/sim/engine/plan_maker.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::collective;
+using testing::compute;
+using testing::recv;
+using testing::send;
+using testing::small_cluster;
+using testing::streams;
+using testing::with_flow;
+
+// Runs folded and unfolded, which must agree; returns the unfolded Timeline of all ranks.
+Timeline run(const Plan& plan, const Cluster& cluster) {
+  validate_plan(plan);
+  EngineOptions options;
+  const Timeline folded = execute(plan, cluster, options);
+  options.fold = FoldMode::none;
+  options.record_all = true;
+  const Timeline all = execute(plan, cluster, options);
+  EXPECT_NEAR(folded.makespan_s, all.makespan_s, 1e-9 * all.makespan_s);
+  for (const RankTimeline& rank : all.ranks) {
+    const RankTimeline& same = folded.ranks[folded.recorded_as[rank.rank]];
+    for (size_t t = 0; t < rank.spans.size(); ++t) {
+      EXPECT_NEAR(rank.spans[t].start_s, same.spans[t].start_s, 1e-9) << rank.rank << " " << t;
+      EXPECT_NEAR(rank.spans[t].end_s, same.spans[t].end_s, 1e-9) << rank.rank << " " << t;
+    }
+  }
+  return all;
+}
+
+void expect_span(const Timeline& timeline, RankId rank, TaskIndex task, double start, double end) {
+  const Span& span = timeline.ranks[timeline.recorded_as[rank]].spans[task];
+  EXPECT_NEAR(span.start_s, start, 1e-9) << "rank " << rank << " task " << task;
+  EXPECT_NEAR(span.end_s, end, 1e-9) << "rank " << rank << " task " << task;
+}
+
+Plan one_class(std::vector<RankId> members, std::vector<Stream> the_streams,
+               std::vector<Task> tasks) {
+  Plan plan;
+  plan.ranks = static_cast<int>(members.size());
+  plan.classes.push_back(
+      {"all", std::move(members), std::move(the_streams), std::move(tasks), {}, {}});
+  return plan;
+}
+
+// A sender (rank 0) and a receiver (rank `to`).
+Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
+                 std::vector<Stream> second, std::vector<Task> second_tasks) {
+  Plan plan;
+  plan.ranks = 2;
+  plan.classes.push_back({"first", {0}, std::move(first), std::move(first_tasks), {}, {{1}}});
+  plan.classes.push_back({"second", {1}, std::move(second), std::move(second_tasks), {}, {{0}}});
+  return plan;
+}
+
+TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
+  // Stream 0: two iterations of compute, 2 s each; stream 1: a copy of 3 s after the first compute
+  // of each iteration, which ends in the next iteration.
+  Plan plan = one_class({0}, streams(2),
+                        {compute("F0", 0, 2), compute("D0", 1, 3, {0}), compute("F1", 0, 2),
+                         compute("D1", 1, 3, {2})});
+  plan.iterations = 2;
+  plan.classes[0].tasks[2].iteration = plan.classes[0].tasks[3].iteration = 1;
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 1, 2, 5);
+  expect_span(timeline, 0, 2, 2, 4);
+  expect_span(timeline, 0, 3, 5, 8);  // ready at 4, its stream is free at 5
+  EXPECT_DOUBLE_EQ(timeline.iteration_end_s[0], 5);
+  EXPECT_DOUBLE_EQ(timeline.iteration_end_s[1], 8);
+  EXPECT_DOUBLE_EQ(timeline.makespan_s, 8);
+}
+
+TEST(Engine, JoinsTheFirstTwoOfThree) {
+  Plan plan = one_class({0}, streams(4),
+                        {compute("a", 0, 5), compute("b", 1, 2), compute("c", 2, 3),
+                         compute("join", 3, 1, {0, 1, 2})});
+  plan.classes[0].tasks[3].join_first = 2;
+  expect_span(run(plan, small_cluster(1)), 0, 3, 3, 4);
+}
+
+TEST(Engine, RunsTheMostUrgentReadyTaskFirst) {
+  // On the stream by priority "low" is alone at 0 and runs to 4; "mid" is ready at 1, "high" at 2:
+  // high from 4 to 5, mid from 5 to 7. Equal priorities keep list order: mid before mid2.
+  Plan plan = one_class(
+      {0}, streams(1),
+      {compute("t1", 0, 1), compute("t2", 0, 1), compute("low", 1, 4), compute("mid", 1, 2, {0}),
+       compute("mid2", 1, 1, {0}), compute("high", 1, 1, {1})});
+  plan.classes[0].streams.push_back({"by priority", StreamOrder::by_priority});
+  plan.classes[0].tasks[3].priority = plan.classes[0].tasks[4].priority = 1;
+  plan.classes[0].tasks[5].priority = 2;
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 2, 0, 4);
+  expect_span(timeline, 0, 5, 4, 5);
+  expect_span(timeline, 0, 3, 5, 7);
+  expect_span(timeline, 0, 4, 7, 8);
+}
+
+TEST(Engine, WaitsForNotBefore) {
+  // In order: b starts at 3 though its stream is free at 1. By priority: the urgent task may not
+  // start before 2, so the other runs first. Unordered: the receive is posted at 6.
+  Plan plan = two_classes(streams(1, 1),
+                          {compute("a", 0, 1), compute("b", 0, 1), compute("urgent", 2, 1),
+                           compute("other", 2, 1.5), recv("r", 1, 0, 7, 0)},
+                          streams(1), {send("s", 0, 0, 7, 0)});
+  plan.classes[0].streams.push_back({"by priority", StreamOrder::by_priority});
+  std::vector<Task>& tasks = plan.classes[0].tasks;
+  tasks[1].not_before_s = 3;
+  tasks[2].not_before_s = 2;
+  tasks[2].priority = 5;
+  tasks[4].not_before_s = 6;
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 1, 3, 4);
+  expect_span(timeline, 0, 3, 0, 1.5);
+  expect_span(timeline, 0, 2, 2, 3);
+  expect_span(timeline, 0, 4, 6, 6);
+}
+
+TEST(Engine, RunsCollectivesOfDifferentGroupsAtTheSameTime) {
+  // Four ranks; groups {0,1}, {2,3} (slot 0, 2 s) and {0,2}, {1,3} (slot 1, 3 s), on two streams.
+  // Rank r reaches slot 0 at r and slot 1 at once: {0,1} starts at 1, {2,3} at 3; slot 1 at 0.
+  Plan plan;
+  plan.ranks = 4;
+  plan.groups = {{Category::tp, {0, 1}},
+                 {Category::tp, {2, 3}},
+                 {Category::dp, {0, 2}},
+                 {Category::dp, {1, 3}}};
+  for (RankId r = 0; r < 4; ++r) {
+    plan.classes.push_back(
+        {"r",
+         {r},
+         streams(2),
+         {compute("c", 0, r), collective("tp", 0, 0, 0, 2), collective("dp", 1, 1, 0, 3)},
+         {{r / 2}, {2 + r % 2}},
+         {}});
+  }
+  const Timeline timeline = run(plan, small_cluster(2));
+  expect_span(timeline, 0, 1, 0, 3);
+  expect_span(timeline, 1, 1, 1, 3);
+  expect_span(timeline, 2, 1, 2, 5);
+  expect_span(timeline, 3, 1, 3, 5);
+  for (RankId r = 0; r < 4; ++r) expect_span(timeline, r, 2, 0, 3);
+}
+
+TEST(Engine, AsynchronousSendsDoNotWaitForTheReceive) {
+  // 200 bytes over NVLink at 100 B/s after 1 s of plain cost: sent from 0 to 3. The receive is
+  // posted at 5 and ends at once; the second one is posted at 5 and waits for 2 s + 4 s.
+  Plan plan = two_classes(
+      streams(2), {send("s0", 0, 0, 0, 200), compute("c", 1, 4), send("s1", 0, 0, 1, 200, {1})},
+      streams(1, 1),
+      {compute("c", 0, 5), recv("r0", 1, 0, 0, 200, {0}), recv("r1", 1, 0, 1, 200, {0})});
+  plan.classes[0].tasks[0].cost = {{Category::pp, Origin::assumed, 1}};
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 0, 0, 3);
+  expect_span(timeline, 0, 2, 4, 6);
+  expect_span(timeline, 1, 1, 5, 5);
+  expect_span(timeline, 1, 2, 5, 6);
+}
+
+TEST(Engine, SynchronousSendsStartWhenTheReceiveIsPosted) {
+  // The receive is posted at 5; 200 bytes take 2 s from then on.
+  Plan plan = two_classes(streams(1), {send("s", 0, 0, 0, 200), compute("next", 0, 1)}, streams(2),
+                          {compute("c", 0, 5), recv("r", 1, 0, 0, 200, {0})});
+  plan.classes[0].tasks[0].synchronous = true;
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 0, 5, 7);
+  expect_span(timeline, 0, 1, 7, 8);
+  expect_span(timeline, 1, 1, 5, 7);
+}
+
+TEST(Engine, CopiesContendForHostMemory) {
+  // Both GPUs of a node copy 60 bytes to the host. Alone PCIe allows 20 B/s; a copy takes host
+  // memory twice (read and write), so two of them share 30 B/s as 7.5 B/s each: 8 s. A third flow
+  // of the first copy, 30 bytes over PCIe only, gets the other 12.5 B/s: 2.4 s, after 1 s of plain
+  // time.
+  Plan plan;
+  plan.ranks = 2;
+  for (RankId r = 0; r < 2; ++r) {
+    plan.classes.push_back({"r", {r}, streams(1), {}, {}, {}});
+    Task copy = testing::plain(TaskKind::copy, "D2H", 0, 1);
+    copy = with_flow(copy, 60, {{Resource::pcie_out, 1}, {Resource::host_memory, 2}});
+    if (r == 0) copy = with_flow(copy, 30, {{Resource::pcie_out, 1}});
+    plan.classes[r].tasks = {copy};
+  }
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 0, 0, 9);
+  expect_span(timeline, 1, 0, 0, 9);
+}
+
+TEST(Engine, ClassesWithMultiplicityFold) {
+  // Four pairs of nodes: ranks of the first two nodes send 50 bytes to the same place two nodes on
+  // (NIC 10 B/s: 5 s). Everything is symmetric: one rank per class is simulated.
+  Plan plan;
+  plan.ranks = 8;
+  plan.classes.push_back({"from",
+                          {0, 1, 2, 3},
+                          streams(2),
+                          {compute("c", 0, 1), send("s", 1, 0, 0, 50, {0})},
+                          {},
+                          {{4, 5, 6, 7}}});
+  plan.classes.push_back({"to",
+                          {4, 5, 6, 7},
+                          streams(1, 1),
+                          {recv("r", 1, 0, 0, 50), compute("c", 0, 2, {0})},
+                          {},
+                          {{0, 1, 2, 3}}});
+  const Timeline timeline = run(plan, small_cluster(4));
+  expect_span(timeline, 3, 1, 1, 6);
+  expect_span(timeline, 7, 1, 6, 8);
+  const Timeline folded = execute(plan, small_cluster(4));
+  EXPECT_EQ(folded.ranks_simulated, 2);
+  ASSERT_EQ(folded.ranks.size(), 2u);
+  EXPECT_EQ(folded.ranks[0].multiplicity, 4);
+}
+
+TEST(Engine, ReceivesEndOutOfOrder) {
+  // The sender sends tag 1 first. An unordered stream takes tag 1 at 1 s though tag 0 is listed
+  // first; the same receives in order: tag 1 is posted when tag 0 has ended, at 2 s.
+  for (const bool in_order : {false, true}) {
+    Plan plan = two_classes(streams(1), {send("s1", 0, 0, 1, 100), send("s0", 0, 0, 0, 100)},
+                            streams(1, 1), {recv("r0", 1, 0, 0, 100), recv("r1", 1, 0, 1, 100)});
+    if (in_order) plan.classes[1].streams[1].order = StreamOrder::in_order;
+    const Timeline timeline = run(plan, small_cluster(1));
+    expect_span(timeline, 1, 0, 0, 2);
+    if (in_order) expect_span(timeline, 1, 1, 2, 2);
+    if (!in_order) expect_span(timeline, 1, 1, 0, 1);
+  }
+}
+
+TEST(Engine, ADemandMayCapItsOwnRate) {
+  // 10 bytes at no more than 2 B/s beside 90 bytes over the same PCIe link of 20 B/s, which get the
+  // other 18: both take 5 s.
+  Task task = compute("c", 0, 0);
+  task = with_flow(task, 10, {{Resource::pcie_out, 1}}, 2);
+  task = with_flow(task, 90, {{Resource::pcie_out, 1}});
+  expect_span(run(one_class({0, 1}, streams(1), {task}), small_cluster(1)), 1, 0, 0, 5);
+}
+
+TEST(Engine, ACommunicationKernelTakesSmsFromCompute) {
+  // 100 SMs. A GEMM of 300 SM-seconds alone takes 3 s. A communication kernel holds 20 SMs for 2 s
+  // (40 SM-seconds at most 20): until 2 the GEMM gets 80 SMs (160), then 100 (140 in 1.4 s): 3.4 s.
+  Plan plan = one_class({0, 1}, streams(2),
+                        {with_flow(compute("gemm", 0, 0), 300, {{Resource::sm, 1}}),
+                         with_flow(compute("nccl", 1, 0), 40, {{Resource::sm, 1}}, 20)});
+  const Timeline timeline = run(plan, small_cluster(1));
+  expect_span(timeline, 0, 0, 0, 3.4);
+  expect_span(timeline, 0, 1, 0, 2);
+}
+
+TEST(Engine, ASlowNodeSlowsComputesAndCopiesOnly) {
+  Cluster cluster = small_cluster(2);
+  cluster.slow_nodes = {{1, 1.5}};
+  Plan plan = one_class(
+      {0, 1, 2, 3}, streams(1),
+      {compute("c", 0, 2),
+       with_flow(testing::plain(TaskKind::copy, "d", 0, 1), 40, {{Resource::pcie_out, 1}}),
+       with_flow(testing::plain(TaskKind::store, "w", 0, 1), 15, {{Resource::storage_write, 1}})});
+  const Timeline timeline = run(plan, cluster);
+  expect_span(timeline, 0, 1, 2, 5);
+  expect_span(timeline, 2, 0, 0, 3);
+  expect_span(timeline, 2, 1, 3, 7.5);
+  // Storage: ranks 0 and 1 write from 6, 5 B/s each through their node's NIC; at 8.5, with 2.5
+  // bytes left, ranks 2 and 3 join and the storage's 15 B/s give 3.75 to each: 2/3 s more. The
+  // others then have 12.5 bytes left and 5 B/s each.
+  expect_span(timeline, 0, 2, 5, 8.5 + 2.0 / 3);
+  expect_span(timeline, 2, 2, 7.5, 11 + 2.0 / 3);
+}
+
+TEST(Engine, ADeadlockNamesItsPlace) {
+  // Both ranks send synchronously before they receive.
+  const auto tasks = [] {
+    std::vector<Task> list = {send("to the other", 0, 0, 3, 8), recv("from it", 0, 0, 3, 8)};
+    list[0].synchronous = true;
+    return list;
+  };
+  const Plan plan = two_classes(streams(1), tasks(), streams(1), tasks());
+  EXPECT_THROW(
+      {
+        try {
+          execute(plan, small_cluster(1));
+        } catch (const InternalError& error) {
+          EXPECT_STREQ(error.what(),
+                       "the plan deadlocks: rank 0, class 'first', stream 's0' never ends task 0 "
+                       "'to the other'");
+          throw;
+        }
+      },
+      InternalError);
+}
+
+TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
+  Cluster cluster = small_cluster(1);
+  cluster.storage.write_Bps = 0;
+  const Plan plan = one_class({0, 1}, streams(1),
+                              {with_flow(compute("w", 0, 0), 1, {{Resource::storage_write, 1}})});
+  try {
+    execute(plan, cluster);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the plan sends data over 'storage-write', which has no bandwidth");
+    EXPECT_EQ(error.code(), ExitCode::usage);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
