@@ -24,7 +24,7 @@ enum class Arrivals { exponential, weibull, trace };
 // Repair time of a node: a fixed time, or drawn from measured durations.
 struct RepairTime {
   double fixed_s = 0;
-  std::vector<double> empirical_s;  // if not empty, sampled with equal weight
+  std::vector<double> empirical_s{};  // if not empty, sampled with equal weight
 };
 
 struct FailureClass {
@@ -32,10 +32,10 @@ struct FailureClass {
   FailureKind kind = FailureKind::node;
   double rate_per_node_s = 0;  // long-run mean per wall time; not read by a trace
   Arrivals arrivals = Arrivals::exponential;
-  double weibull_shape = 1;     // of the gaps of the job-wide stream
-  std::vector<double> trace_s;  // arrival times of the whole job, ascending (trace)
-  RepairTime repair;            // of nodes
-  double detect_s = -1;         // negative: recovery.detect; of a planned stop: nothing to detect
+  double weibull_shape = 1;       // of the gaps of the job-wide stream
+  std::vector<double> trace_s{};  // arrival times of the whole job, ascending (trace)
+  RepairTime repair{};            // of nodes
+  double detect_s = -1;           // negative: recovery.detect; of a planned stop: nothing to detect
 };
 
 enum class WhenNoSpare { wait, shrink };

@@ -1,6 +1,7 @@
 #include "sim/campaign/stretch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -11,6 +12,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
+constexpr std::int64_t kMostResidues = 256;  // of leaps: bounds their memory
 
 // A copy may seem to end an ulp after the iteration or period that it fills exactly.
 std::int64_t whole_turns(double duration_s, double turn_s) {
@@ -23,6 +25,7 @@ template <class Value, class Fits>
 std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std::int64_t most) {
   std::int64_t fit = 0;
   std::int64_t excess = most + 1;
+  if (most == 0) return 0;
   double count = std::floor((limit - value(0)) / mean);
   for (int tries = 0; excess - fit > 1; ++tries) {
     if (tries >= 8) count = static_cast<double>(fit + (excess - fit) / 2);
@@ -98,8 +101,45 @@ void Pace::set_common_periods() {
   }
   for (int tier = 0; tier < tiers(); ++tier) {
     const std::int64_t period = cadences_[tier].every_iterations;
-    if (period > 0) mean_iteration_s_ += stall_s_[1 << tier] / static_cast<double>(period);
+    if (period == 0) continue;
+    untimed_ |= 1 << tier;
+    mean_iteration_s_ += stall_s_[1 << tier] / static_cast<double>(period);
   }
+  set_leaps();
+}
+
+// leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
+// of the others to its next start; leaps_[k]: 2^k of these. Everything repeats modulo that period.
+void Pace::set_leaps() {
+  const std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
+  const int timed = (sets() - 1) & ~untimed_;
+  if (!std::has_single_bit(static_cast<unsigned>(timed)) || period == 0 || period > kMostResidues) {
+    return;
+  }
+  const double every_s = cadences_[std::countr_zero(static_cast<unsigned>(timed))].every_s;
+  leaping_tier_ = timed;
+  leaps_.resize(kLeaps, std::vector<Steps>(period));
+  for (std::int64_t residue = 0; residue < period; ++residue) {
+    Steps steps;
+    steps.total = 1;
+    ++steps.by_set[due_by_iteration(residue) | timed];
+    const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
+    steps += steps_between(next, next + iterations_before(every_s, steps, next, kManyIterations));
+    leaps_[0][residue] = steps;
+  }
+  for (int leap = 1; leap < kLeaps; ++leap) {
+    for (std::int64_t residue = 0; residue < period; ++residue) {
+      Steps steps = leaps_[leap - 1][residue];
+      steps += leaps_[leap - 1][(residue + steps.total) % period];
+      leaps_[leap][residue] = steps;
+    }
+  }
+  std::int64_t longest_period = 0;
+  for (const Cadence& cadence : cadences_) {
+    longest_period = std::max(longest_period, cadence.every_iterations);
+  }
+  const double slowest_s = iteration_s_ + *std::max_element(stall_s_.begin(), stall_s_.end());
+  leap_guard_s_ = every_s + static_cast<double>(longest_period + 3) * slowest_s;
 }
 
 double Pace::elapsed_s(const Steps& steps) const {
@@ -113,17 +153,33 @@ double Pace::elapsed_s(const Steps& steps) const {
 Steps Pace::steps_between(std::int64_t first, std::int64_t last) const {
   Steps steps;
   steps.total = last - first;
+  if (untimed_ == 0) return steps;
   // First those with at least the tiers of the set, then without the ones that have more.
   for (int set = 1; set < sets(); ++set) {
     const std::int64_t period = common_period_[set];
     if (period > 0) steps.by_set[set] = (last - 1) / period - (first - 1) / period;
   }
   for (int bit = 1; bit < sets(); bit <<= 1) {
+    if (!(untimed_ & bit)) continue;
     for (int set = 1; set < sets(); ++set) {
       if (!(set & bit)) steps.by_set[set] -= steps.by_set[set | bit];
     }
   }
   return steps;
+}
+
+double Pace::elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const {
+  steps += steps_between(first, last);
+  return elapsed_s(steps);
+}
+
+std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int64_t first,
+                                     std::int64_t most) const {
+  const auto start_s = [&](std::int64_t more) { return elapsed_s(done, first, first + more); };
+  const auto before = [&](double at_s) { return at_s < time_s; };
+  if (!before(start_s(0))) return 0;
+  // The iteration after `more` still starts before: it is one of them.
+  return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
 }
 
 int Pace::due_by_iteration(std::int64_t iteration) const {
@@ -159,21 +215,37 @@ bool Stretch::step(double until_s) {
   if (start_s_ + pace_->elapsed_s(after) > until_s) return false;
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     if (!(set >> tier & 1)) continue;
-    Snapshots& snapshots = snapshots_[tier];
-    snapshots.previous = snapshots.last;
-    snapshots.last = iteration();
-    snapshots.at = done_;
+    note_snapshot(tier, iteration(), done_);
   }
   done_ = after;
   return true;
 }
 
 void Stretch::advance(double until_s) {
+  bool may_leap = now_s() + pace_->leap_guard_s() < until_s;
   while (step(until_s)) {
     if (mode_ == CampaignMode::replay) continue;
     // Up to the next iteration that a timed tier may be due in, which step() then decides.
-    const std::int64_t untimed = iterations_until_timed();
-    take_jump(std::min(untimed, iterations_by(until_s)));
+    take_jump(iterations_by(until_s, iterations_until_timed()));
+    if (may_leap) {
+      leap(until_s - pace_->leap_guard_s());
+      may_leap = false;
+    }
+  }
+}
+
+// Whole periods of the timed tier that end by `until_s`. The iterations after the leaps, which the
+// guard leaves, set the newest snapshots of every tier anew.
+void Stretch::leap(double until_s) {
+  if (!(due() & pace_->leaping_tier())) return;
+  for (int leap = Pace::kLeaps - 1; leap >= 0;) {
+    Steps after = done_;
+    after += pace_->leap(leap, iteration());
+    if (start_s_ + pace_->elapsed_s(after) > until_s) {
+      --leap;
+    } else {
+      done_ = after;
+    }
   }
 }
 
@@ -185,28 +257,18 @@ std::int64_t Stretch::iterations_until_timed() const {
     if (cadence.every_iterations > 0) continue;
     Steps since = done_;
     since -= snapshots_[tier].at;
-    const auto elapsed_s = [&](std::int64_t more) {
-      Steps steps = since;
-      steps += pace_->steps_between(iteration(), iteration() + more);
-      return pace_->elapsed_s(steps);
-    };
-    const auto before = [&](double elapsed) { return elapsed < cadence.every_s; };
-    if (!before(elapsed_s(0))) return 0;
-    // Not due at the start of the iteration after `more`: that one can follow too.
-    count = std::min(count, 1 + largest_fit(elapsed_s, before, cadence.every_s,
-                                            pace_->mean_iteration_s(), count));
+    count = pace_->iterations_before(cadence.every_s, since, iteration(), count);
   }
   return count;
 }
 
-std::int64_t Stretch::iterations_by(double until_s) const {
+// How many iterations, at most `most`, end by `until_s` when no timed tier is due.
+std::int64_t Stretch::iterations_by(double until_s, std::int64_t most) const {
   const auto end_s = [&](std::int64_t more) {
-    Steps steps = done_;
-    steps += pace_->steps_between(iteration(), iteration() + more);
-    return start_s_ + pace_->elapsed_s(steps);
+    return start_s_ + pace_->elapsed_s(done_, iteration(), iteration() + more);
   };
   const auto in_time = [&](double end) { return end <= until_s; };
-  return largest_fit(end_s, in_time, until_s, pace_->mean_iteration_s(), kManyIterations);
+  return largest_fit(end_s, in_time, until_s, pace_->mean_iteration_s(), most);
 }
 
 void Stretch::take_jump(std::int64_t count) {
@@ -218,13 +280,23 @@ void Stretch::take_jump(std::int64_t count) {
     if (period == 0) continue;
     const std::int64_t last = (end - 1) / period * period;
     if (last < begin) continue;
-    Snapshots& snapshots = snapshots_[tier];
-    snapshots.previous = last - period > first_ ? last - period : -1;
-    snapshots.last = last;
-    snapshots.at = done_;
-    snapshots.at += pace_->steps_between(begin, last);
+    Steps before = done_;
+    before += pace_->steps_between(begin, last);
+    note_snapshot(tier, last, before);
   }
   done_ += pace_->steps_between(begin, end);
+}
+
+void Stretch::note_snapshot(int tier, std::int64_t iteration, const Steps& before) {
+  Snapshots& snapshots = snapshots_[tier];
+  const std::int64_t period = pace_->cadence(tier).every_iterations;
+  if (period > 0) {
+    snapshots.previous = iteration - period > first_ ? iteration - period : -1;
+  } else {
+    snapshots.previous = snapshots.last;
+  }
+  snapshots.last = iteration;
+  snapshots.at = before;
 }
 
 std::int64_t Stretch::newest_complete(int tier, double at_s, bool running) const {

@@ -46,14 +46,31 @@ class Pace {
   double mean_iteration_s() const { return mean_iteration_s_; }  // without timed tiers
 
   double elapsed_s(const Steps& steps) const;
+  // The same after first .. last-1 more, as of steps_between().
+  double elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const;
   // Iterations first .. last-1 (first >= 1) when only the tiers due by iteration take snapshots.
   Steps steps_between(std::int64_t first, std::int64_t last) const;
+  // How many of the iterations from `first` on, after `done`, start when less than `time_s` has
+  // elapsed; at most `most`.
+  std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
+                                 std::int64_t most) const;
   // Tiers due by iteration at this one.
   int due_by_iteration(std::int64_t iteration) const;
+
+  // With one timed tier, what its periods hold repeats, so 2^leap of them can be taken at once from
+  // an iteration in which it is due. Which tier (as a set; 0: no leaps), and the steps.
+  static constexpr int kLeaps = 12;
+  int leaping_tier() const { return leaping_tier_; }
+  const Steps& leap(int leap, std::int64_t iteration) const {
+    return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
+  }
+  // In this time every tier starts a snapshot, the timed one two.
+  double leap_guard_s() const { return leap_guard_s_; }
 
  private:
   void set_cadences(const IterationTable& table);
   void set_common_periods();
+  void set_leaps();
 
   double iteration_s_;
   double mean_iteration_s_;
@@ -61,6 +78,10 @@ class Pace {
   std::vector<Cadence> cadences_;
   // By set: the iterations at which all of its tiers are due are the multiples of this; 0: never.
   std::vector<std::int64_t> common_period_;
+  int untimed_ = 0;  // the set of tiers by iterations
+  int leaping_tier_ = 0;
+  double leap_guard_s_ = 0;
+  std::vector<std::vector<Steps>> leaps_;  // by leap and iteration modulo the common period
 };
 
 // From a (re)start to the next event. A tier by iterations is due at the multiples of its period
@@ -92,8 +113,10 @@ class Stretch {
   };
 
   int due() const;
+  void leap(double until_s);
+  void note_snapshot(int tier, std::int64_t iteration, const Steps& before);
   std::int64_t iterations_until_timed() const;
-  std::int64_t iterations_by(double until_s) const;
+  std::int64_t iterations_by(double until_s, std::int64_t most) const;
   void take_jump(std::int64_t count);
 
   const Pace* pace_;

@@ -1,0 +1,386 @@
+// The rules of a campaign, one by one, on accounts worked out by hand.
+#include "sim/campaign/campaign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Modes = testing::TestWithParam<CampaignMode>;
+
+FailureClass traced(FailureKind kind, std::vector<double> times_s) {
+  FailureClass result;
+  result.name = kind == FailureKind::process ? "process"
+                : kind == FailureKind::node  ? "node"
+                                             : "planned";
+  result.kind = kind;
+  result.arrivals = Arrivals::trace;
+  result.trace_s = std::move(times_s);
+  return result;
+}
+
+// Iterations of 10 s; a copy to host memory every 2 iterations costs 1 s and is complete after 4,
+// one to storage every 4 costs 2 and is complete after 15. With `keeper` host memory survives the
+// trainer.
+CampaignInputs two_tiers(bool keeper = true) {
+  CampaignInputs inputs;
+  const SnapshotTier host{.place = SnapshotPlace::host_memory,
+                          .mode = SnapshotMode::async,
+                          .every_iterations = 2,
+                          .keeper_process = keeper};
+  const SnapshotTier storage{.mode = SnapshotMode::async, .every_iterations = 4};
+  inputs.table.tiers = {{host, 4, 3}, {storage, 15, 20}};
+  inputs.table.iteration_s = {10, 11, 12, 14};
+  inputs.recovery = {.spares = 0, .detect_s = 5, .restart_s = 30};
+  inputs.campaign = {430, 1, 1};
+  return inputs;
+}
+
+struct Account {
+  std::int64_t iterations;
+  double wall_s, stall_s, redo_s, detect_s, restart_s, degraded_s, wait_s;
+};
+
+void expect_account(const ReplicaResult& result, const Account& expected, double iteration_s = 10) {
+  const auto lost_s = [&](Loss loss) { return result.lost_s[static_cast<int>(loss)]; };
+  EXPECT_EQ(result.iterations, expected.iterations);
+  EXPECT_DOUBLE_EQ(result.wall_s, expected.wall_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::stall), expected.stall_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::redo), expected.redo_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::detect), expected.detect_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::restart), expected.restart_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::degraded), expected.degraded_s);
+  EXPECT_DOUBLE_EQ(lost_s(Loss::wait), expected.wait_s);
+  if (expected.degraded_s == 0) {
+    EXPECT_DOUBLE_EQ(result.useful_s, static_cast<double>(expected.iterations) * iteration_s);
+  }
+}
+
+TEST_P(Modes, EachClassOnceByHand) {
+  CampaignInputs inputs = two_tiers();
+  inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::node, {150}),
+                     traced(FailureKind::planned, {335})};
+  inputs.failures[1].repair.fixed_s = 100;
+  inputs.failures[1].detect_s = 7;
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  // 0-41: iterations 0 1 2* 3 (* host: 11 s). 41-50: part of 4** (9 s cut), whose copy of state 4
+  // in host memory is complete at 45. Detect to 55, restart 30 + restore 3 to 88. 88-143: 4 5 6* 7
+  // 8** (14 s); the storage copy of state 8 is complete at 144. 143-150: part of 9 (7 s cut). The
+  // node is lost and host memory with it: back to 8, so the 10 s of iteration 8 are redone. Detect
+  // to 157, wait for the repair to 250, restart 30 + 20 to 300. 300-341: 8 9 10* 11. Planned stop
+  // at 341: 15 s to storage, restart 50 to 406. 406-426: 12 13. Iteration 14 would end at 437, so
+  // the account ends at 426.
+  expect_account(result, {.iterations = 14,
+                          .wall_s = 426,
+                          .stall_s = 1 + (1 + 4) + 1 + 15,
+                          .redo_s = 9 + 7 + 10,
+                          .detect_s = 5 + 7,
+                          .restart_s = 33 + 50 + 50,
+                          .degraded_s = 0,
+                          .wait_s = 93});
+  EXPECT_EQ(result.failures, (std::vector<std::int64_t>{1, 1, 1}));
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 1, 0}));
+  EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4, 1}));
+  EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{0, 0}));
+  EXPECT_DOUBLE_EQ(result.node_down_s, 100);
+}
+
+TEST_P(Modes, WithoutKeeperHostMemoryDiesWithTheTrainer) {
+  CampaignInputs inputs = two_tiers(false);
+  inputs.failures = {traced(FailureKind::process, {50})};
+  inputs.campaign.length_s = 95;
+  // Nothing in storage yet: from the beginning, restore 0. 85-95: iteration 0.
+  expect_account(run_replica(inputs, 0, GetParam()), {1, 95, 1, 9 + 40, 5, 30, 0, 0});
+  EXPECT_EQ(run_replica(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{0, 0, 1}));
+}
+
+TEST_P(Modes, AnUnfinishedCopyFallsBackToTheOneBefore) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.length_s = 100;
+  // The copy of state 4, started at 41, is complete at 45: before, state 2 counts.
+  inputs.failures = {traced(FailureKind::process, {44.5})};
+  expect_account(run_replica(inputs, 0, GetParam()), {3, 92.5, 1, 3.5 + 20, 5, 33, 0, 0});
+  inputs.failures = {traced(FailureKind::process, {45.5})};
+  expect_account(run_replica(inputs, 0, GetParam()), {5, 93.5, 1, 4.5, 5, 33, 0, 0});
+}
+
+TEST_P(Modes, AFailureDuringRecoveryStartsItAgain) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.length_s = 150;
+  inputs.failures = {traced(FailureKind::process, {50, 60, 66})};
+  // 50-55 detect, 55-60 restart; 60-65 detect, 65-66 restart; 66-71 detect, 71-104 restart.
+  expect_account(run_replica(inputs, 0, GetParam()), {8, 145, 1 + 1, 9, 15, 5 + 1 + 33, 0, 0});
+}
+
+TEST_P(Modes, ANodeLostDuringRecoveryTakesHostMemoryWithIt) {
+  CampaignInputs inputs = two_tiers();
+  inputs.recovery.spares = 1;
+  inputs.campaign.length_s = 110;
+  inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::node, {60})};
+  // Decided for host memory, then nothing is left: 60-65 detect, 65-95 restart from the beginning.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  expect_account(result, {1, 105, 1, 9 + 40, 10, 5 + 30, 0, 0});
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 1}));
+}
+
+TEST_P(Modes, SparesAreTakenAtOnceAndRepairedNodesBecomeSpares) {
+  CampaignInputs inputs = two_tiers();
+  inputs.recovery.spares = 1;
+  inputs.campaign.length_s = 400;
+  inputs.failures = {traced(FailureKind::node, {5, 100, 150})};
+  inputs.failures[0].repair.fixed_s = 80;
+  // The first takes the spare; repaired at 85 it serves the second; the third, 150, waits from 155
+  // until the second's node is back at 180.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::wait)], 25);
+  EXPECT_DOUBLE_EQ(result.node_down_s, 240);
+}
+
+TEST_P(Modes, PlannedStopsRedoNothing) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.length_s = 1000;
+  inputs.failures = {traced(FailureKind::planned, {100, 101, 200, 500})};
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  EXPECT_EQ(result.lost_s[static_cast<int>(Loss::redo)], 0);
+  EXPECT_EQ(result.lost_s[static_cast<int>(Loss::detect)], 0);
+  // The second is merged into the first: both wait for the end of the same iteration.
+  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], 3 * 50);
+  EXPECT_EQ(result.failures, (std::vector<std::int64_t>{4}));
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 0, 0}));
+}
+
+TEST_P(Modes, APlannedStopWhileDownIsDoneByThen) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.length_s = 150;
+  inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::planned, {60})};
+  const ReplicaResult with_stop = run_replica(inputs, 0, GetParam());
+  inputs.failures.pop_back();
+  ReplicaResult without = run_replica(inputs, 0, GetParam());
+  without.failures.push_back(1);
+  EXPECT_EQ(with_stop, without);
+}
+
+TEST_P(Modes, AFailureDuringTheLastSnapshotLosesTheIterations) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.length_s = 120;
+  inputs.failures = {traced(FailureKind::planned, {12}), traced(FailureKind::process, {25})};
+  // Stop at 20, 5 s of the snapshot, then back to the beginning: 25-30 detect, 30-60 restart.
+  // 60-115: 0 1 2* 3 4**.
+  expect_account(run_replica(inputs, 0, GetParam()), {5, 115, 5 + 1 + 4, 20, 5, 30, 0, 0});
+}
+
+// Two nodes to a replica: one lost node costs one of four replicas until it is back.
+TEST_P(Modes, ShrinkContinuesWithoutAReplicaAndGrowsBack) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.nodes_per_replica = 2;
+  inputs.table.shrunk_iteration_s = {9};
+  inputs.table.shrunk_progress = {0.75};
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.campaign.length_s = 210;
+  inputs.failures = {traced(FailureKind::node, {5})};
+  inputs.failures[0].repair.fixed_s = 80;
+  // Cut 5, detect to 10, restart to 40. Shrunk: 0 and 1 to 58, 2* to 68, 3 to 77, and 4** (9 + 4)
+  // to 90; the node is back at 85, so at 90 a stop to grow: 15 s to storage, restart 50 to 155.
+  // Full: 5 6* 7 8** to 155 + 10 + 11 + 10 + 14 = 200, 9 to 210.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  expect_account(result, {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
+  EXPECT_DOUBLE_EQ(result.useful_s, 5 * 7.5 + 5 * 10);
+}
+
+TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 2;
+  inputs.table.shrunk_iteration_s = {10};
+  inputs.table.shrunk_progress = {0.5};
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.campaign.length_s = 120;
+  inputs.failures = {traced(FailureKind::node, {1, 2})};
+  inputs.failures[0].repair.fixed_s = 50;
+  // Two of two replicas are gone until 51; then one runs, and both from the restart at 81 on, as
+  // the other node is back at 52.
+  expect_account(run_replica(inputs, 0, GetParam()), {3, 112, 1, 1, 1 + 5, 30, 0, 51 - 7});
+}
+
+TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
+  CampaignInputs inputs;
+  const SnapshotTier storage{.every_s = 25};
+  inputs.table.tiers = {{storage, 2, 1}};
+  inputs.table.iteration_s = {10, 12};
+  inputs.recovery = {.detect_s = 1, .restart_s = 4};
+  inputs.campaign = {200, 1, 1};
+  inputs.failures = {traced(FailureKind::process, {100})};
+  // Starts at 30 (iteration 3), then at 30 + 12 + 2 x 10 = 62 (6) and 94 (9); complete at 96.
+  // Down 100-106; from 9 on: 106-136, start at 136 (12), 168 (15), 200: no more.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  expect_account(result, {18, 200, 2 + 2 + 2 + 2, 6, 1, 5, 0, 0});
+  EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4}));
+}
+
+TEST_P(Modes, ATierSlowerThanItsPeriodSkipsTurns) {
+  CampaignInputs inputs = two_tiers();
+  inputs.table.tiers[0].complete_s = 35;  // 11 + 10 + 10 < 35 <= 11 + 10 + 10 + 10: every 4
+  inputs.campaign.length_s = 10 * 20 + 4 * 4;
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  EXPECT_EQ(result.iterations, 20);
+  EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{4, 0}));
+}
+
+TEST_P(Modes, NoFailureLeavesPlainAndStall) {
+  CampaignInputs inputs = two_tiers();
+  inputs.table.tiers.pop_back();
+  inputs.table.iteration_s = {0.1, 0.13};
+  inputs.table.tiers[0].tier.every_iterations = 10;
+  inputs.table.tiers[0].complete_s = 0.5;
+  inputs.campaign.length_s = 1e5 * 0.1 + 9999 * (0.13 - 0.1) + 1e-6;
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  EXPECT_EQ(result.iterations, 100000);
+  EXPECT_DOUBLE_EQ(result.useful_s / result.wall_s,
+                   (1e5 * 0.1) / (1e5 * 0.1 + 9999 * (0.13 - 0.1)));
+  EXPECT_EQ(result.lost_s[static_cast<int>(Loss::redo)], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Campaign, Modes,
+                         testing::Values(CampaignMode::fast_forward, CampaignMode::replay),
+                         [](const auto& mode) {
+                           return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
+                         });
+
+// --- many replicas
+
+CampaignInputs with_rates(double process_per_s, double node_per_s) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 10;
+  inputs.campaign = {20000, 50, 3};
+  inputs.recovery.spares = 1;
+  FailureClass process;
+  process.name = "crash";
+  process.kind = FailureKind::process;
+  process.rate_per_node_s = process_per_s / inputs.nodes;
+  FailureClass node;
+  node.name = "gpu";
+  node.rate_per_node_s = node_per_s / inputs.nodes;
+  node.arrivals = Arrivals::weibull;
+  node.weibull_shape = 0.7;
+  node.repair.fixed_s = 700;
+  inputs.failures = {process, node, traced(FailureKind::planned, {5000, 15000})};
+  inputs.tokens = 1e6;
+  inputs.tokens_per_iteration = 100;
+  inputs.price_usd_per_s = 2;
+  return inputs;
+}
+
+std::vector<Estimate> all_estimates(const CampaignReport& report) {
+  std::vector<Estimate> all = {report.goodput,  report.ettr,        report.wall_s,
+                               report.useful_s, report.iterations,  report.nodes_down,
+                               report.job_days, report.job_cost_usd};
+  for (const Estimate& lost_s : report.lost_s) all.push_back(lost_s);
+  for (const auto* map : {&report.failures, &report.survival, &report.skipped_snapshots}) {
+    for (const auto& [name, value] : *map) all.push_back(value);
+  }
+  return all;
+}
+
+TEST(Campaign, AnyNumberOfThreadsGivesTheSameBytes) {
+  const CampaignInputs inputs = with_rates(1e-3, 1e-3);
+  const std::vector<Estimate> one = all_estimates(run_campaign(inputs, 1));
+  EXPECT_EQ(one, all_estimates(run_campaign(inputs, 2)));
+  EXPECT_EQ(one, all_estimates(run_campaign(inputs, 7)));
+  CampaignInputs other = inputs;
+  other.campaign.seed = 4;
+  EXPECT_NE(one, all_estimates(run_campaign(other, 1)));
+}
+
+TEST(Campaign, ReportAddsUp) {
+  const CampaignReport report = run_campaign(with_rates(1e-3, 1e-3), 2);
+  EXPECT_EQ(report.replicas, 50);
+  double sum_s = report.useful_s.mean;
+  for (const Estimate& lost_s : report.lost_s) {
+    sum_s += lost_s.mean;
+  }
+  EXPECT_NEAR(sum_s, report.wall_s.mean, 1e-9 * sum_s);
+  EXPECT_EQ(report.failures.at("planned").mean, 2);
+  EXPECT_DOUBLE_EQ(report.failures.at("unexpected").mean,
+                   report.failures.at("crash").mean + report.failures.at("gpu").mean);
+  EXPECT_NEAR(report.survival.at("host-memory").mean + report.survival.at("storage").mean +
+                  report.survival.at("none").mean,
+              1, 1e-12);
+  // Host memory serves the crashes at most.
+  EXPECT_LT(report.survival.at("host-memory").mean, 0.6);
+  EXPECT_GT(report.survival.at("host-memory").mean, 0.3);
+  EXPECT_LT(report.goodput.low, report.goodput.mean);
+  EXPECT_LT(report.goodput.p05, report.goodput.low);
+  EXPECT_GT(report.ettr.mean, report.goodput.mean);
+  // 10,000 iterations of 10 s at this goodput.
+  EXPECT_NEAR(report.job_days.mean, 1e5 / 86400 / report.goodput.mean, 0.05 * report.job_days.mean);
+  EXPECT_DOUBLE_EQ(report.job_cost_usd.mean, report.job_days.mean * 86400 * 2);
+}
+
+TEST(Campaign, RareFailuresCostNothingFrequentOnesEverything) {
+  const double none = run_campaign(with_rates(0, 0), 1).goodput.mean;
+  EXPECT_NEAR(run_campaign(with_rates(1e-9, 1e-9), 1).goodput.mean, none, 1e-4);
+  const CampaignReport hopeless = run_campaign(with_rates(1, 1), 1);
+  EXPECT_LT(hopeless.goodput.mean, 1e-3);
+  EXPECT_TRUE(std::isinf(hopeless.job_days.mean));
+}
+
+// Nodes down are the servers of an M/G/infinity queue: Poisson with mean rate x repair (Takacs).
+TEST(Campaign, NodesDownAreRateTimesRepair) {
+  CampaignInputs inputs = with_rates(0, 0);
+  inputs.failures[1].arrivals = Arrivals::exponential;
+  inputs.failures[1].rate_per_node_s = 2e-3 / inputs.nodes;
+  inputs.failures[1].repair.empirical_s = {100, 300, 2000};
+  inputs.campaign = {2e6, 40, 1};
+  inputs.recovery.spares = 100;
+  const CampaignReport report = run_campaign(inputs, 2);
+  const double expected = 2e-3 * 800;
+  EXPECT_NEAR(report.nodes_down.mean, expected, 0.01 * expected);
+  EXPECT_LE(report.nodes_down.high - report.nodes_down.low, 0.02 * expected);
+  EXPECT_EQ(report.lost_s[static_cast<int>(Loss::wait)].mean, 0);
+  // With fewer spares than that are down, the job waits.
+  inputs.recovery.spares = 1;
+  EXPECT_GT(run_campaign(inputs, 2).lost_s[static_cast<int>(Loss::wait)].mean, 1e5);
+}
+
+// Llama 3 405B: 2,048 nodes, 54 days, 419 unexpected interruptions.
+TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 2048;
+  inputs.campaign = {54 * 86400.0, 200, 1};
+  FailureClass node;
+  node.name = "node";
+  node.rate_per_node_s = 3.24e-3 / 86400;
+  node.arrivals = Arrivals::weibull;
+  node.weibull_shape = 0.7;
+  FailureClass process;
+  process.name = "process";
+  process.kind = FailureKind::process;
+  process.rate_per_node_s = 0.55e-3 / 86400;
+  inputs.failures = {node, process};
+  EXPECT_NEAR(run_campaign(inputs).failures.at("unexpected").mean, 419, 0.02 * 419);
+}
+
+TEST(Campaign, WhatCannotBeIsAnError) {
+  CampaignInputs inputs = two_tiers();
+  inputs.campaign.replicas = 0;
+  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs = two_tiers();
+  inputs.campaign.length_s = 0;
+  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs = two_tiers();
+  inputs.failures.resize(1);
+  inputs.failures[0].rate_per_node_s = -1;
+  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs = two_tiers();
+  inputs.table.iteration_s.pop_back();
+  EXPECT_THROW(run_campaign(inputs), InternalError);
+}
+
+}  // namespace
+}  // namespace windtunnel
