@@ -1,0 +1,44 @@
+// windtunnel list: what can be named in a scenario.
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "report/listing.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ListOptions {
+  std::string what;
+  bool json = false;
+};
+
+std::vector<std::string> listing_names() {
+  std::vector<std::string> names;
+  for (const Listing& listing : listings()) names.emplace_back(listing.name);
+  return names;
+}
+
+ExitCode list(const ListOptions& options) {
+  const auto listing =
+      std::find_if(listings().begin(), listings().end(),
+                   [&](const Listing& candidate) { return candidate.name == options.what; });
+  if (listing == listings().end()) {
+    throw Error(unknown_name("list", options.what, listing_names()));
+  }
+  print_result(options.json ? json_text(listing->document()) : table_text(listing->table()));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action define_list(CLI::App& app) {
+  auto options = std::make_shared<ListOptions>();
+  app.add_option("WHAT", options->what, fmt::format("{}", fmt::join(listing_names(), ", ")))
+      ->required();
+  app.add_flag("--json", options->json, "every number with its interval, origin and source");
+  return [options] { return list(*options); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,123 @@
+#include "cli/overrides.hpp"
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::pair<std::string, std::string> split_assignment(const std::string& option,
+                                                     const std::string& argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw Error(fmt::format("{} '{}': expected KEY=VALUE, as in {}", option, argument,
+                            option == "--set" ? "--set layout.pp=8" : "--vary layout.pp=4,8,16"));
+  }
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// Tracks whether a comma separates values: not inside of quotes, brackets or braces.
+class Nesting {
+ public:
+  bool inside() const { return quote_ != 0 || !open_.empty(); }
+
+  // False when a bracket closes what was not opened.
+  bool read(char c) {
+    if (quote_ != 0) {
+      if (c == quote_) quote_ = 0;
+      return true;
+    }
+    switch (c) {
+      case '\'':
+      case '"':
+        quote_ = c;
+        return true;
+      case '[':
+        open_.push_back(']');
+        return true;
+      case '{':
+        open_.push_back('}');
+        return true;
+      case ']':
+      case '}':
+        if (open_.empty() || open_.back() != c) return false;
+        open_.pop_back();
+        return true;
+      default:
+        return true;
+    }
+  }
+
+ private:
+  char quote_ = 0;
+  std::string open_;  // closing brackets still expected
+};
+
+std::vector<std::string> split_values(const std::string& argument, const std::string& values) {
+  std::vector<std::string> parts(1);
+  Nesting nesting;
+  for (const char c : values) {
+    if (!nesting.read(c)) {
+      throw Error(fmt::format("--vary '{}': '{}' closes nothing", argument, c));
+    }
+    if (c == ',' && !nesting.inside()) {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(c);
+    }
+  }
+  if (nesting.inside()) {
+    throw Error(fmt::format("--vary '{}': a bracket or quote is left open", argument));
+  }
+  for (std::string& part : parts) {
+    part = trimmed(part);
+    if (part.empty()) throw Error(fmt::format("--vary '{}': a value is empty", argument));
+  }
+  return parts;
+}
+
+}  // namespace
+
+Overrides parse_overrides(const std::vector<std::string>& arguments) {
+  Overrides overrides;
+  for (const std::string& argument : arguments) {
+    overrides.push_back(split_assignment("--set", argument));
+  }
+  return overrides;
+}
+
+std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments) {
+  std::vector<VariedKey> keys;
+  for (const std::string& argument : arguments) {
+    const auto [key, values] = split_assignment("--vary", argument);
+    if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
+      throw Error(fmt::format("--vary '{}': '{}' is varied twice", argument, key));
+    }
+    keys.push_back({key, split_values(argument, values)});
+  }
+  return keys;
+}
+
+std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
+  std::vector<Overrides> points = {{}};
+  for (const VariedKey& key : keys) {
+    std::vector<Overrides> longer;
+    for (const Overrides& point : points) {
+      for (const std::string& value : key.values) {
+        longer.push_back(point);
+        longer.back().emplace_back(key.key, value);
+      }
+    }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+// --set KEY=VALUE and --vary KEY=A,B,C as given on the command line.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/case.hpp"
+
+namespace windtunnel {
+
+// Throws Error when there is no KEY or no "=".
+Overrides parse_overrides(const std::vector<std::string>& arguments);
+
+struct VariedKey {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+// Values are separated by commas outside of brackets, braces and quotes. Throws Error when a value
+// is empty, a bracket or quote is left open, or a key is varied twice.
+std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments);
+
+// All combinations; the last key changes fastest.
+std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
+
+}  // namespace windtunnel

@@ -1,0 +1,93 @@
+// windtunnel run: one scenario from file to report.
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/overrides.hpp"
+#include "report/json.hpp"
+#include "report/page.hpp"
+#include "sim/simulate.hpp"
+#include "traces/perfetto.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string out;
+  bool json = false;
+  bool timing = false;
+  bool explain = false;
+  bool allow_oom = false;
+  int threads = 0;
+};
+
+void write_folder(const Record& record, const std::string& folder) {
+  const Json document = page_document(record);
+  write_file(folder + "/record.json", json_text(document));
+  write_file(folder + "/report.html", html_page(document));
+  std::ostringstream trace;
+  write_perfetto(trace, record.plan, record.timeline);
+  write_file(folder + "/trace.json", trace.str());
+}
+
+std::string timing_text(const Record& record) {
+  return fmt::format("\nsimulated in {:.2f} s, peak memory {:.0f} MB\n", record.wall_s,
+                     record.peak_rss_bytes / 1e6);
+}
+
+Record simulate_with_progress(const Case& the_case, const RunOptions& options) {
+  Progress progress;
+  SimulateOptions simulate_options;
+  simulate_options.threads = options.threads;
+  simulate_options.allow_oom = options.allow_oom;
+  simulate_options.progress = [&](const std::string& step) { progress.show(step); };
+  Record record = simulate(the_case, simulate_options);
+  record.version = program_version();
+  return record;
+}
+
+ExitCode run(const RunOptions& options) {
+  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  if (!options.out.empty()) prepare_folder(options.out);
+  if (options.explain) print_human(explain_text(the_case.values) + "\n", options.json);
+  const Record record = simulate_with_progress(the_case, options);
+  if (!options.out.empty()) write_folder(record, options.out);
+  if (options.json) print_result(json_text(run_document(record, options.timing)));
+  std::string text = summary_text(summarise(record), human_style(options.json));
+  if (options.timing) text += timing_text(record);
+  if (!options.out.empty()) {
+    text += fmt::format(
+        "\nwrote {0}/report.html, {0}/trace.json (for ui.perfetto.dev), "
+        "{0}/record.json\n",
+        options.out);
+  }
+  print_human(text, options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action define_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
+  app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--out", options->out, "write report.html, trace.json and record.json here")
+      ->type_name("DIR");
+  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
+  app.add_flag("--explain", options->explain, "print every resolved value with its origin");
+  app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
+  app.add_option("-j", options->threads, "threads of the campaign (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return [options] { return run(*options); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,310 @@
+#include "report/listing.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "models/base/units.hpp"
+#include "policies/schedules.hpp"
+#include "policies/snapshot_tiers.hpp"
+#include "report/summary.hpp"
+#include "scenarios/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+Json parameter_json(const Parameter& parameter) {
+  return {{"value", parameter.value},
+          {"low", parameter.low},
+          {"high", parameter.high},
+          {"origin", to_string(parameter.origin)},
+          {"source", parameter.source}};
+}
+
+std::string tflops_text(const Parameter& flops) {
+  return flops.value > 0 ? fmt::format("{:.1f}", flops.value / 1e12) : "-";
+}
+
+TextTable gpu_table() {
+  TextTable table{{{"gpu"},
+                   {"fp16 TFLOP/s", Align::right},
+                   {"bf16", Align::right},
+                   {"fp8", Align::right},
+                   {"memory", Align::right},
+                   {"bandwidth", Align::right},
+                   {"SMs", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const GpuSpec& gpu : library_gpus()) {
+    table.rows.push_back({gpu.name, tflops_text(gpu.fp16_flops), tflops_text(gpu.bf16_flops),
+                          tflops_text(gpu.fp8_flops), format_bytes(gpu.memory_bytes.value),
+                          format_bandwidth(gpu.memory_Bps.value),
+                          fmt::format("{:.0f}", gpu.sms.value), to_string(gpu.memory_Bps.origin),
+                          gpu.memory_Bps.source});
+  }
+  return table;
+}
+
+Json gpu_json(const GpuSpec& gpu) {
+  return {{"name", gpu.name},
+          {"fp32_flops", parameter_json(gpu.fp32_flops)},
+          {"tf32_flops", parameter_json(gpu.tf32_flops)},
+          {"fp16_flops", parameter_json(gpu.fp16_flops)},
+          {"bf16_flops", parameter_json(gpu.bf16_flops)},
+          {"fp8_flops", parameter_json(gpu.fp8_flops)},
+          {"memory_bytes", parameter_json(gpu.memory_bytes)},
+          {"memory_Bps", parameter_json(gpu.memory_Bps)},
+          {"sms", parameter_json(gpu.sms)},
+          {"l2_bytes", parameter_json(gpu.l2_bytes)}};
+}
+
+Json gpu_document() {
+  Json array = Json::array();
+  for (const GpuSpec& gpu : library_gpus()) array.push_back(gpu_json(gpu));
+  return {{"gpus", array}};
+}
+
+TextTable node_table() {
+  TextTable table{{{"node"},
+                   {"gpus"},
+                   {"NVLink per GPU", Align::right},
+                   {"NICs"},
+                   {"PCIe per GPU", Align::right},
+                   {"host memory", Align::right},
+                   {"cores", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const NodeSpec& node : library_nodes()) {
+    table.rows.push_back({node.name, fmt::format("{} x {}", node.gpus, node.gpu.name),
+                          format_bandwidth(node.nvlink_Bps.value),
+                          fmt::format("{} x {}", node.nics, format_bandwidth(node.nic_Bps.value)),
+                          format_bandwidth(node.pcie_Bps.value),
+                          format_bytes(node.host_memory_bytes.value),
+                          fmt::format("{:.0f}", node.cpu_cores.value),
+                          to_string(node.nic_Bps.origin), node.nic_Bps.source});
+  }
+  return table;
+}
+
+Json node_document() {
+  Json array = Json::array();
+  for (const NodeSpec& node : library_nodes()) {
+    array.push_back({{"name", node.name},
+                     {"gpu", node.gpu.name},
+                     {"gpus", node.gpus},
+                     {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
+                     {"nics", node.nics},
+                     {"nic_Bps", parameter_json(node.nic_Bps)},
+                     {"pcie_Bps", parameter_json(node.pcie_Bps)},
+                     {"host_memory_bytes", parameter_json(node.host_memory_bytes)},
+                     {"host_memory_Bps", parameter_json(node.host_memory_Bps)},
+                     {"cpu_cores", parameter_json(node.cpu_cores)},
+                     {"storage_nic_Bps", parameter_json(node.storage_nic_Bps)}});
+  }
+  return {{"nodes", array}};
+}
+
+TextTable model_table() {
+  TextTable table{{{"model"},
+                   {"parameters", Align::right},
+                   {"layers", Align::right},
+                   {"hidden", Align::right},
+                   {"heads", Align::right},
+                   {"kv heads", Align::right},
+                   {"ffn", Align::right},
+                   {"vocabulary", Align::right},
+                   {"sequence", Align::right},
+                   {"source"}},
+                  {}};
+  for (const TransformerSpec& model : library_models()) {
+    table.rows.push_back({model.name, format_count(model.parameters()),
+                          std::to_string(model.layers), std::to_string(model.hidden),
+                          std::to_string(model.heads), std::to_string(model.kv_heads),
+                          std::to_string(model.ffn_hidden), std::to_string(model.vocabulary),
+                          std::to_string(model.sequence), model.source});
+  }
+  return table;
+}
+
+Json model_document() {
+  Json array = Json::array();
+  for (const TransformerSpec& model : library_models()) {
+    array.push_back(
+        {{"name", model.name},
+         {"parameters", model.parameters()},
+         {"layers", model.layers},
+         {"hidden", model.hidden},
+         {"heads", model.heads},
+         {"kv_heads", model.kv_heads},
+         {"ffn_hidden", model.ffn_hidden},
+         {"vocabulary", model.vocabulary},
+         {"sequence", model.sequence},
+         {"activation", model.activation == Activation::swiglu ? "swiglu" : "gelu"},
+         {"normalisation",
+          model.normalisation == Normalisation::rms_norm ? "rms-norm" : "layer-norm"},
+         {"position", model.position == PositionEncoding::rotary ? "rotary" : "learned"},
+         {"biases", model.biases},
+         {"tied_embeddings", model.tied_embeddings},
+         {"source", model.source}});
+  }
+  return {{"models", array}};
+}
+
+const char* topology_name(Topology topology) {
+  return topology == Topology::rail_fat_tree ? "rail-fat-tree" : "fat-tree";
+}
+
+TextTable fabric_table() {
+  TextTable table{{{"fabric"},
+                   {"topology"},
+                   {"nodes per pod", Align::right},
+                   {"pod oversubscription", Align::right},
+                   {"hop latency", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const NamedFabric& named : library_fabrics()) {
+    const FabricSpec& fabric = named.fabric;
+    table.rows.push_back({named.name, topology_name(fabric.topology),
+                          fabric.nodes_per_pod > 0 ? with_separators(fabric.nodes_per_pod) : "all",
+                          fmt::format("{:g}", fabric.pod_oversubscription),
+                          format_seconds(fabric.hop_latency_s.value),
+                          to_string(fabric.hop_latency_s.origin), fabric.hop_latency_s.source});
+  }
+  return table;
+}
+
+Json fabric_document() {
+  Json array = Json::array();
+  for (const NamedFabric& named : library_fabrics()) {
+    array.push_back({{"name", named.name},
+                     {"topology", topology_name(named.fabric.topology)},
+                     {"nodes_per_pod", named.fabric.nodes_per_pod},
+                     {"pod_oversubscription", named.fabric.pod_oversubscription},
+                     {"hop_latency_s", parameter_json(named.fabric.hop_latency_s)}});
+  }
+  return {{"fabrics", array}};
+}
+
+TextTable schedule_table() {
+  TextTable table{{{"schedule"}, {"what it is"}, {"source"}}, {}};
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    table.rows.push_back(
+        {std::string(kind.name), std::string(kind.help), std::string(kind.source)});
+  }
+  return table;
+}
+
+Json schedule_document() {
+  Json array = Json::array();
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    array.push_back({{"name", kind.name}, {"help", kind.help}, {"source", kind.source}});
+  }
+  return {{"schedules", array}};
+}
+
+std::array<int, kOrigins> parameters_by_origin(const Calibration& calibration) {
+  std::array<int, kOrigins> counts{};
+  for (const CalibrationField& field : calibration_fields()) {
+    ++counts[static_cast<size_t>((calibration.*field.member).origin)];
+  }
+  return counts;
+}
+
+TextTable calibration_table() {
+  TextTable table{{{"calibration"}, {"gpu"}}, {}};
+  for (int i = 0; i < kOrigins; ++i) {
+    table.columns.push_back({to_string(static_cast<Origin>(i)), Align::right});
+  }
+  for (const Calibration& calibration : library_calibrations()) {
+    std::vector<std::string> row = {calibration.name,
+                                    calibration.gpu.empty() ? "any" : calibration.gpu};
+    for (const int count : parameters_by_origin(calibration)) row.push_back(std::to_string(count));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json calibration_document() {
+  Json array = Json::array();
+  for (const Calibration& calibration : library_calibrations()) {
+    Json parameters = Json::object();
+    for (const CalibrationField& field : calibration_fields()) {
+      Json parameter = parameter_json(calibration.*field.member);
+      parameter["unit"] = field.unit;
+      parameters[std::string(field.name)] = std::move(parameter);
+    }
+    array.push_back(
+        {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}});
+  }
+  return {{"calibrations", array}};
+}
+
+// Every kind of tier that a scenario can name; with and without what changes what it survives.
+struct TierKind {
+  SnapshotTier tier;
+  std::string_view help;
+};
+
+const std::vector<TierKind>& tier_kinds() {
+  const SnapshotTier storage{.place = SnapshotPlace::storage};
+  const SnapshotTier host{.place = SnapshotPlace::host_memory};
+  const SnapshotTier keeper{.place = SnapshotPlace::host_memory, .keeper_process = true};
+  static const std::vector<TierKind> kinds = {
+      {host, "copy in the node's memory, held by the trainer"},
+      {keeper, "copy in the node's memory, held by a process of its own (keeper: process)"},
+      {storage, "written to shared storage (mode: sync or async)"}};
+  return kinds;
+}
+
+std::string survived_text(const SnapshotTier& tier) {
+  const std::pair<FailureKind, const char*> failures[] = {{FailureKind::process, "process crash"},
+                                                          {FailureKind::planned, "planned stop"},
+                                                          {FailureKind::node, "node loss"}};
+  std::string text;
+  for (const auto& [kind, name] : failures) {
+    if (survives(tier, kind)) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+TextTable snapshot_table() {
+  TextTable table{{{"tier"}, {"survives"}, {"what it is"}}, {}};
+  for (const TierKind& kind : tier_kinds()) {
+    table.rows.push_back({tier_name(kind.tier), survived_text(kind.tier), std::string(kind.help)});
+  }
+  return table;
+}
+
+Json snapshot_document() {
+  Json array = Json::array();
+  for (const TierKind& kind : tier_kinds()) {
+    array.push_back({{"tier", tier_name(kind.tier)},
+                     {"keeper", kind.tier.keeper_process},
+                     {"survives",
+                      {{"process", survives(kind.tier, FailureKind::process)},
+                       {"planned", survives(kind.tier, FailureKind::planned)},
+                       {"node", survives(kind.tier, FailureKind::node)}}},
+                     {"help", kind.help}});
+  }
+  return {{"snapshots", array}};
+}
+
+}  // namespace
+
+const std::vector<Listing>& listings() {
+  static const std::vector<Listing> table = {
+      {"gpus", "GPUs of the library", gpu_table, gpu_document},
+      {"nodes", "nodes of the library", node_table, node_document},
+      {"models", "transformers of the library", model_table, model_document},
+      {"fabrics", "networks of the library", fabric_table, fabric_document},
+      {"schedules", "pipeline schedules", schedule_table, schedule_document},
+      {"calibrations", "fitted cost models, parameters by origin", calibration_table,
+       calibration_document},
+      {"snapshots", "snapshot tiers", snapshot_table, snapshot_document}};
+  return table;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,18 @@
+// Predicted against measured as JSON and as text.
+#pragma once
+
+#include <string>
+
+#include "report/json.hpp"
+#include "validate/accuracy/validation_report.hpp"
+
+namespace windtunnel {
+
+// {"families": [...], "rows": [...], "skipped": [...]}; shares, not per cent. `oom` is null in a
+// family whose rows do not say whether they ran out of memory.
+Json validation_document(const ValidationReport& report);
+
+// A line per family, its worst row, and the rows that could not be predicted, grouped by reason.
+std::string validation_text(const ValidationReport& report);
+
+}  // namespace windtunnel
