@@ -64,76 +64,90 @@ const char* name_of(Precision precision) {
   return "fp8";
 }
 
-double memory_seconds(double bytes, const GpuSpec& gpu, const Calibration& calibration) {
-  return (bytes + calibration.memory_half_bytes.value) /
-         (gpu.memory_Bps.value * calibration.memory_efficiency.value);
+// A number that decides less than this share of a time is no evidence for or against it.
+constexpr double kNegligible = 0.1;
+
+Origin with_correction(Origin origin, const Parameter& parameter, double share) {
+  return share < kNegligible ? origin : weakest(origin, parameter.origin);
 }
 
-double gemm_seconds(const Op& op, double peak, const GpuSpec& gpu, const Calibration& calibration) {
+// Seconds under one roof, before launch and the sustained share.
+OpCost memory_roof(double bytes, const GpuSpec& gpu, const Calibration& c) {
+  const double padded_bytes = bytes + c.memory_half_bytes.value;
+  const Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
+  return {padded_bytes / (gpu.memory_Bps.value * c.memory_efficiency.value),
+          with_correction(origin, c.memory_half_bytes, c.memory_half_bytes.value / padded_bytes)};
+}
+
+OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {
   const double sms = gpu.sms.value;
-  const double tile_rate = peak * calibration.gemm_efficiency.value / sms;
-  const double memory_rate = gpu.memory_Bps.value * calibration.memory_efficiency.value;
-  double best = std::numeric_limits<double>::infinity();
+  const double tile_rate = peak.value * c.gemm_efficiency.value / sms;
+  const double memory_rate = gpu.memory_Bps.value * c.memory_efficiency.value;
+  double best_s = std::numeric_limits<double>::infinity();
+  double k_half_share = 0;
   for (const Tile& tile : kTiles) {
-    const double tile_m = calibration.gemm_tile_m.value / tile.divide_m;
-    const double tile_n = calibration.gemm_tile_n.value / tile.divide_n;
+    const double tile_m = c.gemm_tile_m.value / tile.divide_m;
+    const double tile_n = c.gemm_tile_n.value / tile.divide_n;
     const double tiles = op.batch * std::ceil(op.m / tile_m) * std::ceil(op.n / tile_n);
     for (const double split : kSplits) {
       const double waves = std::ceil(tiles * split / sms);
-      const double inner = op.k / split + calibration.gemm_k_half.value;
+      const double inner = op.k / split + c.gemm_k_half.value;
       // Each split but the first writes its partial sums in fp32, and they are read once.
       const double partial_bytes = (split - 1) * 8 * op.batch * op.m * op.n;
       const double seconds = waves * 2 * tile_m * tile_n * inner / (tile_rate * tile.speed) +
                              partial_bytes / memory_rate;
-      best = std::min(best, seconds);
+      if (seconds >= best_s) continue;
+      best_s = seconds;
+      k_half_share = c.gemm_k_half.value / inner;
     }
   }
-  return std::max(best, memory_seconds(op.bytes, gpu, calibration));
+  const Origin origin =
+      weakest_of({&peak, &gpu.sms, &c.gemm_efficiency, &c.gemm_tile_m, &c.gemm_tile_n});
+  return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
-double attention_seconds(const Op& op, double peak, const Parameter& efficiency, const GpuSpec& gpu,
-                         const Calibration& calibration) {
-  const double saturation = op.n / (op.n + calibration.attention_half_sequence.value);
-  return std::max(op.flops / (peak * efficiency.value * saturation),
-                  memory_seconds(op.bytes, gpu, calibration));
+OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c) {
+  const Parameter& efficiency = op.kind == OpKind::attention_forward
+                                    ? c.attention_forward_efficiency
+                                    : c.attention_backward_efficiency;
+  const double half = c.attention_half_sequence.value;
+  const double saturation = op.n / (op.n + half);
+  const Origin origin = weakest_of({&peak, &efficiency});
+  return {op.flops / (peak.value * efficiency.value * saturation),
+          with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
+}
+
+const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
+  const Parameter& peak = peak_parameter(gpu, precision);
+  if (peak.value > 0) return peak;
+  throw Error(fmt::format("gpu '{}' does not support precision {}", gpu.name, name_of(precision)));
+}
+
+// The higher of the roofs that an op of this kind has.
+OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
+  const OpCost memory = memory_roof(op.bytes, gpu, c);
+  if (op.kind == OpKind::memory) return memory;
+  // Under fp8 the linear layers run in fp8, attention in bf16 (Transformer Engine's default).
+  const bool in_bf16 = op.kind != OpKind::gemm && precision == Precision::fp8;
+  const Parameter& peak = checked_peak(gpu, in_bf16 ? Precision::bf16 : precision);
+  const OpCost compute =
+      op.kind == OpKind::gemm ? gemm_roof(op, peak, gpu, c) : attention_roof(op, peak, c);
+  return compute.seconds > memory.seconds ? compute : memory;
 }
 
 }  // namespace
 
 double peak_flops(const GpuSpec& gpu, Precision precision) {
-  const double peak = peak_parameter(gpu, precision).value;
-  if (peak <= 0) {
-    throw Error(
-        fmt::format("gpu '{}' does not support precision {}", gpu.name, name_of(precision)));
-  }
-  return peak;
+  return checked_peak(gpu, precision).value;
 }
 
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
-  const Calibration& c = calibration;
-  const auto cost = [&c](double roofline_s, Origin origin) {
-    return OpCost{c.kernel_launch_s.value + roofline_s / c.kernel_sustained.value, origin};
-  };
-  const Origin memory_origin =
-      weakest_of({&gpu.memory_Bps, &c.memory_efficiency, &c.memory_half_bytes, &c.kernel_launch_s,
-                  &c.kernel_sustained});
-  if (op.kind == OpKind::memory) return cost(memory_seconds(op.bytes, gpu, c), memory_origin);
-  // Under fp8 the linear layers run in fp8, attention in bf16 (Transformer Engine's default).
-  const bool in_bf16 = op.kind != OpKind::gemm && precision == Precision::fp8;
-  const Precision used = in_bf16 ? Precision::bf16 : precision;
-  const double peak = peak_flops(gpu, used);
-  const Origin compute_origin = weakest(memory_origin, peak_parameter(gpu, used).origin);
-  if (op.kind == OpKind::gemm) {
-    return cost(gemm_seconds(op, peak, gpu, c),
-                weakest(compute_origin, weakest_of({&gpu.sms, &c.gemm_efficiency, &c.gemm_k_half,
-                                                    &c.gemm_tile_m, &c.gemm_tile_n})));
-  }
-  const Parameter& efficiency = op.kind == OpKind::attention_forward
-                                    ? c.attention_forward_efficiency
-                                    : c.attention_backward_efficiency;
-  return cost(attention_seconds(op, peak, efficiency, gpu, c),
-              weakest(compute_origin, weakest_of({&efficiency, &c.attention_half_sequence})));
+  const OpCost roof = roofline(op, gpu, precision, calibration);
+  const Parameter& launch = calibration.kernel_launch_s;
+  const double seconds = launch.value + roof.seconds / calibration.kernel_sustained.value;
+  const Origin origin = weakest(roof.origin, calibration.kernel_sustained.origin);
+  return {seconds, with_correction(origin, launch, launch.value / seconds)};
 }
 
 }  // namespace windtunnel

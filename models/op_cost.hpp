@@ -26,7 +26,9 @@ namespace windtunnel {
 
 struct OpCost {
   double seconds = 0;
-  Origin origin = Origin::assumed;  // the weakest of the numbers it rests on
+  // The weakest of the numbers it rests on: those of the roof that binds, and of the corrections
+  // (launch, halves) where they make up a tenth or more.
+  Origin origin = Origin::assumed;
 };
 
 // Throws Error when the GPU does not support the precision.

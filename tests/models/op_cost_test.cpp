@@ -132,13 +132,33 @@ TEST(OpCost, NothingBeatsThePeakOrTheMemory) {
   }
 }
 
-TEST(OpCost, RestsOnTheWeakestNumber) {
+TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
   const GpuSpec gpu = test_cluster().node.gpu;
   Calibration calibration = test_calibration();
-  EXPECT_EQ(op_cost(memory(1), gpu, Precision::bf16, calibration).origin, Origin::spec);
-  calibration.gemm_k_half.origin = Origin::assumed;
-  EXPECT_EQ(op_cost(memory(1), gpu, Precision::bf16, calibration).origin, Origin::spec);
-  EXPECT_EQ(op_cost(gemm(1, 1, 1), gpu, Precision::bf16, calibration).origin, Origin::assumed);
+  for (const CalibrationField& field : calibration_fields()) {
+    (calibration.*field.member).origin = Origin::measured;
+  }
+  const auto origin = [&](const Op& op) {
+    return op_cost(op, gpu, Precision::bf16, calibration).origin;
+  };
+  const Op big = gemm(8192, 8192, 8192), thin = gemm(8192, 8192, 512);
+  EXPECT_EQ(origin(big), Origin::spec);  // the peak's
+  calibration.memory_efficiency.origin = Origin::assumed;
+  EXPECT_EQ(origin(big), Origin::spec);
+  EXPECT_EQ(origin(memory(1e9)), Origin::assumed);
+  calibration.memory_efficiency.origin = Origin::measured;
+
+  // Corrections count where they decide a tenth.
+  calibration.gemm_k_half.origin = calibration.kernel_launch_s.origin = Origin::assumed;
+  EXPECT_EQ(origin(big), Origin::spec);
+  EXPECT_EQ(origin(thin), Origin::assumed);
+  EXPECT_EQ(origin(memory(1e9)), Origin::spec);
+  EXPECT_EQ(origin(memory(1)), Origin::assumed);
+
+  calibration.kernel_sustained.origin = Origin::published;
+  EXPECT_EQ(origin(memory(1e9)), Origin::spec);
+  calibration.kernel_sustained.origin = Origin::assumed;
+  EXPECT_EQ(origin(memory(1e9)), Origin::assumed);
 }
 
 TEST(OpCost, UnsupportedPrecisionIsAnError) {
