@@ -15,7 +15,7 @@ struct SnapshotTier {
   // Exactly one of the two is positive.
   int every_iterations = 0;
   double every_s = 0;
-  bool keeper_process = false;   // host memory outlives the trainer's crash
+  bool keeper_process = false;  // host memory outlives the trainer's crash
 };
 
 }  // namespace windtunnel

@@ -20,7 +20,7 @@ enum class Category : std::uint8_t {
   ep,
   dp,
   snapshot,
-  wait,      // nothing ran: not_before, a straggler
+  wait,  // nothing ran: not_before, a straggler
 };
 inline constexpr int kCategories = 11;
 const char* to_string(Category category);
