@@ -124,7 +124,7 @@ void Pace::set_leaps() {
     steps.total = 1;
     ++steps.by_set[due_by_iteration(residue) | timed];
     const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
-    steps += steps_between(next, next + iterations_before(every_s, steps, next, kManyIterations));
+    add_iterations(steps, next, next + iterations_before(every_s, steps, next, kManyIterations));
     leaps_[0][residue] = steps;
   }
   for (int leap = 1; leap < kLeaps; ++leap) {
@@ -150,26 +150,30 @@ double Pace::elapsed_s(const Steps& steps) const {
   return elapsed;
 }
 
-Steps Pace::steps_between(std::int64_t first, std::int64_t last) const {
-  Steps steps;
-  steps.total = last - first;
-  if (untimed_ == 0) return steps;
-  // First those with at least the tiers of the set, then without the ones that have more.
+void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
+  steps.total += last - first;
+  if (untimed_ == 0) return;
+  // First those with at least the tiers of the set, then without the ones that have more. This is
+  // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
+  std::array<std::int64_t, 1 << kMaxTiers> count;
   for (int set = 1; set < sets(); ++set) {
-    const std::int64_t period = common_period_[set];
-    if (period > 0) steps.by_set[set] = (last - 1) / period - (first - 1) / period;
+    const auto period = static_cast<std::uint64_t>(common_period_[set]);
+    count[set] = period == 0
+                     ? 0
+                     : static_cast<std::int64_t>(static_cast<std::uint64_t>(last - 1) / period -
+                                                 static_cast<std::uint64_t>(first - 1) / period);
   }
   for (int bit = 1; bit < sets(); bit <<= 1) {
     if (!(untimed_ & bit)) continue;
     for (int set = 1; set < sets(); ++set) {
-      if (!(set & bit)) steps.by_set[set] -= steps.by_set[set | bit];
+      if (!(set & bit)) count[set] -= count[set | bit];
     }
   }
-  return steps;
+  for (int set = 1; set < sets(); ++set) steps.by_set[set] += count[set];
 }
 
 double Pace::elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const {
-  steps += steps_between(first, last);
+  add_iterations(steps, first, last);
   return elapsed_s(steps);
 }
 
@@ -238,19 +242,27 @@ void Stretch::advance(double until_s) {
 // guard leaves, set the newest snapshots of every tier anew.
 void Stretch::leap(double until_s) {
   if (!(due() & pace_->leaping_tier())) return;
-  for (int leap = Pace::kLeaps - 1; leap >= 0;) {
+  const auto take = [&](int leap) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
-    if (start_s_ + pace_->elapsed_s(after) > until_s) {
-      --leap;
-    } else {
-      done_ = after;
-    }
+    if (start_s_ + pace_->elapsed_s(after) > until_s) return false;
+    done_ = after;
+    return true;
+  };
+  int leap = 0;
+  while (leap < Pace::kLeaps && take(leap)) ++leap;
+  while (--leap >= 0) {
+    while (take(leap)) continue;
   }
 }
 
 // How many iterations follow before the first in which a timed tier is due.
 std::int64_t Stretch::iterations_until_timed() const {
+  const int leaping = pace_->leaping_tier();
+  if (leaping != 0) {
+    const std::int64_t last = snapshots_[std::countr_zero(static_cast<unsigned>(leaping))].last;
+    if (last >= 0 && last == iteration() - 1) return pace_->leap(0, last).total - 1;
+  }
   std::int64_t count = kManyIterations;
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     const Cadence& cadence = pace_->cadence(tier);
@@ -268,6 +280,7 @@ std::int64_t Stretch::iterations_by(double until_s, std::int64_t most) const {
     return start_s_ + pace_->elapsed_s(done_, iteration(), iteration() + more);
   };
   const auto in_time = [&](double end) { return end <= until_s; };
+  if (most < kManyIterations && in_time(end_s(most))) return most;
   return largest_fit(end_s, in_time, until_s, pace_->mean_iteration_s(), most);
 }
 
@@ -281,19 +294,19 @@ void Stretch::take_jump(std::int64_t count) {
     const std::int64_t last = (end - 1) / period * period;
     if (last < begin) continue;
     Steps before = done_;
-    before += pace_->steps_between(begin, last);
+    pace_->add_iterations(before, begin, last);
     note_snapshot(tier, last, before);
   }
-  done_ += pace_->steps_between(begin, end);
+  pace_->add_iterations(done_, begin, end);
 }
 
 void Stretch::note_snapshot(int tier, std::int64_t iteration, const Steps& before) {
   Snapshots& snapshots = snapshots_[tier];
   const std::int64_t period = pace_->cadence(tier).every_iterations;
-  if (period > 0) {
-    snapshots.previous = iteration - period > first_ ? iteration - period : -1;
-  } else {
+  if (mode_ == CampaignMode::replay || period == 0) {
     snapshots.previous = snapshots.last;
+  } else {  // jumped over
+    snapshots.previous = iteration - period > first_ ? iteration - period : -1;
   }
   snapshots.last = iteration;
   snapshots.at = before;

@@ -46,10 +46,11 @@ class Pace {
   double mean_iteration_s() const { return mean_iteration_s_; }  // without timed tiers
 
   double elapsed_s(const Steps& steps) const;
-  // The same after first .. last-1 more, as of steps_between().
+  // The same after first .. last-1 more, as of add_iterations().
   double elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const;
-  // Iterations first .. last-1 (first >= 1) when only the tiers due by iteration take snapshots.
-  Steps steps_between(std::int64_t first, std::int64_t last) const;
+  // Adds iterations first .. last-1 (first >= 1) in which only tiers due by iteration take
+  // snapshots.
+  void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
   // How many of the iterations from `first` on, after `done`, start when less than `time_s` has
   // elapsed; at most `most`.
   std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,

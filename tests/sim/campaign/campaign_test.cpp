@@ -109,6 +109,19 @@ TEST_P(Modes, AnUnfinishedCopyFallsBackToTheOneBefore) {
   expect_account(run_replica(inputs, 0, GetParam()), {5, 93.5, 1, 4.5, 5, 33, 0, 0});
 }
 
+TEST_P(Modes, AnUnfinishedCopyAfterALossHasNoneBefore) {
+  CampaignInputs inputs = two_tiers();
+  inputs.recovery.spares = 1;
+  inputs.campaign.length_s = 205;
+  inputs.failures = {traced(FailureKind::node, {60}), traced(FailureKind::process, {138})};
+  // The node takes host memory with it; storage has state 4 since 56. Down 60-115, 115-135: 4 5;
+  // the host copy of state 6, started at 135, would be complete at 139: storage again, down
+  // 138-193.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  expect_account(result, {5, 203, 1 + 4, 5 + 10 + 3 + 20, 10, 100, 0, 0});
+  EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 2, 0}));
+}
+
 TEST_P(Modes, AFailureDuringRecoveryStartsItAgain) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 150;
