@@ -33,8 +33,9 @@ struct TierTiming {
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.
 struct IterationTable {
-  // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration, no
-  // other is shorter. At most 4 tiers. A shrunk iteration stalls as long as a full one.
+  // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration; one
+  // that comes out shorter counts as long as it. At most 4 tiers. A shrunk iteration stalls as long
+  // as a full one.
   std::vector<double> iteration_s;
   std::vector<TierTiming> tiers;
   // With j + 1 data-parallel replicas missing (shrink): plain iteration time and share of the

@@ -28,7 +28,8 @@ std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std:
   if (most == 0) return 0;
   double count = std::floor((limit - value(0)) / mean);
   for (int tries = 0; excess - fit > 1; ++tries) {
-    if (tries >= 8) count = static_cast<double>(fit + (excess - fit) / 2);
+    const std::int64_t middle = fit + (excess - fit) / 2;
+    if (tries >= 8) count = static_cast<double>(middle);
     const auto guess = static_cast<std::int64_t>(
         std::clamp(count, static_cast<double>(fit + 1), static_cast<double>(excess - 1)));
     const double at_guess = value(guess);

@@ -391,6 +391,9 @@ TEST(Campaign, WhatCannotBeIsAnError) {
   inputs.failures[0].rate_per_node_s = -1;
   EXPECT_THROW(run_campaign(inputs), Error);
   inputs = two_tiers();
+  inputs.table.tiers.resize(5, inputs.table.tiers[0]);
+  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs = two_tiers();
   inputs.table.iteration_s.pop_back();
   EXPECT_THROW(run_campaign(inputs), InternalError);
 }
