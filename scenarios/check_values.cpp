@@ -33,15 +33,23 @@ std::string last_part(std::string_view path) {
   throw Error(where, path.empty() ? what : fmt::format("{}: {}", path, what));
 }
 
+// "nodes: 2048"; an item of a list has no key.
+std::string example_text(const Field& field, const std::string& path) {
+  if (field.path.ends_with(".*")) return std::string(field.example);
+  return fmt::format("{}: {}", last_part(path), field.example);
+}
+
 [[noreturn]] void fail_type(const DocumentNode& node, const Field& field, const std::string& path) {
   if (path.empty() && node.kind == Kind::null) {
     throw Error(node.where, "the scenario is empty; start with 'name:' and 'model:'");
   }
-  const std::string what = path.empty() ? "a scenario is a map of keys and values" : "";
-  if (!what.empty()) throw Error(node.where, fmt::format("{}, not {}", what, kind_text(node)));
+  if (path.empty()) {
+    throw Error(node.where,
+                fmt::format("a scenario is a map of keys and values, not {}", kind_text(node)));
+  }
   fail(node.where, path,
-       fmt::format("{} is due, not {}; e.g. '{}: {}'", type_text(field), kind_text(node),
-                   last_part(path), field.example));
+       fmt::format("{} is due, not {}; e.g. '{}'", type_text(field), kind_text(node),
+                   example_text(field, path)));
 }
 
 std::string number_text(double value) {
@@ -180,8 +188,7 @@ class Checker {
         value.number = node.text == "true" ? 1 : 0;
         break;
       case ScalarType::integer:
-        value.number = quantity(node, Dimension::number, path);
-        if (value.number != std::floor(value.number)) fail_type(node, field, path);
+        value.number = whole_number(node, field, path);
         break;
       case ScalarType::quantity:
         value.number = quantity(node, field.dimension, path);
@@ -200,6 +207,17 @@ class Checker {
     } catch (const Error& error) {
       fail(node.where, path, error.what());
     }
+  }
+
+  static double whole_number(const DocumentNode& node, const Field& field,
+                             const std::string& path) {
+    try {
+      const double number = parse_quantity(node.text, Dimension::number);
+      if (number == std::floor(number)) return number;
+    } catch (const Error&) {
+      // A unit or a word: the message below says what is due.
+    }
+    fail_type(node, field, path);
   }
 
   static void read_interval(const DocumentNode& node, const std::string& path, Value& value) {
@@ -228,7 +246,9 @@ class Checker {
       const std::vector<std::string> parts = split_path(field.path);
       noun = parts[parts.size() - 2];
     }
-    throw Error(node.where, unknown_name(noun, node.text, names));
+    const std::string map =
+        field.map ? fmt::format(" (or a map, e.g. '{}: {}')", noun, field.example) : "";
+    throw Error(node.where, unknown_name(noun, node.text, names) + map);
   }
 
   Values values_;

@@ -17,6 +17,8 @@ class Override {
       : parts_(split_path(key)), where_{fmt::format("--set {}={}", key, value), 0, 0} {
     value_ = parse_document(value, where_.file, false);
     value_.where = where_;
+    text_ = {.kind = Kind::scalar, .text = value, .where = where_};
+    if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
   }
 
   void apply(DocumentNode& node, size_t depth, const std::string& path) {
@@ -92,15 +94,16 @@ class Override {
     for (size_t i = depth; i < parts_.size(); ++i) key = join_path(key, parts_[i]);
     if (node.kind != Kind::map) node = DocumentNode{.kind = Kind::map, .where = where_};
     if (DocumentEntry* entry = node.find(key)) {
-      *entry = {key, where_, value_};
+      *entry = {key, where_, text_};
     } else {
-      node.entries.push_back({key, where_, value_});
+      node.entries.push_back({key, where_, text_});
     }
   }
 
   std::vector<std::string> parts_;
   Location where_;
   DocumentNode value_;
+  DocumentNode text_;  // the same, not read as YAML: "published: a paper" is no map
 };
 
 }  // namespace

@@ -1,0 +1,237 @@
+// Every key of two scenarios wrong once: misspelt, of a wrong type, with a wrong unit, negative.
+// The texts are changed in place, so that line and column of each message are those of a real file.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/fields.hpp"
+#include "tests/scenarios/golden.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+struct Place {
+  std::string path;
+  std::string key;  // last part; empty for an item of a list
+  Location key_at;
+  DocumentNode value;
+};
+
+struct Subject {
+  std::string file;
+  std::string text;
+  std::vector<Place> places;
+
+  explicit Subject(const std::string& path)
+      : file(path.substr(path.rfind('/') + 1)), text(read_text_file(source_path(path))) {
+    collect(parse_document(text, file), "");
+  }
+
+  void collect(const DocumentNode& node, const std::string& path) {
+    for (const DocumentEntry& entry : node.entries) {
+      const std::string below =
+          path == "origins" ? path + ":" + entry.key : join_path(path, entry.key);
+      places.push_back({below, entry.key, entry.where, entry.value});
+      collect(entry.value, below);
+    }
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const std::string below = join_path(path, std::to_string(i));
+      places.push_back({below, "", {}, node.items[i]});
+      collect(node.items[i], below);
+    }
+  }
+
+  size_t offset_of(const Location& where) const {
+    size_t offset = 0;
+    for (int line = 1; line < where.line; ++line) offset = text.find('\n', offset) + 1;
+    return offset + static_cast<size_t>(where.column) - 1;
+  }
+
+  // One past a flow list or map, or the lines that are indented below a block.
+  size_t end_of(const DocumentNode& node) const {
+    size_t at = offset_of(node.where);
+    if (node.kind == Kind::scalar) return at + node.text.size();
+    if (text[at] == '{' || text[at] == '[') {
+      int depth = 0;
+      do {
+        if (text[at] == '{' || text[at] == '[') ++depth;
+        if (text[at] == '}' || text[at] == ']') --depth;
+        ++at;
+      } while (depth > 0);
+      return at;
+    }
+    while (true) {
+      at = text.find('\n', at);
+      if (at + 1 >= text.size()) return text.size() - 1;
+      const size_t indent = text.find_first_not_of(' ', at + 1) - at - 1;
+      if (indent + 1 < static_cast<size_t>(node.where.column)) return at;
+      ++at;
+    }
+  }
+
+  std::string with_key(const Place& place, const std::string& key) const {
+    std::string changed = text;
+    return changed.replace(offset_of(place.key_at), place.key.size(), key);
+  }
+
+  std::string with_value(const Place& place, const std::string& value) const {
+    std::string changed = text;
+    const size_t at = offset_of(place.value.where);
+    return changed.replace(at, end_of(place.value) - at, value);
+  }
+};
+
+std::vector<Subject> subjects() {
+  return {Subject("scenarios/llama3-405b.yaml"), Subject("tests/scenarios/every_key.yaml")};
+}
+
+std::string golden_name(const Subject& subject, const std::string& what) {
+  return subject.file.substr(0, subject.file.rfind('.')) + "." + what + ".txt";
+}
+
+std::string entry_text(const Place& place, const std::string& change, const std::string& message) {
+  return fmt::format("{} -> {}\n    {}\n", place.path, change, message);
+}
+
+const Field* field_of(const Place& place) {
+  return place.path.starts_with("origins:") ? nullptr : find_field(place.path);
+}
+
+// Typing errors in the last part of a key: a letter too many, and two letters exchanged.
+std::vector<std::string> misspelt(const std::string& key) {
+  const std::string last = split_path(key).back();
+  const std::string start = key.substr(0, key.size() - last.size());
+  std::vector<std::string> wrong = {start + "x" + last};
+  if (last.size() >= 5) {
+    std::string swapped = key;
+    std::swap(swapped[key.size() - 2], swapped[key.size() - 3]);
+    if (swapped != key) wrong.push_back(swapped);
+  }
+  return wrong;
+}
+
+TEST(BadValues, SubjectsThemselvesAreAccepted) {
+  for (const Subject& subject : subjects()) {
+    EXPECT_EQ(parse_message(subject.text, subject.file), "accepted");
+  }
+}
+
+TEST(BadValues, EveryKeyOfTheTableIsCovered) {
+  const Subject subject("tests/scenarios/every_key.yaml");
+  for (const Field& field : field_table()) {
+    // The other form of layout.stages has a test of its own.
+    if (field.path.empty() || field.path == "layout.stages.*") continue;
+    const bool covered =
+        std::any_of(subject.places.begin(), subject.places.end(),
+                    [&](const Place& place) { return pattern_of(place.path) == field.path; });
+    EXPECT_TRUE(covered) << field.path;
+  }
+}
+
+TEST(BadValues, MisspeltKeys) {
+  for (const Subject& subject : subjects()) {
+    std::string text;
+    for (const Place& place : subject.places) {
+      if (place.key.empty()) continue;
+      for (const std::string& wrong : misspelt(place.key)) {
+        const std::string message = parse_message(subject.with_key(place, wrong), subject.file);
+        text += entry_text(place, wrong, message);
+        const std::string where =
+            fmt::format("{}:{}:{}: ", subject.file, place.key_at.line, place.key_at.column);
+        EXPECT_TRUE(message.starts_with(where)) << message;
+        const std::string right = fmt::format("did you mean '{}'?", split_path(place.key).back());
+        EXPECT_NE(message.find(right), std::string::npos) << message;
+      }
+    }
+    expect_golden(golden_name(subject, "misspelt"), text);
+  }
+}
+
+TEST(BadValues, WrongTypes) {
+  for (const Subject& subject : subjects()) {
+    std::string text;
+    for (const Place& place : subject.places) {
+      const Field* field = field_of(place);
+      const bool scalar = place.value.kind == Kind::scalar;
+      if (field == nullptr && !scalar) continue;
+      const bool map = field != nullptr && field->map;
+      const std::string wrong = !scalar ? "7" : map ? "[7, 8]" : "{seven: 8}";
+      std::string changed = place.path.starts_with("origins:")
+                                ? subject.text  // a quoted text: changed as a whole below
+                                : subject.with_value(place, wrong);
+      if (changed == subject.text) continue;
+      const std::string message = parse_message(changed, subject.file);
+      text += entry_text(place, wrong, message);
+      EXPECT_TRUE(message.starts_with(subject.file + ":")) << place.path << ": " << message;
+    }
+    expect_golden(golden_name(subject, "wrong_type"), text);
+  }
+}
+
+TEST(BadValues, WrongUnits) {
+  for (const Subject& subject : subjects()) {
+    std::string text;
+    for (const Place& place : subject.places) {
+      const Field* field = field_of(place);
+      if (field == nullptr || place.value.kind != Kind::scalar) continue;
+      const bool whole = field->scalar == ScalarType::integer;
+      const bool interval = field->scalar == ScalarType::interval;
+      if (!whole && !interval && field->scalar != ScalarType::quantity) continue;
+      std::vector<std::string> wrongs = {"7 parsecs"};
+      wrongs.push_back(field->dimension == Dimension::bytes ? "7 h" : "7 GB");
+      const bool unit = interval || field->dimension != Dimension::number;
+      if (unit && field->dimension != Dimension::count) wrongs.push_back("7");
+      for (const std::string& wrong : wrongs) {
+        const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
+        text += entry_text(place, wrong, message);
+        const std::string where =
+            fmt::format("{}:{}:{}: {}: ", subject.file, place.value.where.line,
+                        place.value.where.column, place.path);
+        EXPECT_TRUE(message.starts_with(where)) << message;
+      }
+    }
+    expect_golden(golden_name(subject, "wrong_unit"), text);
+  }
+}
+
+TEST(BadValues, NegativeNumbers) {
+  for (const Subject& subject : subjects()) {
+    std::string text;
+    for (const Place& place : subject.places) {
+      const Field* field = field_of(place);
+      if (field == nullptr || place.value.kind != Kind::scalar) continue;
+      const bool number = field->scalar == ScalarType::integer ||
+                          field->scalar == ScalarType::quantity ||
+                          field->scalar == ScalarType::interval;
+      if (!number || field->path.starts_with("layout.stages.")) continue;  // may be negative
+      const std::string digits = place.value.text == "0" ? "1" : place.value.text;
+      const std::string wrong = "-" + digits;
+      const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
+      text += entry_text(place, wrong, message);
+      EXPECT_NE(message.find("must be "), std::string::npos) << place.path << ": " << message;
+    }
+    expect_golden(golden_name(subject, "negative"), text);
+  }
+}
+
+TEST(BadValues, UnknownNames) {
+  for (const Subject& subject : subjects()) {
+    std::string text;
+    for (const Place& place : subject.places) {
+      const Field* field = field_of(place);
+      if (field == nullptr || place.value.kind != Kind::scalar) continue;
+      if (field->scalar != ScalarType::name && field->shorthand.empty()) continue;
+      const std::string wrong = place.value.text + "x";
+      const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
+      text += entry_text(place, wrong, message);
+      const std::string right = fmt::format("did you mean '{}'?", place.value.text);
+      EXPECT_NE(message.find(right), std::string::npos) << message;
+    }
+    expect_golden(golden_name(subject, "unknown_name"), text);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

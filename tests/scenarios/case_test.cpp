@@ -1,0 +1,172 @@
+#include "scenarios/case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "scenarios/library.hpp"
+#include "tests/scenarios/golden.hpp"
+
+namespace windtunnel {
+namespace {
+
+Case example(const std::string& name, const Overrides& overrides = {}) {
+  return load_case(source_path("scenarios/" + name), overrides);
+}
+
+const ResolvedValue& value_at(const Case& result, const std::string& key) {
+  const auto found = std::find_if(result.values.begin(), result.values.end(),
+                                  [&](const ResolvedValue& value) { return value.key == key; });
+  EXPECT_NE(found, result.values.end()) << key;
+  return *found;
+}
+
+TEST(Case, Llama3MachineAndLayout) {
+  const Case result = example("llama3-405b.yaml");
+  EXPECT_EQ(result.scenario, "llama3-405b-16k");
+  const Job& job = result.job;
+  EXPECT_EQ(job.cluster.gpus(), 16384);
+  EXPECT_EQ(job.cluster.node.gpu.name, "h100");
+  EXPECT_EQ(job.cluster.fabric.topology, Topology::rail_fat_tree);
+  EXPECT_EQ(job.cluster.fabric.nodes_per_pod, 384);
+  EXPECT_DOUBLE_EQ(job.cluster.fabric.pod_oversubscription, 7);
+  EXPECT_DOUBLE_EQ(job.cluster.storage.write_Bps, 2e12);
+  EXPECT_EQ(job.layout.ranks(), 16384);
+  EXPECT_EQ(job.layout.first_stage_layers, -1);
+  EXPECT_EQ(job.layout.sharding, Sharding::zero1);
+  EXPECT_TRUE(job.layout.sequence_parallel);
+  EXPECT_EQ(microbatches(job.layout, job.batch), 16);
+  EXPECT_EQ(job.batch.sequence, 8192);
+  EXPECT_EQ(job.precision, Precision::bf16);
+  EXPECT_EQ(job.recompute, Recompute::selective);
+  EXPECT_EQ(job.schedule, "interleaved-1f1b");
+  EXPECT_EQ(job.communication.overlap, GradientOverlap::bucketed);
+  EXPECT_DOUBLE_EQ(job.communication.bucket_bytes, 25e6);
+  EXPECT_EQ(job.calibration.name, "h100-published");
+  EXPECT_NEAR(job.model.parameters(), 405.8e9, 0.1e9);  // arXiv 2407.21783: 405B
+}
+
+TEST(Case, Llama3FailuresAreThePublishedCounts) {
+  const Job job = example("llama3-405b.yaml").job;
+  const double node_s = 2048.0 * job.campaign.length_s;
+  ASSERT_EQ(job.failures.size(), 3u);
+  const double node = job.failures[0].rate_per_node_s * node_s;
+  const double process = job.failures[1].rate_per_node_s * node_s;
+  EXPECT_NEAR(node + process, 419, 0.5);
+  EXPECT_NEAR(process, 61, 0.5);
+  EXPECT_NEAR(job.failures[2].rate_per_node_s * node_s, 47, 0.5);
+  EXPECT_EQ(job.failures[0].kind, FailureKind::node);
+  EXPECT_EQ(job.failures[1].kind, FailureKind::process);
+  EXPECT_EQ(job.failures[2].kind, FailureKind::planned);
+  EXPECT_EQ(job.failures[0].arrivals, Arrivals::weibull);
+  EXPECT_DOUBLE_EQ(job.failures[0].weibull_shape, 0.7);
+  EXPECT_EQ(job.failures[0].repair.empirical_s.size(), 584u);
+  EXPECT_DOUBLE_EQ(job.failures[1].detect_s, 30);
+  EXPECT_LT(job.failures[0].detect_s, 0);  // recovery.detect
+}
+
+TEST(Case, Llama3Protection) {
+  const Job job = example("llama3-405b.yaml").job;
+  ASSERT_EQ(job.snapshots.size(), 2u);
+  EXPECT_EQ(job.snapshots[0].place, SnapshotPlace::host_memory);
+  EXPECT_EQ(job.snapshots[0].every_iterations, 10);
+  EXPECT_DOUBLE_EQ(job.snapshots[0].every_s, 0);
+  EXPECT_TRUE(job.snapshots[0].keeper_process);
+  EXPECT_EQ(job.snapshots[1].mode, SnapshotMode::async);
+  EXPECT_DOUBLE_EQ(job.snapshots[1].every_s, 3600);
+  EXPECT_EQ(job.snapshots[1].every_iterations, 0);
+  EXPECT_EQ(job.recovery.spares, 128);
+  EXPECT_DOUBLE_EQ(job.recovery.restart_s, 180);
+  EXPECT_EQ(job.recovery.when_no_spare, WhenNoSpare::shrink);
+  EXPECT_DOUBLE_EQ(job.tokens, 15.6e12);
+  EXPECT_DOUBLE_EQ(job.price_usd_per_gpu_s, 2 / 3600.0);
+  EXPECT_EQ(job.campaign.replicas, 100);
+  EXPECT_EQ(job.failure_origin, Origin::assumed);  // the Weibull shape is
+}
+
+TEST(Case, DefaultsFollowFromOtherValues) {
+  const Case result = example("gpt3-175b-a100.yaml");
+  EXPECT_EQ(result.job.layout.dp, 8);
+  EXPECT_TRUE(value_at(result, "layout.dp").is_default);
+  EXPECT_EQ(value_at(result, "layout.dp").value, "8");
+  EXPECT_EQ(result.job.batch.sequence, 2048);
+  EXPECT_EQ(result.job.batch.micro, 1);
+  EXPECT_EQ(result.job.calibration.name, "a100-published");  // auto: fitted on this GPU
+  EXPECT_EQ(result.job.failure_origin, Origin::published);
+  EXPECT_EQ(result.job.recovery_origin, Origin::assumed);
+  EXPECT_EQ(example("small.yaml", {{"cluster.node", "dgx-h200"}}).job.calibration.name, "generic");
+}
+
+TEST(Case, InlineModel) {
+  const Case result =
+      example("small.yaml", {{"model", "{layers: 4, hidden: 512, heads: 8, vocabulary: 1000}"},
+                             {"batch.sequence", "128"}});
+  EXPECT_EQ(result.job.model.kv_heads, 8);
+  EXPECT_EQ(result.job.model.ffn_hidden, 2048);
+  EXPECT_EQ(result.job.batch.sequence, 128);
+}
+
+TEST(Case, StagesAsAList) {
+  const Case result = example("small.yaml", {{"layout.stages", "[15, 17]"}});
+  EXPECT_EQ(result.job.layout.stage_layers, (std::vector<int>{15, 17}));
+}
+
+TEST(Case, EvidenceReachesNumbersAndValues) {
+  const std::string text = read_text_file(source_path("tests/scenarios/every_key.yaml"));
+  const Case result = parse_case(text, "every_key.yaml");
+  EXPECT_EQ(result.job.cluster.node.nic_Bps.origin, Origin::spec);
+  EXPECT_EQ(result.job.cluster.node.nic_Bps.source, "a data sheet");
+  EXPECT_EQ(value_at(result, "cluster.node.nic").origin, Origin::spec);
+  EXPECT_EQ(value_at(result, "failures.2.rate").origin, Origin::measured);
+  EXPECT_EQ(value_at(result, "failures.2.rate").value, "0.4 per 1000 node-days");
+  EXPECT_EQ(value_at(result, "cluster.storage.write").origin, Origin::assumed);
+  EXPECT_EQ(result.job.failures[1].trace_s.size(), 584u);
+  EXPECT_TRUE(
+      std::is_sorted(result.job.failures[1].trace_s.begin(), result.job.failures[1].trace_s.end()));
+}
+
+TEST(Case, EveryValueIsExplainedOnce) {
+  for (const char* name : {"llama3-405b.yaml", "gpt3-175b-a100.yaml", "small.yaml"}) {
+    const Case result = example(name);
+    std::set<std::string> keys;
+    for (const ResolvedValue& value : result.values) {
+      EXPECT_TRUE(keys.insert(value.key).second) << value.key;
+      EXPECT_FALSE(value.value.empty()) << value.key;
+      EXPECT_FALSE(value.source.empty()) << value.key;
+    }
+    for (const CalibrationField& field : calibration_fields()) {
+      EXPECT_TRUE(keys.contains("calibration." + std::string(field.name)));
+    }
+  }
+}
+
+TEST(Case, KeyDependsOnValuesAlone) {
+  const std::string text =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "batch: {global: 64}\ncampaign: {length: 1 d}\n";
+  const std::string same =
+      "# another comment, order, unit, quote, name, written default\nname: b\nprecision: bf16\n"
+      "campaign: {seed: 1, length: 24 h}\nbatch:\n  micro: 1\n  global: '64'\n"
+      "cluster: {node: {base: dgx-h100}, nodes: 1}\nmodel: llama3-8b\n";
+  const std::string key = parse_case(text, "a.yaml").key;
+  EXPECT_EQ(key.size(), 16u);
+  EXPECT_EQ(key, parse_case(same, "b.yaml").key);
+  for (const auto& [path, value] : Overrides{{"batch.global", "128"},
+                                             {"campaign.length", "25 h"},
+                                             {"cluster.node.nic", "1 GB/s"},
+                                             {"fold", "none"},
+                                             {"calibration", "generic"}}) {
+    EXPECT_NE(key, parse_case(text, "a.yaml", {{path, value}}).key) << path;
+  }
+}
+
+TEST(Case, SameTextSameResult) {
+  const Case a = example("llama3-405b.yaml");
+  const Case b = example("llama3-405b.yaml");
+  EXPECT_EQ(a.key, b.key);
+  ASSERT_EQ(a.values.size(), b.values.size());
+  for (size_t i = 0; i < a.values.size(); ++i) EXPECT_EQ(a.values[i].value, b.values[i].value);
+}
+
+}  // namespace
+}  // namespace windtunnel
