@@ -72,6 +72,9 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
     if (!subcommands.empty()) return unknown_name("command", extras.front(), subcommands);
     return fmt::format("'{}' is one argument too many", extras.front());
   }
+  if (!subcommands.empty() && command.get_subcommands().empty()) {
+    return fmt::format("expected a command: {}", fmt::join(subcommands, ", "));
+  }
   return error.what();
 }
 
@@ -94,14 +97,17 @@ int exit_status(ExitCode code) {
 int run_program(int argc, char** argv) {
   CLI::App app(
       "Predicts a training job on thousands of GPUs: how long an iteration takes, and how\n"
-      "much of months of wall time becomes progress.",
+      "much of months of wall time becomes progress.\n",
       "windtunnel");
+  app.set_help_flag("-h,--help", "print this help");
   app.footer(kExamples);
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("windtunnel {}", program_version()));
+  app.set_version_flag("--version", fmt::format("windtunnel {}", program_version()),
+                       "print the version");
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
+    sub->footer("");
     actions.emplace_back(sub, command.define(*sub));
   }
   if (argc == 1) {

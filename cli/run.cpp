@@ -28,7 +28,7 @@ struct RunOptions {
 
 void write_folder(const Record& record, const std::string& folder) {
   const Json document = page_document(record);
-  write_file(folder + "/record.json", json_text(document));
+  write_file(folder + "/record.json", json_text(document, -1));
   write_file(folder + "/report.html", html_page(document));
   std::ostringstream trace;
   write_perfetto(trace, record.plan, record.timeline);

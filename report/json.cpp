@@ -112,8 +112,8 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
   return {{"points", points}, {"infeasible", infeasible}};
 }
 
-std::string json_text(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string json_text(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace windtunnel

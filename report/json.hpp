@@ -22,7 +22,7 @@ Json run_document(const Record& record, bool with_timing);
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
 
-// Indented text that ends in a newline; invalid UTF-8 in names is replaced.
-std::string json_text(const Json& document);
+// Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
+std::string json_text(const Json& document, int indent = 2);
 
 }  // namespace windtunnel

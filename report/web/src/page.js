@@ -33,8 +33,9 @@ function pair() {
   return grid;
 }
 
-function nonzero(entries) {
-  return entries.filter(([, value]) => value > 0);
+// What would be labelled "0.0 %" is left out.
+function shown(entries, whole) {
+  return entries.filter(([, value]) => value >= 0.0005 * whole);
 }
 
 const { result, memory, gantt } = record;
@@ -49,7 +50,7 @@ if (memory.ranks.length > 0) {
 }
 drawShares(
   panel(first, "Where the step time goes (critical path)", 340),
-  nonzero(Object.entries(result.iteration.critical_path_s)),
+  shown(Object.entries(result.iteration.critical_path_s), result.iteration.time_s),
   result.iteration.time_s,
   categoryColour,
 );
@@ -59,14 +60,14 @@ if (result.campaign) {
   const lost = Object.entries(result.campaign.lost_s).map(([cause, x]) => [cause, x.mean]);
   drawShares(
     panel(second, "Where the wall time goes (campaign)", 300),
-    nonzero([["useful", result.campaign.useful_s.mean], ...lost]),
+    shown([["useful", result.campaign.useful_s.mean], ...lost], result.campaign.wall_s.mean),
     result.campaign.wall_s.mean,
     lossColour,
   );
 }
 drawShares(
   panel(second, "What the predicted time rests on", 300),
-  nonzero(Object.entries(result.origin)),
+  shown(Object.entries(result.origin), 1),
   1,
   originColour,
 );

@@ -1,0 +1,126 @@
+// What commands do beyond their exact text: documents that parse, files, the same bytes twice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+TEST(RunCommand, SameBytesTwiceAndOnAnyNumberOfThreads) {
+  const ProgramResult first = run_program("run scenarios/small.yaml --json");
+  const ProgramResult second = run_program("run scenarios/small.yaml --json -j 1");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_EQ(first.err, second.err);
+  EXPECT_GT(json::parse(first.out).at("iteration").at("time_s").get<double>(), 0);
+}
+
+TEST(RunCommand, JsonLeavesStdoutToTheDocument) {
+  const ProgramResult text = run_program("run scenarios/small.yaml");
+  const ProgramResult document = run_program("run scenarios/small.yaml --json");
+  EXPECT_EQ(text.out, document.err);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("step time"), std::string::npos);
+}
+
+TEST(RunCommand, TimingOnRequestOnly) {
+  EXPECT_FALSE(json::parse(run_program("run scenarios/small.yaml --json").out).contains("timing"));
+  const json timed = json::parse(run_program("run scenarios/small.yaml --json --timing").out);
+  EXPECT_GT(timed.at("timing").at("wall_s").get<double>(), 0);
+}
+
+TEST(RunCommand, WritesTheFolderAndReportDrawsItAgain) {
+  const std::string folder = scratch_folder("run") + "/deep/out";
+  const ProgramResult run = run_program("run scenarios/small.yaml --out " + folder);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(json::parse(read_text(folder + "/trace.json")).contains("traceEvents"));
+  const std::string page = read_text(folder + "/report.html");
+  fs::remove(folder + "/report.html");
+  const ProgramResult report = run_program("report " + folder);
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(read_text(folder + "/report.html"), page);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
+  EXPECT_EQ(files, 3u) << "a temporary file was left behind";
+}
+
+TEST(RunCommand, WhatDoesNotFitFailsUnlessAllowed) {
+  const std::string arguments = "run scenarios/small.yaml --set schedule=gpipe";
+  const ProgramResult refused = run_program(arguments + " --json");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("activations"), std::string::npos) << refused.err;
+  const ProgramResult allowed = run_program(arguments + " --allow-oom");
+  EXPECT_EQ(allowed.exit_code, 0);
+  EXPECT_NE(allowed.out.find("excess"), std::string::npos) << allowed.out;
+}
+
+TEST(RunCommand, ExplainStatesEveryValueWithItsOrigin) {
+  const ProgramResult result = run_program("run scenarios/small.yaml --explain");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* word : {"layout.pp", "default", "scenario"}) {
+    EXPECT_NE(result.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(RunCommand, AFullDiskIsAnError) {
+  const ProgramResult result = run_program("run scenarios/small.yaml --json >/dev/full");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("cannot write to standard output"), std::string::npos) << result.err;
+}
+
+TEST(CompareCommand, ListsInfeasiblePointsWithoutFailing) {
+  const std::string folder = scratch_folder("compare");
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary layout.pp=1,2,3 --vary schedule=gpipe,1f1b --json "
+      "--out " +
+      folder);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("points").size() + document.at("infeasible").size(), 6u);
+  EXPECT_EQ(document.at("points").size(), 2u);
+  for (const json& point : document.at("points")) {
+    EXPECT_EQ(point.at("set").at("schedule"), "1f1b");
+  }
+  for (const json& point : document.at("infeasible")) EXPECT_NE(point.at("reason"), "");
+  EXPECT_EQ(read_text(folder + "/compare.json"), result.out);
+}
+
+TEST(CompareCommand, CommasInsideOfBracesDoNotSeparate) {
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary 'batch={global: 64, micro: 1, sequence: 8192},"
+      "{global: 32, micro: 1, sequence: 8192}' --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json::parse(result.out).at("points").size(), 2u);
+}
+
+TEST(SchemaCommand, PrintsASchema) {
+  const ProgramResult result = run_program("schema");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json schema = json::parse(result.out);
+  EXPECT_TRUE(schema.contains("$schema"));
+  EXPECT_TRUE(schema.at("properties").contains("layout"));
+}
+
+TEST(ListCommand, EveryListIsATableAndADocument) {
+  for (const std::string what :
+       {"gpus", "nodes", "models", "fabrics", "schedules", "calibrations", "snapshots"}) {
+    const ProgramResult table = run_program("list " + what);
+    EXPECT_EQ(table.exit_code, 0) << table.err;
+    EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 1) << what;
+    const json document = json::parse(run_program("list " + what + " --json").out);
+    EXPECT_EQ(static_cast<long>(document.at(what).size()) + 1,
+              std::count(table.out.begin(), table.out.end(), '\n'))
+        << what;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,22 @@
+// Runs the built program in the project's folder and catches what it says.
+#pragma once
+
+#include <string>
+
+namespace windtunnel {
+
+struct ProgramResult {
+  int exit_code = -1;
+  std::string out;  // stdout
+  std::string err;  // stderr
+};
+
+// `arguments` as in a shell.
+ProgramResult run_program(const std::string& arguments);
+
+// A folder for one test, made empty.
+std::string scratch_folder(const std::string& name);
+
+std::string read_text(const std::string& path);
+
+}  // namespace windtunnel
