@@ -102,8 +102,11 @@ class Checker {
   void walk_map(const DocumentNode& node, const std::string& path) {
     for (const DocumentEntry& entry : node.entries) {
       const std::string key = join_path(path, entry.key);
-      const Field* child = entry.key == "*" ? nullptr : find_field(key);
-      if (child == nullptr || pattern_of(entry.key) == "*") fail_unknown(entry, path);
+      const Field* child = find_field(key);
+      // A key is one step of a path: no dots, and an index or '*' is for lists.
+      const bool step = !entry.key.empty() && entry.key.find('.') == std::string::npos &&
+                        pattern_of(entry.key) != "*";
+      if (!step || child == nullptr) fail_unknown(entry, path);
       walk(entry.value, *child, key, entry.where);
     }
     fill_map(path, node.where);
@@ -152,6 +155,11 @@ class Checker {
 
   [[noreturn]] void fail_unknown(const DocumentEntry& entry, const std::string& path) const {
     const std::string noun = path.empty() ? "key" : path + " key";
+    if (entry.key.find('.') != std::string::npos) {
+      throw Error(entry.where, fmt::format("unknown {} '{}'; a dot is for --set: in a file write "
+                                           "one map in the other",
+                                           noun, entry.key));
+    }
     if (entry.key == "<<") throw Error(entry.where, "merge keys ('<<') are not supported");
     std::vector<std::string> homes;
     for (const Field& field : field_table()) {

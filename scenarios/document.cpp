@@ -1,6 +1,7 @@
 #include "scenarios/document.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
@@ -102,6 +103,8 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);
+  } catch (const YAML::DeepRecursion&) {
+    throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
   } catch (const YAML::Exception& error) {
     Location where = start;
     if (line_numbers && !error.mark.is_null()) {

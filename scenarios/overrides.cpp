@@ -59,16 +59,14 @@ class Override {
   void apply_to_key(DocumentNode& node, size_t depth, const std::string& path) {
     const std::string& part = parts_[depth];
     const std::string key = join_path(path, part);
-    if (is_item(part) || find_field(key) == nullptr) {
+    if (part.empty() || is_item(part) || find_field(key) == nullptr) {
       const std::vector<std::string> known = child_keys(path);
       const std::string noun = path.empty() ? "key" : path + " key";
+      if (known.empty() && find_field(path)->list) fail_list(path);
       if (known.empty()) throw Error(where_, fmt::format("{} has no keys below it", path));
       throw Error(where_, unknown_name(noun, part, known));
     }
-    if (node.kind == Kind::list) {
-      throw Error(where_, fmt::format("{} is a list in this scenario; name an item, e.g. {}.0",
-                                      path, path));
-    }
+    if (node.kind == Kind::list) fail_list(path);
     if (node.kind != Kind::map) expand(node, path);
     if (DocumentEntry* entry = node.find(part)) {
       entry->where = where_;
@@ -76,6 +74,11 @@ class Override {
     }
     node.entries.push_back({part, where_, DocumentNode{.where = where_}});
     apply(node.entries.back().value, depth + 1, key);
+  }
+
+  [[noreturn]] void fail_list(const std::string& path) const {
+    throw Error(where_,
+                fmt::format("{0} is a list; name an item, e.g. {0}.0, or all, {0}.*", path));
   }
 
   // A scalar becomes the map that it is shorthand for; otherwise the new key replaces it.

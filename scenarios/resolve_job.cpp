@@ -243,7 +243,8 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
 // The models' checks know keys but not where they stand: the first key that a message names tells.
 Location place_of(const std::string& message, const Values& values) {
   size_t nearest = std::string::npos;
-  std::string key = "layout";
+  const bool heads = message.starts_with("heads ") || message.starts_with("kv_heads ");
+  std::string key = heads ? "model" : "layout";
   for (const Field& field : field_table()) {
     if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
     const size_t at = message.find(field.path);
