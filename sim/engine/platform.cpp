@@ -54,24 +54,18 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine(std::size_t actors) {
 
 class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
  public:
-  explicit RouteZone(const Folding& folding)
-      : NetZoneImpl("windtunnel"),
-        folding_(folding),
-        side_(static_cast<std::size_t>(
-            std::ceil(std::sqrt(static_cast<double>(folding.first_link.size()))))) {}
+  explicit RouteZone(const Folding& folding) : NetZoneImpl("windtunnel"), folding_(folding) {}
 
-  std::size_t side() const { return side_; }
   void add_link(double bandwidth) {
-    const std::string name = fmt::format("l{}", links_.size());
-    simgrid::s4u::Link* link = create_link(name, {bandwidth});
+    simgrid::s4u::Link* link = create_link(fmt::format("l{}", links_.size()), {bandwidth});
     links_.push_back(link->set_latency(0)->seal()->get_impl());
   }
 
-  // The pair (i, j) of hosts stands for flow i * side + j.
+  // From a host to itself: the route of the flow with the host's number.
   void get_local_route(const simgrid::kernel::routing::NetPoint* from,
-                       const simgrid::kernel::routing::NetPoint* to,
+                       const simgrid::kernel::routing::NetPoint*,
                        simgrid::kernel::routing::Route* into, double*) override {
-    const std::size_t flow = from->id() * side_ + to->id();
+    const std::size_t flow = from->id();
     for (std::uint32_t i = folding_.first_link[flow]; i < folding_.first_link[flow + 1]; ++i) {
       const WeightedLink& link = folding_.links[i];
       into->link_list_.insert(into->link_list_.end(), link.weight, links_[link.link]);
@@ -80,7 +74,6 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
 
  private:
   const Folding& folding_;
-  std::size_t side_ = 1;
   std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
 };
 
@@ -88,7 +81,8 @@ Platform::Platform(const Folding& folding, std::size_t actors)
     : folding_(folding), engine_(make_engine(actors)) {
   scale_links();
   zone_ = new RouteZone(folding);  // the first zone becomes SimGrid's root, which deletes it
-  for (std::size_t h = 0; h < zone_->side(); ++h) {
+  const std::size_t hosts = std::max<std::size_t>(1, folding.first_link.size() - 1);
+  for (std::size_t h = 0; h < hosts; ++h) {
     hosts_.push_back(zone_->create_host(fmt::format("h{}", h), {1.0})->seal());
   }
   for (std::size_t l = 0; l < folding.capacity.size(); ++l) {
@@ -124,11 +118,20 @@ bool Platform::has_links(FlowIndex flow) const {
   return folding_.first_link[flow] < folding_.first_link[flow + 1];
 }
 
-simgrid::s4u::CommPtr Platform::start_transfer(FlowIndex flow, double amount) {
+simgrid::s4u::Mailbox* Platform::mailbox(std::size_t actor) {
+  return simgrid::s4u::Mailbox::by_name(fmt::format("m{}", actor));
+}
+
+Transfer Platform::start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount) {
   const double scale = scale_[folding_.links[folding_.first_link[flow]].link];
   const auto size = std::max<std::uint64_t>(1, std::llround(amount * scale));
-  const std::size_t side = zone_->side();
-  return simgrid::s4u::Comm::sendto_async(hosts_[flow / side], hosts_[flow % side], size);
+  if (simgrid::s4u::this_actor::get_host() != hosts_[flow]) {
+    simgrid::s4u::this_actor::set_host(hosts_[flow]);
+  }
+  Transfer transfer;
+  transfer.out = mailbox->put_async(this, size);
+  transfer.in = mailbox->get_async<void>(&payload_);
+  return transfer;
 }
 
 }  // namespace windtunnel

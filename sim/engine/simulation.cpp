@@ -30,6 +30,7 @@ struct TaskRef {
 
 struct StreamState {
   s4u::ActorPtr actor;
+  s4u::Mailbox* mailbox = nullptr;  // of its transfers
   TaskIndex waiting_for = kNothing;
   std::int32_t cursor = 0;       // a passive stream in order: the task whose turn it is
   std::vector<TaskIndex> ready;  // a stream by priority: heap of what could run
@@ -130,6 +131,7 @@ class Simulation {
       const StreamTemplate& stream = tasks_of.streams[s];
       if (stream.passive) continue;
       const bool in_order = stream.order == StreamOrder::in_order;
+      stream_of(r, s).mailbox = platform_->mailbox(ranks_[r].first_stream + s);
       stream_of(r, s).actor = s4u::Actor::create("s", platform_->host(), [this, r, s, in_order] {
         guarded([&] { in_order ? run_in_order(r, s) : run_by_priority(r, s); });
       });
@@ -314,11 +316,12 @@ class Simulation {
   // The bytes of a message (flow -1: none), the task's demands, and of a collective the edges that
   // start here, all at once.
   void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
-    std::vector<s4u::CommPtr> running;
+    std::vector<Transfer> running;
+    s4u::Mailbox* mailbox = stream_of(r, ranks_[r].tasks_of->tasks[t].stream).mailbox;
     const auto start = [&](FlowIndex flow, double amount) {
       if (flow < 0 || amount <= 0 || !platform_->has_links(flow)) return;
       ++events_;
-      running.push_back(platform_->start_transfer(flow, amount));
+      running.push_back(platform_->start_transfer(mailbox, flow, amount));
     };
     start(message, bytes);
     const FoldedRank& rank = folding_.ranks[r];
@@ -334,7 +337,7 @@ class Simulation {
         start(edge.flow, edge.bytes * planned.bytes);
       }
     }
-    for (const s4u::CommPtr& comm : running) comm->wait();
+    for (Transfer& transfer : running) transfer.wait();
   }
 
   std::span<const GroupEdge> edges_from(std::int32_t r, const Task& planned,

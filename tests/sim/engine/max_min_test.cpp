@@ -1,0 +1,204 @@
+// Concurrent flows share links as max-min fairness says: against hand-worked cases and against
+// progressive filling on random ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/base/random.hpp"
+#include "models/links.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/sim/engine/plan_maker.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::exactly;
+using testing::recv;
+using testing::send;
+using testing::small_cluster;
+
+struct Transfer {
+  int from = 0;
+  int to = 0;  // a GPU; the same one: a copy to its host, taking host memory twice
+  double bytes = 0;
+  double max_rate = std::numeric_limits<double>::infinity();
+};
+
+// Every rank its own class, every transfer its own stream: all start at 0.
+Plan plan_of(const std::vector<Transfer>& transfers, int ranks) {
+  Plan plan;
+  plan.ranks = ranks;
+  for (RankId r = 0; r < ranks; ++r) plan.classes.push_back({"r", {r}, {}, {}, {}, {}});
+  const auto add = [&plan](int rank, Task task, int peer, StreamOrder order) {
+    RankClass& rank_class = plan.classes[rank];
+    task.stream = static_cast<std::int16_t>(rank_class.streams.size());
+    task.peer_slot = static_cast<std::int16_t>(rank_class.peers.size());
+    rank_class.streams.push_back({"s", order});
+    rank_class.peers.push_back({peer});
+    rank_class.tasks.push_back(std::move(task));
+  };
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer& t = transfers[i];
+    const auto tag = static_cast<std::int64_t>(i);
+    if (t.from == t.to) {
+      add(t.from,
+          testing::with_flow(testing::plain(TaskKind::copy, "d", 0, 0), t.bytes,
+                             {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}, t.max_rate),
+          t.from, StreamOrder::in_order);
+      continue;
+    }
+    add(t.from, send("s", 0, 0, tag, t.bytes), t.to, StreamOrder::in_order);
+    add(t.to, recv("r", 0, 0, tag, t.bytes), t.from, StreamOrder::unordered);
+  }
+  return plan;
+}
+
+// End of every transfer, in their order.
+std::vector<double> simulate(const std::vector<Transfer>& transfers, const Cluster& cluster) {
+  const Plan plan = plan_of(transfers, cluster.gpus());
+  validate_plan(plan);
+  EngineOptions options;
+  options.fold = FoldMode::none;
+  const Timeline timeline = execute(plan, cluster, options);
+  std::vector<double> ends;
+  std::vector<size_t> next(cluster.gpus(), 0);
+  for (const Transfer& t : transfers) {
+    ends.push_back(timeline.ranks[t.from].spans[next[t.from]++].end_s);
+    if (t.from != t.to) ++next[t.to];
+  }
+  return ends;
+}
+
+struct Fluid {
+  std::vector<std::vector<LinkId>> routes;  // with repetitions
+  std::vector<double> left;
+  std::vector<double> max_rate;
+};
+
+// Raises all rates together; a flow stops where a link of its route is full or at its own cap.
+std::vector<double> progressive_filling(const Fluid& fluid, const std::vector<double>& capacity) {
+  const size_t flows = fluid.routes.size();
+  std::vector<double> rate(flows, 0);
+  std::vector<char> fixed(flows, 0);
+  for (size_t f = 0; f < flows; ++f) fixed[f] = fluid.left[f] <= 0;
+  while (std::find(fixed.begin(), fixed.end(), 0) != fixed.end()) {
+    std::vector<double> room = capacity;
+    std::vector<double> weight(capacity.size(), 0);
+    for (size_t f = 0; f < flows; ++f) {
+      for (LinkId link : fluid.routes[f]) {
+        if (fixed[f]) room[link] -= rate[f];
+        if (!fixed[f]) weight[link] += 1;
+      }
+    }
+    double level = std::numeric_limits<double>::infinity();
+    for (size_t l = 0; l < room.size(); ++l) {
+      if (weight[l] > 0) level = std::min(level, room[l] / weight[l]);
+    }
+    for (size_t f = 0; f < flows; ++f) {
+      if (!fixed[f]) level = std::min(level, fluid.max_rate[f]);
+    }
+    for (size_t f = 0; f < flows; ++f) {
+      if (fixed[f]) continue;
+      bool full = fluid.max_rate[f] <= level * (1 + 1e-12);
+      for (LinkId link : fluid.routes[f]) full |= room[link] / weight[link] <= level * (1 + 1e-12);
+      if (full) rate[f] = level;
+      fixed[f] = full;
+    }
+  }
+  return rate;
+}
+
+std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster& cluster) {
+  const LinkTable links(cluster);
+  std::vector<double> capacity;
+  for (LinkId link = 0; link < links.count(); ++link) capacity.push_back(links.capacity(link));
+  Fluid fluid;
+  for (const Transfer& t : transfers) {
+    std::vector<LinkId> route;
+    if (t.from != t.to) links.append_route(t.from, t.to, route);
+    if (t.from == t.to) {
+      links.append_resource(t.from, Resource::pcie_out, route);
+      links.append_resource(t.from, Resource::host_memory, route);
+      links.append_resource(t.from, Resource::host_memory, route);
+    }
+    fluid.routes.push_back(route);
+    fluid.left.push_back(t.bytes);
+    fluid.max_rate.push_back(t.max_rate);
+  }
+  std::vector<double> ends(transfers.size(), 0);
+  double now = 0;
+  while (*std::max_element(fluid.left.begin(), fluid.left.end()) > 0) {
+    const std::vector<double> rate = progressive_filling(fluid, capacity);
+    double step = std::numeric_limits<double>::infinity();
+    for (size_t f = 0; f < rate.size(); ++f) {
+      if (fluid.left[f] > 0) step = std::min(step, fluid.left[f] / rate[f]);
+    }
+    now += step;
+    for (size_t f = 0; f < rate.size(); ++f) {
+      if (fluid.left[f] <= 0) continue;
+      fluid.left[f] -= rate[f] * step;
+      if (fluid.left[f] > 1e-12 * transfers[f].bytes) continue;
+      fluid.left[f] = 0;
+      ends[f] = now;
+    }
+  }
+  return ends;
+}
+
+TEST(MaxMin, TwoBottlenecksByHand) {
+  // One GPU and NIC (10 B/s) per node. Flows 0->1, 0->2, 3->2, 3->2: node 2 receives three flows
+  // (10/3 each), so 0->1 gets the rest of NIC 0, 20/3. 20 bytes each: 0->1 ends at 3, when the
+  // others have 10 left and go on at 10/3 to 6.
+  Cluster cluster = small_cluster(4);
+  cluster.node.gpus = cluster.node.nics = 1;
+  const std::vector<double> ends =
+      simulate({{0, 1, 20}, {0, 2, 20}, {3, 2, 20}, {3, 2, 20}}, cluster);
+  EXPECT_NEAR(ends[0], 3, 1e-9);
+  for (int i : {1, 2, 3}) EXPECT_NEAR(ends[i], 6, 1e-9);
+}
+
+TEST(MaxMin, AFasterPartnerTakesWhatIsLeft) {
+  // 0->1 and 0->2 share NIC 0 as 5 + 5. Node 1's NIC is degraded to 2 B/s: 0->1 gets 2, 0->2
+  // gets 8.
+  Cluster cluster = small_cluster(3);
+  cluster.node.gpus = cluster.node.nics = 1;
+  cluster.degraded_nics = {{1, 0, 0.2}};
+  const std::vector<double> ends = simulate({{0, 1, 20}, {0, 2, 40}}, cluster);
+  EXPECT_NEAR(ends[0], 10, 1e-9);
+  EXPECT_NEAR(ends[1], 5, 1e-9);
+}
+
+TEST(MaxMin, ManySizesOnOneLinkKeepTheirPrecision) {
+  // 1 byte and 1e9 bytes on one NIC of 10 B/s: 0.2 s, and 1e8 s + 0.1 s.
+  Cluster cluster = small_cluster(2);
+  cluster.node.gpus = cluster.node.nics = 1;
+  const std::vector<double> ends = simulate({{0, 1, 1}, {0, 1, 1e9}}, cluster);
+  EXPECT_NEAR(ends[0], 0.2, 1e-9);
+  EXPECT_NEAR(ends[1], 1e8 + 0.1, 1e-4);
+}
+
+TEST(MaxMin, RandomTransfersEqualProgressiveFilling) {
+  for (int seed = 0; seed < 40; ++seed) {
+    RandomStream random(seed, RandomPurpose::test, 1);
+    const auto pick = [&random](int bound) { return static_cast<int>(random.below(bound)); };
+    Cluster cluster = small_cluster(2 + pick(5));
+    cluster.fabric.topology = pick(2) ? Topology::fat_tree : Topology::rail_fat_tree;
+    cluster.fabric.nodes_per_pod = pick(3);
+    cluster.fabric.pod_oversubscription = 1 + 2 * random.uniform();
+    std::vector<Transfer> transfers;
+    for (int i = 5 + pick(25); i > 0; --i) {
+      Transfer transfer{pick(cluster.gpus()), pick(cluster.gpus()), 1 + 99 * random.uniform()};
+      if (transfer.from == transfer.to && pick(2)) transfer.max_rate = 1 + 10 * random.uniform();
+      transfers.push_back(transfer);
+    }
+    const std::vector<double> simulated = simulate(transfers, cluster);
+    const std::vector<double> solved = solve(transfers, cluster);
+    for (size_t i = 0; i < transfers.size(); ++i) {
+      EXPECT_NEAR(simulated[i], solved[i], 1e-9 * solved[i]) << "seed " << seed << " flow " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
