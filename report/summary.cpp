@@ -103,6 +103,31 @@ std::string failures_text(const CampaignReport& report) {
   return text.empty() ? "none" : text;
 }
 
+// Infinite where a replica makes no progress.
+std::string days_text(const Estimate& days) {
+  if (!std::isfinite(days.mean)) return "never: some replica makes no progress";
+  return fmt::format("{:.1f} days ({:.1f} .. {:.1f})", days.mean, days.low, days.high);
+}
+
+bool is_known(const Estimate& estimate) {
+  return estimate.mean > 0 && std::isfinite(estimate.mean);
+}
+
+// What tells that snapshots or repairs do not keep up.
+void add_warnings(const CampaignReport& report, SummarySection& section) {
+  constexpr double kWorthALine = 0.05;  // shown with one decimal
+  for (const auto& [place, skipped] : report.skipped_snapshots) {
+    if (skipped.mean < kWorthALine) continue;
+    section.rows.push_back({"skipped", fmt::format("{:.1f} snapshots to {}: the one before was not "
+                                                   "finished",
+                                                   skipped.mean, place)});
+  }
+  if (report.nodes_down.mean >= kWorthALine) {
+    section.rows.push_back(
+        {"in repair", fmt::format("{:.1f} nodes on average", report.nodes_down.mean)});
+  }
+}
+
 SummarySection campaign_section(const CampaignReport& report) {
   SummarySection section{
       fmt::format("Campaign of {}, {} replicas (95 % interval of the mean)",
@@ -113,11 +138,9 @@ SummarySection campaign_section(const CampaignReport& report) {
                     format_percent(report.goodput.p95))},
        {"ETTR", share_text(report.ettr, 1)}}};
   if (report.job_days.mean > 0) {
-    section.rows.push_back(
-        {"whole job", fmt::format("{:.1f} days ({:.1f} .. {:.1f})", report.job_days.mean,
-                                  report.job_days.low, report.job_days.high)});
+    section.rows.push_back({"whole job", days_text(report.job_days)});
   }
-  if (report.job_cost_usd.mean > 0) {
+  if (is_known(report.job_cost_usd)) {
     section.rows.push_back({"cost", fmt::format("{} USD", format_count(report.job_cost_usd.mean))});
   }
   section.rows.push_back({"failures", failures_text(report)});
@@ -128,6 +151,7 @@ SummarySection campaign_section(const CampaignReport& report) {
     }
     section.rows.push_back({"restored from", text});
   }
+  add_warnings(report, section);
   return section;
 }
 
@@ -161,10 +185,10 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   if (!record.campaign) return figures;
   const CampaignReport& campaign = *record.campaign;
   figures.push_back({"goodput", format_percent(campaign.goodput.mean)});
-  if (campaign.job_days.mean > 0) {
+  if (is_known(campaign.job_days)) {
     figures.push_back({"days to train", fmt::format("{:.1f}", campaign.job_days.mean)});
   }
-  if (campaign.job_cost_usd.mean > 0) {
+  if (is_known(campaign.job_cost_usd)) {
     figures.push_back({"USD", format_count(campaign.job_cost_usd.mean)});
   }
   return figures;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "report/table.hpp"
 #include "tests/report/sample_record.hpp"
 
@@ -41,6 +43,17 @@ TEST(Summary, WithoutCampaignSaysNothingOfIt) {
   const std::string text = summary_text(summarise(sample_record({.campaign = false})));
   EXPECT_EQ(text.find("Campaign"), std::string::npos);
   EXPECT_EQ(text.find("goodput"), std::string::npos);
+}
+
+TEST(Summary, SaysWhenSnapshotsOrTheJobDoNotKeepUp) {
+  Record record = sample_record();
+  record.campaign->skipped_snapshots["storage"].mean = 12;
+  record.campaign->job_days.mean = std::numeric_limits<double>::infinity();
+  record.campaign->job_cost_usd.mean = std::numeric_limits<double>::infinity();
+  const std::string text = summary_text(summarise(record));
+  EXPECT_NE(text.find("12.0 snapshots to storage"), std::string::npos) << text;
+  EXPECT_NE(text.find("never"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" inf"), std::string::npos) << text;
 }
 
 TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
