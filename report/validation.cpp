@@ -47,7 +47,8 @@ Json family_json(const ValidationFamily& family) {
 
 // Errors reach from 1e-16 to several times the measured value.
 std::string error_text(double share) {
-  return share > 0 && share < 1e-4 ? fmt::format("{:.1e}", share) : fmt::format("{:.4f}", share);
+  if (share == 0) return "0";
+  return share < 1e-4 ? fmt::format("{:.1e}", share) : fmt::format("{:.4f}", share);
 }
 
 TextTable family_table(const ValidationReport& report) {
@@ -91,11 +92,15 @@ Json validation_document(const ValidationReport& report) {
 std::string validation_text(const ValidationReport& report) {
   std::string text;
   if (!report.families.empty()) text += table_text(family_table(report));
+  std::string last_note;  // families of one kind share it
   for (const ValidationFamily& family : report.families) {
-    if (!family.note.empty()) text += fmt::format("{}: {}\n", family.name, family.note);
+    if (!family.note.empty() && family.note != last_note) {
+      text += fmt::format("{}: {}\n", family.name, family.note);
+      last_note = family.note;
+    }
     for (const auto& [name, mape] : family.baselines) {
-      text +=
-          fmt::format("{}: the rule '{}' has a MAPE of {}\n", family.name, name, error_text(mape));
+      text += fmt::format("{}, {}: the rule '{}' has a MAPE of {}\n", family.name, family.metric,
+                          name, error_text(mape));
     }
   }
   text += fmt::format("{} rows predicted, {} not\n", report.rows.size(), report.skipped.size());

@@ -128,12 +128,15 @@ class Writer {
     // The arrow's head must lie inside of the receive's slice.
     const std::int64_t head_ns = std::max(event.start_ns, event.end_ns - 1);
     const int id = arrows_++;
+    write_arrow_end("\"s\"", timeline_.ranks[send.entry].rank, from.thread, from.start_ns, id);
+    write_arrow_end(R"("f","bp":"e")", timeline_.ranks[entry].rank, thread, head_ns, id);
+  }
+
+  void write_arrow_end(std::string_view phase, RankId rank, int thread, std::int64_t at_ns,
+                       int id) {
     emit(fmt::format(
-        R"({{"ph":"s","pid":{},"tid":{},"ts":{},"id":{},"name":"message","cat":"message"}})",
-        timeline_.ranks[send.entry].rank, from.thread, microseconds(from.start_ns), id));
-    emit(fmt::format(
-        R"({{"ph":"f","bp":"e","pid":{},"tid":{},"ts":{},"id":{},"name":"message","cat":"message"}})",
-        timeline_.ranks[entry].rank, thread, microseconds(head_ns), id));
+        R"({{"ph":{},"pid":{},"tid":{},"ts":{},"id":{},"name":"message","cat":"message"}})", phase,
+        rank, thread, microseconds(at_ns), id));
   }
 
   std::ostream& out_;
