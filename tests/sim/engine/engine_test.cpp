@@ -273,6 +273,22 @@ TEST(Engine, ASlowNodeSlowsComputesAndCopiesOnly) {
   expect_span(timeline, 2, 2, 7.5, 11 + 2.0 / 3);
 }
 
+TEST(Engine, LongChainsOfReceivesNeedNoStack) {
+  // 5,000 messages have long arrived when the first of 5,000 receives, each after the one before,
+  // is posted: they all end at that moment. Stacks of 16 KiB with guard pages hold no recursion so
+  // deep.
+  constexpr int kMessages = 5000;
+  for (const StreamOrder order : {StreamOrder::unordered, StreamOrder::in_order}) {
+    std::vector<Task> sends, receives = {compute("c", 0, 1)};
+    for (int i = 0; i < kMessages; ++i) {
+      sends.push_back(send("s", 0, 0, i, 0));
+      receives.push_back(recv("r", 1, 0, i, 0, {i}));
+    }
+    Plan plan = two_classes(streams(1), sends, {{"compute", {}}, {"recv", order}}, receives);
+    expect_span(execute(plan, small_cluster(1)), 1, kMessages, 1, 1);
+  }
+}
+
 TEST(Engine, ADeadlockNamesItsPlace) {
   // Both ranks send synchronously before they receive.
   const auto tasks = [] {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cstring>
 
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/random_plan.hpp"
@@ -61,6 +61,117 @@ TEST_P(FoldedEqualsUnfolded, OnRandomJobs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FoldedEqualsUnfolded, ::testing::Range(0, 5));
+
+// Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
+// d.
+struct Job {
+  Cluster cluster = small_cluster(8);
+  bool dp_flows = false;
+  bool backward = false;  // messages go both ways
+
+  std::int64_t ranks_simulated() const {
+    Plan plan;
+    plan.ranks = 16;
+    for (int group = 0; group < 4; ++group) plan.groups.push_back({Category::dp, {}});
+    for (int pp = 0; pp < 2; ++pp) {
+      RankClass rank_class;
+      rank_class.name = "pp";
+      rank_class.streams = {{"compute", {}}, {"dp", {}}, {"recv", StreamOrder::unordered}};
+      rank_class.groups.resize(1);
+      rank_class.peers.resize(1);
+      for (int r = 0; r < 8; ++r) {
+        const int group = 2 * pp + r % 2;
+        plan.groups[group].members.push_back(8 * pp + r);
+        rank_class.members.push_back(8 * pp + r);
+        rank_class.groups[0].push_back(group);
+        rank_class.peers[0].push_back(8 * (1 - pp) + r);
+      }
+      if (pp == 0) {
+        rank_class.tasks = {testing::compute("F", 0, 1), testing::send("s", 0, 0, 0, 5, {0})};
+      } else {
+        rank_class.tasks = {testing::recv("r", 2, 0, 0, 5), testing::compute("F", 0, 1, {0})};
+      }
+      Task reduce = testing::collective("dp", 1, 0, 0, 0.5, {pp});
+      if (backward && pp == 0) rank_class.tasks.push_back(testing::recv("r", 2, 0, 1, 5));
+      if (backward && pp == 1) rank_class.tasks.push_back(testing::send("s", 0, 0, 1, 5, {1}));
+      reduce.as_flows = dp_flows;
+      reduce.algorithm = CollectiveAlgorithm::ring;
+      reduce.bytes = 10;
+      rank_class.tasks.push_back(reduce);
+      plan.classes.push_back(rank_class);
+    }
+    validate_plan(plan);
+    EngineOptions options;
+    options.calibration = calibration();
+    return execute(plan, cluster, options).ranks_simulated;
+  }
+};
+
+TEST(Fold, ASymmetricJobIsOneRankPerClass) {
+  EXPECT_EQ(Job().ranks_simulated(), 2);
+  Job flows;
+  flows.dp_flows = true;
+  EXPECT_EQ(flows.ranks_simulated(), 2);
+}
+
+TEST(Fold, ASlowNodeUnfoldsItsOwnPipelineOnly) {
+  // The slow node's tp group is one colour, its partner's on the other pipeline rank another; the
+  // three other replicas stay folded.
+  Job job;
+  job.cluster.slow_nodes = {{1, 1.5}};
+  EXPECT_EQ(job.ranks_simulated(), 4);
+}
+
+TEST(Fold, ADegradedNicUnfoldsItsRank) {
+  // One NIC is one GPU of the tp group: ranks 2 and 10 leave their groups, and the dp groups of tp
+  // coordinate 0 differ from those of 1. Per pipeline rank: the rank itself, its dp partners (3),
+  // and the ranks of the other dp group (4).
+  Job job;
+  job.cluster.degraded_nics = {{1, 0, 0.5}};
+  EXPECT_EQ(job.ranks_simulated(), 6);
+}
+
+TEST(Fold, ContentionOnTheRingCarriesADifferenceToEveryReplica) {
+  // The slow node sends its message later, when it meets the ring on its NIC. The edge to its
+  // neighbour is another one thereby, but touches no message as long as these only leave that rank.
+  Job job;
+  job.dp_flows = true;
+  job.cluster.slow_nodes = {{1, 1.5}};
+  EXPECT_EQ(job.ranks_simulated(), 4);
+  // With messages both ways the neighbour's own come late, and so on around the ring: four
+  // distances, two pipeline ranks. The tp groups stay folded.
+  job.backward = true;
+  EXPECT_EQ(job.ranks_simulated(), 8);
+}
+
+TEST(Fold, PodsThatCannotLimitDoNotUnfold) {
+  // Pods of two nodes without oversubscription: their uplinks are never the bottleneck, the ring
+  // over four nodes stays symmetric. At 1:4 it does not: two nodes of a pod differ in what leaves
+  // it.
+  Job job;
+  job.dp_flows = true;
+  job.cluster.fabric.topology = Topology::fat_tree;
+  job.cluster.fabric.nodes_per_pod = 2;
+  EXPECT_EQ(job.ranks_simulated(), 2);
+  job.cluster.fabric.pod_oversubscription = 4;
+  EXPECT_EQ(job.ranks_simulated(), 4);
+}
+
+TEST(Fold, TheSameBytesEveryTime) {
+  const RandomCase random = RandomCaseMaker(7).make();
+  EngineOptions options;
+  options.calibration = calibration();
+  const Timeline a = execute(random.plan, random.cluster, options);
+  const Timeline b = execute(random.plan, random.cluster, options);
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  EXPECT_EQ(a.makespan_s, b.makespan_s);
+  EXPECT_EQ(a.events, b.events);
+  for (size_t r = 0; r < a.ranks.size(); ++r) {
+    EXPECT_EQ(std::memcmp(a.ranks[r].spans.data(), b.ranks[r].spans.data(),
+                          a.ranks[r].spans.size() * sizeof(Span)),
+              0);
+  }
+}
 
 }  // namespace
 }  // namespace windtunnel
