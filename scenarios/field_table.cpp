@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "policies/schedules.hpp"
+#include "scenarios/field_rows.hpp"
 #include "scenarios/fields.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/time_series.hpp"
@@ -34,62 +33,6 @@ std::vector<std::string> calibration_names() {
   std::vector<std::string> names = names_in(library_calibrations());
   names.insert(names.begin(), "auto");
   return names;
-}
-
-// Rows of one type, so that a row of the table shows only what is particular to it.
-Field map_row(std::string_view path, Field row) {
-  row.path = path;
-  row.map = true;
-  return row;
-}
-
-Field list_row(std::string_view path, Field row) {
-  row.path = path;
-  row.list = true;
-  return row;
-}
-
-Field text_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::text;
-  return row;
-}
-
-Field name_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::name;
-  return row;
-}
-
-Field flag_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::boolean;
-  return row;
-}
-
-// A whole number that fits an int unless the row says otherwise.
-Field whole_row(std::string_view path, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::integer;
-  row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
-  if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
-  return row;
-}
-
-// A number about the world.
-Field fact_row(std::string_view path, Dimension dimension, Field row) {
-  row.path = path;
-  row.scalar = ScalarType::quantity;
-  row.dimension = dimension;
-  row.fact = true;
-  return row;
-}
-
-// A number that the user chooses.
-Field choice_row(std::string_view path, Dimension dimension, Field row) {
-  row = fact_row(path, dimension, std::move(row));
-  row.fact = false;
-  return row;
 }
 
 using Rows = std::vector<Field>;

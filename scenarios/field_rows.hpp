@@ -1,0 +1,69 @@
+// One builder per type of row of the field table, so that a row shows only what is particular to
+// it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "scenarios/fields.hpp"
+
+namespace windtunnel {
+
+inline Field map_row(std::string_view path, Field row) {
+  row.path = path;
+  row.map = true;
+  return row;
+}
+
+inline Field list_row(std::string_view path, Field row) {
+  row.path = path;
+  row.list = true;
+  return row;
+}
+
+inline Field text_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::text;
+  return row;
+}
+
+inline Field name_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::name;
+  return row;
+}
+
+inline Field flag_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::boolean;
+  return row;
+}
+
+// A whole number that fits an int unless the row says otherwise.
+inline Field whole_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::integer;
+  row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
+  if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
+  return row;
+}
+
+// A number about the world.
+inline Field fact_row(std::string_view path, Dimension dimension, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::quantity;
+  row.dimension = dimension;
+  row.fact = true;
+  return row;
+}
+
+// A number that the user chooses.
+inline Field choice_row(std::string_view path, Dimension dimension, Field row) {
+  row = fact_row(path, dimension, std::move(row));
+  row.fact = false;
+  return row;
+}
+
+}  // namespace windtunnel
