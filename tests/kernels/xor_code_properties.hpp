@@ -63,7 +63,7 @@ inline void expect_rebuilds(DeviceKind kind, const XorCase& sizes) {
     xor_code(kind).combine(sources.data(), static_cast<int>(sources.size()),
                            target.data() + sizes.offset, sizes.size_bytes);
     where.synchronize();
-    const std::vector<std::byte> after = target.download();
+    std::vector<std::byte> after = target.download();
     EXPECT_EQ(slice(after, 0, sizes.offset), slice(before, 0, sizes.offset));
     EXPECT_EQ(slice(after, buffer_bytes - kMarginBytes, kMarginBytes),
               slice(before, buffer_bytes - kMarginBytes, kMarginBytes));
