@@ -1,12 +1,11 @@
 #include "sim/engine/simulation.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <exception>
 
 #include "models/base/error.hpp"
 #include "sim/engine/platform.hpp"
+#include "sim/engine/recorder.hpp"
 
 namespace windtunnel {
 namespace {
@@ -53,7 +52,6 @@ struct RankState {
   double slowdown = 1;
   std::size_t first_task = 0;  // into pending_ and flags_
   std::size_t first_stream = 0;
-  std::int64_t first_span = -1;  // into spans_; -1: not recorded
 };
 
 class Simulation {
@@ -65,8 +63,8 @@ class Simulation {
         folding_(folding),
         program_(program),
         meetings_(folding.groups.size()),
-        iteration_end_s_(plan.iterations, 0) {
-    add_ranks(cluster, options);
+        recorder_(plan, folding, options.fold != FoldMode::none || options.record_all) {
+    add_ranks(cluster);
     platform_ = std::make_unique<Platform>(folding, count_actors());
   }
 
@@ -76,7 +74,7 @@ class Simulation {
     platform_->engine().run();
     if (failure_) std::rethrow_exception(failure_);
     check_all_done();
-    return timeline();
+    return recorder_.timeline(events_);
   }
 
  private:
@@ -84,9 +82,8 @@ class Simulation {
 
   // ---- setting up ----
 
-  void add_ranks(const Cluster& cluster, const EngineOptions& options) {
-    std::vector<char> recorded(plan_.classes.size(), 0);
-    std::size_t tasks = 0, streams = 0, spans = 0;
+  void add_ranks(const Cluster& cluster) {
+    std::size_t tasks = 0, streams = 0;
     for (const FoldedRank& rank : folding_.ranks) {
       RankState state;
       state.tasks_of = &program_.classes[rank.rank_class];
@@ -94,17 +91,10 @@ class Simulation {
       state.slowdown = cluster.slowdown_of(rank.rank);
       state.first_task = tasks;
       state.first_stream = streams;
-      const bool every_rank = options.fold != FoldMode::none || options.record_all;
-      if (every_rank || !recorded[rank.rank_class]) {
-        recorded[rank.rank_class] = 1;
-        state.first_span = static_cast<std::int64_t>(spans);
-        spans += state.tasks_of->tasks.size();
-      }
       tasks += state.tasks_of->tasks.size();
       streams += state.tasks_of->streams.size();
       ranks_.push_back(state);
     }
-    spans_.resize(spans);
     streams_.resize(streams);
     pending_.reserve(tasks);
     flags_.reserve(tasks);
@@ -377,18 +367,13 @@ class Simulation {
   }
 
   void record_start(std::int32_t r, TaskIndex t) {
-    if (ranks_[r].first_span >= 0) {
-      spans_[ranks_[r].first_span + t].start_s = s4u::Engine::get_clock();
-    }
+    recorder_.start(r, t, s4u::Engine::get_clock());
   }
 
   // The caller settles afterwards what has become ready.
   void finish(std::int32_t r, TaskIndex t) {
     const RankState& rank = ranks_[r];
-    const double now = s4u::Engine::get_clock();
-    if (rank.first_span >= 0) spans_[rank.first_span + t].end_s = now;
-    double& iteration_end_s = iteration_end_s_[rank.tasks_of->tasks[t].iteration];
-    iteration_end_s = std::max(iteration_end_s, now);
+    recorder_.end(r, t, rank.tasks_of->tasks[t].iteration, s4u::Engine::get_clock());
     flags(r, t) |= kDone;
     for (TaskIndex next : rank.tasks_of->successors_of(t)) {
       if (--pending_[rank.first_task + next] == 0 && (flags(r, next) & kTimeOk)) {
@@ -482,36 +467,6 @@ class Simulation {
     }
   }
 
-  Timeline timeline() const {
-    Timeline timeline;
-    std::vector<std::int32_t> record_of_class(plan_.classes.size(), -1);
-    std::vector<std::int32_t> record_of_rank(ranks_.size(), -1);
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      if (ranks_[r].first_span < 0) continue;
-      const FoldedRank& folded = folding_.ranks[r];
-      const auto begin = spans_.begin() + ranks_[r].first_span;
-      const auto size = static_cast<std::ptrdiff_t>(ranks_[r].tasks_of->tasks.size());
-      record_of_rank[r] = static_cast<std::int32_t>(timeline.ranks.size());
-      std::int32_t& of_class = record_of_class[folded.rank_class];
-      if (of_class < 0) of_class = record_of_rank[r];
-      timeline.ranks.push_back({folded.rank, folded.rank_class, 0, {begin, begin + size}});
-    }
-    for (std::int32_t representative : folding_.representative) {
-      std::int32_t record = record_of_rank[representative];
-      if (record < 0) record = record_of_class[folding_.ranks[representative].rank_class];
-      timeline.recorded_as.push_back(record);
-      timeline.ranks[record].multiplicity += 1;
-    }
-    timeline.makespan_s = *std::max_element(iteration_end_s_.begin(), iteration_end_s_.end());
-    timeline.iteration_end_s = iteration_end_s_;
-    timeline.events = events_;
-    timeline.ranks_simulated = std::ssize(ranks_);
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    timeline.peak_rss_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
-    return timeline;
-  }
-
   const Plan& plan_;
   const FlowTable& flows_;
   const Folding& folding_;
@@ -522,8 +477,7 @@ class Simulation {
   std::vector<std::uint8_t> flags_;
   std::vector<std::vector<std::unique_ptr<Meeting>>> meetings_;  // [folded group][sequence]
   std::vector<TaskRef> got_ready_;
-  std::vector<Span> spans_;
-  std::vector<double> iteration_end_s_;
+  Recorder recorder_;
   std::uint64_t events_ = 0;
   std::exception_ptr failure_;
   std::unique_ptr<Platform> platform_;
