@@ -1,443 +1,22 @@
 #include "policies/iteration_plan.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/memory.hpp"
-#include "policies/gradient_overlap.hpp"
+#include "policies/pipeline_rank.hpp"
 
 namespace windtunnel {
 namespace {
 
-enum StreamIndex : std::int16_t { kCompute, kSend, kRecv, kReduce, kCopy, kStore };
-enum PeerSlot : std::int16_t { kNext, kPrevious };
-enum class Direction { forward, backward };
-
-CostPart part(Category category, const Parameter& parameter) {
-  return {category, parameter.origin, parameter.value};
+GroupSlot slot_of(const IterationContext& ctx, std::vector<std::int32_t> instance_of_member,
+                  const Group& first) {
+  return {std::move(instance_of_member), group_shape(first.members, ctx.job.cluster),
+          first.members};
 }
-
-std::vector<CostPart> scaled(std::vector<CostPart> cost, double share) {
-  for (CostPart& item : cost) item.seconds *= share;
-  return cost;
-}
-
-std::vector<CostPart> joined(std::initializer_list<const std::vector<CostPart>*> lists) {
-  std::vector<CostPart> all;
-  for (const auto* list : lists) all.insert(all.end(), list->begin(), list->end());
-  return all;
-}
-
-// What all pipeline ranks share.
-struct Context {
-  Context(const Job& the_job, const Schedule& the_schedule, const std::vector<ChunkCost>& costs,
-          const IterationPlanOptions& the_options)
-      : job(the_job),
-        schedule(the_schedule),
-        chunks(costs),
-        options(the_options),
-        links(the_job.cluster),
-        layers(layers_per_stage(the_job.model, the_job.layout)),
-        snapshot_bytes(snapshot_bytes_per_gpu(the_job.layout, the_job.precision, costs)),
-        members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp),
-        replicas(the_job.layout.cp * the_job.layout.dp) {
-    world.resize(job.layout.ranks());
-    std::iota(world.begin(), world.end(), 0);
-    world_shape = group_shape(world, job.cluster);
-  }
-
-  // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
-  RankId rank(int pp, int member) const { return pp * members + member; }
-  bool sharded() const { return job.layout.sharding == Sharding::zero1 && replicas > 1; }
-  bool overlaps() const { return job.communication.overlap == GradientOverlap::bucketed; }
-  bool ties_embeddings() const { return job.model.tied_embeddings && job.layout.pp > 1; }
-
-  const Job& job;
-  const Schedule& schedule;
-  const std::vector<ChunkCost>& chunks;
-  const IterationPlanOptions& options;
-  const LinkTable links;
-  const std::vector<int> layers;
-  const std::vector<double> snapshot_bytes;
-  const int members;   // ranks of one pipeline rank
-  const int replicas;  // ranks that hold the same parameters
-  std::vector<std::int32_t> world;
-  GroupShape world_shape;
-};
-
-// Builds the task list of one pipeline rank.
-class ClassBuilder {
- public:
-  ClassBuilder(const Context& context, int rank) : ctx_(context), job_(context.job), rank_(rank) {
-    class_.name = fmt::format("pp {}", rank);
-    class_.streams = {{"compute", StreamOrder::in_order}, {"send", StreamOrder::in_order},
-                      {"recv", StreamOrder::unordered},   {"dp", StreamOrder::in_order},
-                      {"copy", StreamOrder::in_order},    {"store", StreamOrder::in_order}};
-    class_.members.resize(ctx_.members);
-    for (int m = 0; m < ctx_.members; ++m) class_.members[m] = ctx_.rank(rank, m);
-    stages_.reserve(ctx_.schedule.chunks);
-    for (int s = 0; s < ctx_.schedule.stages(); ++s) {
-      if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
-    }
-    if (job_.layout.pp > 1) {
-      add_peers((rank + 1) % job_.layout.pp);
-      add_peers((rank + job_.layout.pp - 1) % job_.layout.pp);
-    }
-  }
-
-  // Adds one slot of groups: the instance of each member.
-  int add_groups(std::vector<std::int32_t> instance_of_member, GroupShape shape,
-                 std::vector<std::int32_t> first_gpus) {
-    class_.groups.push_back(std::move(instance_of_member));
-    groups_.push_back({shape, std::move(first_gpus)});
-    return static_cast<int>(class_.groups.size()) - 1;
-  }
-  void set_replica_slot(int slot) { replica_slot_ = slot; }
-  void set_world_slot(int slot) { world_slot_ = slot; }
-  void set_embedding_slot(int slot) { embedding_slot_ = slot; }
-
-  RankClass build() {
-    for (int i = 0; i < ctx_.options.iterations; ++i) add_iteration(i);
-    return std::move(class_);
-  }
-
- private:
-  struct GroupUse {
-    GroupShape shape;
-    std::vector<std::int32_t> first_gpus;  // of the first member's group
-    int next_sequence = 0;
-  };
-
-  void add_peers(int pp) {
-    std::vector<RankId> peers(ctx_.members);
-    for (int m = 0; m < ctx_.members; ++m) peers[m] = ctx_.rank(pp, m);
-    class_.peers.push_back(std::move(peers));
-  }
-
-  TaskIndex append(Task task) {
-    task.iteration = static_cast<std::int16_t>(iteration_);
-    class_.tasks.push_back(std::move(task));
-    return static_cast<TaskIndex>(class_.tasks.size()) - 1;
-  }
-
-  void add_iteration(int iteration) {
-    iteration_ = iteration;
-    reductions_.clear();
-    copies_.clear();
-    gathered_.assign(ctx_.schedule.stages(), -1);
-    if (ctx_.sharded()) gather_parameters();
-    if (iteration == 0) {
-      for (const int tier : ctx_.options.due_snapshots) take_snapshot(job_.snapshots[tier]);
-    }
-    run_schedule();
-    if (!ctx_.overlaps()) {
-      for (const int stage : stages_) reduce_stage_at_once(stage);
-    }
-    step_optimizer();
-  }
-
-  // ZeRO-1: every rank updated its shard; the whole weights come back before the next forward.
-  void gather_parameters() {
-    const double bytes = weight_bytes_per_parameter(job_.precision);
-    TaskIndex last = -1;
-    for (const int stage : stages_) {
-      if (ctx_.chunks[stage].parameters <= 0) continue;
-      last = add_collective(fmt::format("gather {}", stage), replica_slot_,
-                            CollectiveKind::all_gather, ctx_.chunks[stage].parameters * bytes,
-                            optimizer_ >= 0 ? std::vector{optimizer_} : std::vector<TaskIndex>{});
-      class_.tasks[last].stage = stage;
-      gathered_[stage] = last;
-    }
-    if (ctx_.overlaps()) return;
-    for (const int stage : stages_) gathered_[stage] = last;
-  }
-
-  TaskIndex add_collective(std::string name, int slot, CollectiveKind kind, double bytes,
-                           std::vector<TaskIndex> after) {
-    GroupUse& group = groups_[slot];
-    Task task;
-    task.kind = TaskKind::collective;
-    task.name = std::move(name);
-    task.stream = kReduce;
-    task.after = std::move(after);
-    task.category = Category::dp;
-    task.group_slot = static_cast<std::int16_t>(slot);
-    task.sequence = group.next_sequence++;
-    task.collective = kind;
-    task.bytes = bytes;
-    const Fidelity fidelity = job_.communication.fidelity;
-    const CollectiveCost closed = collective_cost(kind, CollectiveAlgorithm::automatic, group.shape,
-                                                  bytes, job_.cluster, job_.calibration);
-    task.origin = closed.origin;
-    // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
-    // few bytes of the world-wide norm are all latency.
-    const bool idle = group.shape.nodes == 1 || slot == world_slot_;
-    if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
-      task.cost = {{Category::dp, closed.origin, closed.seconds}};
-    } else {
-      task.as_flows = true;
-      const double latency_s = collective_flows(kind, task.algorithm, group.first_gpus, bytes,
-                                                job_.cluster, job_.calibration)
-                                   .latency_s;
-      task.cost = {{Category::dp, closed.origin, latency_s}};
-    }
-    return append(std::move(task));
-  }
-
-  void take_snapshot(const SnapshotTier& tier) {
-    const double bytes = ctx_.snapshot_bytes[rank_];
-    const NodeSpec& node = job_.cluster.node;
-    const Calibration& calibration = job_.calibration;
-    Task copy;
-    copy.kind = TaskKind::copy;
-    copy.name = "copy to host";
-    copy.stream = kCopy;
-    copy.category = Category::snapshot;
-    copy.bytes = bytes;
-    copy.flows = {{bytes / calibration.pcie_efficiency.value,
-                   std::numeric_limits<double>::infinity(),
-                   {{Resource::pcie_out, 1}, {Resource::host_memory, 1}}}};
-    copy.origin = weakest(node.pcie_Bps.origin, calibration.pcie_efficiency.origin);
-    TaskIndex last = append(std::move(copy));
-    // The optimizer changes what the copy reads.
-    copies_.push_back(last);
-    if (tier.place == SnapshotPlace::storage) {
-      Task store;
-      store.kind = TaskKind::store;
-      store.name = "write to storage";
-      store.stream = kStore;
-      store.category = Category::snapshot;
-      store.bytes = bytes;
-      store.after = {last};
-      store.cost = {part(Category::snapshot, job_.cluster.storage.latency_s)};
-      store.flows = {{bytes / calibration.storage_efficiency.value,
-                      std::numeric_limits<double>::infinity(),
-                      {{Resource::host_memory, 1}, {Resource::storage_write, 1}}}};
-      store.origin = Origin::assumed;  // storage bandwidth is the scenario's word
-      last = append(std::move(store));
-    }
-    if (tier.mode == SnapshotMode::sync) before_compute_.push_back(last);
-  }
-
-  void run_schedule() {
-    last_of_stage_.assign(ctx_.schedule.stages(), -1);
-    const auto& actions = ctx_.schedule.actions[rank_];
-    for (int i = 0; i < std::ssize(actions); ++i) {
-      const ActionKind kind = actions[i].kind;
-      if (kind == ActionKind::backward || kind == ActionKind::backward_weight) {
-        last_of_stage_[actions[i].stage] = i;
-      }
-    }
-    for (int i = 0; i < std::ssize(actions); ++i) add_action(i, actions[i]);
-  }
-
-  void add_action(int index, const Action& action) {
-    const ChunkCost& chunk = ctx_.chunks[action.stage];
-    Task task;
-    task.kind = TaskKind::compute;
-    task.stream = kCompute;
-    task.stage = action.stage;
-    task.microbatch = action.microbatch;
-    task.after = std::exchange(before_compute_, {});
-    const int last_stage = ctx_.schedule.stages() - 1;
-    switch (action.kind) {
-      case ActionKind::forward:
-        task.name = fmt::format("F{}.{}", action.stage, action.microbatch);
-        task.category = Category::forward;
-        task.cost = chunk.forward;
-        task.allocate_bytes = chunk.activation_bytes;
-        if (gathered_[action.stage] >= 0) task.after.push_back(gathered_[action.stage]);
-        gathered_[action.stage] = -1;
-        if (action.stage > 0) receive(action, Direction::forward, task);
-        break;
-      case ActionKind::backward:
-        task.name = fmt::format("B{}.{}", action.stage, action.microbatch);
-        task.category = Category::backward;
-        task.cost = joined({&chunk.recompute, &chunk.backward_input, &chunk.backward_weight});
-        task.free_bytes = chunk.activation_bytes;
-        if (action.stage < last_stage) receive(action, Direction::backward, task);
-        break;
-      case ActionKind::backward_input:
-        task.name = fmt::format("I{}.{}", action.stage, action.microbatch);
-        task.category = Category::backward;
-        task.cost = joined({&chunk.recompute, &chunk.backward_input});
-        task.free_bytes = chunk.activation_bytes - chunk.weight_activation_bytes;
-        if (action.stage < last_stage) receive(action, Direction::backward, task);
-        break;
-      case ActionKind::backward_weight:
-        task.name = fmt::format("W{}.{}", action.stage, action.microbatch);
-        task.category = Category::backward;
-        task.cost = chunk.backward_weight;
-        task.free_bytes = chunk.weight_activation_bytes;
-        break;
-    }
-    const bool completes_gradients = index == last_of_stage_[action.stage];
-    last_compute_ = completes_gradients && ctx_.overlaps() && ctx_.replicas > 1
-                        ? append_with_reductions(std::move(task))
-                        : append(std::move(task));
-    if (action.kind == ActionKind::forward && action.stage < last_stage) {
-      send(action, Direction::forward);
-    } else if (action.kind != ActionKind::forward && action.kind != ActionKind::backward_weight &&
-               action.stage > 0) {
-      send(action, Direction::backward);
-    }
-  }
-
-  // The last backward of a stage, cut where a bucket of gradients is complete.
-  TaskIndex append_with_reductions(Task whole) {
-    const int stage = whole.stage;
-    const auto buckets =
-        gradient_buckets(job_, stage, ctx_.layers[stage], ctx_.chunks[stage].parameters);
-    if (buckets.empty()) return append(std::move(whole));
-    TaskIndex piece_index = -1;
-    double begin = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      // Buckets that become ready together (an embedding after the last layer) need no new piece.
-      if (b == 0 || buckets[b].ready_share > begin) {
-        Task piece = whole;
-        piece.cost = scaled(whole.cost, buckets[b].ready_share - begin);
-        if (buckets.size() > 1) piece.name += fmt::format("/{}", b);
-        if (b > 0) piece.after.clear();
-        piece.free_bytes = buckets[b].ready_share >= 1 ? whole.free_bytes : 0;
-        begin = buckets[b].ready_share;
-        piece_index = append(std::move(piece));
-      }
-      reduce(fmt::format("reduce {}/{}", stage, b), stage, buckets[b].parameters, piece_index);
-    }
-    return piece_index;
-  }
-
-  void reduce_stage_at_once(int stage) {
-    if (ctx_.replicas == 1 || ctx_.chunks[stage].parameters <= 0) return;
-    reduce(fmt::format("reduce {}", stage), stage, ctx_.chunks[stage].parameters, last_compute_);
-  }
-
-  void reduce(std::string name, int stage, double parameters, TaskIndex after) {
-    const CollectiveKind kind =
-        ctx_.sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    reductions_.push_back(add_collective(std::move(name), replica_slot_, kind,
-                                         parameters * gradient_bytes_per_parameter(job_.precision),
-                                         {after}));
-    class_.tasks[reductions_.back()].stage = stage;
-  }
-
-  void step_optimizer() {
-    std::vector<TaskIndex> ready = reductions_;
-    ready.push_back(last_compute_);
-    if (embedding_slot_ >= 0) {
-      // Tied weights live on the first and the last stage; their gradients are summed.
-      const double bytes = job_.model.embedding_parameters() / job_.layout.tp *
-                           gradient_bytes_per_parameter(job_.precision);
-      ready.push_back(add_collective("reduce embedding", embedding_slot_,
-                                     CollectiveKind::all_reduce, bytes, ready));
-    }
-    if (world_slot_ >= 0) {
-      // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
-      ready = {add_collective("gradient norm", world_slot_, CollectiveKind::all_reduce, 8,
-                              std::move(ready))};
-    }
-    double parameters = 0;
-    for (const int stage : stages_) parameters += ctx_.chunks[stage].parameters;
-    if (ctx_.sharded()) parameters /= ctx_.replicas;
-    Task task;
-    task.kind = TaskKind::compute;
-    task.name = "optimizer";
-    task.stream = kCompute;
-    task.category = Category::optimizer;
-    task.cost = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration);
-    task.after = std::move(ready);
-    task.after.insert(task.after.end(), copies_.begin(), copies_.end());
-    optimizer_ = append(std::move(task));
-  }
-
-  std::int64_t tag(int stage, int microbatch, Direction direction) const {
-    const std::int64_t step = 2 * iteration_ + (direction == Direction::backward);
-    return (step * ctx_.schedule.microbatches + microbatch) * ctx_.schedule.stages() + stage;
-  }
-
-  bool same_rank(int a, int b) const {
-    return ctx_.schedule.rank_of_stage[a] == ctx_.schedule.rank_of_stage[b];
-  }
-
-  int slot_towards(int stage) const {
-    return ctx_.schedule.rank_of_stage[stage] == (rank_ + 1) % job_.layout.pp ? kNext : kPrevious;
-  }
-
-  // The message that `consumer` waits for; messages are named by the stage that sends.
-  void receive(const Action& action, Direction direction, Task& consumer) {
-    const int source = action.stage + (direction == Direction::forward ? -1 : 1);
-    if (same_rank(source, action.stage)) return;
-    Task task;
-    task.kind = TaskKind::recv;
-    task.name = fmt::format("recv {}{}.{}", direction == Direction::forward ? 'F' : 'B', source,
-                            action.microbatch);
-    task.stream = kRecv;
-    task.stage = action.stage;
-    task.microbatch = action.microbatch;
-    task.category = Category::pp;
-    task.peer_slot = static_cast<std::int16_t>(slot_towards(source));
-    task.tag = tag(source, action.microbatch, direction);
-    consumer.after.push_back(append(std::move(task)));
-  }
-
-  void send(const Action& action, Direction direction) {
-    const int target = action.stage + (direction == Direction::forward ? 1 : -1);
-    if (same_rank(target, action.stage)) return;
-    const Calibration& calibration = job_.calibration;
-    const int slot = slot_towards(target);
-    const RankId from = class_.members.front();
-    const RankId to = class_.peers[slot].front();
-    const bool in_node = job_.cluster.node_of(from) == job_.cluster.node_of(to);
-    const Parameter& efficiency =
-        in_node ? calibration.nvlink_efficiency : calibration.nic_efficiency;
-    // The boundary tensor crosses in the direction of the pass with the size that the stage before
-    // the boundary gave it.
-    const int producer = std::min(action.stage, target);
-    Task task;
-    task.kind = TaskKind::send;
-    task.name = fmt::format("send {}{}.{}", direction == Direction::forward ? 'F' : 'B',
-                            action.stage, action.microbatch);
-    task.stream = kSend;
-    task.stage = action.stage;
-    task.microbatch = action.microbatch;
-    task.after = {last_compute_};
-    task.cost = {
-        part(Category::pp, calibration.p2p_launch_s),
-        part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
-    task.category = Category::pp;
-    task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
-                                                     : job_.cluster.node.nic_Bps.origin);
-    task.peer_slot = static_cast<std::int16_t>(slot);
-    task.tag = tag(action.stage, action.microbatch, direction);
-    task.bytes = ctx_.chunks[producer].boundary_bytes / efficiency.value;
-    append(std::move(task));
-  }
-
-  const Context& ctx_;
-  const Job& job_;
-  const int rank_;
-  RankClass class_;
-  std::vector<int> stages_;
-  std::vector<GroupUse> groups_;  // by slot
-  int replica_slot_ = -1;
-  int world_slot_ = -1;
-  int embedding_slot_ = -1;
-
-  // Of the iteration that is being built.
-  int iteration_ = 0;
-  TaskIndex optimizer_ = -1;  // of the iteration before
-  TaskIndex last_compute_ = -1;
-  std::vector<TaskIndex> gathered_;  // [stage] -> all-gather that its first forward awaits
-  std::vector<int> last_of_stage_;   // [stage] -> action that completes its gradients
-  std::vector<TaskIndex> reductions_;
-  std::vector<TaskIndex> copies_;          // that the optimizer waits for
-  std::vector<TaskIndex> before_compute_;  // that the next compute task waits for
-};
 
 // Ranks that hold the same parameters: equal tp and pp, any cp and dp.
-void add_replica_groups(const Context& ctx, int pp, Plan& plan, ClassBuilder& builder) {
+GroupSlot add_replica_groups(const IterationContext& ctx, int pp, Plan& plan) {
   const int tp = ctx.job.layout.tp;
   const auto first = static_cast<std::int32_t>(plan.groups.size());
   for (int t = 0; t < tp; ++t) {
@@ -447,13 +26,11 @@ void add_replica_groups(const Context& ctx, int pp, Plan& plan, ClassBuilder& bu
   }
   std::vector<std::int32_t> instance(ctx.members);
   for (int m = 0; m < ctx.members; ++m) instance[m] = first + m % tp;
-  const auto& members = plan.groups[first].members;
-  GroupShape shape = group_shape(members, ctx.job.cluster);
-  builder.set_replica_slot(builder.add_groups(std::move(instance), shape, members));
+  return slot_of(ctx, std::move(instance), plan.groups[first]);
 }
 
 // The first and the last pipeline rank hold the tied embedding.
-void add_embedding_groups(const Context& ctx, Plan& plan, std::vector<ClassBuilder>& builders) {
+GroupSlot add_embedding_groups(const IterationContext& ctx, Plan& plan) {
   const int last = ctx.job.layout.pp - 1;
   const auto first = static_cast<std::int32_t>(plan.groups.size());
   std::vector<std::int32_t> instance(ctx.members);
@@ -461,11 +38,15 @@ void add_embedding_groups(const Context& ctx, Plan& plan, std::vector<ClassBuild
     plan.groups.push_back({Category::pp, {ctx.rank(0, m), ctx.rank(last, m)}});
     instance[m] = first + m;
   }
-  const auto& members = plan.groups[first].members;
-  const GroupShape shape = group_shape(members, ctx.job.cluster);
-  for (ClassBuilder* builder : {&builders.front(), &builders.back()}) {
-    builder->set_embedding_slot(builder->add_groups(instance, shape, members));
-  }
+  return slot_of(ctx, std::move(instance), plan.groups[first]);
+}
+
+GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
+  const auto world = static_cast<std::int32_t>(plan.groups.size());
+  Group group{Category::dp, std::vector<RankId>(plan.ranks)};
+  std::iota(group.members.begin(), group.members.end(), 0);
+  plan.groups.push_back(std::move(group));
+  return slot_of(ctx, std::vector(ctx.members, world), plan.groups[world]);
 }
 
 }  // namespace
@@ -477,26 +58,24 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
         job.layout.pp, job.layout.vpp);
   CHECK(std::ssize(chunks) == schedule.stages(), "{} chunk costs for {} stages", chunks.size(),
         schedule.stages());
-  const Context ctx(job, schedule, chunks, options);
+  const IterationContext ctx(job, schedule, chunks, options);
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations;
-  std::vector<ClassBuilder> builders;
-  builders.reserve(job.layout.pp);
-  for (int pp = 0; pp < job.layout.pp; ++pp) {
-    builders.emplace_back(ctx, pp);
-    if (ctx.replicas > 1) add_replica_groups(ctx, pp, plan, builders.back());
+  std::vector<PipelineRankGroups> groups(job.layout.pp);
+  for (int pp = 0; pp < job.layout.pp && ctx.replicas > 1; ++pp) {
+    groups[pp].replicas = add_replica_groups(ctx, pp, plan);
   }
-  if (ctx.ties_embeddings()) add_embedding_groups(ctx, plan, builders);
+  if (job.model.tied_embeddings && job.layout.pp > 1) {
+    groups.front().embedding = groups.back().embedding = add_embedding_groups(ctx, plan);
+  }
   if (plan.ranks > 1) {
-    const auto world = static_cast<std::int32_t>(plan.groups.size());
-    plan.groups.push_back({Category::dp, ctx.world});
-    for (ClassBuilder& builder : builders) {
-      builder.set_world_slot(
-          builder.add_groups(std::vector(ctx.members, world), ctx.world_shape, ctx.world));
-    }
+    const GroupSlot world = add_world_group(ctx, plan);
+    for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
-  for (ClassBuilder& builder : builders) plan.classes.push_back(builder.build());
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    plan.classes.push_back(pipeline_rank(ctx, pp, std::move(groups[pp])));
+  }
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -91,12 +92,19 @@ Execution run_iteration(const Job& job, const Prepared& prepared, std::vector<in
 }
 
 // The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
+// Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
+// proportion, and what shared a pod still does.
 Job shrunk(const Job& job, int missing) {
   Job smaller = job;
   smaller.layout.dp -= missing;
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  const double kept = double(smaller.layout.dp) / job.layout.dp;
+  int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
+  if (nodes_per_pod > 0) {
+    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
+  }
   return smaller;
 }
 

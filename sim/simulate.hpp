@@ -12,7 +12,7 @@ namespace windtunnel {
 struct SimulateOptions {
   int threads = 0;                                   // for the campaign; 0: all cores
   bool allow_oom = false;                            // simulate although it does not fit in memory
-  std::function<void(const std::string&)> progress;  // told each step before it starts
+  std::function<void(const std::string&)> progress = {};  // told each step before it starts
 };
 
 // Throws Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
