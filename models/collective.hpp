@@ -20,7 +20,7 @@ enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
   all_gather,
-  broadcast,   // from member 0
+  broadcast,  // from member 0
   all_to_all,
 };
 enum class CollectiveAlgorithm : std::uint8_t { automatic, ring, tree, hierarchical };
@@ -31,17 +31,17 @@ const char* to_string(CollectiveAlgorithm algorithm);
 // How the members of a group lie on the machine: all that the closed form needs to know.
 struct GroupShape {
   int members = 1;
-  int members_per_node = 1;       // the fewest in any node; n = this * nodes for a regular group
+  int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
   int nodes = 1;
   int pods = 1;
-  int smallest_pod_nodes = 0;     // of the cluster, in the smallest pod that the group touches
+  int smallest_pod_nodes = 0;  // of the cluster, in the smallest pod that the group touches
   // Node pairs between a pod and the rest of the group per node of the pod, the most of its pods:
   // inside * (nodes - inside) / nodes of the pod.
   double pod_pairs_per_node = 0;
-  double tree_edges_per_pod_node = 0;   // likewise: edges of the double tree that leave a pod
-  int members_per_nic = 1;        // the most of this group behind one NIC
-  double nic_factor = 1;          // of the slowest (degraded) NIC among the members'
-  int concurrent_per_nic = 1;     // groups that share the member's NIC at the same time
+  double tree_edges_per_pod_node = 0;  // likewise: edges of the double tree that leave a pod
+  int members_per_nic = 1;             // the most of this group behind one NIC
+  double nic_factor = 1;               // of the slowest (degraded) NIC among the members'
+  int concurrent_per_nic = 1;          // groups that share the member's NIC at the same time
 
   bool regular() const { return members == members_per_node * nodes; }
 };
@@ -52,7 +52,7 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
 struct CollectiveCost {
   double seconds = 0;
   Origin origin = Origin::assumed;
-  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;   // the one that ran
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  // the one that ran
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step + the busiest link's
@@ -72,9 +72,10 @@ struct CollectiveCost {
 // Uplinks of a pod carry what leaves it: one edge per ring, the trees' edges, all pairs of
 // all_to_all. Traffic between rails of an irregular group is not counted here; flows route it.
 //
-// `automatic` takes the cheapest (ties: ring, tree, hierarchical). Tree is for all_reduce of regular
-// groups, hierarchical for regular groups of several GPUs on each of several nodes, neither for
-// broadcast and all_to_all; where the algorithm asked for does not apply, ring (or the only one) runs.
+// `automatic` takes the cheapest (ties: ring, tree, hierarchical). Tree is for all_reduce of
+// regular groups, hierarchical for regular groups of several GPUs on each of several nodes, neither
+// for broadcast and all_to_all; where the algorithm asked for does not apply, ring (or the only
+// one) runs.
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);
@@ -89,7 +90,7 @@ struct CollectiveEdge {
 };
 
 struct CollectiveFlows {
-  double latency_s = 0;               // launch and steps, before the bytes flow
+  double latency_s = 0;  // launch and steps, before the bytes flow
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   std::vector<CollectiveEdge> edges;  // all at once: a pipelined algorithm is one fluid phase
 };

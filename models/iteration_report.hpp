@@ -13,21 +13,22 @@ namespace windtunnel {
 
 // The three bubbles in print, absolute seconds (schedules differ by which they quote).
 struct Bubble {
-  double makespan_s = 0;        // makespan - busiest rank's compute (Megatron, GPipe)
-  double longest_stage_s = 0;   // longest (last end - first start) of a rank - its compute (Zero Bubble)
-  double idle = 0;              // mean share of the makespan in which a rank computes nothing
+  double makespan_s = 0;  // makespan - busiest rank's compute (Megatron, GPipe)
+  double longest_stage_s =
+      0;            // longest (last end - first start) of a rank - its compute (Zero Bubble)
+  double idle = 0;  // mean share of the makespan in which a rank computes nothing
 };
 
 struct IterationReport {
-  double time_s = 0;            // period of the steady state
+  double time_s = 0;  // period of the steady state
   double tokens_per_s = 0;
-  double tflops_per_gpu = 0;    // model FLOPs, Megatron's convention
+  double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
   double mfu = 0;
-  double hfu = 0;               // hardware FLOPs, recomputation counted
+  double hfu = 0;  // hardware FLOPs, recomputation counted
   Bubble bubble;
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
-  OriginShares origin_s{};      // the same seconds by origin; sums to time_s
-  std::vector<GpuMemory> memory;  // per pipeline rank
+  OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
+  std::vector<GpuMemory> memory;                      // per pipeline rank
 };
 
 // Walks the critical path backwards from the last task to end: from each task to the predecessor

@@ -1,6 +1,7 @@
 #include "models/plan.hpp"
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <map>
 #include <set>
 #include <tuple>
@@ -246,27 +247,28 @@ std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
 }
 
 std::vector<std::vector<std::int32_t>> meetings(const Plan& plan) {
-  // Union of slots that share a group; `root` is a forest over all slots of all classes.
   std::vector<std::vector<std::int32_t>> meeting(plan.classes.size());
-  std::vector<std::int32_t> root;
-  const auto find = [&root](std::int32_t slot) {
-    while (root[slot] != slot) slot = root[slot] = root[root[slot]];
-    return slot;
-  };
+  std::int32_t slots = 0;
+  for (const RankClass& owner : plan.classes)
+    slots += static_cast<std::int32_t>(std::ssize(owner.groups));
+  boost::disjoint_sets_with_storage<> joined(slots);  // slots that share a group
+  for (std::int32_t slot = 0; slot < slots; ++slot) joined.make_set(slot);
+
   std::vector<std::int32_t> slot_of_group(plan.groups.size(), -1);
+  std::int32_t slot = 0;
   for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
     for (const auto& groups : plan.classes[c].groups) {
-      const auto slot = static_cast<std::int32_t>(root.size());
-      root.push_back(slot);
-      meeting[c].push_back(slot);
       for (const std::int32_t group : groups) {
         if (slot_of_group[group] < 0) slot_of_group[group] = slot;
-        root[find(slot)] = find(slot_of_group[group]);
+        joined.union_set(slot, slot_of_group[group]);
       }
+      meeting[c].push_back(slot++);
     }
   }
-  for (auto& slots : meeting) {
-    for (std::int32_t& slot : slots) slot = find(slot);
+  for (auto& of_class : meeting) {
+    for (std::int32_t& number : of_class) {
+      number = static_cast<std::int32_t>(joined.find_set(number));
+    }
   }
   return meeting;
 }

@@ -13,7 +13,8 @@
 
 namespace windtunnel {
 
-// Where in the user's input the fault lies; line 0 = no position is known. Lines and columns from 1.
+// Where in the user's input the fault lies; line 0 = no position is known. Lines and columns
+// from 1.
 struct Location {
   std::string file;
   int line = 0;
@@ -52,8 +53,8 @@ std::string unknown_name(std::string_view noun, std::string_view name,
 }  // namespace windtunnel
 
 // CHECK(condition, "format {}", value): the message is required, it says which invariant broke.
-#define CHECK(condition, ...)                                                             \
-  do {                                                                                    \
-    if (!(condition))                                                                     \
+#define CHECK(condition, ...)                                                               \
+  do {                                                                                      \
+    if (!(condition))                                                                       \
       ::windtunnel::fail_check(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)
