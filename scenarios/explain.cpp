@@ -92,6 +92,7 @@ class Explanation {
     add_name("model.activation", name_of(activations(), model.activation));
     add_name("model.normalisation", name_of(normalisations(), model.normalisation));
     add_name("model.position", name_of(positions(), model.position));
+    add_name("model.attention", name_of(attention_kernels(), model.attention));
   }
 
   void add_node() {

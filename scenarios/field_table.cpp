@@ -114,6 +114,15 @@ Rows model_rows() {
       flag_row("model.biases", {.example = "false", .help = "matrices have bias vectors"}),
       flag_row("model.tied_embeddings",
                {.example = "false", .help = "the loss head shares the embedding's weights"}),
+      flag_row("model.dropout",
+               {.example = "false",
+                .help = "after both halves of a layer and on the attention scores; without a "
+                        "base: false"}),
+      name_row("model.attention",
+               {.names = {"flash", "unfused"},
+                .example = "flash",
+                .help = "one fused kernel that keeps the scores on the chip (flash), or batched "
+                        "GEMMs with a softmax between them (unfused); without a base: flash"}),
   };
 }
 

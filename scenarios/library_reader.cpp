@@ -182,8 +182,8 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    std::vector<std::string> keys =
-        known_keys(model_sizes(), {"activation", "normalisation", "position", "source"});
+    std::vector<std::string> keys = known_keys(
+        model_sizes(), {"activation", "normalisation", "position", "attention", "source"});
     for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
     check_keys(map, keys);
     TransformerSpec model;
@@ -198,6 +198,7 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     model.activation = choice(map, "activation", activations());
     model.normalisation = choice(map, "normalisation", normalisations());
     model.position = choice(map, "position", positions());
+    model.attention = choice(map, "attention", attention_kernels());
     model.source = require_text(map, "source");
     models.push_back(model);
   }

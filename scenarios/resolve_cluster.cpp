@@ -122,6 +122,9 @@ TransformerSpec resolve_model(const Values& values) {
   if (values.has("model.position")) {
     model.position = value_of(positions(), values.text("model.position"));
   }
+  if (values.has("model.attention")) {
+    model.attention = value_of(attention_kernels(), values.text("model.attention"));
+  }
   return model;
 }
 

@@ -41,6 +41,7 @@ constexpr std::array kModelSizes{
 constexpr std::array kModelFlags{
     ModelFlag{"biases", &TransformerSpec::biases},
     ModelFlag{"tied_embeddings", &TransformerSpec::tied_embeddings},
+    ModelFlag{"dropout", &TransformerSpec::dropout},
 };
 
 constexpr std::array kActivations{Choice<Activation>{"gelu", Activation::gelu},
@@ -49,6 +50,8 @@ constexpr std::array kNormalisations{Choice<Normalisation>{"layer-norm", Normali
                                      Choice<Normalisation>{"rms-norm", Normalisation::rms_norm}};
 constexpr std::array kPositions{Choice<PositionEncoding>{"learned", PositionEncoding::learned},
                                 Choice<PositionEncoding>{"rotary", PositionEncoding::rotary}};
+constexpr std::array kAttentions{Choice<AttentionKernel>{"flash", AttentionKernel::flash},
+                                 Choice<AttentionKernel>{"unfused", AttentionKernel::unfused}};
 constexpr std::array kTopologies{Choice<Topology>{"rail-fat-tree", Topology::rail_fat_tree},
                                  Choice<Topology>{"fat-tree", Topology::fat_tree}};
 constexpr std::array kPrecisions{
@@ -99,6 +102,9 @@ std::span<const Choice<Normalisation>> normalisations() {
 }
 std::span<const Choice<PositionEncoding>> positions() {
   return kPositions;
+}
+std::span<const Choice<AttentionKernel>> attention_kernels() {
+  return kAttentions;
 }
 std::span<const Choice<Topology>> topologies() {
   return kTopologies;

@@ -45,6 +45,7 @@ struct Choice {
 std::span<const Choice<Activation>> activations();
 std::span<const Choice<Normalisation>> normalisations();
 std::span<const Choice<PositionEncoding>> positions();
+std::span<const Choice<AttentionKernel>> attention_kernels();
 std::span<const Choice<Topology>> topologies();
 std::span<const Choice<Precision>> precisions();
 std::span<const Choice<Recompute>> recomputes();

@@ -55,9 +55,6 @@ PublishedRun run_of(const Row& row) {
   const auto number = [&](const char* name) { return std::stoi(row.at(name)); };
   PublishedRun run;
   run.model = find_model(row.at("model"));
-  run.model.dropout = number("dropout") != 0;
-  run.model.attention =
-      row.at("attention") == "flash" ? AttentionKernel::flash : AttentionKernel::unfused;
   run.cluster.nodes = number("nodes");
   run.cluster.node = find_node(row.at("node"));
   run.layout = {.tp = number("tp"),
