@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "scenarios/evidence.hpp"
 #include "scenarios/spec_fields.hpp"
@@ -40,6 +41,26 @@ double quantity(const DocumentNode& node, Dimension dimension, const std::string
   } catch (const Error& error) {
     throw Error(node.where, fmt::format("{}: {}", key, error.what()));
   }
+}
+
+// What a number may be; `text` says it in errors.
+struct Range {
+  std::string_view text;
+  double low = 0;
+  bool above_low = false;  // above `low`, not equal to it
+  double high = std::numeric_limits<double>::max();
+};
+constexpr Range kNotNegative{.text = "must be at least 0"};
+constexpr Range kPositive{.text = "must be above 0", .above_low = true};
+constexpr Range kShare{.text = "must be above 0 and at most 1", .above_low = true, .high = 1};
+constexpr Range kAddedShare{.text = "must be from 0 to 1", .high = 1};
+
+double quantity_in(const Range& range, const DocumentNode& node, Dimension dimension,
+                   const std::string& key) {
+  const double value = quantity(node, dimension, key);
+  const bool enough = range.above_low ? value > range.low : value >= range.low;
+  if (enough && value <= range.high) return value;
+  throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
 }
 
 int whole(const DocumentNode& node, const std::string& key) {
@@ -87,26 +108,32 @@ Evidence common_evidence(const DocumentNode& entry) {
 }
 
 Parameter read_parameter(const DocumentNode& node, Dimension dimension, const std::string& key,
-                         const Evidence& common) {
+                         const Evidence& common, const Range& range = kNotNegative) {
   Parameter parameter;
   parameter.origin = common.origin;
   parameter.source = common.source;
   if (node.kind == Kind::map) {
     check_keys(node, {"value", "low", "high", "origin", "source"});
-    parameter.value = quantity(require(node, "value"), dimension, key);
-    const DocumentNode* low = node.value_of("low");
-    const DocumentNode* high = node.value_of("high");
-    parameter.low = low == nullptr ? parameter.value : quantity(*low, dimension, key);
-    parameter.high = high == nullptr ? parameter.value : quantity(*high, dimension, key);
+    const DocumentNode& value = require(node, "value");
+    parameter.value = parameter.low = parameter.high = quantity_in(range, value, dimension, key);
+    if (const DocumentNode* low = node.value_of("low")) {
+      parameter.low = quantity_in(range, *low, dimension, key);
+      if (parameter.low > parameter.value) {
+        throw Error(low->where,
+                    fmt::format("{}: low {} is above the value {}", key, low->text, value.text));
+      }
+    }
+    if (const DocumentNode* high = node.value_of("high")) {
+      parameter.high = quantity_in(range, *high, dimension, key);
+      if (parameter.high < parameter.value) {
+        throw Error(high->where,
+                    fmt::format("{}: high {} is below the value {}", key, high->text, value.text));
+      }
+    }
     parameter.origin = parse_origin(require_text(node, "origin"), require(node, "origin").where);
     parameter.source = require_text(node, "source");
   } else {
-    parameter.value = quantity(node, dimension, key);
-    parameter.low = parameter.high = parameter.value;
-  }
-  if (parameter.value < 0) throw Error(node.where, fmt::format("{}: must not be negative", key));
-  if (parameter.low > parameter.value || parameter.high < parameter.value) {
-    throw Error(node.where, fmt::format("{}: low <= value <= high does not hold", key));
+    parameter.value = parameter.low = parameter.high = quantity_in(range, node, dimension, key);
   }
   if (parameter.source.empty()) throw Error(node.where, fmt::format("{}: has no source", key));
   return parameter;
@@ -133,6 +160,13 @@ Dimension dimension_of(const CalibrationField& field) {
   if (field.unit == "B") return Dimension::bytes;
   CHECK(field.unit.empty(), "calibration field {} has unit '{}'", field.name, field.unit);
   return Dimension::number;
+}
+
+// Efficiencies and tiles divide; the others add to times and sizes.
+const Range& range_of(const CalibrationField& field) {
+  if (field.name.ends_with("efficiency") || field.name == "kernel.sustained") return kShare;
+  if (field.name.starts_with("gemm.tile_")) return kPositive;
+  return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
 }
 
 }  // namespace
@@ -242,7 +276,8 @@ Calibration read_calibration(const DocumentNode& document) {
     const std::string key(field.name);
     const DocumentNode& value = require(parameters, key);
     require_map(value, key);  // no evidence in common: each number names its own
-    calibration.*field.member = read_parameter(value, dimension_of(field), key, {});
+    calibration.*field.member =
+        read_parameter(value, dimension_of(field), key, {}, range_of(field));
   }
   return calibration;
 }

@@ -1,5 +1,7 @@
 #include "scenarios/library.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <set>
 
@@ -140,6 +142,51 @@ TEST(Library, BadCalibrationsAreRefused) {
   EXPECT_NE(message("name: a\ngpu: ''\nparameters: {}\n").find("'gemm.efficiency' is missing"),
             std::string::npos);
   EXPECT_EQ(message("[]"), "c.yaml:1:1: a calibration: a map is due");
+}
+
+// A calibration in which the parameter `key` has these numbers, and the message at its reading.
+std::string message_of_calibration(const std::string& key, const std::string& value,
+                                   const std::string& low, const std::string& high) {
+  std::string text = "name: test\ngpu: ''\nparameters:\n";
+  for (const CalibrationField& field : calibration_fields()) {
+    const std::string unit = field.unit.empty() ? "" : fmt::format(" {}", field.unit);
+    const bool changed = field.name == key;
+    text += fmt::format("  {}: {{value: {}{}, low: {}{}, high: {}{}, {}}}\n", field.name,
+                        changed ? value : "0.5", unit, changed ? low : "0.5", unit,
+                        changed ? high : "0.5", unit, "origin: assumed, source: test");
+  }
+  return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
+}
+
+TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
+  for (const CalibrationField& field : calibration_fields()) {
+    const std::string key(field.name);
+    const bool divides =
+        key.ends_with("efficiency") || key == "kernel.sustained" || key.starts_with("gemm.tile_");
+    EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "0.6", "0.7"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "0.3", "0.4"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "inf", "0.5", "inf"), "accepted") << key;
+    EXPECT_NE(message_of_calibration(key, "nan", "0.5", "0.5"), "accepted") << key;
+    EXPECT_EQ(message_of_calibration(key, "0", "0", "0.5") == "accepted", !divides) << key;
+  }
+  const auto message = message_of_calibration;
+  EXPECT_EQ(message("gemm.efficiency", "1.1", "1", "2"),
+            "c.yaml:4:28: gemm.efficiency: must be above 0 and at most 1, not 1.1");
+  EXPECT_EQ(message("gemm.efficiency", "1", "0", "1"),
+            "c.yaml:4:36: gemm.efficiency: must be above 0 and at most 1, not 0");
+  EXPECT_EQ(message("gemm.k_half", "-1", "0", "1"),
+            "c.yaml:5:24: gemm.k_half: must be at least 0, not -1");
+  EXPECT_EQ(message("gemm.k_half", "5", "6", "7"),
+            "c.yaml:5:32: gemm.k_half: low 6 is above the value 5");
+  EXPECT_EQ(message("gemm.k_half", "5", "3", "4"),
+            "c.yaml:5:41: gemm.k_half: high 4 is below the value 5");
+  EXPECT_EQ(message("gemm.tile_m", "0", "0", "1"),
+            "c.yaml:6:24: gemm.tile_m: must be above 0, not 0");
+  EXPECT_EQ(message("memory.fragmentation", "1.5", "0", "2"),
+            "c.yaml:26:33: memory.fragmentation: must be from 0 to 1, not 1.5");
 }
 
 }  // namespace
