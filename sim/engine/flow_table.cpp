@@ -18,6 +18,7 @@ class FlowTableBuilder {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());
     table_.groups.resize(plan_.groups.size());
+    uncoupled_.resize(plan_.groups.size());
     dense_of_link_.assign(link_table_.count(), -1);
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
       add_messages(c);
@@ -25,10 +26,18 @@ class FlowTableBuilder {
       add_collectives(c);
     }
     prune_links();
+    couple_edges();
     return std::move(table_);
   }
 
  private:
+  // A pattern while each of its edges is a flow of its own: first_flow + e carries edges[e].
+  struct Uncoupled {
+    FlowIndex first_flow = 0;
+    std::vector<CollectiveEdge> edges;
+    bool pairs_are_independent = false;
+  };
+
   // Closes the route in route_ as the next flow; `amount` is the largest that it will carry.
   FlowIndex add_flow(double amount) {
     for (LinkId link : route_) table_.links.push_back(dense_link(link, amount));
@@ -135,20 +144,21 @@ class FlowTableBuilder {
                          calibration_)
             .edges;
     for (CollectiveEdge& edge : edges) edge.bytes /= collective.bytes;
-    for (size_t p = 0; p < flows.patterns.size(); ++p) {
-      if (!same_edges(flows.patterns[p].edges, edges)) continue;
+    std::vector<Uncoupled>& known = uncoupled_[group];
+    for (size_t p = 0; p < known.size(); ++p) {
+      if (!same_edges(known[p].edges, edges)) continue;
       flows.pattern_of_collective[index] = static_cast<std::int32_t>(p);
-      raise_amounts(flows.patterns[p], collective.bytes);
+      raise_amounts(known[p], collective.bytes);
       return;
     }
-    flows.pattern_of_collective[index] = static_cast<std::int32_t>(flows.patterns.size());
-    FlowTable::Pattern pattern{table_.flows(), std::move(edges)};
-    for (const CollectiveEdge& edge : pattern.edges) {
+    flows.pattern_of_collective[index] = static_cast<std::int32_t>(known.size());
+    known.push_back(
+        {table_.flows(), std::move(edges), collective.kind == CollectiveKind::all_to_all});
+    for (const CollectiveEdge& edge : known.back().edges) {
       route_.clear();
       link_table_.append_route(members[edge.source], members[edge.destination], route_);
       add_flow(edge.bytes * collective.bytes);
     }
-    flows.patterns.push_back(std::move(pattern));
   }
 
   static bool same_edges(const std::vector<CollectiveEdge>& a,
@@ -160,7 +170,7 @@ class FlowTableBuilder {
                       });
   }
 
-  void raise_amounts(const FlowTable::Pattern& pattern, double bytes) {
+  void raise_amounts(const Uncoupled& pattern, double bytes) {
     for (size_t e = 0; e < pattern.edges.size(); ++e) {
       for (std::int32_t link : table_.route(pattern.first_flow + static_cast<FlowIndex>(e))) {
         double& largest = table_.largest_amount[link];
@@ -190,6 +200,69 @@ class FlowTableBuilder {
       table_.first_link[flow + 1] = kept;
     }
     table_.links.resize(kept);
+  }
+
+  // Makes strands of the edges, now that each route holds only the links that can bind. Flows move
+  // up: those of messages and demands stay in blocks by class, in the order in which they were
+  // added.
+  void couple_edges() {
+    const std::vector<std::uint32_t> first_link = std::move(table_.first_link);
+    const std::vector<std::int32_t> links = std::move(table_.links);
+    table_.first_link = {0};
+    table_.links.clear();
+    const auto append = [&](FlowIndex flow) {
+      table_.links.insert(table_.links.end(), links.begin() + first_link[flow],
+                          links.begin() + first_link[flow + 1]);
+    };
+    const auto close = [&] {
+      table_.first_link.push_back(static_cast<std::uint32_t>(table_.links.size()));
+      return table_.flows() - 1;
+    };
+    const auto move_block = [&](FlowIndex& first, size_t members) {
+      if (first < 0) return;
+      const FlowIndex from = first;
+      first = table_.flows();
+      for (size_t i = 0; i < members; ++i) {
+        append(from + static_cast<FlowIndex>(i));
+        close();
+      }
+    };
+    for (size_t c = 0; c < plan_.classes.size(); ++c) {
+      const size_t members = plan_.classes[c].members.size();
+      for (FlowIndex& first : table_.classes[c].message) move_block(first, members);
+      for (auto& task : table_.classes[c].demand) {
+        for (FlowIndex& first : task) move_block(first, members);
+      }
+    }
+    for (size_t g = 0; g < uncoupled_.size(); ++g) {
+      for (const Uncoupled& pattern : uncoupled_[g]) {
+        FlowTable::Pattern& coupled = table_.groups[g].patterns.emplace_back();
+        coupled.first_flow = table_.flows();
+        for (const std::vector<std::int32_t>& strand : strands_of(pattern)) {
+          for (const std::int32_t e : strand) append(pattern.first_flow + e);
+          close();
+          const CollectiveEdge& first = pattern.edges[strand.front()];
+          coupled.strands.push_back({first.source, first.bytes});
+        }
+      }
+    }
+  }
+
+  // Edges of equal bytes, by index.
+  static std::vector<std::vector<std::int32_t>> strands_of(const Uncoupled& pattern) {
+    std::vector<std::vector<std::int32_t>> strands;
+    for (std::int32_t e = 0; e < std::ssize(pattern.edges); ++e) {
+      const auto same_bytes = [&](const std::vector<std::int32_t>& strand) {
+        const double bytes = pattern.edges[strand.front()].bytes;
+        return std::abs(bytes - pattern.edges[e].bytes) <= 1e-13 * bytes;
+      };
+      auto found = pattern.pairs_are_independent
+                       ? strands.end()
+                       : std::find_if(strands.begin(), strands.end(), same_bytes);
+      if (found == strands.end()) found = strands.insert(found, std::vector<std::int32_t>());
+      found->push_back(e);
+    }
+    return strands;
   }
 
   static bool repeats_a_link(std::span<const std::int32_t> route) {
@@ -246,6 +319,7 @@ class FlowTableBuilder {
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
   std::vector<LinkId> route_;
+  std::vector<std::vector<Uncoupled>> uncoupled_;  // [group][pattern]
 };
 
 }  // namespace

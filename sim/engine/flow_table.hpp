@@ -1,7 +1,11 @@
 // Every transfer that a Plan can make, as a route over links: messages by (class, peer slot,
-// member), demands of tasks by (class, task, flow, member), edges of collectives by (group,
-// pattern, edge). One table serves the folding, which looks for equal flows, and the engine, which
-// runs them.
+// member), demands of tasks by (class, task, flow, member), strands of collectives by (group,
+// pattern, strand). One table serves the folding, which looks for equal flows, and the engine,
+// which runs them.
+//
+// A strand is the edges of a collective that carry equal bytes, as ONE flow over the links of all
+// of them: a ring or a tree is a pipeline, whose chunks pass every edge at the pace of the slowest
+// one. All-to-all pairs do not wait for each other: each is a strand of its own.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +27,16 @@ struct FlowTable {
     std::vector<FlowIndex> message;              // [peer slot]
     std::vector<std::vector<FlowIndex>> demand;  // [task][flow]
   };
-  // The edges of a collective, sizes per byte of its buffer. Collectives of one group that have the
-  // same edges share a pattern: `first_flow` + e carries edges[e].
+  // Sizes per byte of the collective's buffer.
+  struct Strand {
+    std::int32_t source = 0;  // a member that it starts at
+    double bytes = 0;
+  };
+  // Collectives of one group that have the same edges share a pattern: `first_flow` + s carries
+  // strands[s].
   struct Pattern {
     FlowIndex first_flow = 0;
-    std::vector<CollectiveEdge> edges;
+    std::vector<Strand> strands;
   };
   struct GroupFlows {
     std::vector<Pattern> patterns;

@@ -101,9 +101,11 @@ class Refinement {
   const std::vector<Colour>& flows() const { return flow_; }
 
  private:
+  // Alike in all links: sharing does not know in which order a flow passes them.
   void colour_flow(FlowIndex flow, Colour owner) {
-    for (std::int32_t link : flows_.route(flow)) owner = join(owner, link_[link]);
-    flow_[flow] = owner;
+    Colour route = 0;
+    for (std::int32_t link : flows_.route(flow)) route += mix(link_[link]);
+    flow_[flow] = join(owner, route);
   }
 
   void colour_flows() {
@@ -126,9 +128,9 @@ class Refinement {
     for (size_t g = 0; g < group_.size(); ++g) {
       const std::vector<FlowTable::Pattern>& patterns = flows_.groups[g].patterns;
       for (size_t p = 0; p < patterns.size(); ++p) {
-        for (size_t e = 0; e < patterns[p].edges.size(); ++e) {
+        for (size_t e = 0; e < patterns[p].strands.size(); ++e) {
           colour_flow(patterns[p].first_flow + static_cast<FlowIndex>(e),
-                      join(join(group_[g], p), of_number(patterns[p].edges[e].bytes)));
+                      join(join(group_[g], p), of_number(patterns[p].strands[e].bytes)));
         }
       }
     }
@@ -155,7 +157,7 @@ class Refinement {
     }
     for (size_t g = 0; g < group_.size(); ++g) {
       for (const FlowTable::Pattern& pattern : flows_.groups[g].patterns) {
-        for (size_t e = 0; e < pattern.edges.size(); ++e) {
+        for (size_t e = 0; e < pattern.strands.size(); ++e) {
           content[g] += mix(flow_[pattern.first_flow + e] ^ 0x5bd1e995);
         }
       }

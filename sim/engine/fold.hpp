@@ -7,9 +7,9 @@
 // load of the flows that are not simulated: a flow that stands for k flows on that link weighs k
 // there.
 //
-// Contention carries a difference along: where data-parallel rings run as flows over the NICs that
-// carry the pipeline, one slow node disturbs its neighbours on the ring, those theirs, and every
-// replica is its own colour. With the closed form only the slow node's own pipeline unfolds.
+// Contention carries a difference along, but not around a ring: a ring is one flow (a strand, see
+// flow_table.hpp) that feels its links as a whole, so a slow node unfolds its own pipeline and
+// neither its neighbours on the ring nor the other replicas.
 #pragma once
 
 #include <vector>

@@ -169,6 +169,37 @@ TEST(MaxMin, AFasterPartnerTakesWhatIsLeft) {
   EXPECT_NEAR(ends[1], 5, 1e-9);
 }
 
+TEST(MaxMin, ARingRunsAtThePaceOfItsSlowestEdge) {
+  // All-gather of 15 bytes over the first GPUs of nodes 0, 1, 2: 10 bytes on each edge of the ring.
+  // Rank 0 also sends two messages: a third of its NIC each, 10/3 B/s for the ring, which takes 3
+  // s. Rank 2 (node 1) keeps 20/3 B/s for its message of 14 bytes: 2.1 s. Were the edges
+  // independent, its own would take 5 B/s until 2 s, and the message would end at 2.4 s.
+  const std::vector<Transfer> transfers = {{0, 6, 20}, {0, 8, 20}, {2, 10, 14}};
+  const Cluster cluster = small_cluster(6);
+  Plan plan = plan_of(transfers, cluster.gpus());
+  plan.groups = {{Category::dp, {0, 2, 4}}};
+  for (const RankId rank : plan.groups[0].members) {
+    RankClass& owner = plan.classes[rank];
+    Task gather = testing::collective("gather", static_cast<int>(owner.streams.size()), 0, 0, 0);
+    gather.collective = CollectiveKind::all_gather;
+    gather.algorithm = CollectiveAlgorithm::ring;
+    gather.as_flows = true;
+    gather.bytes = 15;
+    owner.streams.push_back({"dp", StreamOrder::in_order});
+    owner.groups = {{0}};
+    owner.tasks.push_back(gather);
+  }
+  validate_plan(plan);
+  EngineOptions options;
+  options.fold = FoldMode::none;
+  options.calibration.nic_efficiency = options.calibration.nvlink_efficiency = exactly(1);
+  const Timeline timeline = execute(plan, cluster, options);
+  EXPECT_NEAR(timeline.ranks[4].spans[0].end_s, 3, 1e-9);
+  EXPECT_NEAR(timeline.ranks[2].spans[0].end_s, 2.1, 1e-9);
+  EXPECT_NEAR(timeline.ranks[0].spans[0].end_s, 5, 1e-9);
+  EXPECT_NEAR(timeline.ranks[0].spans[1].end_s, 5, 1e-9);
+}
+
 TEST(MaxMin, ManySizesOnOneLinkKeepTheirPrecision) {
   // 1 byte and 1e9 bytes on one NIC of 10 B/s: 0.2 s, and 1e8 s + 0.1 s.
   Cluster cluster = small_cluster(2);
