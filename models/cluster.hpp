@@ -10,35 +10,35 @@
 namespace windtunnel {
 
 struct GpuSpec {
-  std::string name;                 // "h100"
-  Parameter fp32_flops;             // dense peak, FLOP/s, no sparsity; 0 = not supported
+  std::string name;      // "h100"
+  Parameter fp32_flops;  // dense peak, FLOP/s, no sparsity; 0 = not supported
   Parameter tf32_flops;
   Parameter fp16_flops;
   Parameter bf16_flops;
   Parameter fp8_flops;
-  Parameter memory_bytes;           // usable capacity as sold (H100: 80e9)
-  Parameter memory_Bps;             // HBM bandwidth, peak
-  Parameter sms;                    // streaming multiprocessors enabled
+  Parameter memory_bytes;  // usable capacity as sold (H100: 80e9)
+  Parameter memory_Bps;    // HBM bandwidth, peak
+  Parameter sms;           // streaming multiprocessors enabled
   Parameter l2_bytes;
 };
 
 struct NodeSpec {
-  std::string name;                 // "dgx-h100"
+  std::string name;  // "dgx-h100"
   GpuSpec gpu;
-  int gpus = 8;                     // per node; all in one NVSwitch (or NVLink) domain
-  Parameter nvlink_Bps;             // per GPU and direction (H100: 450e9)
-  int nics = 8;                     // compute NICs per node; GPU i uses NIC i * nics / gpus
-  Parameter nic_Bps;                // per NIC and direction (NDR: 50e9)
-  Parameter pcie_Bps;               // GPU to host, per GPU and direction (Gen5 x16: 64e9)
-  Parameter host_memory_bytes;      // per node
-  Parameter host_memory_Bps;        // per node
-  Parameter cpu_cores;              // per node
-  Parameter storage_nic_Bps;        // per node and direction, towards storage
+  int gpus = 8;                 // per node; all in one NVSwitch (or NVLink) domain
+  Parameter nvlink_Bps;         // per GPU and direction (H100: 450e9)
+  int nics = 8;                 // compute NICs per node; GPU i uses NIC i * nics / gpus
+  Parameter nic_Bps;            // per NIC and direction (NDR: 50e9)
+  Parameter pcie_Bps;           // GPU to host, per GPU and direction (Gen5 x16: 64e9)
+  Parameter host_memory_bytes;  // per node
+  Parameter host_memory_Bps;    // per node
+  Parameter cpu_cores;          // per node
+  Parameter storage_nic_Bps;    // per node and direction, towards storage
 };
 
 enum class Topology {
-  rail_fat_tree,   // NIC i of every node of a pod hangs on rail i; rails join above the pod
-  fat_tree,        // all NICs of a pod share one leaf level; pods join above it
+  rail_fat_tree,  // NIC i of every node of a pod hangs on rail i; rails join above the pod
+  fat_tree,       // all NICs of a pod share one leaf level; pods join above it
 };
 
 struct FabricSpec {
@@ -49,9 +49,9 @@ struct FabricSpec {
 };
 
 struct StorageSpec {
-  double write_Bps = 0;             // whole cluster
-  double read_Bps = 0;
-  Parameter latency_s;              // to open and commit
+  Parameter write_Bps;  // whole cluster
+  Parameter read_Bps;
+  Parameter latency_s;  // to open and commit
 };
 
 // Computes (and copies) take `slowdown` times as long on this node.

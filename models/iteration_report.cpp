@@ -1,6 +1,7 @@
 #include "models/iteration_report.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -56,9 +57,9 @@ class PathFinder {
 
   const Span& span(const Place& at) const { return timeline_.ranks[at.first].spans[at.second]; }
 
-  void consider(const Place& candidate, const Place& at, Place& best) const {
-    // Rounding of the simulated clock: ends within a nanosecond of the start count as its cause.
-    if (span(candidate).end_s > span(at).end_s) return;
+  // Takes the candidate if it ended in time to be the cause, and later than the best so far.
+  void consider(const Place& candidate, double in_time_s, Place& best) const {
+    if (span(candidate).end_s > in_time_s) return;
     if (best.first < 0 || span(candidate).end_s > span(best).end_s) best = candidate;
   }
 
@@ -89,19 +90,21 @@ class PathFinder {
     const Task& task = owner.tasks[t];
     const Place at{recorded, t};
     Place best{-1, -1};
-    for (const TaskIndex before : task.after) consider({recorded, before}, at, best);
+    // A task that joins the first of several may see others end while it runs.
+    const double start_s = span(at).start_s;
+    for (const TaskIndex before : task.after) consider({recorded, before}, start_s, best);
     if (const TaskIndex before = previous_on_stream(recorded, t); before >= 0) {
-      consider({recorded, before}, at, best);
+      consider({recorded, before}, start_s, best);
     }
     const std::int32_t member = of_rank_[rank.rank].member;
     if (task.kind == TaskKind::recv || (task.kind == TaskKind::send && task.synchronous)) {
       const Counterpart& other = partner_[rank.rank_class][t];
       const std::int32_t peer = timeline_.recorded_as[owner.peers[task.peer_slot][member]];
       if (task.kind == TaskKind::recv) {
-        consider({peer, other.task}, at, best);
+        consider({peer, other.task}, span(at).end_s, best);
       } else {
         for (const TaskIndex before : plan_.classes[other.rank_class].tasks[other.task].after) {
-          consider({peer, before}, at, best);
+          consider({peer, before}, start_s, best);
         }
       }
     }
@@ -124,9 +127,11 @@ class PathFinder {
       CHECK(found != collectives_.end(), "a member of a group lacks collective {}", task.name);
       const TaskIndex t = found->second;
       const RankClass& other_class = plan_.classes[timeline_.ranks[other].rank_class];
-      for (const TaskIndex before : other_class.tasks[t].after) consider({other, before}, at, best);
+      for (const TaskIndex before : other_class.tasks[t].after) {
+        consider({other, before}, span(at).end_s, best);
+      }
       if (const TaskIndex before = previous_on_stream(other, t); before >= 0) {
-        consider({other, before}, at, best);
+        consider({other, before}, span(at).end_s, best);
       }
     }
     return best;
@@ -163,32 +168,50 @@ bool is_compute(const Task& task) {
   return task.kind == TaskKind::compute && task.category != Category::optimizer;
 }
 
+bool is_communication(Category category) {
+  return category == Category::tp || category == Category::cp || category == Category::pp ||
+         category == Category::ep || category == Category::dp;
+}
+
+// Share of a compute task in which the GPU's own kernels run, and not a collective that is part of
+// its cost.
+double kernel_share(const Task& task) {
+  double kernels_s = 0;
+  for (const CostPart& part : task.cost) {
+    if (!is_communication(part.category)) kernels_s += part.seconds;
+  }
+  const double total_s = total_seconds(task.cost);
+  return total_s > 0 ? kernels_s / total_s : 1;
+}
+
+// Of the last iteration.
 Bubble bubble_of(const Plan& plan, const Timeline& timeline, double time_s) {
-  Bubble bubble;
   double busiest_s = 0;
+  double longest_s = 0;
   double idle = 0;
   double ranks = 0;
   for (const RankTimeline& rank : timeline.ranks) {
     const RankClass& owner = plan.classes[rank.rank_class];
     double busy_s = 0;
-    double first_s = timeline.makespan_s;
+    double kernels_s = 0;
+    double first_s = std::numeric_limits<double>::infinity();
     double last_s = 0;
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
-      if (!is_compute(owner.tasks[t])) continue;
-      busy_s += rank.spans[t].end_s - rank.spans[t].start_s;
-      first_s = std::min(first_s, rank.spans[t].start_s);
-      last_s = std::max(last_s, rank.spans[t].end_s);
+      const Task& task = owner.tasks[t];
+      if (task.kind != TaskKind::compute || task.iteration != plan.iterations - 1) continue;
+      const Span& span = rank.spans[t];
+      kernels_s += (span.end_s - span.start_s) * kernel_share(task);
+      if (!is_compute(task)) continue;
+      busy_s += span.end_s - span.start_s;
+      first_s = std::min(first_s, span.start_s);
+      last_s = std::max(last_s, span.end_s);
     }
-    busy_s /= plan.iterations;
     busiest_s = std::max(busiest_s, busy_s);
-    const double span_s = (last_s - first_s) - busy_s * (plan.iterations - 1);
-    bubble.longest_stage_s = std::max(bubble.longest_stage_s, span_s - busy_s);
-    idle += rank.multiplicity * (1 - busy_s / time_s);
+    longest_s = std::max(longest_s, last_s - first_s);
+    idle += rank.multiplicity * (1 - kernels_s / time_s);
     ranks += rank.multiplicity;
   }
-  bubble.makespan_s = time_s - busiest_s;
-  bubble.idle = idle / ranks;
-  return bubble;
+  return {time_s - busiest_s, longest_s - busiest_s, idle / ranks};
 }
 
 }  // namespace

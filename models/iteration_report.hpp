@@ -11,12 +11,13 @@
 
 namespace windtunnel {
 
-// The three bubbles in print, absolute seconds (schedules differ by which they quote).
+// The three bubbles in print (schedules differ by which they quote), of the last iteration. Compute
+// is forward, backward and recomputation with the tp and cp collectives inside of them.
 struct Bubble {
-  double makespan_s = 0;  // makespan - busiest rank's compute (Megatron, GPipe)
+  double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
   double longest_stage_s =
-      0;            // longest (last end - first start) of a rank - its compute (Zero Bubble)
-  double idle = 0;  // mean share of the makespan in which a rank computes nothing
+      0;            // longest last end - first start of a rank, less the same (Zero Bubble)
+  double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
 
 struct IterationReport {
@@ -31,8 +32,6 @@ struct IterationReport {
   std::vector<GpuMemory> memory;                      // per pipeline rank
 };
 
-// Walks the critical path backwards from the last task to end: from each task to the predecessor
-// (dependency, stream, message, collective member) that ended last.
 struct PathStep {
   RankId rank = 0;
   std::int32_t rank_class = 0;
@@ -40,6 +39,8 @@ struct PathStep {
   double start_s = 0;
   double end_s = 0;
 };
+// From the first task to the one that ends last (a snapshot in the background aside): before each
+// stands the predecessor (dependency, stream, message, collective member) that ended last.
 std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.

@@ -94,9 +94,9 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::pod_down:
       return uplink_capacity(index);
     case Kind::storage_write:
-      return cluster_.storage.write_Bps;
+      return cluster_.storage.write_Bps.value;
     case Kind::storage_read:
-      return cluster_.storage.read_Bps;
+      return cluster_.storage.read_Bps.value;
   }
   return 0;
 }

@@ -9,6 +9,9 @@ namespace windtunnel {
 enum class SnapshotPlace { host_memory, storage };
 enum class SnapshotMode { sync, async };
 
+// Every set of tiers that can fall due together is simulated once: 2^tiers iterations.
+inline constexpr int kMaxSnapshotTiers = 4;
+
 struct SnapshotTier {
   SnapshotPlace place = SnapshotPlace::storage;
   SnapshotMode mode = SnapshotMode::sync;

@@ -8,16 +8,19 @@
 
 namespace windtunnel {
 
+// A task starts when its predecessors have ended, its stream is free and not_before_s has passed; a
+// synchronous send when the receive is posted, too. A collective's wait for its last member is
+// inside of the span, and so is a receive's wait for its message.
 struct Span {
-  double start_s = 0;    // all predecessors ended and the stream was free
+  double start_s = 0;
   double end_s = 0;
 };
 
 struct RankTimeline {
   RankId rank = 0;
-  std::int32_t rank_class = 0;      // index into Plan::classes
-  double multiplicity = 1;          // ranks that this one stands for
-  std::vector<Span> spans;          // by TaskIndex
+  std::int32_t rank_class = 0;  // index into Plan::classes
+  double multiplicity = 1;      // ranks that this one stands for
+  std::vector<Span> spans;      // by TaskIndex
 };
 
 struct Timeline {
@@ -26,10 +29,10 @@ struct Timeline {
   // or the recorded one of its class (unfolded, where not every rank is recorded).
   std::vector<std::int32_t> recorded_as;
   double makespan_s = 0;
-  std::vector<double> iteration_end_s;   // end of the last task of each iteration, all ranks
-  std::uint64_t events = 0;         // simulated activities
+  std::vector<double> iteration_end_s;  // end of the last task of each iteration, all ranks
+  std::uint64_t events = 0;             // simulated activities
   std::int64_t ranks_simulated = 0;
-  double peak_rss_bytes = 0;        // of the process that simulated
+  double peak_rss_bytes = 0;  // of the process that simulated
 };
 
 }  // namespace windtunnel

@@ -14,16 +14,17 @@ struct Tensor {
 // The weight tensors of a stage in the order in which the backward pass completes them.
 std::vector<Tensor> tensors_backward(const Job& job, int stage, int layers) {
   const TransformerSpec& model = job.model;
-  const double kv_hidden = double(model.kv_heads) * model.head_dim();
-  const double qkv = model.hidden * (model.hidden + 2 * kv_hidden);
+  const double qkv = double(model.hidden) * (model.hidden + 2 * model.kv_width());
   const double projection = double(model.hidden) * model.hidden;
   const double mlp_out = double(model.ffn_hidden) * model.hidden;
-  const double mlp_in = mlp_out * (model.activation == Activation::swiglu ? 2 : 1);
+  const double mlp_in = double(model.hidden) * model.up_width();
   std::vector<Tensor> tensors;
   if (stage == job.layout.stages() - 1) {
+    // Tied: the stage has a copy of its own, unless it also holds the embedding; then the gradient
+    // is complete with the embedding's.
     const double head = double(model.vocabulary) * model.hidden;
-    // A tied output matrix is counted with the stage too: it holds its own copy.
-    tensors.push_back({head, head});
+    const bool shared = model.tied_embeddings && stage == 0;
+    tensors.push_back({shared ? 0 : head, head});
   }
   for (int layer = 0; layer < layers; ++layer) {
     for (const double weight : {mlp_out, mlp_in, projection, qkv}) {
@@ -49,7 +50,6 @@ std::vector<GradientBucket> gradient_buckets(const Job& job, int stage, int laye
   CHECK(parameters > 0, "stage {} has parameters but no tensors", stage);
   // Norms and biases ride with the matrices; scaling keeps the stage's total exact.
   const double scale = stage_parameters / parameters;
-  const bool one_bucket = job.communication.overlap == GradientOverlap::none;
   const double bytes = gradient_bytes_per_parameter(job.precision);
 
   std::vector<GradientBucket> buckets;
@@ -58,7 +58,7 @@ std::vector<GradientBucket> gradient_buckets(const Job& job, int stage, int laye
   for (const Tensor& tensor : tensors) {
     open.parameters += tensor.parameters * scale;
     done += tensor.work;
-    if (one_bucket || open.parameters * bytes < job.communication.bucket_bytes) continue;
+    if (open.parameters * bytes < job.communication.bucket_bytes) continue;
     buckets.push_back({open.parameters, work > 0 ? done / work : 1});
     open = {0, 0};
   }

@@ -17,7 +17,7 @@ struct GradientBucket {
 // PyTorch DDP's rule (Li et al., VLDB 2020): tensors in backward order, a bucket closes when it
 // holds `bucket_bytes` or more; a tensor is never split. Weight matrices only carry backward time,
 // spread in proportion to their parameters, because forward and backward of a GEMM cost 6 FLOPs per
-// weight and token. Overlap `none`: one bucket.
+// weight and token.
 std::vector<GradientBucket> gradient_buckets(const Job& job, int stage, int layers,
                                              double stage_parameters);
 

@@ -1,7 +1,6 @@
 #include "policies/pipeline_rank.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -150,6 +149,20 @@ class Builder {
     return append(std::move(task));
   }
 
+  // `amount` over a resource, and the host memory traffic of `bytes` at the pace that the resource
+  // allows when nobody else uses it. Two flows, because each has an efficiency of its own.
+  std::vector<Flow> paced_by(Resource resource, double amount, double capacity,
+                             double bytes) const {
+    Flow through;
+    through.amount = amount;
+    through.demands = {{resource, 1}};
+    Flow host;
+    host.amount = bytes / job_.calibration.host_memory_efficiency.value;
+    host.max_rate = capacity * host.amount / amount;
+    host.demands = {{Resource::host_memory, 1}};
+    return {through, host};
+  }
+
   void take_snapshot(const SnapshotTier& tier) {
     const double bytes = ctx_.snapshot_bytes[rank_];
     const NodeSpec& node = job_.cluster.node;
@@ -160,9 +173,8 @@ class Builder {
     copy.stream = kCopy;
     copy.category = Category::snapshot;
     copy.bytes = bytes;
-    copy.flows = {{bytes / calibration.pcie_efficiency.value,
-                   std::numeric_limits<double>::infinity(),
-                   {{Resource::pcie_out, 1}, {Resource::host_memory, 1}}}};
+    copy.flows = paced_by(Resource::pcie_out, bytes / calibration.pcie_efficiency.value,
+                          node.pcie_Bps.value, bytes);
     copy.origin = weakest(node.pcie_Bps.origin, calibration.pcie_efficiency.origin);
     TaskIndex last = append(std::move(copy));
     // The optimizer changes what the copy reads.
@@ -176,10 +188,10 @@ class Builder {
       store.bytes = bytes;
       store.after = {last};
       store.cost = {part(Category::snapshot, job_.cluster.storage.latency_s)};
-      store.flows = {{bytes / calibration.storage_efficiency.value,
-                      std::numeric_limits<double>::infinity(),
-                      {{Resource::host_memory, 1}, {Resource::storage_write, 1}}}};
-      store.origin = Origin::assumed;  // storage bandwidth is the scenario's word
+      store.flows = paced_by(Resource::storage_write, bytes / calibration.storage_efficiency.value,
+                             node.storage_nic_Bps.value, bytes);
+      store.origin =
+          weakest(job_.cluster.storage.write_Bps.origin, calibration.storage_efficiency.origin);
       last = append(std::move(store));
     }
     if (tier.mode == SnapshotMode::sync) before_compute_.push_back(last);
@@ -292,7 +304,8 @@ class Builder {
     ready.push_back(last_compute_);
     if (embedding_slot_ >= 0) {
       // Tied weights live on the first and the last stage; their gradients are summed.
-      const double bytes = job_.model.embedding_parameters() / job_.layout.tp *
+      const double bytes = double(padded_vocabulary(job_.model.vocabulary, job_.layout.tp)) *
+                           job_.model.hidden / job_.layout.tp *
                            gradient_bytes_per_parameter(job_.precision);
       ready.push_back(add_collective("reduce embedding", embedding_slot_,
                                      CollectiveKind::all_reduce, bytes, ready));
@@ -370,6 +383,10 @@ class Builder {
     task.cost = {
         part(Category::pp, calibration.p2p_launch_s),
         part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
+    if (!in_node) {
+      const Parameter& hop = job_.cluster.fabric.hop_latency_s;
+      task.cost.push_back({Category::pp, hop.origin, hop.value * ctx_.links.switch_hops(from, to)});
+    }
     task.category = Category::pp;
     task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
                                                      : job_.cluster.node.nic_Bps.origin);
@@ -409,6 +426,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       schedule(the_schedule),
       chunks(costs),
       options(the_options),
+      links(the_job.cluster),
       layers(layers_per_stage(the_job.model, the_job.layout)),
       snapshot_bytes(snapshot_bytes_per_gpu(the_job.layout, the_job.precision, costs)),
       members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp),

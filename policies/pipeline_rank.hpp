@@ -28,6 +28,7 @@ struct IterationContext {
   const Schedule& schedule;
   const std::vector<ChunkCost>& chunks;
   const IterationPlanOptions& options;
+  const LinkTable links;
   const std::vector<int> layers;             // [stage]
   const std::vector<double> snapshot_bytes;  // [pipeline rank], per GPU
   const int members;                         // ranks of one pipeline rank

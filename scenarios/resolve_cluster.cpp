@@ -55,8 +55,8 @@ FabricSpec resolve_fabric(const Values& values, const EvidenceList& evidence) {
 StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
   StorageSpec storage;
   if (!values.stated("cluster.storage")) return storage;
-  storage.write_Bps = values.number("cluster.storage.write");
-  storage.read_Bps = values.number("cluster.storage.read");
+  override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
+  override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
   override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);
   if (!values.stated("cluster.storage.latency")) storage.latency_s.source = "default";
   return storage;

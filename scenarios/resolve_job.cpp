@@ -281,6 +281,11 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
   check_job(values, job);
+  if (values.length("snapshots") > kMaxSnapshotTiers) {
+    throw Error(values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
+                fmt::format("snapshots: {} tiers; at most {} are simulated",
+                            values.length("snapshots"), kMaxSnapshotTiers));
+  }
   for (int i = 0; i < values.length("snapshots"); ++i) {
     job.snapshots.push_back(resolve_tier(values, fmt::format("snapshots.{}", i)));
   }

@@ -35,11 +35,11 @@ class CsvTable {
   std::optional<double> optional_number(size_t row, size_t column) const;
 
   int line(size_t row) const { return rows_[row].line; }
-  std::string id(size_t row) const;   // "file:line", as reports name rows
+  std::string id(size_t row) const;  // "file:line", as reports name rows
 
  private:
   struct Row {
-    int line = 0;                     // where it starts, from 1
+    int line = 0;  // where it starts, from 1
     std::vector<std::string> cells;
   };
   [[noreturn]] void fail_cell(size_t row, size_t column, std::string_view expected) const;

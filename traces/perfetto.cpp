@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -98,6 +99,27 @@ class Writer {
       write_metadata(rank.rank, thread, "thread_name", json_string(stream));
       for (const TrackEvent& event : track.events) write_event(entry, thread, event);
       ++thread;
+    }
+    write_activations(entry);
+  }
+
+  // Activations alive on the GPU, as a counter track.
+  void write_activations(int entry) {
+    const RankTimeline& rank = timeline_.ranks[entry];
+    const RankClass& owner = class_of(entry);
+    std::map<std::int64_t, double> change_bytes;
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      const Task& task = owner.tasks[t];
+      if (task.allocate_bytes != 0)
+        change_bytes[nanoseconds(rank.spans[t].start_s)] += task.allocate_bytes;
+      if (task.free_bytes != 0) change_bytes[nanoseconds(rank.spans[t].end_s)] -= task.free_bytes;
+    }
+    double alive_bytes = 0;
+    for (const auto& [at_ns, change] : change_bytes) {
+      alive_bytes += change;
+      emit(fmt::format(
+          R"({{"ph":"C","pid":{},"ts":{},"name":"activations","args":{{"bytes":{:.0f}}}}})",
+          rank.rank, microseconds(at_ns), std::max(alive_bytes, 0.0)));
     }
   }
 

@@ -10,10 +10,6 @@
 namespace windtunnel {
 namespace {
 
-std::int64_t nanoseconds(double seconds) {
-  return std::llround(seconds * 1e9);
-}
-
 // Greedy colouring of intervals: each event goes to the first lane that is free.
 std::vector<Track> assign_lanes(std::int16_t stream, std::vector<TrackEvent> events) {
   std::stable_sort(events.begin(), events.end(), [](const TrackEvent& a, const TrackEvent& b) {
@@ -34,6 +30,10 @@ std::vector<Track> assign_lanes(std::int16_t stream, std::vector<TrackEvent> eve
 }
 
 }  // namespace
+
+std::int64_t nanoseconds(double seconds) {
+  return std::llround(seconds * 1e9);
+}
 
 TimelineTracks::TimelineTracks(const Plan& plan, const Timeline& timeline)
     : plan_(plan),

@@ -13,6 +13,8 @@
 
 namespace windtunnel {
 
+std::int64_t nanoseconds(double seconds);  // rounded to the nearest
+
 struct TrackEvent {
   TaskIndex task = 0;
   std::int64_t start_ns = 0;

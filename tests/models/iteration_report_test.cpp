@@ -104,6 +104,71 @@ TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   EXPECT_DOUBLE_EQ(report.bubble.idle, ((1 - 1 / 3.5) + (1 - 2.2 / 3.5)) / 2);
 }
 
+TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
+  // Per iteration of 10 s rank 0 computes 0-2 and 7-9, rank 1 computes 3-6 in one piece.
+  Plan plan;
+  plan.ranks = 2;
+  plan.iterations = 2;
+  Timeline timeline;
+  for (const RankId rank : {0, 1}) {
+    RankClass owner;
+    owner.name = rank == 0 ? "ends" : "middle";
+    owner.members = {rank};
+    owner.streams = {{"compute", StreamOrder::in_order}};
+    RankTimeline recorded{rank, rank, 1, {}};
+    for (std::int16_t iteration : {0, 1}) {
+      const double at = 10.0 * iteration;
+      const std::vector<Span> spans = rank == 0 ? std::vector<Span>{{at, at + 2}, {at + 7, at + 9}}
+                                                : std::vector<Span>{{at + 3, at + 6}};
+      for (const Span& span : spans) {
+        owner.tasks.push_back(compute("F", span.end_s - span.start_s));
+        owner.tasks.back().iteration = iteration;
+        recorded.spans.push_back(span);
+      }
+      // The iteration ends with a wait for the network, half of a tensor-parallel task.
+      Task tail = compute("tail", 0);
+      tail.cost = {seconds(Category::tp, 0.5), seconds(Category::optimizer, 0.5)};
+      tail.category = Category::optimizer;
+      tail.iteration = iteration;
+      owner.tasks.push_back(tail);
+      recorded.spans.push_back({at + 9, at + 10});
+    }
+    plan.classes.push_back(owner);
+    timeline.ranks.push_back(recorded);
+  }
+  timeline.recorded_as = {0, 1};
+  timeline.makespan_s = 20;
+  const IterationReport report =
+      iteration_report(testing::small_job(1, 2, 1), std::vector<ChunkCost>(2), {}, plan, timeline,
+                       critical_path(plan, timeline));
+  EXPECT_DOUBLE_EQ(report.time_s, 10);
+  EXPECT_DOUBLE_EQ(report.bubble.makespan_s, 6);       // 10 - 4
+  EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 5);  // 9 - 4, and not above the makespan's
+  EXPECT_DOUBLE_EQ(report.bubble.idle, 1 - (4.5 + 3.5) / 20);
+}
+
+TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
+  // C joins the first of A (0-1, stream 0) and B (0-5, stream 1): it runs from 1 to 10.
+  Plan plan;
+  plan.ranks = 1;
+  RankClass owner;
+  owner.name = "a";
+  owner.members = {0};
+  owner.streams = {{"a", {}}, {"b", {}}, {"c", {}}};
+  owner.tasks = {compute("A", 1), compute("B", 5), compute("C", 9, {0, 1})};
+  owner.tasks[1].stream = 1;
+  owner.tasks[2].stream = 2;
+  owner.tasks[2].join_first = 1;
+  plan.classes = {owner};
+  Timeline timeline;
+  timeline.ranks = {{0, 0, 1, {{0, 1}, {0, 5}, {1, 10}}}};
+  timeline.recorded_as = {0};
+  const auto path = critical_path(plan, timeline);
+  ASSERT_EQ(path.size(), 2U);
+  EXPECT_EQ(path[0].task, 0);
+  EXPECT_DOUBLE_EQ(path[1].start_s, 1);
+}
+
 TEST(CriticalPath, ACollectiveContinuesWithItsLastMember) {
   // Two ranks compute 1 s and 3 s, then meet for 1 s.
   Plan plan;

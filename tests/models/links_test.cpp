@@ -22,7 +22,7 @@ Cluster cluster_of(int nodes, Topology topology) {
   cluster.fabric.topology = topology;
   cluster.fabric.nodes_per_pod = 2;
   cluster.fabric.pod_oversubscription = 4;
-  cluster.storage.write_Bps = 33;
+  cluster.storage.write_Bps.value = 33;
   return cluster;
 }
 

@@ -47,11 +47,19 @@ TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
   EXPECT_DOUBLE_EQ(buckets[2].ready_share, 1);
 }
 
-TEST(GradientBuckets, WithoutOverlapIsOneBucket) {
-  Job job = small_job(1, 4, 2);
-  job.communication.overlap = GradientOverlap::none;
-  EXPECT_EQ(gradient_buckets(job, 1, 2, 1e7).size(), 1U);
-  EXPECT_TRUE(gradient_buckets(job, 1, 0, 0).empty());
+TEST(GradientBuckets, ATiedMatrixOnOneStageIsReadyWithTheEmbedding) {
+  // One stage holds both ends: the shared matrix is counted once, and its gradient comes last.
+  Job job = small_job(1, 1, 2);
+  job.communication.bucket_bytes = 1;
+  const double layers = 8 * 12.0 * 1024 * 1024;
+  const double parameters = layers + job.model.embedding_parameters();
+  const auto buckets = gradient_buckets(job, 0, 8, parameters);
+  EXPECT_NEAR(buckets.back().parameters, job.model.embedding_parameters(), 1);
+  EXPECT_EQ(buckets.size(), 8U * 4 + 1);
+}
+
+TEST(GradientBuckets, AStageWithoutParametersHasNone) {
+  EXPECT_TRUE(gradient_buckets(small_job(1, 4, 2), 1, 0, 0).empty());
 }
 
 }  // namespace

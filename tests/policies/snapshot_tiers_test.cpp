@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/base/error.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -23,6 +25,36 @@ TEST(SnapshotTiers, PlannedStopWritesToTheFarthestThatSurvives) {
   EXPECT_EQ(tier_for_planned_stop({kKept, kHost}), 0);
   EXPECT_EQ(tier_for_planned_stop({kHost}), kNoTier);
   EXPECT_EQ(tier_for_planned_stop({}), kNoTier);
+}
+
+TEST(SnapshotTiers, PlannedStopsNeedATierThatSurvivesThem) {
+  const std::vector<FailureClass> unplanned{{.name = "crash", .kind = FailureKind::process},
+                                            {.name = "gpu", .kind = FailureKind::node}};
+  std::vector<FailureClass> planned = unplanned;
+  planned.push_back({.name = "upgrade", .kind = FailureKind::planned});
+  for (const std::vector<SnapshotTier>& tiers :
+       {std::vector{kStorage}, {kKept}, {kHost, kStorage}}) {
+    EXPECT_NO_THROW(check_snapshot_tiers(tiers, planned));
+  }
+  for (const std::vector<SnapshotTier>& tiers : {std::vector<SnapshotTier>{}, {kHost}}) {
+    EXPECT_NO_THROW(check_snapshot_tiers(tiers, unplanned));
+    try {
+      check_snapshot_tiers(tiers, planned);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_STREQ(
+          error.what(),
+          "failure class 'upgrade' stops the job as planned, but no snapshot tier survives "
+          "a planned stop; add to snapshots a tier: storage, or keeper: process to a tier: "
+          "host-memory");
+    }
+  }
+}
+
+TEST(SnapshotTiers, AreAtMostFour) {
+  EXPECT_NO_THROW(check_snapshot_tiers(std::vector(kMaxTiers, kStorage), {}));
+  EXPECT_THROW(check_snapshot_tiers(std::vector(kMaxTiers + 1, kStorage), {}), Error);
 }
 
 TEST(SnapshotTiers, RestoresTheNewestThenTheFastest) {

@@ -30,7 +30,7 @@ TEST(Case, Llama3MachineAndLayout) {
   EXPECT_EQ(job.cluster.fabric.topology, Topology::rail_fat_tree);
   EXPECT_EQ(job.cluster.fabric.nodes_per_pod, 384);
   EXPECT_DOUBLE_EQ(job.cluster.fabric.pod_oversubscription, 7);
-  EXPECT_DOUBLE_EQ(job.cluster.storage.write_Bps, 2e12);
+  EXPECT_DOUBLE_EQ(job.cluster.storage.write_Bps.value, 2e12);
   EXPECT_EQ(job.layout.ranks(), 16384);
   EXPECT_EQ(job.layout.first_stage_layers, -1);
   EXPECT_EQ(job.layout.sharding, Sharding::zero1);

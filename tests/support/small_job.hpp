@@ -67,8 +67,8 @@ inline Cluster small_cluster(int nodes, int gpus_per_node) {
   node.host_memory_Bps = spec(200e9);
   node.cpu_cores = spec(64);
   node.storage_nic_Bps = spec(10e9);
-  cluster.storage.write_Bps = 20e9;
-  cluster.storage.read_Bps = 20e9;
+  cluster.storage.write_Bps.value = 20e9;
+  cluster.storage.read_Bps.value = 20e9;
   return cluster;
 }
 

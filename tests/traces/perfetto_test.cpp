@@ -146,5 +146,22 @@ TEST(Perfetto, SameBytesTwice) {
   EXPECT_EQ(trace_text(sample()), trace_text(sample()));
 }
 
+TEST(Perfetto, CountsTheActivationsAlive) {
+  Sample s = sample();
+  // Rank 0 keeps 3 MB from the start of its first task at 0 s, and 2 MB from its second at 1 s,
+  // where the first frees its own; the second frees at 2 s.
+  std::vector<Task>& tasks = s.plan.classes[0].tasks;
+  tasks[0].allocate_bytes = tasks[0].free_bytes = 3e6;
+  tasks[1].allocate_bytes = tasks[1].free_bytes = 2e6;
+  const std::vector<json> counts = events_of(json::parse(trace_text(s)), "C");
+  ASSERT_EQ(counts.size(), 3U);
+  const double bytes[] = {3e6, 2e6, 0};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(counts[i].at("pid"), 0);
+    EXPECT_EQ(counts[i].at("ts"), i * 1e6);
+    EXPECT_EQ(counts[i].at("args").at("bytes"), bytes[i]);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -313,7 +313,7 @@ TEST(Engine, ADeadlockNamesItsPlace) {
 
 TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
   Cluster cluster = small_cluster(1);
-  cluster.storage.write_Bps = 0;
+  cluster.storage.write_Bps.value = 0;
   const Plan plan = one_class({0, 1}, streams(1),
                               {with_flow(compute("w", 0, 0), 1, {{Resource::storage_write, 1}})});
   try {

@@ -30,8 +30,8 @@ inline Cluster small_cluster(int nodes) {
   node.host_memory_Bps = exactly(30);
   node.cpu_cores = exactly(4);
   node.storage_nic_Bps = exactly(10);
-  cluster.storage.write_Bps = 15;
-  cluster.storage.read_Bps = 15;
+  cluster.storage.write_Bps.value = 15;
+  cluster.storage.read_Bps.value = 15;
   return cluster;
 }
 
