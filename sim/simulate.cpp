@@ -20,8 +20,9 @@
 namespace windtunnel {
 namespace {
 
-// Replicas that may be missing at once before the job waits, under `shrink`.
-constexpr int kMostShrunkReplicas = 4;
+// Nodes that may be out at once before the job waits, under `shrink`: beyond them the plan would
+// have to be another one.
+constexpr int kMostNodesOut = 4;
 
 // What is known of a job before anything runs.
 struct Prepared {
@@ -41,6 +42,13 @@ std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
   return stages;
 }
 
+std::vector<GpuMemory> memory_of(const Job& job, const Schedule& schedule,
+                                 const std::vector<ChunkCost>& chunks) {
+  const ScheduleEvaluation evaluation = evaluate_schedule(schedule, stage_costs(chunks), 0);
+  return gpu_memory(job.model, job.layout, job.batch, job.precision, chunks,
+                    evaluation.peak_activation, job.communication.bucket_bytes, job.calibration);
+}
+
 Prepared prepare(const Job& job) {
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   Prepared prepared;
@@ -48,24 +56,18 @@ Prepared prepare(const Job& job) {
                                         microbatches(job.layout, job.batch), job.layout.vpp);
   prepared.chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
                                 job.recompute, job.calibration);
-  const ScheduleEvaluation evaluation =
-      evaluate_schedule(prepared.schedule, stage_costs(prepared.chunks), 0);
-  prepared.memory =
-      gpu_memory(job.model, job.layout, job.batch, job.precision, prepared.chunks,
-                 evaluation.peak_activation, job.communication.bucket_bytes, job.calibration);
+  prepared.memory = memory_of(job, prepared.schedule, prepared.chunks);
   return prepared;
 }
 
-// Every host-memory tier keeps two buffers: the last complete copy and the one being written.
+// Every host-memory tier keeps two buffers, the last complete copy and the one being written; on
+// the way to storage a copy is staged once.
 double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>& chunks) {
   const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, chunks);
   const double most = *std::ranges::max_element(bytes) * job.cluster.node.gpus;
   double total = 0;
   for (const SnapshotTier& tier : job.snapshots) {
-    if (tier.place == SnapshotPlace::host_memory)
-      total += 2 * most;
-    else if (tier.mode == SnapshotMode::async)
-      total += most;  // staging
+    total += (tier.place == SnapshotPlace::host_memory ? 2 : 1) * most;
   }
   return total;
 }
@@ -108,10 +110,20 @@ Job shrunk(const Job& job, int missing) {
   return smaller;
 }
 
+// With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
+// and the next one is taken to hit another replica. Ends where a smaller job would not fit in
+// memory (fewer replicas share the optimizer state).
 void measure_shrunk(const Job& job, const Prepared& prepared, IterationTable& table) {
-  const int most = std::min(kMostShrunkReplicas, job.layout.dp - 1);
-  for (int missing = 1; missing <= most; ++missing) {
+  const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
+  for (int out = 1; out <= kMostNodesOut; ++out) {
+    const int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
+    if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
+    if (!gpu_memory_excess(memory_of(smaller, prepared.schedule, prepared.chunks),
+                           job.cluster.node.gpu)
+             .empty()) {
+      return;
+    }
     const Execution execution = run_iteration(smaller, prepared, {});
     table.shrunk_iteration_s.push_back(foreground_end_s(execution.plan, execution.timeline, 0));
     table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);

@@ -1,0 +1,130 @@
+#include "sim/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/memory.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::small_job;
+
+Case case_of(Job job) {
+  Case the_case;
+  the_case.scenario = "test";
+  the_case.job = std::move(job);
+  return the_case;
+}
+
+FailureClass node_failures(double per_node_day) {
+  FailureClass failure;
+  failure.name = "node";
+  failure.kind = FailureKind::node;
+  failure.rate_per_node_s = per_node_day / 86400;
+  failure.repair.fixed_s = 86400;
+  return failure;
+}
+
+Job with_campaign(Job job) {
+  job.snapshots = {{SnapshotPlace::storage, SnapshotMode::async, 50, 0, false}};
+  job.failures = {node_failures(0.05)};
+  job.recovery.detect_s = 30;
+  job.recovery.restart_s = 60;
+  job.campaign = {20 * 86400.0, 10, 1};
+  return job;
+}
+
+double lost(const Record& record, Loss loss) {
+  return record.campaign->lost_s[static_cast<int>(loss)].mean;
+}
+
+TEST(Simulate, TheCriticalPathAddsUpToTheStep) {
+  const Record record = simulate(case_of(small_job(2, 2, 2)));
+  const auto& parts = record.iteration.critical_path_s;
+  EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), record.iteration.time_s,
+              1e-9 * record.iteration.time_s);
+  EXPECT_NEAR(std::accumulate(record.origin.begin(), record.origin.end(), 0.0), 1, 1e-12);
+  EXPECT_LE(record.iteration.bubble.longest_stage_s, record.iteration.bubble.makespan_s + 1e-12);
+  EXPECT_FALSE(record.campaign.has_value());
+}
+
+TEST(Simulate, FoldedAndUnfoldedGiveTheSameReport) {
+  Job job = small_job(2, 2, 4);
+  job.cluster.fabric.nodes_per_pod = 2;
+  job.cluster.fabric.pod_oversubscription = 4;
+  const Record folded = simulate(case_of(job));
+  job.fold = FoldMode::none;
+  const Record unfolded = simulate(case_of(job));
+  EXPECT_LT(folded.timeline.ranks_simulated, unfolded.timeline.ranks_simulated);
+  EXPECT_NEAR(folded.iteration.time_s, unfolded.iteration.time_s, 1e-9 * unfolded.iteration.time_s);
+  for (int i = 0; i < kCategories; ++i) {
+    EXPECT_NEAR(folded.iteration.critical_path_s[i], unfolded.iteration.critical_path_s[i],
+                1e-6 * unfolded.iteration.time_s)
+        << i;
+  }
+}
+
+TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
+  Job job = small_job(1, 2, 2);
+  job.cluster.node.gpu.memory_bytes = testing::spec(1e6);
+  try {
+    simulate(case_of(job));
+    FAIL() << "fits in 1 MB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    EXPECT_NE(std::string(error.what()).find("pipeline rank"), std::string::npos) << error.what();
+  }
+  const Record record = simulate(case_of(job), {.allow_oom = true});
+  EXPECT_FALSE(record.memory_excess.empty());
+  EXPECT_GT(record.iteration.time_s, 0);
+}
+
+TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
+  Job job = small_job(1, 2, 2);
+  job.snapshots = {{SnapshotPlace::host_memory, SnapshotMode::async, 10, 0, true},
+                   {SnapshotPlace::storage, SnapshotMode::sync, 100, 0, false}};
+  const double copy = [&] {
+    const auto chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
+                                    job.recompute, job.calibration);
+    const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, chunks);
+    return *std::max_element(bytes.begin(), bytes.end()) * job.cluster.node.gpus;
+  }();
+  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 1.001);
+  EXPECT_NO_THROW(simulate(case_of(job)));
+  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 0.999);
+  EXPECT_THROW(simulate(case_of(job)), Error);
+}
+
+TEST(Simulate, WithoutSparesAShrunkJobGoesOnWhereAWaitingOneStands) {
+  // Four replicas on four nodes, and eight on four: a lost node takes one and two of them along.
+  for (const int tp : {4, 2}) {
+    Job job = with_campaign(small_job(tp, 1, 16 / tp));
+    ASSERT_EQ(job.cluster.nodes, 4);
+    job.recovery.when_no_spare = WhenNoSpare::wait;
+    const Record waits = simulate(case_of(job));
+    job.recovery.when_no_spare = WhenNoSpare::shrink;
+    const Record shrinks = simulate(case_of(job));
+    EXPECT_GT(lost(waits, Loss::wait), 0);
+    EXPECT_EQ(lost(waits, Loss::degraded), 0);
+    EXPECT_GT(lost(shrinks, Loss::degraded), 0);
+    EXPECT_LT(lost(shrinks, Loss::wait), 0.1 * lost(waits, Loss::wait));
+    EXPECT_GT(shrinks.campaign->goodput.mean, waits.campaign->goodput.mean);
+  }
+}
+
+TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
+  Job job = with_campaign(small_job(1, 2, 4));
+  job.cluster.storage.write_Bps = testing::spec(1e9);
+  const Record async = simulate(case_of(job));
+  job.snapshots[0].mode = SnapshotMode::sync;
+  const Record sync = simulate(case_of(job));
+  EXPECT_LT(lost(async, Loss::stall), lost(sync, Loss::stall));
+}
+
+}  // namespace
+}  // namespace windtunnel
