@@ -61,6 +61,12 @@ Op gemm_op(std::string_view name, double m, double n, double k, double e, double
   return op;
 }
 
+Op attention_gemm_op(std::string_view name, double m, double n, double k, const Shard& s) {
+  Op op = gemm_op(name, m, n, k, s.e, s.heads);
+  op.kind = OpKind::attention_gemm;
+  return op;
+}
+
 // A linear layer with `in` inputs and `out` outputs over the rows of the micro-batch.
 Op linear_op(std::string_view name, Pass pass, double tokens, double in, double out,
              const Shard& s) {
@@ -97,20 +103,20 @@ Op flash_op(const Shard& s, bool backward) {
 
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
   const double scores = s.heads * s.queries * s.keys;
-  ops.push_back(gemm_op("scores", s.queries, s.keys, s.head_dim, s.e, s.heads));
+  ops.push_back(attention_gemm_op("scores", s.queries, s.keys, s.head_dim, s));
   ops.push_back(memory_op("softmax", 2 * s.e * scores));
   if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
-  ops.push_back(gemm_op("context", s.queries, s.head_dim, s.keys, s.e, s.heads));
+  ops.push_back(attention_gemm_op("context", s.queries, s.head_dim, s.keys, s));
 }
 
 void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
   const double scores = s.heads * s.queries * s.keys;
-  ops.push_back(gemm_op("context (scores)", s.queries, s.keys, s.head_dim, s.e, s.heads));
-  ops.push_back(gemm_op("context (values)", s.keys, s.head_dim, s.queries, s.e, s.heads));
+  ops.push_back(attention_gemm_op("context (scores)", s.queries, s.keys, s.head_dim, s));
+  ops.push_back(attention_gemm_op("context (values)", s.keys, s.head_dim, s.queries, s));
   if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
   ops.push_back(memory_op("softmax", 3 * s.e * scores));
-  ops.push_back(gemm_op("scores (queries)", s.queries, s.head_dim, s.keys, s.e, s.heads));
-  ops.push_back(gemm_op("scores (keys)", s.keys, s.head_dim, s.queries, s.e, s.heads));
+  ops.push_back(attention_gemm_op("scores (queries)", s.queries, s.head_dim, s.keys, s));
+  ops.push_back(attention_gemm_op("scores (keys)", s.keys, s.head_dim, s.queries, s));
 }
 
 Op norm_op(std::string_view name, Pass pass, const Shard& s) {

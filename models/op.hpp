@@ -13,7 +13,13 @@
 
 namespace windtunnel {
 
-enum class OpKind { gemm, attention_forward, attention_backward, memory };
+enum class OpKind {
+  gemm,                // of a linear layer
+  attention_gemm,      // of unfused attention: batch = heads
+  attention_forward,   // fused
+  attention_backward,  // fused
+  memory,              // bound by HBM bandwidth
+};
 
 struct Op {
   std::string_view name;  // "qkv", "attention", "swiglu", ...

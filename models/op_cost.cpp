@@ -130,8 +130,8 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   // Under fp8 the linear layers run in fp8, attention in bf16 (Transformer Engine's default).
   const bool in_bf16 = op.kind != OpKind::gemm && precision == Precision::fp8;
   const Parameter& peak = checked_peak(gpu, in_bf16 ? Precision::bf16 : precision);
-  const OpCost compute =
-      op.kind == OpKind::gemm ? gemm_roof(op, peak, gpu, c) : attention_roof(op, peak, c);
+  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
   return compute.seconds > memory.seconds ? compute : memory;
 }
 

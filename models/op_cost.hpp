@@ -1,5 +1,4 @@
-// The time of one kernel: a roofline (Williams et al. 2009) whose compute roof depends on the
-// shape.
+// The time of one kernel: a roofline (Williams et al. 2009) whose compute roof depends on shape.
 //
 // GEMM: launch + max(padded FLOPs / (peak * efficiency), bytes at the memory roof). The output is
 // cut into tiles, the tiles into waves over the SMs (NVIDIA, "Matrix Multiplication Background

@@ -80,6 +80,22 @@ TEST(OpCost, AttentionLawByHand) {
   EXPECT_EQ(seconds(op, Precision::fp8), seconds(op, Precision::bf16));
 }
 
+TEST(OpCost, UnfusedAttentionStaysInBf16UnderFp8) {
+  TransformerSpec unfused = llama3_8b();
+  unfused.attention = AttentionKernel::unfused;
+  const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    for (const Op& op : block_ops(unfused, {}, batch, Precision::fp8, Block::layer, pass)) {
+      const double fp8_s = seconds(op, Precision::fp8);
+      if (op.kind == OpKind::gemm) {
+        EXPECT_LT(fp8_s, seconds(op, Precision::bf16)) << op.name;
+      } else {
+        EXPECT_EQ(fp8_s, seconds(op, Precision::bf16)) << op.name;
+      }
+    }
+  }
+}
+
 TEST(OpCost, ThinGemmIsBoundByMemory) {
   const Op op = gemm(1, 16384, 16384);
   EXPECT_NEAR(seconds(op), kLaunch_s + (op.bytes + 4e6) / (3e12 * 0.9) / kSustained, 1e-12);

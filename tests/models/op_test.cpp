@@ -32,6 +32,7 @@ TEST(Op, AllPassesOfAnUnfusedModelSumToModelFlops) {
   double sum = 0;
   for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
     sum += gpt.layers * flops(layer_ops(gpt, {}, pass), OpKind::gemm);
+    sum += gpt.layers * flops(layer_ops(gpt, {}, pass), OpKind::attention_gemm);
     sum += flops(block_ops(gpt, {}, kBatch, Precision::bf16, Block::head, pass), OpKind::gemm);
   }
   EXPECT_NEAR(sum / model_flops(gpt, kBatch.micro, kBatch.sequence), 1, 1e-12);
@@ -108,7 +109,8 @@ TEST(Op, RecomputedOpsAreNoneSomeOrAllOfTheForward) {
   EXPECT_EQ(memory_bytes(recomputed(Recompute::full)), memory_bytes(forward));
 
   gpt.attention = AttentionKernel::unfused;  // the scores come back: one of the two products
-  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm),
+  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm), 0);
+  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::attention_gemm),
             2.0 * kBatch.micro * 2048 * 2048 * 12288);
 }
 
