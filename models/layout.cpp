@@ -117,9 +117,10 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
     throw Error(
         fmt::format("layout.vpp is {} but layout.pp is 1; chunks need a pipeline", layout.vpp));
   }
-  if (layout.tp > gpus_per_node) {
-    throw Error(
-        fmt::format("layout.tp {} is wider than a node of {} GPUs", layout.tp, gpus_per_node));
+  if (gpus_per_node % layout.tp != 0) {
+    throw Error(fmt::format(
+        "layout.tp {} does not divide the {} GPUs of a node; a tp group must lie inside one node",
+        layout.tp, gpus_per_node));
   }
   if (layout.ranks() != gpus) {
     throw Error(

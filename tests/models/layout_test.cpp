@@ -87,8 +87,15 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             "layout.tp x cp = 8 does not divide batch.sequence 100");
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 1, l.vpp = 2; }),
             "layout.vpp is 2 but layout.pp is 1; chunks need a pipeline");
-  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }),
-            "layout.tp 8 is wider than a node of 4 GPUs");
+  EXPECT_EQ(
+      error_of([&] { check_layout(model, layout, batch, 32, 4); }),
+      "layout.tp 8 does not divide the 4 GPUs of a node; a tp group must lie inside one node");
+  // Narrower than a node, yet the second group of four would straddle two nodes.
+  EXPECT_EQ(
+      error_of([&] {
+        check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
+      }),
+      "layout.tp 4 does not divide the 6 GPUs of a node; a tp group must lie inside one node");
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
             "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs");
 }
