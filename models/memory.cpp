@@ -15,15 +15,9 @@ bool is_mixed(Precision precision) {
   return precision != Precision::fp32 && precision != Precision::tf32;
 }
 
-double norm_vectors(const TransformerSpec& model) {
-  return model.normalisation == Normalisation::layer_norm ? 2 : 1;
-}
-
 double layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
-  const double h = model.hidden;
-  const double norms = 2 * norm_vectors(model) * h;
-  const double row_parallel_biases = model.biases ? 2 * h : 0;
-  const double repeated = norms + row_parallel_biases;
+  const double row_parallel_biases = model.biases ? 2.0 * model.hidden : 0;
+  const double repeated = 2 * norm_parameters(model) + row_parallel_biases;
   return (model.layer_parameters() - repeated) / tp + repeated;
 }
 
@@ -91,7 +85,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   const double positions =
       model.position == PositionEncoding::learned ? static_cast<double>(model.sequence) * h : 0;
   parameters.front() += matrix + positions;
-  parameters.back() += norm_vectors(model) * h;
+  parameters.back() += norm_parameters(model);
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
 }
@@ -217,9 +211,8 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpe
 std::string host_memory_excess(double bytes_per_node, const NodeSpec& node) {
   if (bytes_per_node <= node.host_memory_bytes.value) return {};
   return fmt::format(
-      "snapshots in host memory need {} per node, {} more than the {} of node '{}'; shard them "
-      "over "
-      "more nodes or keep fewer copies",
+      "snapshots in host memory need {} per node, {} more than the {} of node '{}'; shard "
+      "them over more nodes or keep fewer copies",
       format_bytes(bytes_per_node), format_bytes(bytes_per_node - node.host_memory_bytes.value),
       format_bytes(node.host_memory_bytes.value), node.name);
 }

@@ -3,11 +3,6 @@
 namespace windtunnel {
 namespace {
 
-double norm_parameters(const TransformerSpec& model) {
-  const double vectors = model.normalisation == Normalisation::layer_norm ? 2 : 1;
-  return vectors * model.hidden;
-}
-
 // Weights of the four (SwiGLU: five) matrices of a layer.
 double matrix_parameters(const TransformerSpec& model) {
   const double h = model.hidden;
@@ -16,6 +11,11 @@ double matrix_parameters(const TransformerSpec& model) {
 }
 
 }  // namespace
+
+double norm_parameters(const TransformerSpec& model) {
+  const double vectors = model.normalisation == Normalisation::layer_norm ? 2 : 1;
+  return vectors * model.hidden;
+}
 
 double TransformerSpec::layer_parameters() const {
   const double bias = biases ? hidden + 2.0 * kv_width() + hidden + up_width() + hidden : 0.0;

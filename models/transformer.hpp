@@ -42,6 +42,8 @@ struct TransformerSpec {
   double parameters() const;            // the whole model
 };
 
+double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
+
 // Floating-point operations per iteration by the convention of Megatron-LM (Narayanan et al.,
 // SC'21, eq. 3 and appendix, generalised to GQA and SwiGLU): matrix multiplications of forward and
 // backward (three times the forward), full (not causal) attention, no recomputation.

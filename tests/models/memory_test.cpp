@@ -118,6 +118,22 @@ TEST(Memory, PipelineRanksAddTheirChunks) {
   }
 }
 
+// Two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25 MB.
+TEST(Memory, BuffersByHand) {
+  const double boundary = 2.0 * 8192 * 4096 / 2;
+  const State both = state_of({.tp = 2, .pp = 4, .dp = 2, .sequence_parallel = true});
+  const State pipeline = state_of({.tp = 2, .pp = 4, .sequence_parallel = true});
+  const State replicas = state_of({.tp = 2, .dp = 2, .sequence_parallel = true});
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    const double transient = both.chunks[rank].transient_bytes;
+    EXPECT_EQ(both.memory[rank].buffers, transient + 4 * boundary + 25e6);
+    EXPECT_EQ(pipeline.memory[rank].buffers, transient + 4 * boundary);
+  }
+  EXPECT_EQ(replicas.memory[0].buffers, replicas.chunks[0].transient_bytes + 25e6);
+  // Per layer: two gathered inputs of 2 B s h, gate and up (2 f), and their product (f), over tp.
+  EXPECT_EQ(both.chunks[1].transient_bytes, 2.0 * 8192 * (2 * 4096 + 3 * 14336 / 2));
+}
+
 // All GPUs together write the state once: 14 B per parameter.
 TEST(Memory, SnapshotsWriteEveryParameterOnce) {
   const Layout layout{.tp = 2, .cp = 2, .pp = 4, .dp = 4, .sharding = Sharding::zero1};
