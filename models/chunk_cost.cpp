@@ -1,7 +1,10 @@
 #include "models/chunk_cost.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 
+#include "models/base/error.hpp"
 #include "models/collective.hpp"
 #include "models/memory.hpp"
 #include "models/op_cost.hpp"
@@ -41,6 +44,21 @@ struct BlockCost {
   double hardware_flops = 0;
 };
 
+// Of all cp groups: every tp-th rank of tp * cp consecutive ones.
+GroupShape worst_cp_shape(const Layout& layout, const Cluster& cluster) {
+  if (layout.cp == 1) return {};
+  CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
+  WorstShape worst(cluster);
+  std::vector<std::int32_t> group(layout.cp);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const RankCoordinates at = coordinates_of(layout, rank);
+    if (at.cp > 0) continue;
+    for (int i = 0; i < layout.cp; ++i) group[i] = rank + i * layout.tp;
+    worst.add(group);
+  }
+  return worst.shape();
+}
+
 class BlockCoster {
  public:
   BlockCoster(const TransformerSpec& model, const Cluster& cluster, const Layout& layout,
@@ -51,15 +69,11 @@ class BlockCoster {
         batch_(batch),
         precision_(precision),
         calibration_(calibration) {
-    std::vector<std::int32_t> gpus;
-    for (int i = 0; i < layout.tp; ++i) gpus.push_back(i);
-    tp_shape_ = group_shape(gpus, cluster);
-    gpus.clear();
-    for (int i = 0; i < layout.cp; ++i) gpus.push_back(i * layout.tp);
-    cp_shape_ = group_shape(gpus, cluster);
-    // The tp neighbours of a cp group send over the same NICs where there are fewer NICs than GPUs.
-    const int gpus_per_nic = std::max(1, cluster.node.gpus / std::max(1, cluster.node.nics));
-    cp_shape_.concurrent_per_nic = std::min(layout.tp, gpus_per_nic);
+    // Inside a node one tp group is like another (check_layout lets none straddle nodes).
+    std::vector<std::int32_t> tp_group(layout.tp);
+    std::iota(tp_group.begin(), tp_group.end(), 0);
+    tp_shape_ = group_shape(tp_group, cluster);
+    cp_shape_ = among_concurrent(worst_cp_shape(layout, cluster), cluster.node);
     rows_ = static_cast<double>(batch.micro) * batch.sequence / layout.cp;
     gathered_bytes_ = bytes_of(precision) * rows_ * model.hidden;
   }

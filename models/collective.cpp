@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/double_tree.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,71 +23,6 @@ struct Traffic {
 // Times a rank's data crosses its ring: once to reduce-scatter or all-gather, twice to all-reduce.
 int passes(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce ? 2 : 1;
-}
-
-int nic_of(int gpu, const Cluster& cluster) {
-  return gpu % cluster.node.gpus * cluster.node.nics / cluster.node.gpus;
-}
-
-int pod_of(int node, const Cluster& cluster) {
-  return cluster.fabric.nodes_per_pod > 0 ? node / cluster.fabric.nodes_per_pod : 0;
-}
-
-// The last pod may be smaller.
-int pod_size(int pod, const Cluster& cluster) {
-  const int full = cluster.fabric.nodes_per_pod;
-  return full > 0 ? std::min(full, cluster.nodes - pod * full) : cluster.nodes;
-}
-
-double nic_factor(int node, int nic, const Cluster& cluster) {
-  double factor = 1;
-  for (const DegradedNic& degraded : cluster.degraded_nics) {
-    if (degraded.node == node && degraded.nic == nic) factor *= degraded.factor;
-  }
-  return factor;
-}
-
-// Nodes of a group in one pod.
-struct PodShare {
-  int pod = 0;
-  int nodes = 0;
-};
-
-// Parent in the in-order binary tree over 0..n-1 with root 0 (odd indices are its leaves).
-size_t tree_parent(size_t node, size_t n) {
-  const size_t bit = node & (~node + 1);
-  const size_t above = (node ^ bit) | (bit << 1);
-  return above < n ? above : node ^ bit;
-}
-
-// The node in whose place a node stands in the second tree, which makes leaves of the first one's
-// inner nodes: mirrored for an even number of nodes, shifted by one for an odd number (Sanders et
-// al. 2009).
-size_t tree_twin(size_t node, size_t n) {
-  return n % 2 == 0 ? n - 1 - node : (node + 1) % n;
-}
-
-// `pod_of_node`: index into pods. Edges of both trees that leave a pod, per node of the pod, at
-// most.
-double tree_edges_per_pod_node(const std::vector<int>& pod_of_node,
-                               const std::vector<PodShare>& pods, const Cluster& cluster) {
-  std::vector<int> edges(pods.size(), 0);
-  const size_t n = pod_of_node.size();
-  const auto count = [&](size_t a, size_t b) {
-    if (pod_of_node[a] == pod_of_node[b]) return;
-    ++edges[pod_of_node[a]];
-    ++edges[pod_of_node[b]];
-  };
-  for (size_t node = 1; node < n; ++node) {
-    const size_t parent = tree_parent(node, n);
-    count(node, parent);
-    count(tree_twin(node, n), tree_twin(parent, n));
-  }
-  double most = 0;
-  for (size_t i = 0; i < pods.size(); ++i) {
-    most = std::max(most, static_cast<double>(edges[i]) / pod_size(pods[i].pod, cluster));
-  }
-  return most;
 }
 
 int ceil_log2(int n) {
@@ -164,10 +101,15 @@ bool applies(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShap
   }
 }
 
-double latency_of(const Traffic& traffic, const Calibration& calibration) {
+double hops_s(const Traffic& traffic, const GroupShape& shape, const Cluster& cluster) {
+  return traffic.fabric_steps * shape.fabric_hops * cluster.fabric.hop_latency_s.value;
+}
+
+double latency_of(const Traffic& traffic, const GroupShape& shape, const Cluster& cluster,
+                  const Calibration& calibration) {
   return calibration.collective_launch_s.value +
          traffic.node_steps * calibration.nvlink_latency_s.value +
-         traffic.fabric_steps * calibration.nic_latency_s.value;
+         traffic.fabric_steps * calibration.nic_latency_s.value + hops_s(traffic, shape, cluster);
 }
 
 double seconds_of(const Traffic& traffic, const GroupShape& shape, const Cluster& cluster,
@@ -180,21 +122,24 @@ double seconds_of(const Traffic& traffic, const GroupShape& shape, const Cluster
   }
   if (traffic.nic_bytes > 0) {
     const double nic_Bps = node.nic_Bps.value * calibration.nic_efficiency.value;
-    const double nic_share = shape.members_per_nic * shape.concurrent_per_nic;
-    transfer_s = std::max(transfer_s, traffic.nic_bytes * nic_share / (nic_Bps * shape.nic_factor));
+    const double on_nic = shape.members_per_nic * shape.concurrent_per_nic;
+    transfer_s = std::max(transfer_s, traffic.nic_bytes * on_nic / (nic_Bps * shape.nic_factor));
     if (shape.pods > 1) {
       // Per node of the pod, the uplinks of a rail carry one NIC's worth, those of a pod all NICs'.
       const FabricSpec& fabric = cluster.fabric;
       const bool rails = fabric.topology == Topology::rail_fat_tree;
-      const int sharing = rails ? shape.members_per_nic : shape.members_per_node;
+      const double on_node = shape.members_per_node * shape.concurrent_per_node;
       const double uplink_Bps = nic_Bps * (rails ? 1 : node.nics) / fabric.pod_oversubscription;
-      transfer_s = std::max(transfer_s, traffic.pod_bytes * sharing / uplink_Bps);
+      const double on_uplink = rails ? on_nic : on_node;
+      transfer_s = std::max(transfer_s, traffic.pod_bytes * on_uplink / uplink_Bps);
     }
   }
-  return latency_of(traffic, calibration) + transfer_s;
+  return latency_of(traffic, shape, cluster, calibration) + transfer_s;
 }
 
-Origin origin_of(const GroupShape& shape, const Cluster& cluster, const Calibration& calibration) {
+// `hops_share`: of the time. Below a tenth it is no evidence for or against the time.
+Origin origin_of(const GroupShape& shape, double hops_share, const Cluster& cluster,
+                 const Calibration& calibration) {
   Origin origin = calibration.collective_launch_s.origin;
   const auto rests_on = [&](const Parameter& parameter) {
     origin = weakest(origin, parameter.origin);
@@ -208,6 +153,7 @@ Origin origin_of(const GroupShape& shape, const Cluster& cluster, const Calibrat
     rests_on(cluster.node.nic_Bps);
     rests_on(calibration.nic_efficiency);
     rests_on(calibration.nic_latency_s);
+    if (hops_share >= 0.1) rests_on(cluster.fabric.hop_latency_s);
   }
   return origin;
 }
@@ -364,75 +310,32 @@ const char* to_string(CollectiveAlgorithm algorithm) {
   return "unknown";
 }
 
-GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
-  CHECK(!gpus.empty(), "a collective needs members");
-  std::vector<std::int32_t> sorted(gpus.begin(), gpus.end());
-  std::sort(sorted.begin(), sorted.end());
-
-  GroupShape shape;
-  shape.members = static_cast<int>(sorted.size());
-  shape.members_per_node = shape.members;
-  shape.nodes = 0;
-  std::vector<PodShare> pods;
-  std::vector<int> pod_of_node;  // index into pods
-  for (size_t i = 0; i < sorted.size();) {
-    const int node = cluster.node_of(sorted[i]);
-    if (pods.empty() || pods.back().pod != pod_of(node, cluster)) {
-      pods.push_back({pod_of(node, cluster), 0});
-    }
-    ++shape.nodes;
-    ++pods.back().nodes;
-    pod_of_node.push_back(static_cast<int>(pods.size()) - 1);
-    const size_t first = i;
-    int behind_nic = 0;
-    for (; i < sorted.size() && cluster.node_of(sorted[i]) == node; ++i) {
-      const int nic = nic_of(sorted[i], cluster);
-      behind_nic = i > first && nic == nic_of(sorted[i - 1], cluster) ? behind_nic + 1 : 1;
-      shape.members_per_nic = std::max(shape.members_per_nic, behind_nic);
-      shape.nic_factor = std::min(shape.nic_factor, nic_factor(node, nic, cluster));
-    }
-    shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(i - first));
-  }
-  shape.pods = static_cast<int>(pods.size());
-  shape.smallest_pod_nodes = cluster.nodes;
-  if (shape.pods > 1) {
-    shape.tree_edges_per_pod_node = tree_edges_per_pod_node(pod_of_node, pods, cluster);
-  }
-  for (const PodShare& share : pods) {
-    const int size = pod_size(share.pod, cluster);
-    shape.smallest_pod_nodes = std::min(shape.smallest_pod_nodes, size);
-    shape.pod_pairs_per_node =
-        std::max(shape.pod_pairs_per_node,
-                 static_cast<double>(share.nodes) * (shape.nodes - share.nodes) / size);
-  }
-  return shape;
-}
-
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration) {
   CHECK(bytes >= 0, "a collective of {} bytes", bytes);
   CollectiveCost cost;
-  cost.origin = origin_of(shape, cluster, calibration);
   if (shape.members <= 1) return cost;
 
-  const auto seconds = [&](CollectiveAlgorithm candidate) {
-    return seconds_of(traffic_of(kind, candidate, shape, bytes), shape, cluster, calibration);
+  cost.seconds = std::numeric_limits<double>::infinity();
+  double hops_share = 0;
+  const auto consider = [&](CollectiveAlgorithm candidate) {
+    const Traffic traffic = traffic_of(kind, candidate, shape, bytes);
+    const double seconds = seconds_of(traffic, shape, cluster, calibration);
+    if (seconds >= cost.seconds) return;
+    cost.seconds = seconds;
+    cost.algorithm = candidate;
+    hops_share = hops_s(traffic, shape, cluster) / seconds;
   };
-  if (algorithm != CollectiveAlgorithm::automatic) {
-    cost.algorithm = applies(kind, algorithm, shape) ? algorithm : CollectiveAlgorithm::ring;
-    cost.seconds = seconds(cost.algorithm);
-    return cost;
-  }
-  cost.seconds = seconds(CollectiveAlgorithm::ring);
-  for (const auto candidate : {CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical}) {
-    if (!applies(kind, candidate, shape)) continue;
-    const double candidate_s = seconds(candidate);
-    if (candidate_s < cost.seconds) {
-      cost.seconds = candidate_s;
-      cost.algorithm = candidate;
+  if (algorithm == CollectiveAlgorithm::automatic) {
+    consider(CollectiveAlgorithm::ring);
+    for (const auto candidate : {CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical}) {
+      if (applies(kind, candidate, shape)) consider(candidate);
     }
+  } else {
+    consider(applies(kind, algorithm, shape) ? algorithm : CollectiveAlgorithm::ring);
   }
+  cost.origin = origin_of(shape, hops_share, cluster, calibration);
   return cost;
 }
 
@@ -444,7 +347,7 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algori
   if (shape.members <= 1) return flows;
   flows.algorithm = collective_cost(kind, algorithm, shape, bytes, cluster, calibration).algorithm;
   const Traffic traffic = traffic_of(kind, flows.algorithm, shape, bytes);
-  flows.latency_s = latency_of(traffic, calibration);
+  flows.latency_s = latency_of(traffic, shape, cluster, calibration);
 
   if (kind == CollectiveKind::all_to_all && !shape.regular()) {
     flows.edges = all_pairs(gpus, bytes, cluster, calibration);

@@ -13,6 +13,7 @@
 #include "models/base/origin.hpp"
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
+#include "models/group_shape.hpp"
 
 namespace windtunnel {
 
@@ -28,27 +29,6 @@ enum class CollectiveAlgorithm : std::uint8_t { automatic, ring, tree, hierarchi
 const char* to_string(CollectiveKind kind);
 const char* to_string(CollectiveAlgorithm algorithm);
 
-// How the members of a group lie on the machine: all that the closed form needs to know.
-struct GroupShape {
-  int members = 1;
-  int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
-  int nodes = 1;
-  int pods = 1;
-  int smallest_pod_nodes = 0;  // of the cluster, in the smallest pod that the group touches
-  // Node pairs between a pod and the rest of the group per node of the pod, the most of its pods:
-  // inside * (nodes - inside) / nodes of the pod.
-  double pod_pairs_per_node = 0;
-  double tree_edges_per_pod_node = 0;  // likewise: edges of the double tree that leave a pod
-  int members_per_nic = 1;             // the most of this group behind one NIC
-  double nic_factor = 1;               // of the slowest (degraded) NIC among the members'
-  int concurrent_per_nic = 1;          // groups that share the member's NIC at the same time
-
-  bool regular() const { return members == members_per_node * nodes; }
-};
-
-// O(n log n). `concurrent_per_nic` is left at 1: one group does not know the others.
-GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
-
 struct CollectiveCost {
   double seconds = 0;
   Origin origin = Origin::assumed;
@@ -56,9 +36,11 @@ struct CollectiveCost {
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step + the busiest link's
-// bytes / (its bandwidth * efficiency). `bytes` is the size S of the full buffer (the nccl-tests
-// size column): what all_reduce reduces, what all_gather leaves on every rank, what reduce_scatter
-// starts from, what a rank of all_to_all sends in all, its own part included.
+// bytes / (its bandwidth * efficiency). A step across nodes takes the NIC's latency and that of the
+// switches on the longest way between two neighbours (GroupShape::fabric_hops). `bytes` is the size
+// S of the full buffer (the nccl-tests size column): what all_reduce reduces, what all_gather
+// leaves on every rank, what reduce_scatter starts from, what a rank of all_to_all sends in all,
+// its own part included.
 //
 // n members, g per node, N nodes; bytes per NVLink port and per member's NIC:
 //   ring         n-1 steps (all-reduce 2(n-1)), N-1 of them across nodes; f S and f S/g with

@@ -5,20 +5,63 @@
 #include "models/base/error.hpp"
 
 namespace windtunnel {
+namespace {
+
+int nodes_per_pod(const Cluster& cluster) {
+  const int wanted = cluster.fabric.nodes_per_pod;
+  return wanted > 0 ? std::min(wanted, cluster.nodes) : cluster.nodes;
+}
+
+}  // namespace
+
+int nic_of(const Cluster& cluster, int gpu) {
+  const NodeSpec& node = cluster.node;
+  return cluster.node_of(gpu) * node.nics + gpu % node.gpus * node.nics / node.gpus;
+}
+
+int pod_of(const Cluster& cluster, int gpu) {
+  return cluster.node_of(gpu) / nodes_per_pod(cluster);
+}
+
+int nodes_of_pod(const Cluster& cluster, int pod) {
+  const int full = nodes_per_pod(cluster);
+  return std::min(full, cluster.nodes - pod * full);
+}
+
+int uplinks_per_pod(const Cluster& cluster) {
+  return cluster.fabric.topology == Topology::rail_fat_tree ? std::max(1, cluster.node.nics) : 1;
+}
+
+int uplink_of(const Cluster& cluster, int gpu) {
+  const int uplinks = uplinks_per_pod(cluster);
+  const int rail = uplinks > 1 ? nic_of(cluster, gpu) % uplinks : 0;
+  return pod_of(cluster, gpu) * uplinks + rail;
+}
+
+double nic_factor(const Cluster& cluster, int nic) {
+  double factor = 1;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node * cluster.node.nics + degraded.nic == nic) factor *= degraded.factor;
+  }
+  return factor;
+}
+
+int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu) {
+  if (src_gpu == dst_gpu) return 0;
+  if (cluster.node_of(src_gpu) == cluster.node_of(dst_gpu)) return 1;
+  return uplink_of(cluster, src_gpu) == uplink_of(cluster, dst_gpu) ? 1 : 3;
+}
 
 LinkTable::LinkTable(const Cluster& cluster) : cluster_(cluster) {
   const NodeSpec& node = cluster_.node;
   CHECK(cluster_.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster_.nodes, node.gpus);
   CHECK(cluster_.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster_.nodes);
-  const int wanted = cluster_.fabric.nodes_per_pod;
-  nodes_per_pod_ = wanted > 0 ? std::min(wanted, cluster_.nodes) : cluster_.nodes;
-  pods_ = (cluster_.nodes + nodes_per_pod_ - 1) / nodes_per_pod_;
-  uplinks_per_pod_ =
-      cluster_.fabric.topology == Topology::rail_fat_tree ? std::max(1, node.nics) : 1;
+  const int pods = pod_of(cluster_, cluster_.gpus() - 1) + 1;
+  uplinks_per_pod_ = uplinks_per_pod(cluster_);
 
   const int gpus = cluster_.gpus();
   const int nics = cluster_.nodes * node.nics;
-  const int uplinks = pods_ * uplinks_per_pod_;
+  const int uplinks = pods * uplinks_per_pod_;
   const std::array<int, kKinds> sizes = {
       gpus,           gpus,           gpus,           gpus,           gpus,    gpus,    nics, nics,
       cluster_.nodes, cluster_.nodes, cluster_.nodes, cluster_.nodes, uplinks, uplinks, 1,    1};
@@ -35,34 +78,11 @@ LinkTable::Kind LinkTable::kind_of(LinkId link) const {
   return static_cast<Kind>(next - first_.begin() - 1);
 }
 
-int LinkTable::pod_of(int gpu) const {
-  return cluster_.node_of(gpu) / nodes_per_pod_;
-}
-
-int LinkTable::nic_of(int gpu) const {
-  const NodeSpec& node = cluster_.node;
-  return cluster_.node_of(gpu) * node.nics + gpu % node.gpus * node.nics / node.gpus;
-}
-
-int LinkTable::uplink_of(int gpu) const {
-  const int rail = uplinks_per_pod_ > 1 ? nic_of(gpu) % cluster_.node.nics : 0;
-  return pod_of(gpu) * uplinks_per_pod_ + rail;
-}
-
 double LinkTable::uplink_capacity(int uplink) const {
   // The last pod may be smaller; its uplinks shrink with it.
-  const int pod = uplink / uplinks_per_pod_;
-  const int nodes = std::min(nodes_per_pod_, cluster_.nodes - pod * nodes_per_pod_);
+  const int nodes = nodes_of_pod(cluster_, uplink / uplinks_per_pod_);
   const double nic_Bps = nodes * cluster_.node.nics * cluster_.node.nic_Bps.value;
   return nic_Bps / uplinks_per_pod_ / cluster_.fabric.pod_oversubscription;
-}
-
-double LinkTable::nic_capacity(int nic) const {
-  double capacity = cluster_.node.nic_Bps.value;
-  for (const DegradedNic& degraded : cluster_.degraded_nics) {
-    if (degraded.node * cluster_.node.nics + degraded.nic == nic) capacity *= degraded.factor;
-  }
-  return capacity;
 }
 
 double LinkTable::capacity(LinkId link) const {
@@ -82,7 +102,7 @@ double LinkTable::capacity(LinkId link) const {
       return node.nvlink_Bps.value;
     case Kind::nic_out:
     case Kind::nic_in:
-      return nic_capacity(index);
+      return node.nic_Bps.value * nic_factor(cluster_, index);
     case Kind::host_memory:
       return node.host_memory_Bps.value;
     case Kind::cpu:
@@ -121,14 +141,14 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
     route.push_back(link(Kind::nvlink_in, dst_gpu));
     return;
   }
-  route.push_back(link(Kind::nic_out, nic_of(src_gpu)));
-  const int up = uplink_of(src_gpu);
-  const int down = uplink_of(dst_gpu);
+  route.push_back(link(Kind::nic_out, nic_of(cluster_, src_gpu)));
+  const int up = uplink_of(cluster_, src_gpu);
+  const int down = uplink_of(cluster_, dst_gpu);
   if (up != down) {
     route.push_back(link(Kind::pod_up, up));
     route.push_back(link(Kind::pod_down, down));
   }
-  route.push_back(link(Kind::nic_in, nic_of(dst_gpu)));
+  route.push_back(link(Kind::nic_in, nic_of(cluster_, dst_gpu)));
 }
 
 void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const {
@@ -153,10 +173,10 @@ void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>&
       route.push_back(link(Kind::cpu, node));
       return;
     case Resource::nic_out:
-      route.push_back(link(Kind::nic_out, nic_of(gpu)));
+      route.push_back(link(Kind::nic_out, nic_of(cluster_, gpu)));
       return;
     case Resource::nic_in:
-      route.push_back(link(Kind::nic_in, nic_of(gpu)));
+      route.push_back(link(Kind::nic_in, nic_of(cluster_, gpu)));
       return;
     case Resource::storage_write:
       route.push_back(link(Kind::storage_out, node));
@@ -167,12 +187,6 @@ void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>&
       route.push_back(link(Kind::storage_read, 0));
       return;
   }
-}
-
-int LinkTable::switch_hops(int src_gpu, int dst_gpu) const {
-  if (src_gpu == dst_gpu) return 0;
-  if (cluster_.node_of(src_gpu) == cluster_.node_of(dst_gpu)) return 1;
-  return uplink_of(src_gpu) == uplink_of(dst_gpu) ? 1 : 3;
 }
 
 }  // namespace windtunnel

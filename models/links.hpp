@@ -30,6 +30,16 @@ enum class Resource : std::uint8_t {
   storage_read,
 };
 
+// Where a GPU hangs, by arithmetic on its number.
+int nic_of(const Cluster& cluster, int gpu);  // of the whole cluster: node * nics + NIC in the node
+int pod_of(const Cluster& cluster, int gpu);
+int nodes_of_pod(const Cluster& cluster, int pod);   // the last pod may be smaller
+int uplinks_per_pod(const Cluster& cluster);         // one per rail in a rail fabric
+int uplink_of(const Cluster& cluster, int gpu);      // that the GPU's NIC hangs below
+double nic_factor(const Cluster& cluster, int nic);  // of its bandwidth: 1 unless degraded
+// Switches passed between two GPUs: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via spine.
+int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu);
+
 class LinkTable {
  public:
   explicit LinkTable(const Cluster& cluster);
@@ -44,8 +54,9 @@ class LinkTable {
   void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
   // Appends the link(s) of a resource of the GPU's node (storage: NIC of the node, then storage).
   void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
-  // Switches passed between two GPUs: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via spine.
-  int switch_hops(int src_gpu, int dst_gpu) const;
+  int switch_hops(int src_gpu, int dst_gpu) const {
+    return windtunnel::switch_hops(cluster_, src_gpu, dst_gpu);
+  }
 
  private:
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
@@ -62,16 +73,10 @@ class LinkTable {
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;
-  int pod_of(int gpu) const;
-  int nic_of(int gpu) const;     // of the whole cluster: node * nics + NIC in the node
-  int uplink_of(int gpu) const;  // that the GPU's NIC hangs below
   double uplink_capacity(int uplink) const;
-  double nic_capacity(int nic) const;
 
   const Cluster cluster_;
-  int nodes_per_pod_ = 1;
-  int pods_ = 1;
-  int uplinks_per_pod_ = 1;  // one per rail in a rail fabric
+  int uplinks_per_pod_ = 1;
   std::array<LinkId, kKinds + 1> first_{};
 };
 

@@ -119,6 +119,47 @@ TEST(ChunkCost, RingAttentionIsExposedOnlyBeyondTheAttention) {
   EXPECT_GT(seconds(chunk.backward_input, Category::cp), seconds(chunk.forward, Category::cp));
 }
 
+// The ring passes K and V of every token (backward: and their gradients), 2 B each, of the local
+// heads. Its groups are the tp neighbours {t, t + 4, t + 8, t + 12}: two members on each of two
+// nodes, every member behind its own NIC.
+TEST(ChunkCost, RingAttentionExposesWhatTheGatherTakesBeyondTheAttention) {
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  const TransformerSpec model = four_layers();
+  Cluster slow = test_cluster(8);
+  slow.node.nic_Bps = parameter(1e9);
+  const auto chunk = costs(model, layout, Recompute::none, slow)[1];
+  const std::vector<std::int32_t> group = {0, 4, 8, 12};
+  const double kv_bytes = 2.0 * 8192 * 2 * 8 * 128 / 4;  // 8 heads of K and of V, 128 wide
+  const auto exposed_s = [&](Pass pass, double bytes) {
+    const auto ops = block_ops(model, layout, kBatch, Precision::bf16, Block::layer, pass);
+    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic,
+                           group_shape(group, slow), bytes, slow, test_calibration())
+               .seconds -
+           op_cost(op_named(ops, "attention"), slow.node.gpu, Precision::bf16, test_calibration())
+               .seconds;
+  };
+  EXPECT_GT(exposed_s(Pass::forward, kv_bytes), 0);
+  EXPECT_NEAR(seconds(chunk.forward, Category::cp), exposed_s(Pass::forward, kv_bytes), 1e-12);
+  EXPECT_NEAR(seconds(chunk.backward_input, Category::cp),
+              exposed_s(Pass::backward_input, 2 * kv_bytes), 1e-12);
+}
+
+// A stage waits for the slowest of its groups, wherever the damage is.
+TEST(ChunkCost, RingAttentionRunsAtThePaceOfTheWorstGroup) {
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  Cluster cluster = test_cluster(8);
+  cluster.node.nic_Bps = parameter(1e9);
+  const auto exposed_s = [&] {
+    return seconds(costs(four_layers(), layout, Recompute::none, cluster)[1].forward, Category::cp);
+  };
+  const double healthy_s = exposed_s();
+  cluster.degraded_nics = {{.node = 7, .nic = 6, .factor = 0.5}};
+  const double degraded_s = exposed_s();
+  cluster.degraded_nics = {{.node = 0, .nic = 0, .factor = 0.5}};
+  EXPECT_GT(degraded_s, healthy_s);
+  EXPECT_EQ(degraded_s, exposed_s());
+}
+
 TEST(ChunkCost, FullRecomputationRepeatsTheForwardWithItsCollectives) {
   const auto chunk = costs(four_layers(), kPipeline, Recompute::full)[1];
   EXPECT_NEAR(seconds(chunk.recompute, Category::recompute),

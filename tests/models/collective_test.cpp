@@ -118,44 +118,7 @@ double flow_time(CollectiveKind kind, CollectiveAlgorithm algorithm,
                     gpus, cluster);
 }
 
-// --- shape --------------------------------------------------------------------------------------
-
-TEST(GroupShape, CountsNodesPodsAndNics) {
-  Cluster cluster = make_cluster(10);
-  cluster.fabric.nodes_per_pod = 4;  // pods of 4, 4, 2
-  const GroupShape all = group_shape(strided(80, 1), cluster);
-  EXPECT_EQ(all.members_per_node, 8);
-  EXPECT_EQ(all.nodes, 10);
-  EXPECT_EQ(all.pods, 3);
-  EXPECT_EQ(all.smallest_pod_nodes, 2);
-  EXPECT_DOUBLE_EQ(all.pod_pairs_per_node, 2 * 8 / 2.0);  // more than 4 * 6 / 4
-  // Nodes 8 and 9: edges to 4 and 0 in the first tree, to 7 and 1 in the second.
-  EXPECT_DOUBLE_EQ(all.tree_edges_per_pod_node, 4 / 2.0);
-  EXPECT_EQ(all.members_per_nic, 1);
-  EXPECT_TRUE(all.regular());
-
-  const GroupShape rail = group_shape(strided(10, 8, 3), cluster);
-  EXPECT_EQ(rail.members_per_node, 1);
-  EXPECT_EQ(rail.nodes, 10);
-
-  const GroupShape uneven = group_shape(strided(12, 1), cluster);  // 8 + 4
-  EXPECT_EQ(uneven.members_per_node, 4);
-  EXPECT_EQ(uneven.nodes, 2);
-  EXPECT_FALSE(uneven.regular());
-}
-
-TEST(GroupShape, SharedAndDegradedNics) {
-  Cluster cluster = make_cluster(4, 8, 4);  // two GPUs behind each NIC
-  cluster.degraded_nics = {{.node = 2, .nic = 1, .factor = 0.5}, {2, 1, 0.5}, {3, 0, 0.1}};
-  EXPECT_EQ(group_shape(strided(32, 1), cluster).members_per_nic, 2);
-  const GroupShape second = group_shape(strided(4, 8, 2), cluster);  // NIC 1 of every node
-  EXPECT_EQ(second.members_per_nic, 1);
-  EXPECT_DOUBLE_EQ(second.nic_factor, 0.25);
-  EXPECT_DOUBLE_EQ(group_shape(strided(4, 8, 7), cluster).nic_factor, 1);
-}
-
-// --- closed form against values by hand
-// ------------------------------------------------------------
+// --- closed form against values by hand ---------------------------------------------------------
 
 TEST(CollectiveCost, RingInsideANodeByHand) {
   const Cluster cluster = make_cluster(1);
@@ -205,6 +168,67 @@ TEST(CollectiveCost, TwoNodesHalveWhatATreeSendsAcross) {
   EXPECT_NEAR(closed_time(CollectiveKind::all_reduce, CollectiveAlgorithm::tree, strided(2, 8),
                           bytes, cluster),
               4e-6 + 2 * 5e-6 + bytes / (kNic_Bps * 0.9), 1e-12);
+}
+
+// Every step across nodes passes one switch within a pod, three between pods; none within a node.
+TEST(CollectiveCost, SwitchesAddToEveryStepAcrossNodes) {
+  Cluster cluster = make_cluster(16);
+  cluster.fabric.nodes_per_pod = 8;
+  const auto hops_s = [&](CollectiveKind kind, CollectiveAlgorithm algorithm,
+                          const std::vector<std::int32_t>& gpus) {
+    cluster.fabric.hop_latency_s = parameter(0);
+    const double without_s = closed_time(kind, algorithm, gpus, 1e6, cluster);
+    cluster.fabric.hop_latency_s = parameter(1e-6);
+    return closed_time(kind, algorithm, gpus, 1e6, cluster) - without_s;
+  };
+  const auto all_reduce = CollectiveKind::all_reduce;
+  const auto ring = CollectiveAlgorithm::ring;
+  const auto tree = CollectiveAlgorithm::tree;
+  EXPECT_EQ(hops_s(all_reduce, ring, strided(8, 1)), 0);
+  EXPECT_NEAR(hops_s(all_reduce, ring, strided(64, 1)), 2 * 7 * 1e-6, 1e-12);
+  EXPECT_NEAR(hops_s(all_reduce, ring, strided(16, 8)), 2 * 15 * 3e-6, 1e-12);
+  EXPECT_NEAR(hops_s(all_reduce, tree, strided(16, 8)), 2 * 4 * 3e-6, 1e-12);
+  EXPECT_NEAR(hops_s(CollectiveKind::all_gather, CollectiveAlgorithm::hierarchical, strided(64, 1)),
+              7 * 1e-6, 1e-12);
+  EXPECT_NEAR(hops_s(CollectiveKind::all_to_all, ring, strided(128, 1)), 15 * 3e-6, 1e-12);
+}
+
+TEST(CollectiveCost, SwitchesAreEvidenceOnlyWhereTheyMatter) {
+  Cluster cluster = make_cluster(16);
+  cluster.fabric.hop_latency_s = parameter(1e-6, Origin::assumed);
+  Calibration calibration = make_calibration();
+  calibration.nic_latency_s.origin = Origin::spec;
+  const auto origin = [&](double bytes) {
+    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring,
+                           group_shape(strided(16, 8), cluster), bytes, cluster, calibration)
+        .origin;
+  };
+  EXPECT_EQ(origin(8), Origin::assumed);  // 15 of 94 microseconds
+  EXPECT_EQ(origin(1e9), Origin::spec);
+}
+
+// All tp ranks of a node reduce at once: their groups share the NICs, and in a fat tree the
+// uplinks.
+TEST(CollectiveCost, ConcurrentGroupsShareNicsAndUplinks) {
+  Cluster cluster = make_cluster(16, 8, 4);
+  cluster.fabric.topology = Topology::fat_tree;
+  cluster.fabric.nodes_per_pod = 8;
+  const auto seconds = [&](GroupShape shape) {
+    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shape, 1e9,
+                           cluster, make_calibration())
+        .seconds;
+  };
+  const GroupShape alone = group_shape(strided(16, 8), cluster);
+  const GroupShape shared = among_concurrent(alone, cluster.node);
+  const double latency_s = 4e-6 + 15 * 5e-6;
+  const double bytes = 15.0 / 16 * 1e9;
+  EXPECT_NEAR(seconds(alone), latency_s + bytes / (kNic_Bps * 0.9), 1e-12);
+  EXPECT_NEAR(seconds(shared), latency_s + 2 * bytes / (kNic_Bps * 0.9), 1e-12);
+  // One ring per GPU leaves a pod of 8 nodes with 4 NICs each.
+  cluster.fabric.pod_oversubscription = 32;
+  EXPECT_NEAR(seconds(shared), latency_s + 8 * bytes / (8 * 4 * kNic_Bps * 0.9 / 32), 1e-12);
+  cluster.fabric.topology = Topology::rail_fat_tree;  // two rings on a rail of 8 NICs
+  EXPECT_NEAR(seconds(shared), latency_s + 2 * bytes / (8 * kNic_Bps * 0.9 / 32), 1e-12);
 }
 
 TEST(CollectiveCost, AutomaticIsTheCheapestAndFlowsFollow) {
@@ -312,6 +336,7 @@ std::vector<Placement> regular_placements() {
     pods.fabric.topology = topology;
     pods.fabric.nodes_per_pod = 6;  // 6, 6, 4
     pods.fabric.pod_oversubscription = 2.5;
+    pods.fabric.hop_latency_s = parameter(3e-7);
     add("oversubscribed pods", pods, strided(128, 1));
     add("oversubscribed pods, one rail", pods, strided(16, 8));
   }

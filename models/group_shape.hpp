@@ -1,0 +1,60 @@
+// How the members of a communicator lie on the machine: all that the closed form of a collective
+// (collective.hpp) needs to know, so that it costs O(1) per call.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/cluster.hpp"
+
+namespace windtunnel {
+
+struct GroupShape {
+  int members = 1;
+  int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
+  int nodes = 1;
+  int pods = 1;
+  int smallest_pod_nodes = 0;  // of the cluster, in the smallest pod that the group touches
+  // Node pairs between a pod and the rest of the group per node of the pod, the most of its pods:
+  // inside * (nodes - inside) / nodes of the pod.
+  double pod_pairs_per_node = 0;
+  double tree_edges_per_pod_node = 0;  // likewise: edges of the double tree that leave a pod
+  int fabric_hops = 1;                 // switches between two nodes' members, the most of any pair
+  int members_per_nic = 1;             // the most of this group behind one NIC
+  double nic_factor = 1;               // of the slowest (degraded) NIC among the members'
+  int concurrent_per_nic = 1;          // groups that share the member's NIC at the same time
+  int concurrent_per_node = 1;         // and that share its node, hence the pod's uplinks
+
+  bool regular() const { return members == members_per_node * nodes; }
+  bool operator==(const GroupShape&) const = default;
+};
+
+// O(n log n). `concurrent_*` are left at 1: one group does not know the others.
+GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
+
+// The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
+// of all tp ranks do: sets `concurrent_*`, rounded up.
+GroupShape among_concurrent(GroupShape shape, const NodeSpec& node);
+
+// Of every field the one that makes a collective slower: an upper bound for both groups.
+GroupShape worse(const GroupShape& a, const GroupShape& b);
+
+// The worst of many groups. A group that is another one moved by whole nodes, to pods of the same
+// size, is recognised in O(n) and not counted again (unless NICs are degraded).
+class WorstShape {
+ public:
+  explicit WorstShape(const Cluster& cluster);  // kept by reference
+  void add(std::span<const std::int32_t> gpus);
+  const GroupShape& shape() const { return shape_; }
+
+ private:
+  bool moved(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
+
+  const Cluster& cluster_;
+  GroupShape shape_;
+  bool empty_ = true;
+  std::vector<std::vector<std::int32_t>> known_;  // by the place of the first member in its node
+};
+
+}  // namespace windtunnel
