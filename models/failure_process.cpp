@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "models/base/error.hpp"
 
@@ -34,12 +33,6 @@ void check_failure_class(const FailureClass& failure_class) {
       !std::all_of(repairs.begin(), repairs.end(), is_duration)) {
     fail("repair times must be 0 or more");
   }
-}
-
-double mean_repair_s(const RepairTime& repair) {
-  const std::vector<double>& drawn = repair.empirical_s;
-  if (drawn.empty()) return repair.fixed_s;
-  return std::accumulate(drawn.begin(), drawn.end(), 0.0) / static_cast<double>(drawn.size());
 }
 
 double draw_repair_s(const RepairTime& repair, RandomStream& random) {

@@ -16,7 +16,7 @@ namespace windtunnel {
 enum class FailureKind {
   process,  // the trainer dies, the node is healthy
   node,     // the node is lost until repaired
-  planned,  // a planned stop of the whole job: a snapshot is taken first, nothing is redone
+  planned,  // a planned stop of the whole job, after a snapshot to a tier that survives it
 };
 
 enum class Arrivals { exponential, weibull, trace };
@@ -50,7 +50,6 @@ struct RecoveryPolicy {
 // Throws Error: a rate, shape, repair or trace that cannot be.
 void check_failure_class(const FailureClass& failure_class);
 
-double mean_repair_s(const RepairTime& repair);
 double draw_repair_s(const RepairTime& repair, RandomStream& random);
 
 // The arrivals of one class in a job of `nodes` nodes. `failure_class` must outlive the stream.

@@ -4,7 +4,6 @@
 
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
-#include <numbers>
 
 namespace windtunnel {
 
@@ -51,13 +50,6 @@ double RandomStream::weibull_residual(double shape, double mean) {
   // (Cox, Renewal Theory, 1962, section 5.1).
   const double scale = mean / std::tgamma(1 + 1 / shape);
   return scale * std::pow(boost::math::gamma_q_inv(1 / shape, uniform()), 1 / shape);
-}
-
-double RandomStream::lognormal(double median, double sigma) {
-  // Box-Muller; one of the pair is thrown away to keep one counter step per draw.
-  const double radius = std::sqrt(-2 * std::log(uniform()));
-  const double angle = 2 * std::numbers::pi * uniform();
-  return median * std::exp(sigma * radius * std::cos(angle));
 }
 
 }  // namespace windtunnel

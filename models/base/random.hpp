@@ -8,12 +8,11 @@
 
 namespace windtunnel {
 
-// What a stream is used for; streams of different purposes are independent.
+// What a stream is used for; streams of different purposes are independent. The numbers decide what
+// is drawn: a change of one changes results.
 enum class RandomPurpose : std::uint32_t {
   failure_arrival = 1,
-  failure_node = 2,
   repair = 3,
-  recovery = 4,
   test = 5,
 };
 
@@ -28,7 +27,6 @@ class RandomStream {
   double weibull(double shape, double mean);  // mean > 0, shape > 0
   // Time from a random moment to the next arrival of a renewal process with such gaps.
   double weibull_residual(double shape, double mean);
-  double lognormal(double median, double sigma);
 
  private:
   std::uint64_t next();

@@ -87,9 +87,7 @@ TEST(FailureProcess, RepairsAreFixedOrDrawnEvenly) {
   RepairTime repair;
   repair.fixed_s = 30;
   EXPECT_EQ(draw_repair_s(repair, random), 30);
-  EXPECT_EQ(mean_repair_s(repair), 30);
   repair.empirical_s = {1, 2, 9};
-  EXPECT_EQ(mean_repair_s(repair), 4);
   double sum_s = 0;
   for (int i = 0; i < 30000; ++i) sum_s += draw_repair_s(repair, random);
   EXPECT_NEAR(sum_s / 30000, 4, 5 * std::sqrt(38.0 / 3 / 30000));
