@@ -37,9 +37,8 @@ struct CampaignReport {
   Estimate goodput;  // useful / wall
   Estimate ettr;     // useful / (wall - waiting for spares)
   Estimate wall_s;
-  Estimate useful_s;                         // time the surviving iterations take with nothing else
-                                             // happening
-  Estimate iterations;                       // that survived
+  // Time that the surviving iterations take when nothing else happens.
+  Estimate useful_s;
   std::map<std::string, Estimate> failures;  // by class, and "unexpected", "planned"
   Estimate lost_s[kLosses];
   // Share of unexpected failures restored from each tier's place, and from "none", over the
@@ -47,8 +46,8 @@ struct CampaignReport {
   std::map<std::string, Estimate> survival;
   std::map<std::string, Estimate> skipped_snapshots;  // by place: due while the last was unfinished
   Estimate nodes_down;                                // in repair, time average
-  Estimate
-      job_days;  // to train on job.tokens at this goodput; mean 0: not asked; infinite: no progress
+  // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
+  Estimate job_days;
   Estimate job_cost_usd;
 };
 

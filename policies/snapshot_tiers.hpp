@@ -19,6 +19,11 @@ std::string tier_name(const SnapshotTier& tier);  // "host-memory", "storage"
 // or a planned stop) it survives only in a keeper process.
 bool survives(const SnapshotTier& tier, FailureKind kind);
 
+// Throws Error: more than kMaxSnapshotTiers, or planned stops and no tier that survives them: each
+// would throw the whole run away, which is not what a plan is.
+void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
+                          const std::vector<FailureClass>& failures);
+
 // The tier that a planned stop writes its last snapshot to: the farthest that survives the stop;
 // kNoTier if none does.
 int tier_for_planned_stop(const std::vector<SnapshotTier>& tiers);

@@ -38,9 +38,6 @@ void check_table(const IterationTable& table) {
 }
 
 void check_inputs(const CampaignInputs& inputs) {
-  if (inputs.table.tiers.size() > kMaxTiers) {
-    throw Error(fmt::format("{} snapshot tiers; at most {}", inputs.table.tiers.size(), kMaxTiers));
-  }
   if (!(inputs.campaign.length_s > 0) || !std::isfinite(inputs.campaign.length_s)) {
     throw Error("campaign.length must be more than 0");
   }
@@ -50,8 +47,10 @@ void check_inputs(const CampaignInputs& inputs) {
     throw Error("recovery.detect and recovery.restart must be 0 or more");
   }
   for (const FailureClass& failure_class : inputs.failures) check_failure_class(failure_class);
-  CHECK(inputs.nodes > 0 && inputs.nodes_per_replica > 0, "{} nodes, {} per replica", inputs.nodes,
-        inputs.nodes_per_replica);
+  std::vector<SnapshotTier> tiers;
+  for (const TierTiming& timing : inputs.table.tiers) tiers.push_back(timing.tier);
+  check_snapshot_tiers(tiers, inputs.failures);
+  CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
   check_table(inputs.table);
 }
 
@@ -100,8 +99,6 @@ class Reduction {
     });
     report.wall_s = over([](const ReplicaResult& r) { return r.wall_s; });
     report.useful_s = over([](const ReplicaResult& r) { return r.useful_s; });
-    report.iterations =
-        over([](const ReplicaResult& r) { return static_cast<double>(r.iterations); });
     for (int loss = 0; loss < kLosses; ++loss) {
       report.lost_s[loss] = over([&](const ReplicaResult& r) { return r.lost_s[loss]; });
     }

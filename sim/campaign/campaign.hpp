@@ -5,12 +5,13 @@
 // - A failure loses the running iteration and the copies of tiers that do not survive it (see
 //   policies/snapshot_tiers.hpp). It is detected, the job waits for a node if it lacks one,
 //   restarts and loads the newest state left; a failure meanwhile starts this again.
-// - A planned stop waits for the end of the iteration, then for a last snapshot (stall), and
-// restarts.
-//   One that arrives while the job is down is done by then. Growing back after a repair is a
-//   planned stop too, so it is left to the next failure when no tier survives one.
+// - A planned stop waits for the end of the iteration and for a last snapshot (stall), then
+//   restarts. One that arrives while the job is down is done by then.
 // - Copies under way when the job stops are lost. A lost node leaves for its repair time at the
 //   failure; a spare or the next repaired node takes its place.
+// - Without either the job waits or, when it may shrink, goes on with the nodes left as long as the
+//   table knows such an iteration. It grows back after a repair by a planned stop, or at the next
+//   failure when no tier survives such a stop.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,12 @@ struct TierTiming {
 // The durations of every kind of iteration a campaign can meet, made before the threads start.
 struct IterationTable {
   // By the set of tiers due in this iteration (bit i = tier i); [0] is the plain iteration; one
-  // that comes out shorter counts as long as it. At most 4 tiers. A shrunk iteration stalls as long
-  // as a full one.
+  // that comes out shorter counts as long as it. At most kMaxSnapshotTiers tiers. A shrunk
+  // iteration stalls as long as a full one.
   std::vector<double> iteration_s;
   std::vector<TierTiming> tiers;
-  // With j + 1 data-parallel replicas missing (shrink): plain iteration time and share of the
-  // batch.
+  // [j]: with j + 1 nodes out (shrink), plain iteration time and share of the batch. What a lost
+  // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
 };
@@ -77,6 +78,7 @@ enum class CampaignMode {
   replay,        // steps through every iteration; the oracle of the former
 };
 
+// Throws Error: inputs that cannot be, check_snapshot_tiers() included.
 ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode);
 
 // All replicas on `threads` threads (0: all cores); the same bytes for any number of threads.

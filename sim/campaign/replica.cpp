@@ -81,7 +81,7 @@ Replica::State Replica::train() {
     } else {
       now_s_ = event.at_s;
       finish_repairs();
-      if (missing_replicas() < level_ && tier_for_planned_stop(plan_.tiers) != kNoTier) {
+      if (missing_ < level_ && tier_for_planned_stop(plan_.tiers) != kNoTier) {
         stopping = true;
       }
     }
@@ -92,11 +92,10 @@ Replica::State Replica::train() {
 Replica::State Replica::stop_as_planned(const Stretch& stretch, double stop_detect_s) {
   leave(stretch, stretch.now_s(), false);
   const int saver = tier_for_planned_stop(plan_.tiers);
-  if (saver != kNoTier) {
-    const State state = spend(Loss::stall, inputs_.table.tiers[saver].complete_s);
-    if (state != State::training) return state;
-    copies_[saver].iteration = head_;
-  }
+  CHECK(saver != kNoTier, "a planned stop that no tier survives");
+  const auto interrupted = spend(Loss::stall, inputs_.table.tiers[saver].complete_s);
+  if (interrupted) return *interrupted;
+  copies_[saver].iteration = head_;
   lose_copies(FailureKind::planned);
   detect_s_ = stop_detect_s;
   return State::down;
@@ -122,22 +121,22 @@ void Replica::note_level() {
 // --- down
 
 Replica::State Replica::recover() {
-  State state = spend(Loss::detect, detect_s_);
-  if (state != State::training) return state;
+  std::optional<State> interrupted = spend(Loss::detect, detect_s_);
+  if (interrupted) return *interrupted;
   finish_repairs();
-  while (missing_replicas() > most_missing()) {
-    state = spend(Loss::wait, repairs_.top() - now_s_);
-    if (state != State::training) return state;
+  while (missing_ > most_missing()) {
+    interrupted = spend(Loss::wait, repairs_.top() - now_s_);
+    if (interrupted) return *interrupted;
     finish_repairs();
   }
-  state = spend(Loss::restart, inputs_.recovery.restart_s + restore_s_);
-  if (state != State::training) return state;
+  interrupted = spend(Loss::restart, inputs_.recovery.restart_s + restore_s_);
+  if (interrupted) return *interrupted;
   finish_repairs();
-  level_ = missing_replicas();
+  level_ = missing_;
   return State::training;
 }
 
-Replica::State Replica::spend(Loss loss, double duration_s) {
+std::optional<Replica::State> Replica::spend(Loss loss, double duration_s) {
   const double until_s = now_s_ + duration_s;
   CompensatedSum& spent_s = spent_s_[static_cast<int>(loss)];
   const double length_s = inputs_.campaign.length_s;
@@ -146,7 +145,8 @@ Replica::State Replica::spend(Loss loss, double duration_s) {
     if (event.at_s >= std::min(until_s, length_s)) {
       spent_s.add(std::min(until_s, length_s) - now_s_);
       now_s_ = std::min(until_s, length_s);
-      return until_s < length_s ? State::training : State::over;
+      if (until_s >= length_s) return State::over;
+      return std::nullopt;
     }
     spent_s.add(event.at_s - now_s_);
     now_s_ = event.at_s;
@@ -228,11 +228,6 @@ void Replica::finish_repairs() {
       ++spares_;
     }
   }
-}
-
-// The scheduler packs the nodes left into whole replicas.
-int Replica::missing_replicas() const {
-  return static_cast<int>(std::ceil(missing_ / inputs_.nodes_per_replica - 1e-9));
 }
 
 int Replica::most_missing() const {

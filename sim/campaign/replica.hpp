@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct CampaignPlan {
 
   const CampaignInputs& inputs;     // must outlive the plan
   std::vector<SnapshotTier> tiers;  // of inputs.table
-  std::vector<Pace> paces;          // by missing replicas
+  std::vector<Pace> paces;          // by missing nodes
 };
 
 class Replica {
@@ -52,8 +53,8 @@ class Replica {
   State train();
   State stop_as_planned(const Stretch& stretch, double stop_detect_s);
   State recover();
-  // Spends the time unless a failure or the end of the campaign comes first; training: spent.
-  State spend(Loss loss, double duration_s);
+  // Spends the time unless a failure or the end of the campaign comes first; what it led to then.
+  std::optional<State> spend(Loss loss, double duration_s);
 
   Event next_failure() const;
   Event next_event() const;
@@ -62,8 +63,7 @@ class Replica {
   void lose_node(const FailureClass& failure_class, int class_index);
   int lose_copies(FailureKind kind);
   void finish_repairs();
-  int missing_replicas() const;
-  int most_missing() const;  // replicas, for the job to run
+  int most_missing() const;  // nodes, for the job to run
 
   void leave(const Stretch& stretch, double at_s, bool running);
   void note_level();
@@ -86,7 +86,7 @@ class Replica {
   double detect_s_ = 0;
   double restore_s_ = 0;
 
-  int level_ = 0;                       // replicas missing while training
+  int level_ = 0;                       // nodes missing while training
   std::vector<RestorableCopy> copies_;  // by tier
   // From which surviving iteration on which level held; ascending.
   struct LevelFrom {

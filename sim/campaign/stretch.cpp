@@ -53,9 +53,9 @@ Steps& Steps::operator-=(const Steps& other) {
   return *this;
 }
 
-Pace::Pace(const IterationTable& table, int missing_replicas)
-    : iteration_s_(missing_replicas == 0 ? table.iteration_s[0]
-                                         : table.shrunk_iteration_s[missing_replicas - 1]) {
+Pace::Pace(const IterationTable& table, int missing_nodes)
+    : iteration_s_(missing_nodes == 0 ? table.iteration_s[0]
+                                      : table.shrunk_iteration_s[missing_nodes - 1]) {
   stall_s_.reserve(table.iteration_s.size());
   for (const double duration_s : table.iteration_s) {
     stall_s_.push_back(std::max(0.0, duration_s - table.iteration_s[0]));
@@ -156,7 +156,7 @@ void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) c
   if (untimed_ == 0) return;
   // First those with at least the tiers of the set, then without the ones that have more. This is
   // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
-  std::array<std::int64_t, 1 << kMaxTiers> count;
+  std::array<std::int64_t, 1 << kMaxSnapshotTiers> count;
   for (int set = 1; set < sets(); ++set) {
     const auto period = static_cast<std::uint64_t>(common_period_[set]);
     count[set] = period == 0

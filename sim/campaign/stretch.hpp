@@ -8,17 +8,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/snapshot.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {
-
-inline constexpr int kMaxTiers = 4;
 
 // Whole iterations executed.
 struct Steps {
   std::int64_t total = 0;
   // Those in which exactly the tiers of the set took a snapshot; [0], none, is not kept.
-  std::array<std::int64_t, 1 << kMaxTiers> by_set{};
+  std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
 
   Steps& operator+=(const Steps& other);
   Steps& operator-=(const Steps& other);
@@ -33,10 +32,10 @@ struct Cadence {
   double complete_s = 0;
 };
 
-// How long iterations take and when snapshots are due, with `missing_replicas` replicas missing.
+// How long iterations take and when snapshots are due, with `missing_nodes` nodes out.
 class Pace {
  public:
-  Pace(const IterationTable& table, int missing_replicas);
+  Pace(const IterationTable& table, int missing_nodes);
 
   int tiers() const { return static_cast<int>(cadences_.size()); }
   int sets() const { return static_cast<int>(stall_s_.size()); }
@@ -125,7 +124,7 @@ class Stretch {
   double start_s_;
   std::int64_t first_;
   Steps done_;
-  std::array<Snapshots, kMaxTiers> snapshots_;
+  std::array<Snapshots, kMaxSnapshotTiers> snapshots_;
 };
 
 }  // namespace windtunnel

@@ -53,8 +53,8 @@ TEST(SnapshotTiers, PlannedStopsNeedATierThatSurvivesThem) {
 }
 
 TEST(SnapshotTiers, AreAtMostFour) {
-  EXPECT_NO_THROW(check_snapshot_tiers(std::vector(kMaxTiers, kStorage), {}));
-  EXPECT_THROW(check_snapshot_tiers(std::vector(kMaxTiers + 1, kStorage), {}), Error);
+  EXPECT_NO_THROW(check_snapshot_tiers(std::vector(kMaxSnapshotTiers, kStorage), {}));
+  EXPECT_THROW(check_snapshot_tiers(std::vector(kMaxSnapshotTiers + 1, kStorage), {}), Error);
 }
 
 TEST(SnapshotTiers, RestoresTheNewestThenTheFastest) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/base/random.hpp"
+#include "policies/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {
@@ -74,10 +75,13 @@ CampaignInputs random_inputs(std::uint64_t index) {
   CampaignInputs inputs;
   inputs.table = random_table(random);
   inputs.nodes = 8;
-  inputs.nodes_per_replica = std::array{0.5, 1.0, 2.0}[random.below(3)];
   inputs.campaign = {500 + 20000 * random.uniform(), 1, index};
-  // Every mix of the three kinds in turn, sometimes two classes of one kind.
-  for (int kind = 0; kind < 3; ++kind) {
+  std::vector<SnapshotTier> tiers;
+  for (const TierTiming& timing : inputs.table.tiers) tiers.push_back(timing.tier);
+  // Every mix of the three kinds in turn, sometimes two classes of one kind; planned stops only
+  // with a tier that survives them.
+  const int kinds = tier_for_planned_stop(tiers) == kNoTier ? 2 : 3;
+  for (int kind = 0; kind < kinds; ++kind) {
     const std::uint64_t copies = (index >> kind & 1) * (1 + random.below(2));
     for (std::uint64_t i = 0; i < copies; ++i) {
       inputs.failures.push_back(random_class(random, static_cast<FailureKind>(kind),

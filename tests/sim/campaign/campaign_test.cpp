@@ -187,11 +187,10 @@ TEST_P(Modes, AFailureDuringTheLastSnapshotLosesTheIterations) {
   expect_account(run_replica(inputs, 0, GetParam()), {5, 115, 5 + 1 + 4, 20, 5, 30, 0, 0});
 }
 
-// Two nodes to a replica: one lost node costs one of four replicas until it is back.
-TEST_P(Modes, ShrinkContinuesWithoutAReplicaAndGrowsBack) {
+// One of eight nodes lost costs a quarter of the batch until it is back.
+TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
-  inputs.nodes_per_replica = 2;
   inputs.table.shrunk_iteration_s = {9};
   inputs.table.shrunk_progress = {0.75};
   inputs.recovery.when_no_spare = WhenNoSpare::shrink;
@@ -215,9 +214,32 @@ TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
   inputs.campaign.length_s = 120;
   inputs.failures = {traced(FailureKind::node, {1, 2})};
   inputs.failures[0].repair.fixed_s = 50;
-  // Two of two replicas are gone until 51; then one runs, and both from the restart at 81 on, as
-  // the other node is back at 52.
+  // Both nodes are gone until 51; then one is enough, and both run from the restart at 81 on, as
+  // the other is back at 52.
   expect_account(run_replica(inputs, 0, GetParam()), {3, 112, 1, 1, 1 + 5, 30, 0, 51 - 7});
+}
+
+// With two nodes out of eight; each that comes back makes the job grow.
+TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.table.shrunk_iteration_s = {9, 8};
+  inputs.table.shrunk_progress = {0.75, 0.5};
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.campaign.length_s = 290;
+  FailureClass first = traced(FailureKind::node, {1});
+  first.repair.fixed_s = 59;
+  FailureClass second = traced(FailureKind::node, {2});
+  second.repair.fixed_s = 153;
+  inputs.failures = {first, second};
+  // Cut 1, 1 of detection, again detect to 7, restart to 37. Two out: 0 1 2* to 37 + 8 + 8 + 9 =
+  // 62; the first is back at 60, so 15 s to storage and restart 50 to 127. One out: 3 to 136, 4**
+  // to 149, 5 to 158; the second is back at 155: 15 + 50 to 223. Full: 6 7 to 243, 8** to 257
+  // (state 6 has just been loaded), 9 to 267, 10* to 278, 11 to 288.
+  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  expect_account(result, {12, 288, (1 + 15) + (4 + 15) + 4 + 1, 1, 1 + 5, 30 + 50 + 50,
+                          3 * (8 - 5) + 3 * (9 - 7.5), 0});
+  EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
 }
 
 TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
@@ -290,9 +312,9 @@ CampaignInputs with_rates(double process_per_s, double node_per_s) {
 }
 
 std::vector<Estimate> all_estimates(const CampaignReport& report) {
-  std::vector<Estimate> all = {report.goodput,  report.ettr,        report.wall_s,
-                               report.useful_s, report.iterations,  report.nodes_down,
-                               report.job_days, report.job_cost_usd};
+  std::vector<Estimate> all = {report.goodput,     report.ettr,       report.wall_s,
+                               report.useful_s,    report.nodes_down, report.job_days,
+                               report.job_cost_usd};
   for (const Estimate& lost_s : report.lost_s) all.push_back(lost_s);
   for (const auto* map : {&report.failures, &report.survival, &report.skipped_snapshots}) {
     for (const auto& [name, value] : *map) all.push_back(value);
@@ -324,15 +346,39 @@ TEST(Campaign, ReportAddsUp) {
   EXPECT_NEAR(report.survival.at("host-memory").mean + report.survival.at("storage").mean +
                   report.survival.at("none").mean,
               1, 1e-12);
-  // Host memory serves the crashes at most.
-  EXPECT_LT(report.survival.at("host-memory").mean, 0.6);
-  EXPECT_GT(report.survival.at("host-memory").mean, 0.3);
   EXPECT_LT(report.goodput.low, report.goodput.mean);
   EXPECT_LT(report.goodput.p05, report.goodput.low);
   EXPECT_GT(report.ettr.mean, report.goodput.mean);
-  // 10,000 iterations of 10 s at this goodput.
-  EXPECT_NEAR(report.job_days.mean, 1e5 / 86400 / report.goodput.mean, 0.05 * report.job_days.mean);
   EXPECT_DOUBLE_EQ(report.job_cost_usd.mean, report.job_days.mean * 86400 * 2);
+}
+
+TEST(Campaign, DaysToTrainAreThoseAtTheGoodput) {
+  CampaignInputs inputs = with_rates(1e-3, 1e-3);
+  inputs.campaign.replicas = 1;
+  const CampaignReport report = run_campaign(inputs, 1);
+  // 10,000 iterations of 10 s at this goodput.
+  EXPECT_DOUBLE_EQ(report.job_days.mean, 1e5 / report.goodput.mean / 86400);
+  EXPECT_LT(report.goodput.mean, 1);
+}
+
+// The share of failures that host memory serves, exactly. It does when the failure is a crash and a
+// copy is there: a node takes it away, and it is back when nothing fails until the job is down (5 +
+// 30 + 20 s, from storage), has run two iterations and completed the copy started then (20 + 4 s).
+// That has chance p = e^(-79 / M). So from failure to failure a copy is there with chance h = h c +
+// (1 - h c) p, where c is the share of crashes; crashes that find one are h c of all.
+TEST(Campaign, HostMemoryServesCrashesOnceItIsFilled) {
+  CampaignInputs inputs = with_rates(2e-3, 3e-3);
+  inputs.failures.pop_back();
+  inputs.failures[1].arrivals = Arrivals::exponential;
+  inputs.recovery.spares = 1000;
+  inputs.campaign = {2e6, 40, 1};
+  const double crashes = 2e-3 / 5e-3;
+  const double filled = std::exp(-79 * 5e-3);
+  const double expected = crashes * filled / (1 - crashes * (1 - filled));
+  const Estimate share = run_campaign(inputs, 2).survival.at("host-memory");
+  const double error = std::sqrt(expected / (40 * 2e6 * 5e-3));  // at most, of the mean
+  EXPECT_NEAR(share.mean, expected, 4 * error);
+  EXPECT_LT(4 * error, 0.02 * expected);
 }
 
 TEST(Campaign, RareFailuresCostNothingFrequentOnesEverything) {
@@ -392,6 +438,13 @@ TEST(Campaign, WhatCannotBeIsAnError) {
   EXPECT_THROW(run_campaign(inputs), Error);
   inputs = two_tiers();
   inputs.table.tiers.resize(5, inputs.table.tiers[0]);
+  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs = two_tiers(false);
+  inputs.table.tiers.pop_back();
+  inputs.table.iteration_s.resize(2);
+  inputs.failures = {traced(FailureKind::process, {100})};
+  EXPECT_NO_THROW(run_campaign(inputs));
+  inputs.failures.push_back(traced(FailureKind::planned, {100}));
   EXPECT_THROW(run_campaign(inputs), Error);
   inputs = two_tiers();
   inputs.table.iteration_s.pop_back();
