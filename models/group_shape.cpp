@@ -132,7 +132,12 @@ WorstShape::WorstShape(const Cluster& cluster) : cluster_(cluster), known_(clust
 void WorstShape::add(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");
   std::vector<std::int32_t>& known = known_[gpus.front() % cluster_.node.gpus];
-  if (moved(known, gpus)) return;
+  if (moved(known, gpus)) {  // only its NICs may be different ones
+    for (const int gpu : gpus) {
+      shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster_, nic_of(cluster_, gpu)));
+    }
+    return;
+  }
   const GroupShape shape = group_shape(gpus, cluster_);
   shape_ = empty_ ? shape : worse(shape_, shape);
   empty_ = false;
@@ -141,7 +146,7 @@ void WorstShape::add(std::span<const std::int32_t> gpus) {
 
 bool WorstShape::moved(std::span<const std::int32_t> known,
                        std::span<const std::int32_t> gpus) const {
-  if (!cluster_.degraded_nics.empty() || known.size() != gpus.size()) return false;
+  if (known.size() != gpus.size()) return false;
   // Both start at the same place of a node, so the distance is a whole number of nodes.
   const int distance = gpus.front() - known.front();
   const int pods = pod_of(cluster_, gpus.front()) - pod_of(cluster_, known.front());

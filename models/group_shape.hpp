@@ -41,7 +41,7 @@ GroupShape among_concurrent(GroupShape shape, const NodeSpec& node);
 GroupShape worse(const GroupShape& a, const GroupShape& b);
 
 // The worst of many groups. A group that is another one moved by whole nodes, to pods of the same
-// size, is recognised in O(n) and not counted again (unless NICs are degraded).
+// size, is recognised in O(n).
 class WorstShape {
  public:
   explicit WorstShape(const Cluster& cluster);  // kept by reference

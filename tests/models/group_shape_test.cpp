@@ -94,10 +94,11 @@ TEST(WorstShape, TakesTheWorstOfEachNumber) {
   EXPECT_EQ(worst.shape().nic_factor, 0.5);
 }
 
-// Skipping groups that are others moved by whole nodes changes nothing.
+// Recognising groups that are others moved by whole nodes changes nothing.
 TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
   Cluster cluster = test_cluster(30);
   cluster.fabric.nodes_per_pod = 7;
+  cluster.degraded_nics = {{.node = 11, .nic = 5, .factor = 0.5}};
   for (const int size : {2, 3, 5, 6, 12}) {
     for (const int stride : {1, 2, 8}) {
       WorstShape worst(cluster);
