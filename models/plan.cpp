@@ -25,6 +25,15 @@ void check_slots(const Plan& plan, const RankClass& owner) {
             owner.name, slot[i]);
     }
   }
+  // A rank takes part in a group once: two slots of one member never name the same.
+  for (std::size_t a = 0; a < owner.groups.size(); ++a) {
+    for (std::size_t b = a + 1; b < owner.groups.size(); ++b) {
+      for (std::size_t i = 0; i < owner.members.size(); ++i) {
+        CHECK(owner.groups[a][i] != owner.groups[b][i], "class '{}': group {} stands in two slots",
+              owner.name, owner.groups[a][i]);
+      }
+    }
+  }
   for (const auto& slot : owner.peers) {
     CHECK(slot.size() == owner.members.size(), "class '{}': a peer slot lists {} of {} members",
           owner.name, slot.size(), owner.members.size());
@@ -59,6 +68,8 @@ void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
     CHECK(task.group_slot >= 0 && task.group_slot < std::ssize(owner.groups),
           "{}: no group slot {}", task_label(plan, c, t), task.group_slot);
   }
+  CHECK(owner.streams[task.stream].order != StreamOrder::by_priority || task.kind != TaskKind::recv,
+        "{}: a stream by priority holds no receives", task_label(plan, c, t));
   CHECK(owner.streams[task.stream].order != StreamOrder::unordered || task.kind == TaskKind::recv,
         "{}: an unordered stream holds receives only", task_label(plan, c, t));
 }

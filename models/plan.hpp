@@ -78,7 +78,7 @@ struct Task {
 
 enum class StreamOrder : std::uint8_t {
   in_order,     // one task at a time, in list order
-  by_priority,  // one task at a time: of the ready ones the highest priority, then list order
+  by_priority,  // likewise, of the ready ones the highest priority, then list order; no receives
   unordered,    // every task as soon as it is ready; holds receives only
 };
 

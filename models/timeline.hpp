@@ -24,9 +24,8 @@ struct RankTimeline {
 };
 
 struct Timeline {
-  std::vector<RankTimeline> ranks;  // ascending by rank; at least one rank of every class
-  // [rank of the Plan] -> index into ranks: the recorded rank that this one behaves like (folded),
-  // or the recorded one of its class (unfolded, where not every rank is recorded).
+  std::vector<RankTimeline> ranks;  // ascending by rank
+  // [rank of the Plan] -> index into ranks: the recorded rank that this one behaves like.
   std::vector<std::int32_t> recorded_as;
   double makespan_s = 0;
   std::vector<double> iteration_end_s;  // end of the last task of each iteration, all ranks

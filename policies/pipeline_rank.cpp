@@ -59,6 +59,10 @@ class Builder {
   }
 
  private:
+  struct Way {
+    bool in_node = true;
+    int hops = 0;
+  };
   struct GroupUse {
     GroupShape shape;
     std::vector<std::int32_t> first_gpus;  // of the first member's group
@@ -75,8 +79,16 @@ class Builder {
 
   void add_peers(int pp) {
     std::vector<RankId> peers(ctx_.members);
-    for (int m = 0; m < ctx_.members; ++m) peers[m] = ctx_.rank(pp, m);
+    // All members have one task list: where some cross nodes and some do not, it is the longer way.
+    Way way;
+    for (int m = 0; m < ctx_.members; ++m) {
+      peers[m] = ctx_.rank(pp, m);
+      const RankId from = class_.members[m];
+      way.in_node &= job_.cluster.node_of(from) == job_.cluster.node_of(peers[m]);
+      way.hops = std::max(way.hops, ctx_.links.switch_hops(from, peers[m]));
+    }
     class_.peers.push_back(std::move(peers));
+    way_.push_back(way);
   }
 
   TaskIndex append(Task task) {
@@ -364,9 +376,7 @@ class Builder {
     if (same_rank(target, action.stage)) return;
     const Calibration& calibration = job_.calibration;
     const int slot = slot_towards(target);
-    const RankId from = class_.members.front();
-    const RankId to = class_.peers[slot].front();
-    const bool in_node = job_.cluster.node_of(from) == job_.cluster.node_of(to);
+    const auto [in_node, hops] = way_[slot];
     const Parameter& efficiency =
         in_node ? calibration.nvlink_efficiency : calibration.nic_efficiency;
     // The boundary tensor crosses in the direction of the pass with the size that the stage before
@@ -385,7 +395,7 @@ class Builder {
         part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
     if (!in_node) {
       const Parameter& hop = job_.cluster.fabric.hop_latency_s;
-      task.cost.push_back({Category::pp, hop.origin, hop.value * ctx_.links.switch_hops(from, to)});
+      task.cost.push_back({Category::pp, hop.origin, hop.value * hops});
     }
     task.category = Category::pp;
     task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
@@ -401,6 +411,7 @@ class Builder {
   const int rank_;
   RankClass class_;
   std::vector<int> stages_;
+  std::vector<Way> way_;          // to the peers, by slot
   std::vector<GroupUse> groups_;  // by slot
   int replica_slot_ = -1;
   int world_slot_ = -1;

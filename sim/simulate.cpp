@@ -102,6 +102,12 @@ Job shrunk(const Job& job, int missing) {
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  // Which node dies is not known; a slow one is taken to stay, on the last place that is left.
+  const int last = smaller.cluster.nodes - 1;
+  for (SlowNode& slow : smaller.cluster.slow_nodes) slow.node = std::min(slow.node, last);
+  for (DegradedNic& degraded : smaller.cluster.degraded_nics) {
+    degraded.node = std::min(degraded.node, last);
+  }
   const double kept = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
   if (nodes_per_pod > 0) {
@@ -155,6 +161,17 @@ IterationTable measure_iterations(const Job& job, const Prepared& prepared,
     measure_shrunk(job, prepared, table);
   }
   return table;
+}
+
+// A campaign counts whole iterations; one of every kind must fit in it many times.
+void check_length(const Job& job, const IterationTable& table) {
+  constexpr double kLeastIterations = 10;
+  const double longest_s = *std::ranges::max_element(table.iteration_s);
+  if (job.campaign.length_s >= kLeastIterations * longest_s) return;
+  throw Error(fmt::format(
+      "campaign.length of {} is too short: an iteration takes up to {} here, and "
+      "it should hold {} of them",
+      format_seconds(job.campaign.length_s), format_seconds(longest_s), kLeastIterations));
 }
 
 CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
@@ -229,6 +246,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   if (job.campaign.length_s > 0) {
     tell("simulating iterations with snapshots");
     const CampaignInputs inputs = campaign_inputs(job, measure_iterations(job, prepared, plain));
+    check_length(job, inputs.table);
     tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
                      format_seconds(job.campaign.length_s)));
     record.campaign = run_campaign(inputs, options.threads);

@@ -102,6 +102,19 @@ Timeline from_bytes(const std::string& bytes) {
   return timeline;
 }
 
+// [rank of the Plan] -> the rank that is recorded for it. Unfolded, too, one of all that are alike.
+std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
+                                const Folding& folding, const EngineOptions& options) {
+  const bool again = options.fold == FoldMode::none && !options.record_all;
+  const Folding alike = again ? fold(plan, cluster, flows, FoldMode::automatic) : Folding();
+  const Folding& by = again ? alike : folding;
+  std::vector<RankId> recorded;
+  for (const std::int32_t representative : by.representative) {
+    recorded.push_back(by.ranks[representative].rank);
+  }
+  return recorded;
+}
+
 }  // namespace
 
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
@@ -110,7 +123,8 @@ Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& 
     const FlowTable flows = flow_table(plan, cluster, options.calibration);
     const Folding folding = fold(plan, cluster, flows, options.fold);
     const Program program = make_program(plan, flows, folding);
-    return to_bytes(simulate_program(plan, cluster, flows, folding, program, options));
+    return to_bytes(simulate_program(plan, cluster, flows, folding, program,
+                                     recorded_by(plan, cluster, flows, folding, options)));
   }));
 }
 

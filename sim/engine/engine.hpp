@@ -11,7 +11,7 @@ namespace windtunnel {
 struct EngineOptions {
   FoldMode fold = FoldMode::automatic;
   Calibration calibration;  // of the edges of collectives that run as flows
-  // Unfolded, only the first member of every class is recorded unless this is set. Folded, every
+  // Unfolded, one of all ranks that are alike is recorded unless this is set. Folded, every
   // simulated rank is.
   bool record_all = false;
 };

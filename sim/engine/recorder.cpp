@@ -3,18 +3,20 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace windtunnel {
 
-Recorder::Recorder(const Plan& plan, const Folding& folding, bool every_rank)
-    : plan_(plan), folding_(folding), iteration_end_s_(plan.iterations, 0) {
-  std::vector<char> has_record(plan.classes.size(), 0);
+Recorder::Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by)
+    : plan_(plan),
+      folding_(folding),
+      recorded_by_(std::move(recorded_by)),
+      iteration_end_s_(plan.iterations, 0) {
   std::int64_t spans = 0;
   for (const FoldedRank& rank : folding.ranks) {
-    const bool recorded = every_rank || !has_record[rank.rank_class];
+    const bool recorded = recorded_by_[rank.rank] == rank.rank;
     first_span_.push_back(recorded ? spans : -1);
     if (recorded) spans += std::ssize(plan.classes[rank.rank_class].tasks);
-    has_record[rank.rank_class] = 1;
   }
   spans_.resize(spans);
 }
@@ -26,23 +28,18 @@ void Recorder::end(std::int32_t rank, TaskIndex task, int iteration, double now_
 
 Timeline Recorder::timeline(std::uint64_t events) const {
   Timeline timeline;
-  std::vector<std::int32_t> record_of_class(plan_.classes.size(), -1);
-  std::vector<std::int32_t> record_of_rank(folding_.ranks.size(), -1);
+  std::vector<std::int32_t> record_of_rank(plan_.ranks, -1);
   for (std::size_t r = 0; r < folding_.ranks.size(); ++r) {
     if (first_span_[r] < 0) continue;
     const FoldedRank& rank = folding_.ranks[r];
     const auto begin = spans_.begin() + first_span_[r];
     const auto end = begin + std::ssize(plan_.classes[rank.rank_class].tasks);
-    record_of_rank[r] = static_cast<std::int32_t>(timeline.ranks.size());
-    std::int32_t& of_class = record_of_class[rank.rank_class];
-    if (of_class < 0) of_class = record_of_rank[r];
+    record_of_rank[rank.rank] = static_cast<std::int32_t>(timeline.ranks.size());
     timeline.ranks.push_back({rank.rank, rank.rank_class, 0, {begin, end}});
   }
-  for (std::int32_t representative : folding_.representative) {
-    std::int32_t record = record_of_rank[representative];
-    if (record < 0) record = record_of_class[folding_.ranks[representative].rank_class];
-    timeline.recorded_as.push_back(record);
-    timeline.ranks[record].multiplicity += 1;
+  for (const RankId by : recorded_by_) {
+    timeline.recorded_as.push_back(record_of_rank[by]);
+    timeline.ranks[record_of_rank[by]].multiplicity += 1;
   }
   timeline.makespan_s = *std::max_element(iteration_end_s_.begin(), iteration_end_s_.end());
   timeline.iteration_end_s = iteration_end_s_;

@@ -11,9 +11,9 @@ namespace windtunnel {
 
 class Recorder {
  public:
-  // Ranks are indices into folding.ranks. Unless `every_rank`, only the first of each class is
-  // recorded: an unfolded run of thousands of ranks would fill the memory.
-  Recorder(const Plan& plan, const Folding& folding, bool every_rank);
+  // Ranks are indices into folding.ranks. `recorded_by` says for every rank of the Plan which one
+  // is recorded for it: an unfolded run of thousands of ranks that are alike would fill the memory.
+  Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by);
 
   void start(std::int32_t rank, TaskIndex task, double now_s) {
     if (first_span_[rank] >= 0) spans_[first_span_[rank] + task].start_s = now_s;
@@ -26,6 +26,7 @@ class Recorder {
  private:
   const Plan& plan_;
   const Folding& folding_;
+  const std::vector<RankId> recorded_by_;
   std::vector<std::int64_t> first_span_;  // [rank], -1: not recorded
   std::vector<Span> spans_;
   std::vector<double> iteration_end_s_;

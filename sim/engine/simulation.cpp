@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "sim/engine/platform.hpp"
@@ -57,13 +58,13 @@ struct RankState {
 class Simulation {
  public:
   Simulation(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
-             const Folding& folding, const Program& program, const EngineOptions& options)
+             const Folding& folding, const Program& program, std::vector<RankId> recorded_by)
       : plan_(plan),
         flows_(flows),
         folding_(folding),
         program_(program),
         meetings_(folding.groups.size()),
-        recorder_(plan, folding, options.fold != FoldMode::none || options.record_all) {
+        recorder_(plan, folding, std::move(recorded_by)) {
     add_ranks(cluster);
     platform_ = std::make_unique<Platform>(folding, count_actors());
   }
@@ -487,9 +488,9 @@ class Simulation {
 
 Timeline simulate_program(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                           const Folding& folding, const Program& program,
-                          const EngineOptions& options) {
+                          std::vector<RankId> recorded_by) {
   // Never destroyed: the process ends after this, and taking SimGrid apart would only cost time.
-  auto* simulation = new Simulation(plan, cluster, flows, folding, program, options);
+  auto* simulation = new Simulation(plan, cluster, flows, folding, program, std::move(recorded_by));
   return simulation->run();
 }
 

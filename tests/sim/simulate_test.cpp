@@ -57,15 +57,43 @@ TEST(Simulate, FoldedAndUnfoldedGiveTheSameReport) {
   Job job = small_job(2, 2, 4);
   job.cluster.fabric.nodes_per_pod = 2;
   job.cluster.fabric.pod_oversubscription = 4;
+  job.cluster.slow_nodes = {{3, 2}};  // not the first of any class
   const Record folded = simulate(case_of(job));
   job.fold = FoldMode::none;
   const Record unfolded = simulate(case_of(job));
   EXPECT_LT(folded.timeline.ranks_simulated, unfolded.timeline.ranks_simulated);
-  EXPECT_NEAR(folded.iteration.time_s, unfolded.iteration.time_s, 1e-9 * unfolded.iteration.time_s);
+  const double step_s = unfolded.iteration.time_s;
+  EXPECT_NEAR(folded.iteration.time_s, step_s, 1e-6 * step_s);
+  EXPECT_NEAR(folded.iteration.bubble.makespan_s, unfolded.iteration.bubble.makespan_s,
+              1e-6 * step_s);
+  EXPECT_NEAR(folded.iteration.bubble.idle, unfolded.iteration.bubble.idle, 1e-6);
   for (int i = 0; i < kCategories; ++i) {
     EXPECT_NEAR(folded.iteration.critical_path_s[i], unfolded.iteration.critical_path_s[i],
-                1e-6 * unfolded.iteration.time_s)
+                1e-6 * step_s)
         << i;
+  }
+}
+
+TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
+  Job job = with_campaign(small_job(4, 1, 4));
+  job.cluster.slow_nodes = {{3, 3}};
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  const Record record = simulate(case_of(job));
+  EXPECT_GE(lost(record, Loss::degraded), 0);
+  EXPECT_LT(record.campaign->goodput.mean, 1);
+}
+
+TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
+  Job job = with_campaign(small_job(1, 2, 2));
+  job.campaign.length_s = 0.01;
+  try {
+    simulate(case_of(job));
+    FAIL() << "a campaign of 10 ms";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("campaign.length of 10.0 ms is too short"),
+              std::string::npos)
+        << error.what();
   }
 }
 
