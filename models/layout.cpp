@@ -124,8 +124,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   }
   if (layout.ranks() != gpus) {
     throw Error(
-        fmt::format("layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} "
-                    "GPUs",
+        fmt::format("layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
                     layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus));
   }
   layers_per_stage(model, layout);
