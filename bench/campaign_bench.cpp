@@ -13,7 +13,6 @@ constexpr double kDay = 86400;
 CampaignInputs llama_size() {
   CampaignInputs inputs;
   inputs.nodes = 2048;
-  inputs.nodes_per_replica = 16;
   inputs.campaign = {54 * kDay, 100, 1};
   const double per_node_s = 1 / (54 * kDay) / inputs.nodes;
   FailureClass node{.name = "node", .rate_per_node_s = 358 * per_node_s};

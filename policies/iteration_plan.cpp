@@ -9,10 +9,13 @@
 namespace windtunnel {
 namespace {
 
+// The shape that decides the closed form is the worst of the groups from `first` on: all members
+// run one task list.
 GroupSlot slot_of(const IterationContext& ctx, std::vector<std::int32_t> instance_of_member,
-                  const Group& first) {
-  return {std::move(instance_of_member), group_shape(first.members, ctx.job.cluster),
-          first.members};
+                  const Plan& plan, std::int32_t first) {
+  WorstShape worst(ctx.job.cluster);
+  for (std::size_t g = first; g < plan.groups.size(); ++g) worst.add(plan.groups[g].members);
+  return {std::move(instance_of_member), worst.shape(), plan.groups[first].members};
 }
 
 // Ranks that hold the same parameters: equal tp and pp, any cp and dp.
@@ -26,7 +29,9 @@ GroupSlot add_replica_groups(const IterationContext& ctx, int pp, Plan& plan) {
   }
   std::vector<std::int32_t> instance(ctx.members);
   for (int m = 0; m < ctx.members; ++m) instance[m] = first + m % tp;
-  return slot_of(ctx, std::move(instance), plan.groups[first]);
+  GroupSlot slot = slot_of(ctx, std::move(instance), plan, first);
+  slot.shape = among_concurrent(slot.shape, ctx.job.cluster.node);  // all tp ranks reduce at once
+  return slot;
 }
 
 // The first and the last pipeline rank hold the tied embedding.
@@ -38,7 +43,9 @@ GroupSlot add_embedding_groups(const IterationContext& ctx, Plan& plan) {
     plan.groups.push_back({Category::pp, {ctx.rank(0, m), ctx.rank(last, m)}});
     instance[m] = first + m;
   }
-  return slot_of(ctx, std::move(instance), plan.groups[first]);
+  GroupSlot slot = slot_of(ctx, std::move(instance), plan, first);
+  slot.shape = among_concurrent(slot.shape, ctx.job.cluster.node);
+  return slot;
 }
 
 GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
@@ -46,7 +53,7 @@ GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
   Group group{Category::dp, std::vector<RankId>(plan.ranks)};
   std::iota(group.members.begin(), group.members.end(), 0);
   plan.groups.push_back(std::move(group));
-  return slot_of(ctx, std::vector(ctx.members, world), plan.groups[world]);
+  return slot_of(ctx, std::vector(ctx.members, world), plan, world);
 }
 
 }  // namespace

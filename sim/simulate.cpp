@@ -14,6 +14,7 @@
 #include "policies/iteration_plan.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedules.hpp"
+#include "policies/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/engine/engine.hpp"
 
@@ -178,7 +179,6 @@ CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   CampaignInputs inputs;
   const double gpus_per_node = job.cluster.node.gpus;
   inputs.nodes = job.cluster.nodes;
-  inputs.nodes_per_replica = job.layout.ranks() / double(job.layout.dp) / gpus_per_node;
   inputs.table = std::move(table);
   inputs.failures = job.failures;
   inputs.recovery = job.recovery;
@@ -238,6 +238,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   if (!record.memory_excess.empty() && !options.allow_oom) {
     throw Error(record.memory_excess, ExitCode::failed);
   }
+  if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
   tell(fmt::format("simulating an iteration on {} GPUs", record.ranks));
   Execution plain = run_iteration(job, prepared, {});
   record.critical_path = critical_path(plain.plan, plain.timeline);

@@ -47,7 +47,6 @@ struct IterationTable {
 
 struct CampaignInputs {
   int nodes = 1;                 // that the job runs on, without spares
-  double nodes_per_replica = 1;  // data-parallel replica
   IterationTable table;
   std::vector<FailureClass> failures;
   RecoveryPolicy recovery;

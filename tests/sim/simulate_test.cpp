@@ -97,6 +97,30 @@ TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
   }
 }
 
+TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
+  // Two GPUs behind each NIC, so that two replica groups share it; reduced after the backward,
+  // where nothing else is on the network.
+  Job job = small_job(4, 1, 8);
+  job.cluster.node.nics = 2;
+  job.communication.overlap = GradientOverlap::none;
+  job.communication.fidelity = Fidelity::closed;
+  const double closed_s = simulate(case_of(job)).iteration.critical_path_s[int(Category::dp)];
+  job.communication.fidelity = Fidelity::flows;
+  const double flows_s = simulate(case_of(job)).iteration.critical_path_s[int(Category::dp)];
+  EXPECT_NEAR(closed_s, flows_s, 0.1 * flows_s);
+}
+
+TEST(Simulate, ADegradedNicSlowsTheStepOnWhicheverNodeItIs) {
+  Job job = small_job(4, 1, 4);
+  job.communication.fidelity = Fidelity::closed;
+  job.cluster.degraded_nics = {{0, 0, 0.1}};
+  const double first_s = simulate(case_of(job)).iteration.time_s;
+  job.cluster.degraded_nics = {{3, 2, 0.1}};
+  EXPECT_DOUBLE_EQ(simulate(case_of(job)).iteration.time_s, first_s);
+  job.cluster.degraded_nics.clear();
+  EXPECT_LT(simulate(case_of(job)).iteration.time_s, first_s);
+}
+
 TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
   Job job = small_job(1, 2, 2);
   job.cluster.node.gpu.memory_bytes = testing::spec(1e6);
