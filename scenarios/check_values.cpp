@@ -53,14 +53,14 @@ std::string example_text(const Field& field, const std::string& path) {
 }
 
 std::string number_text(double value) {
-  return fmt::format("{:.12g}", value);
+  return fmt::format("{:.16g}", value);
 }
 
 void check_range(const Field& field, double value, Dimension dimension, const DocumentNode& node,
                  const std::string& path) {
   const auto text = [&](double limit) {
-    return field.scalar == ScalarType::quantity && limit != 0 ? format_quantity(limit, dimension)
-                                                              : number_text(limit);
+    const bool unit = field.scalar == ScalarType::quantity || field.scalar == ScalarType::interval;
+    return unit && limit != 0 ? format_quantity(limit, dimension) : number_text(limit);
   };
   if (field.above_low && value <= field.low) {
     fail(node.where, path, fmt::format("must be above {}, not {}", text(field.low), node.text));
@@ -236,9 +236,14 @@ class Checker {
     } catch (const Error& error) {
       fail(node.where, path, fmt::format("{} or '10 iterations'", error.what()));
     }
-    if (iterations && (value.number != std::floor(value.number) || value.number > 1e9)) {
+    if (!iterations) return;
+    if (value.number != std::floor(value.number)) {
       fail(node.where, path,
            fmt::format("a whole number of iterations is due, not '{}'", node.text));
+    }
+    if (value.number > 1e9) {
+      fail(node.where, path,
+           fmt::format("must be at most 1000000000 iterations, not {}", node.text));
     }
   }
 

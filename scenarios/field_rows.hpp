@@ -6,10 +6,24 @@
 #include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scenarios/fields.hpp"
 
 namespace windtunnel {
+
+using Rows = std::vector<Field>;
+
+// The parts of the table that have a file of their own.
+Rows cluster_rows();   // "cluster" and all below it
+Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
+
+template <class Items>
+std::vector<std::string> names_in(const Items& items) {
+  std::vector<std::string> names;
+  for (const auto& item : items) names.emplace_back(item.name);
+  return names;
+}
 
 inline Field map_row(std::string_view path, Field row) {
   row.path = path;
@@ -63,6 +77,23 @@ inline Field fact_row(std::string_view path, Dimension dimension, Field row) {
 inline Field choice_row(std::string_view path, Dimension dimension, Field row) {
   row = fact_row(path, dimension, std::move(row));
   row.fact = false;
+  return row;
+}
+
+inline constexpr double kLongest_s = 100 * 365 * 86400.0;  // 100 years, of all durations
+
+inline Field duration_row(std::string_view path, Field row) {
+  row = fact_row(path, Dimension::seconds, std::move(row));
+  row.low = 0;
+  row.high = kLongest_s;
+  return row;
+}
+
+// From 1 byte to 1 exabyte a second: a link without bandwidth would never finish.
+inline Field bandwidth_row(std::string_view path, Field row) {
+  row = fact_row(path, Dimension::bytes_per_s, std::move(row));
+  row.low = 1;
+  row.high = 1e18;
   return row;
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
@@ -72,17 +74,37 @@ int resolve_index(const Values& values, const std::string& key, int count, std::
   return index;
 }
 
-void resolve_faults(const Values& values, Cluster& cluster) {
-  for (int i = 0; i < values.length("cluster.slow_nodes"); ++i) {
-    const std::string path = fmt::format("cluster.slow_nodes.{}", i);
-    cluster.slow_nodes.push_back({resolve_index(values, path + ".node", cluster.nodes, "node"),
-                                  values.number(path + ".slowdown")});
+[[noreturn]] void fail_twice(const Values& values, std::string_view list, int first, int second,
+                             const std::string& what) {
+  const std::string path = fmt::format("{}.{}", list, second);
+  throw Error(values.where(path), fmt::format("{} and {}.{} are both about {}; keep one of them",
+                                              path, list, first, what));
+}
+
+void resolve_slow_nodes(const Values& values, Cluster& cluster) {
+  const std::string list = "cluster.slow_nodes";
+  std::map<int, int> entry_of;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const auto [other, added] = entry_of.try_emplace(node, i);
+    if (!added) fail_twice(values, list, other->second, i, fmt::format("node {}", node));
+    cluster.slow_nodes.push_back({node, values.number(path + ".slowdown")});
   }
-  for (int i = 0; i < values.length("cluster.degraded_nics"); ++i) {
-    const std::string path = fmt::format("cluster.degraded_nics.{}", i);
-    cluster.degraded_nics.push_back({resolve_index(values, path + ".node", cluster.nodes, "node"),
-                                     resolve_index(values, path + ".nic", cluster.node.nics, "NIC"),
-                                     values.number(path + ".factor")});
+}
+
+void resolve_degraded_nics(const Values& values, Cluster& cluster) {
+  const std::string list = "cluster.degraded_nics";
+  std::map<std::pair<int, int>, int> entry_of;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const int nic = resolve_index(values, path + ".nic", cluster.node.nics, "NIC");
+    const auto [other, added] = entry_of.try_emplace({node, nic}, i);
+    if (!added) {
+      fail_twice(values, list, other->second, i, fmt::format("NIC {} of node {}", nic, node));
+    }
+    cluster.degraded_nics.push_back({node, nic, values.number(path + ".factor")});
   }
 }
 
@@ -139,7 +161,8 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence) {
   }
   cluster.fabric = resolve_fabric(values, evidence);
   cluster.storage = resolve_storage(values, evidence);
-  resolve_faults(values, cluster);
+  resolve_slow_nodes(values, cluster);
+  resolve_degraded_nics(values, cluster);
   return cluster;
 }
 

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "models/op_cost.hpp"
+#include "policies/schedules.hpp"
+#include "policies/snapshot_tiers.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "scenarios/time_series.hpp"
@@ -9,29 +13,21 @@
 namespace windtunnel {
 namespace {
 
-const Parameter& peak_of(const GpuSpec& gpu, Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return gpu.fp32_flops;
-    case Precision::tf32:
-      return gpu.tf32_flops;
-    case Precision::fp16:
-      return gpu.fp16_flops;
-    case Precision::bf16:
-      return gpu.bf16_flops;
-    case Precision::fp8:
-      return gpu.fp8_flops;
+bool supports(const GpuSpec& gpu, Precision precision) {
+  try {
+    return peak_flops(gpu, precision) > 0;
+  } catch (const Error&) {
+    return false;
   }
-  fail_check("precision is known", __FILE__, __LINE__, "no peak");
 }
 
 Precision resolve_precision(const Values& values, const GpuSpec& gpu) {
   const std::string& name = values.text("precision");
   const Precision precision = value_of(precisions(), name);
-  if (peak_of(gpu, precision).value > 0) return precision;
+  if (supports(gpu, precision)) return precision;
   std::vector<std::string_view> supported;
   for (const Choice<Precision>& choice : precisions()) {
-    if (peak_of(gpu, choice.value).value > 0) supported.push_back(choice.name);
+    if (supports(gpu, choice.value)) supported.push_back(choice.name);
   }
   throw Error(values.where("precision"), fmt::format("precision: {} has no {}; it has {}", gpu.name,
                                                      name, fmt::join(supported, ", ")));
@@ -112,6 +108,18 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path) {
   return tier;
 }
 
+void resolve_snapshots(const Values& values, Job& job) {
+  const int tiers = values.length("snapshots");
+  if (tiers > kMaxSnapshotTiers) {
+    throw Error(
+        values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
+        fmt::format("snapshots: {} tiers; at most {} are simulated", tiers, kMaxSnapshotTiers));
+  }
+  for (int i = 0; i < tiers; ++i) {
+    job.snapshots.push_back(resolve_tier(values, fmt::format("snapshots.{}", i)));
+  }
+}
+
 FailureKind resolve_kind(const Values& values, const std::string& path) {
   if (values.has(path + ".kind")) {
     return value_of(failure_kinds(), values.text(path + ".kind"));
@@ -162,6 +170,13 @@ FailureClass resolve_failure(const Values& values, const std::string& path,
   FailureClass failure;
   failure.name = values.text(path + ".class");
   failure.kind = resolve_kind(values, path);
+  // A report counts failures by class, and under these two names in all.
+  if (failure.name == "unexpected" ||
+      (failure.name == "planned" && failure.kind != FailureKind::planned)) {
+    throw Error(values.where(path + ".class"),
+                fmt::format("{}: reports call all {} failures '{}'; give the class another name",
+                            path, failure.name, failure.name));
+  }
   resolve_arrivals(values, path, folder, failure);
   const std::string empirical = path + ".repair.empirical";
   if (values.has(empirical)) {
@@ -178,6 +193,20 @@ FailureClass resolve_failure(const Values& values, const std::string& path,
   return failure;
 }
 
+// A planned stop without a copy that survives it would throw the whole run away.
+void check_planned_stop(const Values& values, const std::string& path, const FailureClass& failure,
+                        const std::vector<SnapshotTier>& tiers) {
+  if (failure.kind != FailureKind::planned) return;
+  const bool kept = std::any_of(tiers.begin(), tiers.end(), [](const SnapshotTier& tier) {
+    return survives(tier, FailureKind::planned);
+  });
+  if (kept) return;
+  throw Error(values.where(path),
+              fmt::format("{}: no snapshot tier survives a planned stop; add to snapshots a tier: "
+                          "storage, or keeper: process to a tier: host-memory",
+                          path));
+}
+
 void resolve_failures(const Values& values, const std::string& folder, Job& job) {
   for (int i = 0; i < values.length("failures"); ++i) {
     const std::string path = fmt::format("failures.{}", i);
@@ -189,8 +218,25 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                   fmt::format("{}: a second class '{}'; give it another name and a kind", path,
                               failure.name));
     }
+    check_planned_stop(values, path, failure, job.snapshots);
     job.failures.push_back(failure);
   }
+}
+
+// Expected failures of all replicas together; more would take hours to draw.
+void check_failures_in_all(const Values& values, const Job& job) {
+  constexpr double kMost = 1e9;
+  double failures = 0;  // of one replica
+  for (const FailureClass& failure : job.failures) {
+    failures += failure.arrivals == Arrivals::trace
+                    ? static_cast<double>(failure.trace_s.size())
+                    : failure.rate_per_node_s * job.cluster.nodes * job.campaign.length_s;
+  }
+  if (failures * job.campaign.replicas <= kMost) return;
+  throw Error(values.fault_at("campaign"),
+              fmt::format("campaign: {} replicas of {} failures each are more than {} failures; "
+                          "lower campaign.replicas or campaign.length",
+                          job.campaign.replicas, format_count(failures), format_count(kMost)));
 }
 
 // The weakest evidence of the numbers at the keys; choices and absent keys do not count.
@@ -244,7 +290,7 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
 Location place_of(const std::string& message, const Values& values) {
   size_t nearest = std::string::npos;
   const bool heads = message.starts_with("heads ") || message.starts_with("kv_heads ");
-  std::string key = heads ? "model" : "layout";
+  std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
   for (const Field& field : field_table()) {
     if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
     const size_t at = message.find(field.path);
@@ -256,13 +302,55 @@ Location place_of(const std::string& message, const Values& values) {
   return values.fault_at(key);
 }
 
-void check_job(const Values& values, const Job& job) {
+// `micro` x `dp` is counted in an int from here on.
+void check_batch(const Values& values, const Job& job) {
+  const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
+  if (per_step <= std::numeric_limits<int>::max()) return;
+  throw Error(values.fault_at("batch.global"),
+              fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {:.0f}",
+                          job.batch.global, job.batch.micro, job.layout.dp, per_step));
+}
+
+void check_layers(const Values& values, const Job& job) {
   try {
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-    layers_per_stage(job.model, job.layout);
-    microbatches(job.layout, job.batch);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
+  }
+}
+
+// The schedule at fault, or the chunks if it is they that the scenario states.
+Location place_of_schedule(const Values& values) {
+  const Location schedule = values.fault_at("schedule");
+  const bool overridden = schedule.line == 0;
+  return overridden || !values.stated("layout.vpp") ? schedule : values.fault_at("layout.vpp");
+}
+
+// What a schedule asks of its numbers, without building one that is large: chunks are judged on one
+// rank, and only an uneven last group can deadlock, which has to be tried.
+void check_schedule(const Values& values, const Job& job) {
+  constexpr double kMostForwards = 1e7;  // below the limit of generate_schedule, that of memory
+  constexpr double kMostTried = 1e6;
+  const int ranks = job.layout.pp;
+  const int chunks = job.layout.vpp;
+  const int count = microbatches(job.layout, job.batch);
+  try {
+    generate_schedule(job.schedule, 1, 1, chunks);
+  } catch (const Error& error) {
+    throw Error(place_of_schedule(values), error.what());
+  }
+  const double forwards = static_cast<double>(ranks) * chunks * count;
+  if (forwards > kMostForwards) {
+    throw Error(values.fault_at("batch.global"),
+                fmt::format("batch.global: {} micro-batches on {} pipeline ranks of {} chunks are "
+                            "more than {:.0f} forward passes; raise batch.micro",
+                            count, ranks, chunks, kMostForwards));
+  }
+  if (count % ranks == 0 || forwards > kMostTried) return;
+  try {
+    generate_schedule(job.schedule, ranks, count, chunks);
+  } catch (const Error& error) {
+    throw Error(values.fault_at("batch.global"), error.what());
   }
 }
 
@@ -280,15 +368,10 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.communication = resolve_communication(values);
   job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
-  check_job(values, job);
-  if (values.length("snapshots") > kMaxSnapshotTiers) {
-    throw Error(values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
-                fmt::format("snapshots: {} tiers; at most {} are simulated",
-                            values.length("snapshots"), kMaxSnapshotTiers));
-  }
-  for (int i = 0; i < values.length("snapshots"); ++i) {
-    job.snapshots.push_back(resolve_tier(values, fmt::format("snapshots.{}", i)));
-  }
+  check_batch(values, job);
+  check_layers(values, job);
+  check_schedule(values, job);
+  resolve_snapshots(values, job);
   resolve_failures(values, folder, job);
   job.recovery.spares = values.integer("recovery.spares");
   job.recovery.detect_s = values.number("recovery.detect");
@@ -297,6 +380,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.campaign.length_s = values.number_or("campaign.length", 0);
   job.campaign.replicas = static_cast<int>(values.number_or("campaign.replicas", 100));
   job.campaign.seed = static_cast<std::uint64_t>(values.number_or("campaign.seed", 1));
+  check_failures_in_all(values, job);
   job.tokens = values.number_or("job.tokens", 0);
   job.price_usd_per_gpu_s = values.number_or("job.price", 0);
   resolve_origins(values, evidence, folder, job);

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kArrivals = "arrivals/";
 constexpr std::string_view kRepairs = "repairs/";
 constexpr std::string_view kSuffix = ".csv";
+constexpr double kMostHours = 100 * 365 * 24.0;
 
 std::string name_below(const LibraryFile& file, std::string_view folder) {
   if (!file.path.starts_with(folder)) return "";
@@ -54,6 +55,9 @@ TimeSeries parse_series(const std::string& name, const std::string& text, const 
       throw Error(where, fmt::format("'{}' is not a number of hours", line));
     }
     if (hours < 0) throw Error(where, fmt::format("{} hours is negative", line));
+    if (hours > kMostHours) {
+      throw Error(where, fmt::format("{} hours is more than 100 years", line));
+    }
     const double seconds = hours * 3600;
     if (ascending && !series.seconds.empty() && seconds < series.seconds.back()) {
       throw Error(where, fmt::format("{} hours is before the line above; arrivals ascend", line));

@@ -126,6 +126,11 @@ TEST(BadFiles, LayoutsThatDoNotFit) {
       {"{first: -1, last: -1}", "{first: -2, last: 0}"},
       {"{first: -1, last: -1}", "[1, 2, 3]"},
       {"{first: -1, last: -1}", "[1, two]"},
+      {"{first: -1, last: -1}", "{first: 0, last: -2}"},
+      {"schedule: interleaved-1f1b", "schedule: 1f1b"},
+      {"vpp: 8, dp: 128, ", "dp: 128, "},
+      {"global: 2048", "global: 2176"},
+      {"global: 2048", "global: 100000000"},
       {"global: 2048", "global: 2047"},
       {"micro: 1", "micro: 5"},
       {"sequence: 8192", "sequence: 8191"},
@@ -159,6 +164,16 @@ TEST(BadFiles, KeysThatDisagree) {
       {"{empirical: infinitehbd}", "{}"},
       {"{empirical: infinitehbd}", "{empirical: no/such.csv}"},
       {"every: 10 iterations", "every: 2.5 iterations"},
+      {"every: 10 iterations", "every: 1000000001 iterations"},
+      {"class: process, ", "class: unexpected, kind: process, "},
+      {"class: planned, ", "class: planned, kind: node, "},
+      {"fabric: {topology",
+       "slow_nodes: [{node: 1, slowdown: 2}, {node: 2, slowdown: 2}, {node: 1, slowdown: 3}]\n"
+       "  fabric: {topology"},
+      {"fabric: {topology",
+       "degraded_nics: [{node: 0, nic: 7, factor: 0.5}, {node: 0, nic: 7, factor: 0.5}]\n"
+       "  fabric: {topology"},
+      {"length: 54 d, replicas: 100", "length: 36500 d, replicas: 1000000"},
       {"node: dgx-h100  ", "node: dgx-v100  "},
       {"node: dgx-h100  ", "node: {base: dgx-h100, nics: 3}"},
       {"fold: auto", "fold: auto\ncalibration2: x"},
@@ -178,6 +193,19 @@ TEST(BadFiles, KeysThatDisagree) {
     text += fmt::format("{} -> {}\n    {}\n", from, to, message);
   }
   expect_golden("disagreements.txt", text);
+}
+
+TEST(BadFiles, PlannedStopNeedsATierThatSurvivesIt) {
+  const std::string good = read_text_file(source_path(kExample));
+  const std::string storage = "  - {tier: storage, every: 1 h, mode: async}";
+  const std::string no_storage = replaced(good, storage, "");
+  EXPECT_EQ(parse_message(no_storage, "a.yaml"), "accepted");  // the keeper process holds a copy
+  const std::string no_keeper = replaced(no_storage, ", keeper: process", "");
+  EXPECT_EQ(parse_message(no_keeper, "a.yaml"),
+            "a.yaml:28:5: failures.2: no snapshot tier survives a planned stop; add to snapshots a "
+            "tier: storage, or keeper: process to a tier: host-memory");
+  EXPECT_EQ(parse_message(replaced(no_keeper, "class: planned", "class: c, kind: node"), "a.yaml"),
+            "accepted");
 }
 
 }  // namespace

@@ -216,6 +216,53 @@ TEST(BadValues, NegativeNumbers) {
   }
 }
 
+// Beyond every limit of the table, in the unit of the subject's own value.
+TEST(BadValues, HugeNumbers) {
+  const Subject subject("tests/scenarios/every_key.yaml");
+  std::string text;
+  for (const Place& place : subject.places) {
+    const Field* field = field_of(place);
+    if (field == nullptr || place.value.kind != Kind::scalar) continue;
+    const bool number = field->scalar == ScalarType::integer ||
+                        field->scalar == ScalarType::quantity ||
+                        field->scalar == ScalarType::interval;
+    if (!number) continue;
+    const size_t space = place.value.text.find(' ');
+    const std::string unit = space == std::string::npos ? "" : place.value.text.substr(space);
+    const std::string wrong = "1e40" + unit;
+    const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
+    text += entry_text(place, wrong, message);
+    EXPECT_NE(message.find(": must be at most "), std::string::npos) << place.path << message;
+    EXPECT_NE(message.find(fmt::format(":{}:{}: {}", place.value.where.line,
+                                       place.value.where.column, place.path)),
+              std::string::npos)
+        << message;
+  }
+  expect_golden(golden_name(subject, "huge"), text);
+}
+
+// The limits themselves are allowed, in any unit.
+TEST(BadValues, LimitsAreInside) {
+  const Subject subject("tests/scenarios/every_key.yaml");
+  for (const auto& [key, value] : Overrides{
+           {"failures.0.rate", "10 per node-day"},
+           {"failures.0.rate", "10000 per 1000 node-days"},
+           {"failures.0.arrivals.weibull", "0.1"},
+           {"failures.2.repair", "876000 h"},
+           {"job.price", "1000000 USD per gpu-hour"},
+           {"job.price", "24000000 USD per gpu-day"},
+           {"recovery.restart", "36500 d"},
+           {"snapshots.0.every", "36500 d"},
+           {"snapshots.0.every", "1000000000 iterations"},
+           {"cluster.node.nic", "1 B/s"},
+           {"cluster.slow_nodes.0.slowdown", "10000"},
+           {"cluster.degraded_nics.0.factor", "1e-6"},
+           {"campaign.replicas", "1000000"},
+       }) {
+    EXPECT_EQ(parse_message(subject.text, subject.file, {{key, value}}), "accepted") << key;
+  }
+}
+
 TEST(BadValues, UnknownNames) {
   for (const Subject& subject : subjects()) {
     std::string text;

@@ -1,5 +1,6 @@
-// Comparison of a text with a file under tests/scenarios/golden. With WINDTUNNEL_UPDATE_GOLDEN=1 in
-// the environment the file is written instead: read the difference before committing it.
+// Comparison of a text with a file of the source tree, as a rule under tests/scenarios/golden. With
+// WINDTUNNEL_UPDATE_GOLDEN=1 in the environment the file is written instead: read the difference
+// before committing it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,13 +19,18 @@ inline std::string source_path(const std::string& path) {
   return std::string(WINDTUNNEL_SOURCE_DIR) + "/" + path;
 }
 
-inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = source_path("tests/scenarios/golden/" + name);
+// The committed file at `path` of the source tree holds `text`.
+inline void expect_file(const std::string& name, const std::string& text) {
+  const std::string path = source_path(name);
   if (const char* update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN"); update && *update == '1') {
     std::ofstream(path) << text;
     return;
   }
   EXPECT_EQ(read_text_file(path), text);
+}
+
+inline void expect_golden(const std::string& name, const std::string& text) {
+  expect_file("tests/scenarios/golden/" + name, text);
 }
 
 // What Error the action throws; "accepted" if it throws none.

@@ -57,6 +57,24 @@ TEST(Schema, SameTextEveryTime) {
   EXPECT_EQ(scenario_schema(), scenario_schema());
 }
 
+// Editors find it by the first line of the scenarios beside it.
+TEST(Schema, CommittedFileIsUpToDate) {
+  expect_file("scenarios/schema.json", scenario_schema());
+}
+
+TEST(FieldTable, NumbersHaveLimitsOnBothSides) {
+  for (const Field& field : field_table()) {
+    const bool number = field.scalar == ScalarType::integer ||
+                        field.scalar == ScalarType::quantity ||
+                        field.scalar == ScalarType::interval;
+    if (!number) continue;
+    EXPECT_GE(field.low, -1e4) << field.path;
+    EXPECT_LE(field.high, 1e18) << field.path;
+    if (field.scalar != ScalarType::integer || field.path == "campaign.seed") continue;
+    EXPECT_LE(field.high, 1e8) << field.path;
+  }
+}
+
 TEST(FieldTable, EveryRowHasHelpAndAnExampleThatItAccepts) {
   for (const Field& field : field_table()) {
     EXPECT_FALSE(field.help.empty()) << field.path;

@@ -1,0 +1,140 @@
+// Rows of the field table below "cluster".
+#include "scenarios/field_rows.hpp"
+#include "scenarios/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<std::string> node_names() {
+  return names_in(library_nodes());
+}
+std::vector<std::string> gpu_names() {
+  return names_in(library_gpus());
+}
+std::vector<std::string> fabric_names() {
+  return names_in(library_fabrics());
+}
+
+Rows machine_rows() {
+  return {
+      map_row(
+          "cluster",
+          {.required = true, .example = "{nodes: 2048, node: dgx-h100}", .help = "the machine"}),
+      whole_row(
+          "cluster.nodes",
+          {.low = 1, .high = 1e6, .required = true, .example = "2048", .help = "nodes of the job"}),
+      map_row("cluster.storage", {.example = "{write: 2 TB/s, read: 2 TB/s}",
+                                  .help = "shared storage, of the whole cluster"}),
+      bandwidth_row("cluster.storage.write",
+                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
+      bandwidth_row("cluster.storage.read",
+                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
+      duration_row(
+          "cluster.storage.latency",
+          {.default_text = "50 ms", .example = "50 ms", .help = "to open and commit a file"}),
+      list_row(
+          "cluster.slow_nodes",
+          {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),
+      map_row("cluster.slow_nodes.*", {.example = "{node: 3, slowdown: 1.2}", .help = "one node"}),
+      whole_row(
+          "cluster.slow_nodes.*.node",
+          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its number, from 0"}),
+      fact_row("cluster.slow_nodes.*.slowdown", Dimension::number,
+               {.low = 1,
+                .high = 1e4,
+                .required = true,
+                .example = "1.2",
+                .help = "its computations take this many times as long"}),
+      list_row("cluster.degraded_nics", {.default_text = "[]",
+                                         .example = "[{node: 3, nic: 0, factor: 0.5}]",
+                                         .help = "NICs below their bandwidth"}),
+      map_row("cluster.degraded_nics.*",
+              {.example = "{node: 3, nic: 0, factor: 0.5}", .help = "one NIC"}),
+      whole_row(
+          "cluster.degraded_nics.*.node",
+          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its node, from 0"}),
+      whole_row(
+          "cluster.degraded_nics.*.nic",
+          {.low = 0, .high = 1000, .required = true, .example = "0", .help = "its number, from 0"}),
+      fact_row("cluster.degraded_nics.*.factor", Dimension::number,
+               {.low = 1e-6,
+                .high = 1,
+                .required = true,
+                .example = "0.5",
+                .help = "share of the bandwidth that is left"}),
+  };
+}
+
+Rows node_rows() {
+  return {
+      map_row("cluster.node", {.shorthand = "base",
+                               .required = true,
+                               .example = "dgx-h100",
+                               .help = "kind of every node: a name of the library, or a base and "
+                                       "what differs from it"}),
+      name_row("cluster.node.base", {.required = true,
+                                     .library = node_names,
+                                     .example = "dgx-h100",
+                                     .help = "the node of the library to start from"}),
+      name_row("cluster.node.gpu",
+               {.library = gpu_names, .example = "h100", .help = "kind of its GPUs"}),
+      whole_row("cluster.node.gpus",
+                {.low = 1, .high = 1000, .example = "8", .help = "GPUs, all in one NVLink domain"}),
+      bandwidth_row("cluster.node.nvlink",
+                    {.example = "450 GB/s", .help = "per GPU and direction"}),
+      whole_row("cluster.node.nics",
+                {.low = 1, .high = 1000, .example = "8", .help = "NICs of the compute fabric"}),
+      bandwidth_row("cluster.node.nic", {.example = "400 Gb/s", .help = "per NIC and direction"}),
+      bandwidth_row("cluster.node.pcie",
+                    {.example = "64 GB/s", .help = "GPU to host, per GPU and direction"}),
+      fact_row("cluster.node.host_memory", Dimension::bytes,
+               {.low = 0, .above_low = true, .high = 1e15, .example = "2 TB", .help = "per node"}),
+      bandwidth_row("cluster.node.host_memory_bandwidth",
+                    {.example = "614 GB/s", .help = "per node"}),
+      fact_row("cluster.node.cpu_cores", Dimension::number,
+               {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
+      bandwidth_row("cluster.node.storage_nic",
+                    {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
+  };
+}
+
+Rows fabric_rows() {
+  return {
+      map_row("cluster.fabric", {.shorthand = "base",
+                                 .example = "{topology: rail-fat-tree, nodes_per_pod: 384}",
+                                 .help = "the network between nodes: a name of the library, or its "
+                                         "form"}),
+      name_row("cluster.fabric.base", {.default_text = "full-bisection",
+                                       .library = fabric_names,
+                                       .example = "full-bisection",
+                                       .help = "the fabric of the library to start from"}),
+      name_row("cluster.fabric.topology",
+               {.names = {"rail-fat-tree", "fat-tree"},
+                .example = "rail-fat-tree",
+                .help = "NIC i of each node of a pod on a rail of its own, or all NICs of a pod on "
+                        "one level of leaves"}),
+      whole_row("cluster.fabric.nodes_per_pod", {.low = 0,
+                                                 .high = 1e6,
+                                                 .example = "384",
+                                                 .help = "nodes of a pod; 0: one pod holds all"}),
+      fact_row("cluster.fabric.pod_oversubscription", Dimension::number,
+               {.low = 1,
+                .high = 1e6,
+                .example = "7",
+                .help = "NIC bandwidth of a pod / bandwidth of its uplinks"}),
+      duration_row("cluster.fabric.hop_latency",
+                   {.example = "300 ns", .help = "of one switch with its cables"}),
+  };
+}
+
+}  // namespace
+
+Rows cluster_rows() {
+  Rows all;
+  for (const Rows& rows : {machine_rows(), node_rows(), fabric_rows()}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+}  // namespace windtunnel
