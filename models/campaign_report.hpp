@@ -1,6 +1,7 @@
 // How much of months of wall time became progress.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ struct Estimate {
   bool operator==(const Estimate&) const = default;
 };
 // One sample: low = high = mean. Quantiles interpolate linearly between order statistics (Hyndman
-// and Fan, 1996, type 7). Infinite as a whole when a sample is infinite. Throws Error when empty.
-Estimate estimate(std::vector<double> samples);
+// and Fan, 1996, type 7). The interval is cut at what the quantity can be: 0 and `most` (1 for a
+// share). Infinite as a whole when a sample is infinite. Throws Error when empty.
+Estimate estimate(std::vector<double> samples,
+                  double most = std::numeric_limits<double>::infinity());
 
 enum class Loss {
   stall,     // iterations take longer while snapshots are taken; snapshots before planned stops

@@ -93,10 +93,12 @@ class Reduction {
   CampaignReport report() const {
     CampaignReport report;
     report.replicas = static_cast<int>(results_.size());
-    report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); });
-    report.ettr = over([](const ReplicaResult& r) {
-      return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);
-    });
+    report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); }, 1);
+    report.ettr = over(
+        [](const ReplicaResult& r) {
+          return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);
+        },
+        1);
     report.wall_s = over([](const ReplicaResult& r) { return r.wall_s; });
     report.useful_s = over([](const ReplicaResult& r) { return r.useful_s; });
     for (int loss = 0; loss < kLosses; ++loss) {
@@ -112,11 +114,11 @@ class Reduction {
 
  private:
   template <class Value>
-  Estimate over(Value value) const {
+  Estimate over(Value value, double most = std::numeric_limits<double>::infinity()) const {
     std::vector<double> samples;
     samples.reserve(results_.size());
     for (const ReplicaResult& result : results_) samples.push_back(value(result));
-    return estimate(std::move(samples));
+    return estimate(std::move(samples), most);
   }
 
   // Failures of the classes that belong.
@@ -166,7 +168,7 @@ class Reduction {
         for (const std::size_t tier : tiers) sum += result.restored_from[tier];
         shares.push_back(static_cast<double>(sum) / static_cast<double>(all));
       }
-      if (!shares.empty()) report.survival[name] = estimate(std::move(shares));
+      if (!shares.empty()) report.survival[name] = estimate(std::move(shares), 1);
     }
   }
 

@@ -37,5 +37,13 @@ TEST(CampaignReport, NoSampleIsAnError) {
   EXPECT_THROW(estimate({}), Error);
 }
 
+TEST(Estimate, IntervalsStayWhereTheQuantityCanBe) {
+  // Mean 1/3, half width 4.30 * 0.577 / sqrt(3) = 1.43.
+  const Estimate share = estimate({0, 0, 1}, 1);
+  EXPECT_EQ(share.low, 0);
+  EXPECT_EQ(share.high, 1);
+  EXPECT_NEAR(estimate({0, 0, 1}).high, 1.0 / 3 + 4.302653 / 3, 1e-6);
+}
+
 }  // namespace
 }  // namespace windtunnel
