@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <system_error>
 
 #include "models/base/error.hpp"
 
@@ -26,7 +26,7 @@ void write_stream(const std::string& text, FILE* stream, const char* name) {
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw Error(Location{path}, what, ExitCode::usage);
+  throw Error(Location{path}, what, ExitCode::failed);
 }
 
 }  // namespace
@@ -61,10 +61,11 @@ void Progress::show(const std::string& text) {
 }
 
 void prepare_folder(const std::string& folder) {
-  if (fs::exists(folder) && !fs::is_directory(folder)) {
-    fail(folder, "is a file; --out takes a folder");
-  }
   std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (!error && fs::exists(status) && !fs::is_directory(status)) {
+    throw Error(Location{folder}, "is a file; --out takes a folder");
+  }
   fs::create_directories(folder, error);
   if (error) fail(folder, fmt::format("cannot make the folder: {}", error.message()));
 }
@@ -76,7 +77,7 @@ void write_file(const std::string& path, const std::string& content) {
   out.close();
   std::error_code error;
   if (out.fail()) {
-    error = std::make_error_code(std::errc(errno));
+    error = std::error_code(errno, std::generic_category());
   } else {
     fs::rename(temporary, path, error);
   }
@@ -85,16 +86,6 @@ void write_file(const std::string& path, const std::string& content) {
     fs::remove(temporary, ignored);
     fail(path, fmt::format("cannot write: {}", error.message()));
   }
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  if (!in || fs::is_directory(path) || !(content << in.rdbuf())) {
-    fail(path, fmt::format("cannot read: {}",
-                           fs::exists(path) ? "no readable file, or empty" : "no such file"));
-  }
-  return content.str();
 }
 
 }  // namespace windtunnel

@@ -28,13 +28,12 @@ class Progress {
   bool shown_ = false;
 };
 
-// Makes the folder where it is missing. Throws Error when a file is in the way, or on a failure of
-// the system.
+// Makes the folder where it is missing. Throws Error: usage when a file is in the way, failed when
+// the system refuses.
 void prepare_folder(const std::string& folder);
 
-// Writes to a temporary file beside it and renames, so that a reader never sees half a file.
+// Writes to a temporary file beside it and renames, so that a reader never sees half a file. Throws
+// Error (failed) with the system's reason.
 void write_file(const std::string& path, const std::string& content);
-
-std::string read_file(const std::string& path);  // throws Error
 
 }  // namespace windtunnel

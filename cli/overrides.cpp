@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "traces/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,12 +16,6 @@ std::pair<std::string, std::string> split_assignment(const std::string& option,
                             option == "--set" ? "--set layout.pp=8" : "--vary layout.pp=4,8,16"));
   }
   return {argument.substr(0, equals), argument.substr(equals + 1)};
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 // Tracks whether a comma separates values: not inside of quotes, brackets or braces.
@@ -77,7 +72,7 @@ std::vector<std::string> split_values(const std::string& argument, const std::st
     throw Error(fmt::format("--vary '{}': a bracket or quote is left open", argument));
   }
   for (std::string& part : parts) {
-    part = trimmed(part);
+    part = std::string(trimmed(part));
     if (part.empty()) throw Error(fmt::format("--vary '{}': a value is empty", argument));
   }
   return parts;

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "report/page.hpp"
+#include "traces/text.hpp"
 
 namespace windtunnel {
 

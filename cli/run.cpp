@@ -26,13 +26,22 @@ struct RunOptions {
   int threads = 0;
 };
 
-void write_folder(const Record& record, const std::string& folder) {
+// What was written, and what the trace leaves out.
+std::string write_folder(const Record& record, const std::string& folder) {
   const Json document = page_document(record);
   write_file(folder + "/record.json", json_text(document, -1));
   write_file(folder + "/report.html", html_page(document));
   std::ostringstream trace;
-  write_perfetto(trace, record.plan, record.timeline);
+  const int left_out = write_perfetto(trace, record.plan, record.timeline);
   write_file(folder + "/trace.json", trace.str());
+  std::string text = fmt::format(
+      "\nwrote {0}/report.html, {0}/trace.json (for ui.perfetto.dev), {0}/record.json\n", folder);
+  if (left_out > 0) {
+    const size_t recorded = record.timeline.ranks.size();
+    text += fmt::format("trace.json holds the first {} of {} recorded ranks\n", recorded - left_out,
+                        recorded);
+  }
+  return text;
 }
 
 std::string timing_text(const Record& record) {
@@ -56,17 +65,12 @@ ExitCode run(const RunOptions& options) {
   if (!options.out.empty()) prepare_folder(options.out);
   if (options.explain) print_human(explain_text(the_case.values) + "\n", options.json);
   const Record record = simulate_with_progress(the_case, options);
-  if (!options.out.empty()) write_folder(record, options.out);
+  std::string written;
+  if (!options.out.empty()) written = write_folder(record, options.out);
   if (options.json) print_result(json_text(run_document(record, options.timing)));
   std::string text = summary_text(summarise(record), human_style(options.json));
   if (options.timing) text += timing_text(record);
-  if (!options.out.empty()) {
-    text += fmt::format(
-        "\nwrote {0}/report.html, {0}/trace.json (for ui.perfetto.dev), "
-        "{0}/record.json\n",
-        options.out);
-  }
-  print_human(text, options.json);
+  print_human(text + written, options.json);
   return ExitCode::ok;
 }
 

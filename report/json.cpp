@@ -1,13 +1,21 @@
 #include "report/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "report/summary.hpp"
 
 namespace windtunnel {
 namespace {
 
 Json estimate_json(const Estimate& estimate) {
+  if (!std::isfinite(estimate.mean)) return nullptr;
   return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+Json known_json(const Estimate& estimate) {
+  return is_known(estimate) ? estimate_json(estimate) : Json(nullptr);
 }
 
 Json estimates_json(const std::map<std::string, Estimate>& estimates) {
@@ -64,8 +72,7 @@ Json campaign_json(const CampaignReport& report) {
           {"wall_s", estimate_json(report.wall_s)},
           {"useful_s", estimate_json(report.useful_s)},
           {"job",
-           {{"days", estimate_json(report.job_days)},
-            {"cost_usd", estimate_json(report.job_cost_usd)}}},
+           {{"days", known_json(report.job_days)}, {"cost_usd", known_json(report.job_cost_usd)}}},
           {"failures", estimates_json(report.failures)},
           {"lost_s", lost},
           {"survival", estimates_json(report.survival)}};

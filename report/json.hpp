@@ -3,7 +3,9 @@
 // The same input gives the same bytes: figures of our own run's clock appear only on request.
 // Seconds, bytes and FLOP/s throughout. In `iteration.bubble`, `makespan` and `longest_stage` are
 // seconds and `idle` is a share (models/iteration_report.hpp). An estimate is {mean, low, high}:
-// mean over replicas with its 95 % confidence interval.
+// mean over replicas with its 95 % confidence interval. What is not known or not finite is null:
+// `campaign.job.days` without tokens, `campaign.job.cost_usd` without tokens or price, both when
+// some replica makes no progress, and any other estimate or number that is not finite.
 #pragma once
 
 #include <nlohmann/json.hpp>

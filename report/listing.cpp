@@ -242,6 +242,30 @@ Json calibration_document() {
   return {{"calibrations", array}};
 }
 
+struct CompressorKind {
+  std::string_view name;
+  std::string_view help;
+};
+
+constexpr CompressorKind kCompressors[] = {
+    {"none", "gradients travel as they are; the only choice of this version"}};
+
+TextTable compressor_table() {
+  TextTable table{{{"compressor"}, {"what it is"}}, {}};
+  for (const CompressorKind& kind : kCompressors) {
+    table.rows.push_back({std::string(kind.name), std::string(kind.help)});
+  }
+  return table;
+}
+
+Json compressor_document() {
+  Json array = Json::array();
+  for (const CompressorKind& kind : kCompressors) {
+    array.push_back({{"name", kind.name}, {"help", kind.help}});
+  }
+  return {{"compressors", array}};
+}
+
 // Every kind of tier that a scenario can name; with and without what changes what it survives.
 struct TierKind {
   SnapshotTier tier;
@@ -301,6 +325,7 @@ const std::vector<Listing>& listings() {
       {"models", "transformers of the library", model_table, model_document},
       {"fabrics", "networks of the library", fabric_table, fabric_document},
       {"schedules", "pipeline schedules", schedule_table, schedule_document},
+      {"compressors", "compressors of the gradients", compressor_table, compressor_document},
       {"calibrations", "fitted cost models, parameters by origin", calibration_table,
        calibration_document},
       {"snapshots", "snapshot tiers", snapshot_table, snapshot_document}};

@@ -1,4 +1,5 @@
-// What the program knows by name: the library, schedules and snapshot tiers, as tables and as JSON.
+// What the program knows by name: the library, schedules, compressors and snapshot tiers,
+// as tables and as JSON.
 #pragma once
 
 #include <string_view>

@@ -109,10 +109,6 @@ std::string days_text(const Estimate& days) {
   return fmt::format("{:.1f} days ({:.1f} .. {:.1f})", days.mean, days.low, days.high);
 }
 
-bool is_known(const Estimate& estimate) {
-  return estimate.mean > 0 && std::isfinite(estimate.mean);
-}
-
 // What tells that snapshots or repairs do not keep up.
 void add_warnings(const CampaignReport& report, SummarySection& section) {
   constexpr double kWorthALine = 0.05;  // shown with one decimal
@@ -195,6 +191,10 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 }
 
 }  // namespace
+
+bool is_known(const Estimate& estimate) {
+  return estimate.mean > 0 && std::isfinite(estimate.mean);
+}
 
 std::string with_separators(double count) {
   std::string digits = fmt::format("{:.0f}", count);

@@ -27,6 +27,10 @@ struct Summary {
 
 Summary summarise(const Record& record);
 
+// Of the whole job's days and cost: false where no tokens or no price are given (0), and where some
+// replica makes no progress (infinite).
+bool is_known(const Estimate& estimate);
+
 // "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
 std::string layout_text(const Layout& layout);
 

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "traces/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -85,12 +82,6 @@ class CsvScanner {
   int line_ = 1;
 };
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 // The whole text as a number of type T.
 template <typename T>
 std::optional<T> parse_whole(std::string_view text) {
@@ -130,15 +121,7 @@ CsvTable CsvTable::parse(std::string_view text, std::string file) {
 }
 
 CsvTable CsvTable::read(const std::string& path) {
-  // A directory opens like a file, and fails only when it is read.
-  if (std::filesystem::is_directory(path)) throw Error({path, 0, 0}, "is a directory");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw Error({path, 0, 0},
-                fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-  }
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  return parse(text, path);
+  return parse(read_file(path), path);
 }
 
 bool CsvTable::has(std::string_view column) const {

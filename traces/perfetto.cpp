@@ -173,10 +173,12 @@ class Writer {
 
 }  // namespace
 
-void write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline,
-                    const PerfettoOptions& options) {
-  const int ranks = std::min<int>(options.max_ranks, static_cast<int>(timeline.ranks.size()));
+int write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline,
+                   const PerfettoOptions& options) {
+  const int recorded = static_cast<int>(timeline.ranks.size());
+  const int ranks = std::min(options.max_ranks, recorded);
   Writer(out, plan, timeline, ranks).write();
+  return recorded - ranks;
 }
 
 }  // namespace windtunnel

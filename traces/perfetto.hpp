@@ -15,8 +15,9 @@ struct PerfettoOptions {
   int max_ranks = 64;  // recorded ranks written, the first ones: large traces crash the viewer
 };
 
-// Streams to `out`; the same bytes for the same input.
-void write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline,
-                    const PerfettoOptions& options = {});
+// Streams to `out`; the same bytes for the same input. Returns how many recorded ranks were left
+// out. Throws Error (failed) when the iteration is longer than 292 years.
+int write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline,
+                   const PerfettoOptions& options = {});
 
 }  // namespace windtunnel

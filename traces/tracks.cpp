@@ -32,7 +32,12 @@ std::vector<Track> assign_lanes(std::int16_t stream, std::vector<TrackEvent> eve
 }  // namespace
 
 std::int64_t nanoseconds(double seconds) {
-  return std::llround(seconds * 1e9);
+  constexpr double kLimit_ns = 0x1p63;
+  const double exact_ns = seconds * 1e9;
+  if (!(std::abs(exact_ns) < kLimit_ns)) {
+    throw Error("the iteration is longer than 292 years and cannot be drawn", ExitCode::failed);
+  }
+  return std::llround(exact_ns);
 }
 
 TimelineTracks::TimelineTracks(const Plan& plan, const Timeline& timeline)

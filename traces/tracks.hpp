@@ -13,7 +13,8 @@
 
 namespace windtunnel {
 
-std::int64_t nanoseconds(double seconds);  // rounded to the nearest
+// Rounded to the nearest. Throws Error (failed) beyond 2^63 ns, about 292 years.
+std::int64_t nanoseconds(double seconds);
 
 struct TrackEvent {
   TaskIndex task = 0;

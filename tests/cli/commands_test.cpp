@@ -76,6 +76,24 @@ TEST(RunCommand, AFullDiskIsAnError) {
   EXPECT_NE(result.err.find("cannot write to standard output"), std::string::npos) << result.err;
 }
 
+TEST(RunCommand, PathsTheSystemRefusesAreErrors) {
+  const std::string long_name(5000, 'x');
+  const std::pair<std::string, int> cases[] = {
+      {"run scenarios/small.yaml --out " + long_name, 1},
+      {"run scenarios/small.yaml --out CMakeLists.txt/out", 1},
+      {"run scenarios/small.yaml --out /proc/no-such-folder", 1},
+      {"report " + long_name, 2},
+      {"report CMakeLists.txt", 2},
+      {"validate schedules " + long_name, 2},
+      {"validate schedules tests", 2}};
+  for (const auto& [arguments, exit_code] : cases) {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << arguments;
+    EXPECT_NE(result.err.find("cannot"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
+  }
+}
+
 TEST(CompareCommand, ListsInfeasiblePointsWithoutFailing) {
   const std::string folder = scratch_folder("compare");
   const ProgramResult result = run_program(
@@ -110,8 +128,8 @@ TEST(SchemaCommand, PrintsASchema) {
 }
 
 TEST(ListCommand, EveryListIsATableAndADocument) {
-  for (const std::string what :
-       {"gpus", "nodes", "models", "fabrics", "schedules", "calibrations", "snapshots"}) {
+  for (const std::string what : {"gpus", "nodes", "models", "fabrics", "schedules", "compressors",
+                                 "calibrations", "snapshots"}) {
     const ProgramResult table = run_program("list " + what);
     EXPECT_EQ(table.exit_code, 0) << table.err;
     EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 1) << what;

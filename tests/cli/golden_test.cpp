@@ -42,6 +42,7 @@ const GoldenCase kCases[] = {
     {"compare-all-infeasible", "compare scenarios/small.yaml --vary layuot.pp=1,2"},
     {"list-unknown", "list gpu"},
     {"list-gpus", "list gpus"},
+    {"list-compressors", "list compressors"},
     {"list-schedules", "list schedules"},
     {"list-snapshots", "list snapshots"},
     {"list-snapshots-json", "list snapshots --json"},

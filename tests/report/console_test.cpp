@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "report/table.hpp"
@@ -54,6 +55,26 @@ TEST(Summary, SaysWhenSnapshotsOrTheJobDoNotKeepUp) {
   EXPECT_NE(text.find("12.0 snapshots to storage"), std::string::npos) << text;
   EXPECT_NE(text.find("never"), std::string::npos) << text;
   EXPECT_EQ(text.find(" inf"), std::string::npos) << text;
+}
+
+TEST(Summary, SaysNothingOfUnknownDaysAndCost) {
+  const auto mentions = [](const Record& record) {
+    const Summary summary = summarise(record);
+    std::vector<std::string> labels;
+    for (const SummaryRow& figure : summary.figures) labels.push_back(figure.label);
+    for (const SummarySection& section : summary.sections) {
+      for (const SummaryRow& row : section.rows) labels.push_back(row.label);
+    }
+    return std::count_if(labels.begin(), labels.end(), [](const std::string& label) {
+      return label == "whole job" || label == "cost" || label == "days to train" || label == "USD";
+    });
+  };
+  Record record = sample_record();
+  EXPECT_EQ(mentions(record), 4);
+  record.campaign->job_cost_usd = {};
+  EXPECT_EQ(mentions(record), 2);
+  record.campaign->job_days = {};
+  EXPECT_EQ(mentions(record), 0);
 }
 
 TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {

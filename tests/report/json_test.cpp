@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
@@ -62,6 +64,21 @@ TEST(RunDocument, ClockFiguresOnlyOnRequest) {
 TEST(RunDocument, WithoutCampaignItIsNull) {
   const Json run = run_document(sample_record({.campaign = false}), false);
   EXPECT_TRUE(run["campaign"].is_null());
+}
+
+TEST(RunDocument, WhatIsNotKnownIsNull) {
+  Record record = sample_record();
+  record.campaign->job_days = {};  // no tokens asked for
+  record.campaign->job_cost_usd = {};
+  Json job = run_document(record, false)["campaign"]["job"];
+  EXPECT_EQ(job.dump(), R"({"days":null,"cost_usd":null})");
+  const double never = std::numeric_limits<double>::infinity();
+  record.campaign->job_days = {never, never, never, never, never};
+  record.campaign->wall_s.mean = std::numeric_limits<double>::quiet_NaN();
+  const Json campaign = run_document(record, false)["campaign"];
+  EXPECT_TRUE(campaign["job"]["days"].is_null());
+  EXPECT_TRUE(campaign["wall_s"].is_null());
+  EXPECT_EQ(run_document(sample_record(), false)["campaign"]["job"]["days"]["mean"], 77.5);
 }
 
 TEST(CompareDocument, SeparatesInfeasiblePoints) {

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <utility>
+
+#include "models/base/error.hpp"
+#include "traces/tracks.hpp"
 
 namespace windtunnel {
 namespace {
@@ -140,6 +144,31 @@ TEST(Perfetto, LimitsRanks) {
   for (const json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("pid"), 0);
   EXPECT_EQ(events_of(trace, "X").size(), 5u);
   EXPECT_TRUE(events_of(trace, "s").empty());
+}
+
+TEST(Perfetto, CountsTheRanksLeftOut) {
+  const Sample s = sample();
+  std::ostringstream out;
+  EXPECT_EQ(write_perfetto(out, s.plan, s.timeline, {.max_ranks = 1}), 1);
+  EXPECT_EQ(write_perfetto(out, s.plan, s.timeline, {.max_ranks = 2}), 0);
+  EXPECT_EQ(write_perfetto(out, s.plan, s.timeline, {.max_ranks = 64}), 0);
+}
+
+TEST(Perfetto, WhatIsTooLongForNanosecondsIsAnError) {
+  EXPECT_EQ(nanoseconds(1.5e-9), 2);
+  EXPECT_EQ(nanoseconds(9.2e9), 9'200'000'000'000'000'000);
+  for (const double seconds : {9.3e9, std::numeric_limits<double>::infinity()}) {
+    try {
+      nanoseconds(seconds);
+      ADD_FAILURE() << "accepted: " << seconds;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::failed);
+      EXPECT_NE(std::string(error.what()).find("292 years"), std::string::npos);
+    }
+  }
+  Sample s = sample();
+  s.timeline.ranks[0].spans[0].end_s = 1e10;
+  EXPECT_THROW(trace_text(s), Error);
 }
 
 TEST(Perfetto, SameBytesTwice) {

@@ -56,7 +56,7 @@ drawShares(
 );
 
 const second = pair();
-if (result.campaign) {
+if (result.campaign?.wall_s) {
   const lost = Object.entries(result.campaign.lost_s).map(([cause, x]) => [cause, x.mean]);
   drawShares(
     panel(second, "Where the wall time goes (campaign)", 300),

@@ -1,0 +1,45 @@
+#include "traces/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(Text, Trims) {
+  EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+  EXPECT_EQ(trimmed(" \t"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(Text, ReadsAWholeFile) {
+  const std::string path = testing::TempDir() + "windtunnel-text";
+  const std::string content = std::string(100'000, 'x') + '\0' + "\r\nend";
+  std::ofstream(path, std::ios::binary) << content;
+  EXPECT_EQ(read_file(path), content);
+  std::ofstream(path, std::ios::binary | std::ios::trunc);
+  EXPECT_EQ(read_file(path), "");
+}
+
+TEST(Text, WhatCannotBeReadIsTheUsersFault) {
+  const std::pair<std::string, std::string> cases[] = {
+      {testing::TempDir() + "no-such-file", "No such file"},
+      {testing::TempDir(), "Is a directory"},
+      {testing::TempDir() + std::string(5000, 'x'), "File name too long"}};
+  for (const auto& [path, reason] : cases) {
+    try {
+      read_file(path);
+      ADD_FAILURE() << "read: " << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_NE(std::string(error.what()).find("cannot be read: " + reason), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,14 @@
+// Text as it comes from files and users.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace windtunnel {
+
+// The whole file. Throws Error (usage) with the system's reason when it cannot be read.
+std::string read_file(const std::string& path);
+
+std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
+
+}  // namespace windtunnel
