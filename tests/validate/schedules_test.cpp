@@ -93,5 +93,29 @@ TEST(ValidateSchedules, ImpossibleRowsAreSkippedAndUnknownColumnsRejected) {
   EXPECT_THROW(validate_schedules(write_file("other.csv", "a,b\n1,2\n")), Error);
 }
 
+TEST(ValidateSchedules, AFileWithoutRowsOrWithInfinitePeaksIsAnError) {
+  const std::string header =
+      "schedule,p,m,v,T_F,T_I,T_W,T_comm,makespan,max_stage_span,makespan_minus_max_busy,"
+      "peak_act_max,peak_act_per_rank\n";
+  EXPECT_THROW(validate_schedules(write_file("no_rows.csv", header)), Error);
+  EXPECT_THROW(validate_schedules(
+                   write_file("infinite_peaks.csv", header + "1f1b,2,2,1,1,1,1,0,9,9,3,2,inf 1\n")),
+               Error);
+}
+
+TEST(ValidateSchedules, TimesTooLongToAddAreSkipped) {
+  const std::string path = write_file("too_long.csv",
+                                      "model,p,m,T_F_ms,T_B_ms,T_W_ms,T_comm_ms,bubble_1F1B\n"
+                                      "x,2,1000,1e308,1e308,1e308,0,0.5\n"
+                                      "x,2,8,0,0,0,0,0.5\n");
+  const ValidationReport report = validate_schedules(path);
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_EQ(report.skipped[0].id, path + ":2");
+  // No work at all has no bubble, and the closed formula would divide by it.
+  ASSERT_EQ(report.families.size(), 1U);
+  EXPECT_EQ(report.families[0].rows, 1);
+  EXPECT_TRUE(report.families[0].baselines.empty());
+}
+
 }  // namespace
 }  // namespace windtunnel

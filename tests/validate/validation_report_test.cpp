@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace windtunnel {
 namespace {
@@ -56,6 +57,25 @@ TEST(ValidationReport, RankCorrelationCountsTies) {
   summarise_families(report, {});
   // Pairs: tied in measured 1, tied in predicted 2 of 6; concordant 1, discordant 2.
   EXPECT_NEAR(*report.families[0].kendall_tau, -1 / std::sqrt(5.0 * 4.0), 1e-12);
+}
+
+TEST(ValidationReport, WhatIsNotFiniteIsLeftOutWithTheReason) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  ValidationReport report;
+  report.rows = {row("a", 10, 11), row("a", 10, std::nan("")), row("a", 1e-300, 1e300),
+                 row("a", 10, 12), row("a", 10, 10)};
+  report.rows[0].baselines = {{"sometimes", 5}, {"never", std::nan("")}};
+  report.rows[3].baselines = {{"sometimes", infinity}, {"never", infinity}};
+  report.rows[4].high = infinity;
+  summarise_families(report, {});
+  ASSERT_EQ(report.rows.size(), 2U);
+  ASSERT_EQ(report.skipped.size(), 3U);
+  EXPECT_EQ(report.skipped[0].id, "a:1");
+  EXPECT_NE(report.skipped[0].reason.find("not finite"), std::string::npos);
+  ASSERT_EQ(report.families.size(), 1U);
+  EXPECT_EQ(report.families[0].rows, 2);
+  EXPECT_NEAR(report.families[0].mape, 0.15, 1e-12);
+  EXPECT_EQ(report.families[0].baselines, (std::map<std::string, double>{{"sometimes", 0.5}}));
 }
 
 TEST(ValidationReport, OneNameWithTwoMetricsIsTwoFamilies) {

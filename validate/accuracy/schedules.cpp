@@ -176,7 +176,7 @@ std::vector<double> numbers_of(const CsvTable& table, size_t row, size_t column,
       continue;
     }
     const auto [next, error] = std::from_chars(at, end, numbers.emplace_back());
-    if (error != std::errc()) break;
+    if (error != std::errc() || !std::isfinite(numbers.back())) break;
     at = next;
   }
   if (at != end || static_cast<int>(numbers.size()) != expected) {
@@ -265,6 +265,7 @@ ValidationReport validate_executor_rows(const CsvTable& table) {
 
 ValidationReport validate_schedules(const std::string& csv_path) {
   const CsvTable table = CsvTable::read(csv_path);
+  if (table.rows() == 0) throw Error(Location{csv_path}, "holds a header but no rows");
   if (table.has("makespan")) return validate_executor_rows(table);
   const auto& header = table.header();
   if (std::any_of(header.begin(), header.end(),

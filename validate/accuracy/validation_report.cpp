@@ -49,6 +49,7 @@ ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
   family.rows = static_cast<int>(rows.size());
   family.worst = *rows.front();
   std::vector<double> errors;
+  std::map<std::string, int> with_baseline;
   int with_interval = 0;
   int covered = 0;
   for (const ValidationRow* row : rows) {
@@ -61,8 +62,11 @@ ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
       covered += row->low <= row->measured && row->measured <= row->high;
     }
     for (const auto& [name, predicted] : row->baselines) {
-      family.baselines[name] +=
-          relative_error_of(predicted, row->measured) / static_cast<double>(rows.size());
+      const double error = relative_error_of(predicted, row->measured);
+      if (!std::isfinite(error)) continue;
+      // A running mean: no sum to overflow.
+      double& mean = family.baselines[name];
+      mean += (error - mean) / ++with_baseline[name];
     }
   }
   std::sort(errors.begin(), errors.end());
@@ -71,6 +75,19 @@ ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
   family.kendall_tau = kendall_tau_b(rows);
   if (with_interval > 0) family.coverage90 = static_cast<double>(covered) / with_interval;
   return family;
+}
+
+bool is_finite(const ValidationRow& row) {
+  return std::isfinite(row.relative_error()) && std::isfinite(row.low) && std::isfinite(row.high);
+}
+
+void skip_rows_not_finite(ValidationReport& report) {
+  for (const ValidationRow& row : report.rows) {
+    if (is_finite(row)) continue;
+    report.skipped.push_back(
+        {row.id, row.metric + ": the prediction, its interval or its error is not finite"});
+  }
+  std::erase_if(report.rows, [](const ValidationRow& row) { return !is_finite(row); });
 }
 
 }  // namespace
@@ -84,6 +101,7 @@ double ValidationRow::relative_error() const {
 }
 
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes) {
+  skip_rows_not_finite(report);
   std::vector<std::vector<const ValidationRow*>> groups;
   std::map<std::pair<std::string, std::string>, size_t> group_of;
   for (const ValidationRow& row : report.rows) {

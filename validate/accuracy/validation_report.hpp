@@ -57,7 +57,8 @@ struct ValidationReport {
   std::vector<SkippedRow> skipped;
 };
 
-// Sums up `report.rows` into `report.families`. `notes` by family name.
+// Sums up `report.rows` into `report.families`. `notes` by family name. Rows that are not finite
+// move to `report.skipped`; the error of a baseline is the mean over the rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
 }  // namespace windtunnel
