@@ -25,7 +25,7 @@ struct Communication {
 };
 
 struct Campaign {
-  double length_s = 0;               // 0: no campaign
+  double length_s = 0;  // 0: no campaign
   int replicas = 100;
   std::uint64_t seed = 1;
 };
@@ -37,7 +37,7 @@ struct Job {
   Batch batch;
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
-  std::string schedule = "1f1b";     // a name of policies/schedules
+  std::string schedule = "1f1b";  // a name of policies/schedules
   Communication communication;
   Calibration calibration;
   FoldMode fold = FoldMode::automatic;
@@ -46,7 +46,7 @@ struct Job {
   std::vector<FailureClass> failures;
   RecoveryPolicy recovery;
   Campaign campaign;
-  double tokens = 0;                 // to train on; 0: days and cost are not reported
+  double tokens = 0;  // to train on; 0: days and cost are not reported
   double price_usd_per_gpu_s = 0;
   // Weakest origin of the numbers that lost time rests on (rates, repair, detection, restart).
   Origin failure_origin = Origin::assumed;

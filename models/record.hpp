@@ -12,23 +12,23 @@
 namespace windtunnel {
 
 struct Record {
-  std::string scenario;                     // name
-  std::string key;                          // stable key of the case
-  std::map<std::string, std::string> set;   // what --set and --vary changed
+  std::string scenario;                    // name
+  std::string key;                         // stable key of the case
+  std::map<std::string, std::string> set;  // what --set and --vary changed
   std::string version;
 
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
-  OriginShares origin{};                    // shares of the predicted wall time, sum 1
-  std::string memory_excess;                // not empty: does not fit, and why
+  OriginShares origin{};      // shares of the predicted wall time, sum 1
+  std::string memory_excess;  // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;
   std::vector<PathStep> critical_path;
 
   int ranks = 0;
-  double wall_s = 0;                        // of the simulation itself
+  double wall_s = 0;  // of the simulation itself
   double peak_rss_bytes = 0;
 };
 

@@ -8,25 +8,25 @@
 namespace windtunnel {
 
 enum class ActionKind : std::uint8_t {
-  forward,           // F
-  backward,          // B: input and weight gradient at once
-  backward_input,    // I
-  backward_weight,   // W
+  forward,          // F
+  backward,         // B: input and weight gradient at once
+  backward_input,   // I
+  backward_weight,  // W
 };
 
 struct Action {
   ActionKind kind = ActionKind::forward;
-  std::int32_t stage = 0;        // global: chunk * pp + rank for interleaved placement
+  std::int32_t stage = 0;  // global: chunk * pp + rank for interleaved placement
   std::int32_t microbatch = 0;
 };
 
 struct Schedule {
   std::string name;
-  int ranks = 0;                 // p
-  int chunks = 1;                // v, per rank
-  int microbatches = 0;          // m
-  std::vector<int> rank_of_stage;             // size ranks * chunks
-  std::vector<std::vector<Action>> actions;   // [rank]
+  int ranks = 0;                             // p
+  int chunks = 1;                            // v, per rank
+  int microbatches = 0;                      // m
+  std::vector<int> rank_of_stage;            // size ranks * chunks
+  std::vector<std::vector<Action>> actions;  // [rank]
 
   int stages() const { return ranks * chunks; }
 };

@@ -10,14 +10,14 @@
 namespace windtunnel {
 
 struct ScheduleKind {
-  std::string_view name;       // "interleaved-1f1b"
+  std::string_view name;  // "interleaved-1f1b"
   std::string_view help;
-  std::string_view source;     // paper
+  std::string_view source;  // paper
   // Throws Error that says why when the theory forbids (p, m, v).
   Schedule (*generate)(int ranks, int microbatches, int chunks);
 };
 
-const std::vector<ScheduleKind>& schedule_kinds();   // gpipe, 1f1b, interleaved-1f1b
+const std::vector<ScheduleKind>& schedule_kinds();  // gpipe, 1f1b, interleaved-1f1b
 
 // Throws Error with the nearest name for an unknown schedule, and for numbers below 1 or absurdly
 // large (more than 1e8 forwards).

@@ -10,8 +10,8 @@
 namespace windtunnel {
 
 struct SimulateOptions {
-  int threads = 0;                                   // for the campaign; 0: all cores
-  bool allow_oom = false;                            // simulate although it does not fit in memory
+  int threads = 0;         // for the campaign; 0: all cores
+  bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
 };
 

@@ -4,10 +4,14 @@ namespace windtunnel {
 
 const char* to_string(Origin origin) {
   switch (origin) {
-    case Origin::measured: return "measured";
-    case Origin::published: return "published";
-    case Origin::spec: return "spec";
-    case Origin::assumed: return "assumed";
+    case Origin::measured:
+      return "measured";
+    case Origin::published:
+      return "published";
+    case Origin::spec:
+      return "spec";
+    case Origin::assumed:
+      return "assumed";
   }
   return "unknown";
 }

@@ -13,7 +13,9 @@ enum class Origin { measured, published, spec, assumed };
 inline constexpr int kOrigins = 4;
 
 // A result is as strong as the weakest number that it rests on.
-inline Origin weakest(Origin a, Origin b) { return std::max(a, b); }
+inline Origin weakest(Origin a, Origin b) {
+  return std::max(a, b);
+}
 
 const char* to_string(Origin origin);
 

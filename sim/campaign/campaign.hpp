@@ -46,7 +46,7 @@ struct IterationTable {
 };
 
 struct CampaignInputs {
-  int nodes = 1;                 // that the job runs on, without spares
+  int nodes = 1;  // that the job runs on, without spares
   IterationTable table;
   std::vector<FailureClass> failures;
   RecoveryPolicy recovery;

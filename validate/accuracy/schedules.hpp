@@ -12,7 +12,8 @@
 namespace windtunnel {
 
 // Rows of schedules that this build does not have are skipped with the reason. Throws Error for a
-// file with neither set of columns or without rows, and with file:line:column for a cell that cannot be read.
+// file with neither set of columns or without rows, and with file:line:column for a cell that
+// cannot be read.
 //
 // Bubble rates: columns model, p, m, T_F_ms, T_B_ms (input gradient), T_W_ms, T_comm_ms and one
 // bubble_<schedule> per schedule; optional v (chunks per rank of the interleaved column).
