@@ -81,7 +81,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
 std::string help_hint(const CLI::App& app) {
   std::string name;
   for (const CLI::App* at = &innermost(app); at != nullptr; at = at->get_parent()) {
-    name = at->get_name() + (name.empty() ? "" : " " + name);
+    name = name.empty() ? at->get_name() : fmt::format("{} {}", at->get_name(), name);
   }
   return fmt::format("see '{} --help'", name);
 }

@@ -91,11 +91,12 @@ Overrides parse_overrides(const std::vector<std::string>& arguments) {
 std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments) {
   std::vector<VariedKey> keys;
   for (const std::string& argument : arguments) {
-    const auto [key, values] = split_assignment("--vary", argument);
+    const auto assignment = split_assignment("--vary", argument);
+    const std::string& key = assignment.first;
     if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
       throw Error(fmt::format("--vary '{}': '{}' is varied twice", argument, key));
     }
-    keys.push_back({key, split_values(argument, values)});
+    keys.push_back({key, split_values(argument, assignment.second)});
   }
   return keys;
 }

@@ -199,7 +199,7 @@ Json page_document(const Record& record, const PageOptions& options) {
 }
 
 Json parse_page_document(const std::string& text, const std::string& file) {
-  const Json document = Json::parse(text, nullptr, false);
+  Json document = Json::parse(text, nullptr, false);
   if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
   const auto format = document.find("format");
   if (format == document.end() || *format != kFormat) {

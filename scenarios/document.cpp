@@ -98,6 +98,14 @@ const DocumentNode* DocumentNode::value_of(std::string_view key) const {
   return nullptr;
 }
 
+DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location where) {
+  DocumentNode node;
+  node.kind = kind;
+  node.text = std::move(text);
+  node.where = std::move(where);
+  return node;
+}
+
 DocumentNode parse_document(const std::string& text, const std::string& file, bool line_numbers) {
   const Location start{file, line_numbers ? 1 : 0, line_numbers ? 1 : 0};
   std::vector<YAML::Node> documents;
@@ -113,7 +121,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     throw Error(where, fmt::format("not valid YAML: {}", error.msg));
   }
   if (documents.size() > 1) throw Error(start, "more than one YAML document in one text");
-  if (documents.empty()) return DocumentNode{.where = start};
+  if (documents.empty()) return document_node(DocumentNode::Kind::null, "", start);
   return TreeBuilder(file, line_numbers).build(documents.front(), start, 0);
 }
 

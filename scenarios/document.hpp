@@ -19,8 +19,8 @@ struct DocumentNode {
   Kind kind = Kind::null;
   std::string text = {};  // of a scalar
   Location where = {};
-  std::vector<DocumentNode> items = {};     // of a list
-  std::vector<DocumentEntry> entries = {};  // of a map, in the order of the text; keys are unique
+  std::vector<DocumentNode> items = {};  // of a list
+  std::vector<DocumentEntry> entries;    // of a map, in the order of the text; keys are unique
 
   DocumentEntry* find(std::string_view key);
   const DocumentNode* value_of(std::string_view key) const;
@@ -31,6 +31,9 @@ struct DocumentEntry {
   Location where;  // of the key
   DocumentNode value;
 };
+
+// Without items or entries; `text` is that of a scalar.
+DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location where);
 
 // The text as one tree. Throws Error with location. `line_numbers` false: a value of the command
 // line, for which `file` alone is the location.

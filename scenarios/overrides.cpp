@@ -17,7 +17,7 @@ class Override {
       : parts_(split_path(key)), where_{fmt::format("--set {}={}", key, value), 0, 0} {
     value_ = parse_document(value, where_.file, false);
     value_.where = where_;
-    text_ = {.kind = Kind::scalar, .text = value, .where = where_};
+    text_ = document_node(Kind::scalar, value, where_);
     if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
   }
 
@@ -72,7 +72,7 @@ class Override {
       entry->where = where_;
       return apply(entry->value, depth + 1, key);
     }
-    node.entries.push_back({part, where_, DocumentNode{.where = where_}});
+    node.entries.push_back({part, where_, document_node(Kind::null, "", where_)});
     apply(node.entries.back().value, depth + 1, key);
   }
 
@@ -83,7 +83,7 @@ class Override {
 
   // A scalar becomes the map that it is shorthand for; otherwise the new key replaces it.
   void expand(DocumentNode& node, const std::string& path) {
-    DocumentNode map{.kind = Kind::map, .where = node.kind == Kind::null ? where_ : node.where};
+    DocumentNode map = document_node(Kind::map, "", node.kind == Kind::null ? where_ : node.where);
     const Field* field = find_field(path);
     if (node.kind == Kind::scalar && !field->shorthand.empty()) {
       map.entries.push_back({std::string(field->shorthand), node.where, node});
@@ -95,7 +95,7 @@ class Override {
   void apply_free_key(DocumentNode& node, size_t depth) {
     std::string key;
     for (size_t i = depth; i < parts_.size(); ++i) key = join_path(key, parts_[i]);
-    if (node.kind != Kind::map) node = DocumentNode{.kind = Kind::map, .where = where_};
+    if (node.kind != Kind::map) node = document_node(Kind::map, "", where_);
     if (DocumentEntry* entry = node.find(key)) {
       *entry = {key, where_, text_};
     } else {

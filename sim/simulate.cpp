@@ -74,7 +74,7 @@ double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>
 }
 
 std::string memory_excess(const Job& job, const Prepared& prepared) {
-  const std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
   if (!gpu.empty()) return gpu;
   return host_memory_excess(snapshot_host_bytes_per_node(job, prepared.chunks), job.cluster.node);
 }
