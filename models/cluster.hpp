@@ -16,6 +16,7 @@ struct GpuSpec {
   Parameter fp16_flops;
   Parameter bf16_flops;
   Parameter fp8_flops;
+  Parameter fp4_flops;
   Parameter memory_bytes;  // usable capacity as sold (H100: 80e9)
   Parameter memory_Bps;    // HBM bandwidth, peak
   Parameter sms;           // streaming multiprocessors enabled

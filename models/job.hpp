@@ -10,6 +10,7 @@
 #include "models/failure_process.hpp"
 #include "models/layout.hpp"
 #include "models/snapshot.hpp"
+#include "models/software.hpp"
 #include "models/transformer.hpp"
 
 namespace windtunnel {
@@ -37,6 +38,7 @@ struct Job {
   Batch batch;
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
+  Software software;
   std::string schedule = "1f1b";  // a name of policies/schedules
   Communication communication;
   Calibration calibration;

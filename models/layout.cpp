@@ -131,17 +131,17 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   microbatches(layout, batch);
 }
 
+bool is_mixed(Precision precision) {
+  return precision != Precision::fp32 && precision != Precision::tf32;
+}
+
+bool is_scaled(Precision precision) {
+  return precision == Precision::fp8 || precision == Precision::mxfp8 ||
+         precision == Precision::nvfp4;
+}
+
 double bytes_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-    case Precision::tf32:
-      return 4;
-    case Precision::fp16:
-    case Precision::bf16:
-    case Precision::fp8:
-      return 2;
-  }
-  return 0;
+  return is_mixed(precision) ? 2 : 4;
 }
 
 int padded_vocabulary(int vocabulary, int tp) {

@@ -8,8 +8,12 @@ namespace windtunnel {
 
 struct TransformerSpec;
 
-enum class Sharding { none, zero1 };  // of the optimizer state over the dp (x cp) group
-enum class Precision { fp32, tf32, fp16, bf16, fp8 };
+// What is spread over the dp (x cp) group (Rajbhandari et al. 2020, arXiv 1910.02054): zero1 the
+// optimizer state, zero2 the gradients too, zero3 (FSDP's FULL_SHARD) also the weights, which are
+// gathered layer by layer before use.
+enum class Sharding { none, zero1, zero2, zero3 };
+// fp8: one scale per tensor; mxfp8: one per 32 elements; nvfp4: four bits, one scale per 16.
+enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 enum class Recompute { none, selective, full };
 
 struct Layout {
@@ -18,7 +22,12 @@ struct Layout {
   int pp = 1;
   int vpp = 1;  // model chunks per pipeline rank
   int dp = 1;
+  // Expert parallelism: ranks among which the experts of a layer are divided, whole experts each
+  // (expert tensor parallelism 1). Consecutive ranks of the tp x cp x dp ranks of a stage.
+  int ep = 1;
   Sharding sharding = Sharding::none;
+  // Ranks that share one copy under `sharding` (FSDP's HYBRID_SHARD); 0: all dp x cp.
+  int shard_ranks = 0;
   bool sequence_parallel = false;
   // Layers of each chunk, stage order (chunk c of rank r is stage c * pp + r). Empty: even split
   // after first_stage_layers/last_stage_layers are added.
@@ -60,8 +69,11 @@ int microbatches(const Layout& layout, const Batch& batch);
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 
-// Of one element of a weight or activation. fp8 is a precision of the GEMMs: tensors stay in bf16
-// (Transformer Engine's default).
+bool is_mixed(Precision precision);  // 16-bit weights beside fp32 ones
+bool is_scaled(Precision precision);  // fp8, mxfp8, nvfp4: GEMMs of tensors with scales
+
+// Of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of the GEMMs:
+// tensors stay in bf16 (Transformer Engine's default).
 double bytes_of(Precision precision);
 
 int padded_vocabulary(int vocabulary, int tp);  // to a multiple of 128 * tp, as Megatron does

@@ -11,10 +11,6 @@
 namespace windtunnel {
 namespace {
 
-bool is_mixed(Precision precision) {
-  return precision != Precision::fp32 && precision != Precision::tf32;
-}
-
 double layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
   const double row_parallel_biases = model.biases ? 2.0 * model.hidden : 0;
   const double repeated = 2 * norm_parameters(model) + row_parallel_biases;

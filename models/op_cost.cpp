@@ -42,7 +42,10 @@ const Parameter& peak_parameter(const GpuSpec& gpu, Precision precision) {
       return gpu.fp16_flops;
     case Precision::bf16:
       return gpu.bf16_flops;
+    case Precision::nvfp4:
+      return gpu.fp4_flops;
     case Precision::fp8:
+    case Precision::mxfp8:
       break;
   }
   return gpu.fp8_flops;
@@ -58,6 +61,10 @@ const char* name_of(Precision precision) {
       return "fp16";
     case Precision::bf16:
       return "bf16";
+    case Precision::mxfp8:
+      return "mxfp8";
+    case Precision::nvfp4:
+      return "nvfp4";
     case Precision::fp8:
       break;
   }
@@ -127,8 +134,9 @@ const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
 OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
   const OpCost memory = memory_roof(op.bytes, gpu, c);
   if (op.kind == OpKind::memory) return memory;
-  // Under fp8 the linear layers run in fp8, attention in bf16 (Transformer Engine's default).
-  const bool in_bf16 = op.kind != OpKind::gemm && precision == Precision::fp8;
+  // With scaled formats the linear layers run in them, attention in bf16 (Transformer Engine's
+  // default).
+  const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
   const Parameter& peak = checked_peak(gpu, in_bf16 ? Precision::bf16 : precision);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);

@@ -26,6 +26,8 @@ const char* to_string(Category category) {
       return "snapshot";
     case Category::wait:
       return "wait";
+    case Category::host:
+      return "host";
   }
   return "unknown";
 }

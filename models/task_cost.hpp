@@ -21,8 +21,9 @@ enum class Category : std::uint8_t {
   dp,
   snapshot,
   wait,  // nothing ran: not_before, a straggler
+  host,  // the GPU waits for the CPU to launch its kernels
 };
-inline constexpr int kCategories = 11;
+inline constexpr int kCategories = 12;
 const char* to_string(Category category);
 
 struct CostPart {

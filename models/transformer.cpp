@@ -3,11 +3,22 @@
 namespace windtunnel {
 namespace {
 
-// Weights of the four (SwiGLU: five) matrices of a layer.
-double matrix_parameters(const TransformerSpec& model) {
-  const double h = model.hidden;
-  const double attention = h * (h + 2.0 * model.kv_width()) + h * h;
-  return attention + h * model.up_width() + h * model.ffn_hidden;
+// Matrices of an MLP of this width between vectors of `hidden`.
+double mlp_matrices(const TransformerSpec& model, double width) {
+  const double matrices = model.activation == Activation::swiglu ? 3 : 2;
+  return matrices * model.hidden * width;
+}
+
+double shared_parameters(const TransformerSpec& model) {
+  return mlp_matrices(model, model.moe.shared_ffn);
+}
+
+double router_parameters(const TransformerSpec& model) {
+  return static_cast<double>(model.hidden) * model.moe.experts;
+}
+
+double attention_biases(const TransformerSpec& model) {
+  return model.biases ? model.q_width() + 2.0 * model.kv_width() + model.hidden : 0;
 }
 
 }  // namespace
@@ -17,9 +28,32 @@ double norm_parameters(const TransformerSpec& model) {
   return vectors * model.hidden;
 }
 
+double TransformerSpec::attention_parameters() const {
+  const double h = hidden;
+  const double out = h * context_width();
+  if (latent.kv_rank == 0) return h * (q_width() + 2.0 * kv_width()) + out;
+  const double queries = latent.query_rank > 0 ? latent.query_rank * (h + q_width()) : h * q_width();
+  const double down = h * (latent.kv_rank + latent.rotary_width);
+  const double up = static_cast<double>(latent.kv_rank) * heads * (head_dim() + latent.value_width);
+  return queries + down + up + out;
+}
+
+double TransformerSpec::mlp_parameters() const {
+  return mlp_matrices(*this, ffn_hidden);
+}
+
+double TransformerSpec::expert_parameters() const {
+  return mlp_matrices(*this, moe.ffn_hidden);
+}
+
 double TransformerSpec::layer_parameters() const {
-  const double bias = biases ? hidden + 2.0 * kv_width() + hidden + up_width() + hidden : 0.0;
-  return matrix_parameters(*this) + bias + 2 * norm_parameters(*this);
+  const double bias = biases ? attention_biases(*this) + up_width() + hidden : 0.0;
+  return attention_parameters() + mlp_parameters() + bias + 2 * norm_parameters(*this);
+}
+
+double TransformerSpec::moe_layer_parameters() const {
+  return attention_parameters() + attention_biases(*this) + moe.experts * expert_parameters() +
+         shared_parameters(*this) + router_parameters(*this) + 2 * norm_parameters(*this);
 }
 
 double TransformerSpec::embedding_parameters() const {
@@ -33,15 +67,21 @@ double TransformerSpec::head_parameters() const {
 }
 
 double TransformerSpec::parameters() const {
-  return embedding_parameters() + layers * layer_parameters() + head_parameters();
+  return embedding_parameters() + (layers - moe_layers()) * layer_parameters() +
+         moe_layers() * moe_layer_parameters() + head_parameters();
 }
 
 double model_flops(const TransformerSpec& model, double sequences, int sequence) {
   const double tokens = sequences * sequence;
-  // Two operations per weight and token; QK^T and PV each 2 s h per token.
-  const double layer = 2 * matrix_parameters(model) + 4.0 * sequence * model.hidden;
+  // Two operations per weight and token; QK^T and PV over the whole square.
+  const double attention = 2 * model.attention_parameters() +
+                           2.0 * sequence * (model.q_width() + model.context_width());
+  const double dense = attention + 2 * model.mlp_parameters();
+  const double sparse = attention + 2 * (model.moe.per_token * model.expert_parameters() +
+                                         shared_parameters(model) + router_parameters(model));
   const double head = 2.0 * model.hidden * model.vocabulary;
-  return 3 * tokens * (model.layers * layer + head);
+  return 3 * tokens *
+         ((model.layers - model.moe_layers()) * dense + model.moe_layers() * sparse + head);
 }
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// A dense decoder-only transformer by its dimensions.
+// A decoder-only transformer by its dimensions: dense, or with a mixture of experts in the MLP.
 #pragma once
 
 #include <string>
@@ -14,12 +14,34 @@ enum class PositionEncoding { learned, rotary };
 // between them, scores in HBM, the masked half computed too (Megatron-LM before 2022).
 enum class AttentionKernel { flash, unfused };
 
+// The MLP of a layer replaced by a router and experts (Lepikhin et al. 2020, arXiv 2006.16668).
+struct MixtureOfExperts {
+  int experts = 0;       // of one layer; 0: a dense model
+  int per_token = 0;     // experts that each token is sent to (top-k)
+  int ffn_hidden = 0;    // of one expert
+  int shared_ffn = 0;    // width of the experts that see every token, in all; 0: none
+  int dense_layers = 0;  // leading layers with a dense MLP of TransformerSpec::ffn_hidden
+  // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or dropped to
+  // that capacity.
+  double imbalance = 1;
+};
+
+// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and
+// values come out of low-rank projections.
+struct LatentAttention {
+  int query_rank = 0;  // 0: queries are projected directly
+  int kv_rank = 0;     // 0: no latent attention
+  int rotary_width = 0;  // of a head, beside head_width, which carries no position
+  int value_width = 0;   // of a head
+};
+
 struct TransformerSpec {
   std::string name;
   int layers = 0;
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;    // = heads for multi-head attention, fewer for grouped-query
+  int head_width = 0;  // of queries and keys; 0: hidden / heads
   int ffn_hidden = 0;  // width of one MLP matrix (SwiGLU has three of them)
   int vocabulary = 0;
   int sequence = 0;  // length it was trained with: the default of batch.sequence
@@ -30,13 +52,26 @@ struct TransformerSpec {
   bool tied_embeddings = true;  // the loss head shares the embedding's weights
   bool dropout = false;         // after both halves of a layer and on the attention scores
   AttentionKernel attention = AttentionKernel::flash;
+  MixtureOfExperts moe;
+  LatentAttention latent;
   std::string source;
 
-  int head_dim() const { return hidden / heads; }
-  int kv_width() const { return kv_heads * head_dim(); }  // of K, and of V
+  int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
+  int q_width() const { return heads * query_dim(); }
+  int kv_width() const { return kv_heads * head_dim(); }  // of K, and of V, without latent attention
+  int query_dim() const { return head_dim() + latent.rotary_width; }  // of one head, and of a key
+  int value_dim() const { return latent.kv_rank > 0 ? latent.value_width : head_dim(); }
+  int context_width() const { return heads * value_dim(); }  // input of the output projection
   // Columns of the first MLP matrix: SwiGLU's gate and up projection are one GEMM.
   int up_width() const { return activation == Activation::swiglu ? 2 * ffn_hidden : ffn_hidden; }
-  double layer_parameters() const;      // one transformer layer
+  bool is_moe(int layer) const { return moe.experts > 0 && layer >= moe.dense_layers; }
+  int moe_layers() const { return moe.experts > 0 ? layers - moe.dense_layers : 0; }
+
+  double attention_parameters() const;  // matrices of one layer's attention
+  double mlp_parameters() const;        // matrices of a dense layer's MLP
+  double expert_parameters() const;     // matrices of one expert
+  double layer_parameters() const;      // one dense transformer layer
+  double moe_layer_parameters() const;  // one layer with experts, all of them and the router
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix
   double parameters() const;            // the whole model
@@ -45,8 +80,9 @@ struct TransformerSpec {
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
 
 // Floating-point operations per iteration by the convention of Megatron-LM (Narayanan et al.,
-// SC'21, eq. 3 and appendix, generalised to GQA and SwiGLU): matrix multiplications of forward and
-// backward (three times the forward), full (not causal) attention, no recomputation.
+// SC'21, eq. 3 and appendix, generalised to GQA, SwiGLU, latent attention and the experts that a
+// token visits): matrix multiplications of forward and backward (three times the forward), full
+// (not causal) attention, no recomputation.
 double model_flops(const TransformerSpec& model, double sequences, int sequence);
 
 }  // namespace windtunnel

@@ -11,6 +11,7 @@ constexpr std::array kGpuFields{
     ParameterField<GpuSpec>{"fp16", Dimension::flops_per_s, &GpuSpec::fp16_flops},
     ParameterField<GpuSpec>{"bf16", Dimension::flops_per_s, &GpuSpec::bf16_flops},
     ParameterField<GpuSpec>{"fp8", Dimension::flops_per_s, &GpuSpec::fp8_flops},
+    ParameterField<GpuSpec>{"fp4", Dimension::flops_per_s, &GpuSpec::fp4_flops},
     ParameterField<GpuSpec>{"memory", Dimension::bytes, &GpuSpec::memory_bytes},
     ParameterField<GpuSpec>{"memory_bandwidth", Dimension::bytes_per_s, &GpuSpec::memory_Bps},
     ParameterField<GpuSpec>{"sms", Dimension::number, &GpuSpec::sms},
@@ -57,12 +58,15 @@ constexpr std::array kTopologies{Choice<Topology>{"rail-fat-tree", Topology::rai
 constexpr std::array kPrecisions{
     Choice<Precision>{"fp32", Precision::fp32}, Choice<Precision>{"tf32", Precision::tf32},
     Choice<Precision>{"fp16", Precision::fp16}, Choice<Precision>{"bf16", Precision::bf16},
-    Choice<Precision>{"fp8", Precision::fp8}};
+    Choice<Precision>{"fp8", Precision::fp8},   Choice<Precision>{"mxfp8", Precision::mxfp8},
+    Choice<Precision>{"nvfp4", Precision::nvfp4}};
 constexpr std::array kRecomputes{Choice<Recompute>{"none", Recompute::none},
                                  Choice<Recompute>{"selective", Recompute::selective},
                                  Choice<Recompute>{"full", Recompute::full}};
 constexpr std::array kShardings{Choice<Sharding>{"none", Sharding::none},
-                                Choice<Sharding>{"zero1", Sharding::zero1}};
+                                Choice<Sharding>{"zero1", Sharding::zero1},
+                                Choice<Sharding>{"zero2", Sharding::zero2},
+                                Choice<Sharding>{"zero3", Sharding::zero3}};
 constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::none},
                                Choice<GradientOverlap>{"bucketed", GradientOverlap::bucketed}};
 constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
