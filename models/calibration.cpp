@@ -42,6 +42,10 @@ const std::vector<CalibrationField>& calibration_fields() {
       {"memory.framework_bytes", &Calibration::framework_bytes, "B",
        "context, NCCL buffers and workspaces per GPU"},
       {"memory.fragmentation", &Calibration::fragmentation, "", "share added to the counted bytes"},
+      {"error.step", &Calibration::step_error, "",
+       "log standard deviation of the step time's error on runs not fitted on"},
+      {"error.memory", &Calibration::memory_error, "",
+       "log standard deviation of the peak memory's error on runs not fitted on"},
   };
   return fields;
 }

@@ -46,6 +46,10 @@ struct Calibration {
   // Memory beside what is counted from first principles.
   Parameter framework_bytes;  // CUDA context, NCCL buffers, workspaces per GPU
   Parameter fragmentation;    // share added to the counted bytes
+
+  // Log standard deviation of predicted / measured on runs that were not fitted on.
+  Parameter step_error;
+  Parameter memory_error;
 };
 
 struct CalibrationField {
