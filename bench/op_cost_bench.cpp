@@ -8,42 +8,39 @@
 namespace windtunnel {
 namespace {
 
-struct Case {
-  Cluster cluster;
-  TransformerSpec model = find_model("llama3-405b");
-  Layout layout{.tp = 8,
+Job llama3_405b() {
+  Job job;
+  job.model = find_model("llama3-405b");
+  job.layout = {.tp = 8,
                 .pp = 16,
                 .vpp = 8,
                 .dp = 128,
                 .sequence_parallel = true,
                 .first_stage_layers = -1,
                 .last_stage_layers = -1};
-  Batch batch{.global = 2048, .micro = 1, .sequence = 8192};
-  const Calibration& calibration = find_calibration("h100-published");
-
-  Case() {
-    cluster.nodes = 2048;
-    cluster.node = find_node("dgx-h100");
-  }
-};
+  job.batch = {.global = 2048, .micro = 1, .sequence = 8192};
+  job.recompute = Recompute::selective;
+  job.calibration = find_calibration("h100-published");
+  job.cluster.nodes = 2048;
+  job.cluster.node = find_node("dgx-h100");
+  return job;
+}
 
 void gemm_cost(benchmark::State& state) {
-  const Case at;
-  const auto ops =
-      block_ops(at.model, at.layout, at.batch, Precision::bf16, Block::layer, Pass::forward);
+  const Job job = llama3_405b();
+  const auto ops = block_ops(job, Block::layer, Pass::forward);
   const Op& up = op_named(ops, "up");
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        op_cost(up, at.cluster.node.gpu, Precision::bf16, at.calibration).seconds);
+        op_cost(up, job.cluster.node.gpu, Precision::bf16, job.calibration).seconds);
   }
 }
 BENCHMARK(gemm_cost);
 
 void llama3_405b_chunk_costs(benchmark::State& state) {
-  const Case at;
+  const Job job = llama3_405b();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(chunk_costs(at.model, at.cluster, at.layout, at.batch, Precision::bf16,
-                                         Recompute::selective, at.calibration));
+    benchmark::DoNotOptimize(chunk_costs(job));
   }
 }
 BENCHMARK(llama3_405b_chunk_costs);

@@ -7,6 +7,7 @@
 #include "models/base/error.hpp"
 #include "models/collective.hpp"
 #include "models/memory.hpp"
+#include "models/op.hpp"
 #include "models/op_cost.hpp"
 
 namespace windtunnel {
@@ -61,24 +62,22 @@ GroupShape worst_cp_shape(const Layout& layout, const Cluster& cluster) {
 
 class BlockCoster {
  public:
-  BlockCoster(const TransformerSpec& model, const Cluster& cluster, const Layout& layout,
-              const Batch& batch, Precision precision, const Calibration& calibration)
-      : model_(model),
-        cluster_(cluster),
-        layout_(layout),
-        batch_(batch),
-        precision_(precision),
-        calibration_(calibration) {
+  explicit BlockCoster(const Job& job)
+      : job_(job),
+        model_(job.model),
+        cluster_(job.cluster),
+        layout_(job.layout),
+        calibration_(job.calibration) {
     // Inside a node one tp group is like another (check_layout lets none straddle nodes).
-    std::vector<std::int32_t> tp_group(layout.tp);
+    std::vector<std::int32_t> tp_group(layout_.tp);
     std::iota(tp_group.begin(), tp_group.end(), 0);
-    tp_shape_ = group_shape(tp_group, cluster);
-    cp_shape_ = among_concurrent(worst_cp_shape(layout, cluster), cluster.node);
-    rows_ = static_cast<double>(batch.micro) * batch.sequence / layout.cp;
-    gathered_bytes_ = bytes_of(precision) * rows_ * model.hidden;
+    tp_shape_ = group_shape(tp_group, cluster_);
+    cp_shape_ = among_concurrent(worst_cp_shape(layout_, cluster_), cluster_.node);
+    rows_ = static_cast<double>(job.batch.micro) * job.batch.sequence / layout_.cp;
+    gathered_bytes_ = bytes_of(job.precision) * rows_ * model_.hidden;
   }
 
-  BlockCost layer(Recompute recompute) const {
+  BlockCost layer() const {
     BlockCost cost = compute(Block::layer);
     const std::vector<Op> inputs = ops(Block::layer, Pass::backward_input);
     const std::vector<Op> weights = ops(Block::layer, Pass::backward_weight);
@@ -90,11 +89,11 @@ class BlockCoster {
                           cost.backward_input);
     }
     add_ring(cost);
-    for (const Op& op : recomputed_ops(model_, layout_, batch_, precision_, recompute)) {
+    for (const Op& op : recomputed_ops(job_, Block::layer)) {
       add_op(op, Category::recompute, cost.recompute);
       cost.hardware_flops += convention_flops(op);
     }
-    if (recompute == Recompute::full) {  // the collectives run again too
+    if (job_.recompute == Recompute::full) {  // the collectives run again too
       for (const CostPart& part : cost.forward) {
         if (part.category == Category::tp || part.category == Category::cp) {
           add(cost.recompute, part.category, part.origin, part.seconds);
@@ -126,12 +125,10 @@ class BlockCoster {
   }
 
  private:
-  std::vector<Op> ops(Block block, Pass pass) const {
-    return block_ops(model_, layout_, batch_, precision_, block, pass);
-  }
+  std::vector<Op> ops(Block block, Pass pass) const { return block_ops(job_, block, pass); }
 
   OpCost cost_of(const Op& op) const {
-    return op_cost(op, cluster_.node.gpu, precision_, calibration_);
+    return op_cost(op, cluster_.node.gpu, job_.precision, calibration_);
   }
 
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const {
@@ -196,7 +193,7 @@ class BlockCoster {
   void add_ring(BlockCost& cost) const {
     if (layout_.cp == 1) return;
     const double bytes =
-        bytes_of(precision_) * rows_ * layout_.cp * 2.0 * model_.kv_width() / layout_.tp;
+        bytes_of(job_.precision) * rows_ * layout_.cp * 2.0 * model_.kv_width() / layout_.tp;
     const auto add_exposed = [&](Pass pass, double times, std::vector<CostPart>& parts) {
       double attention_s = 0;
       for (const Op& op : ops(Block::layer, pass)) {
@@ -211,11 +208,10 @@ class BlockCoster {
     add_exposed(Pass::backward_input, 2, cost.backward_input);
   }
 
+  const Job& job_;
   const TransformerSpec& model_;
   const Cluster& cluster_;
   const Layout& layout_;
-  const Batch& batch_;
-  Precision precision_;
   const Calibration& calibration_;
   GroupShape tp_shape_;
   GroupShape cp_shape_;
@@ -233,14 +229,12 @@ void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
 
 }  // namespace
 
-std::vector<ChunkCost> chunk_costs(const TransformerSpec& model, const Cluster& cluster,
-                                   const Layout& layout, const Batch& batch, Precision precision,
-                                   Recompute recompute, const Calibration& calibration) {
-  const BlockCoster coster(model, cluster, layout, batch, precision, calibration);
-  const BlockCost layer = coster.layer(recompute);
-  const LayerActivations kept = layer_activations(model, layout, batch, precision, recompute);
-  const std::vector<int> layers = layers_per_stage(model, layout);
-  const std::vector<double> parameters = stage_parameters(model, layout);
+std::vector<ChunkCost> chunk_costs(const Job& job) {
+  const BlockCoster coster(job);
+  const BlockCost layer = coster.layer();
+  const LayerActivations kept = layer_activations(job);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  const std::vector<double> parameters = stage_parameters(job.model, job.layout);
   std::vector<ChunkCost> chunks(layers.size());
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
@@ -249,11 +243,11 @@ std::vector<ChunkCost> chunk_costs(const TransformerSpec& model, const Cluster& 
     chunk.activation_bytes = layers[stage] * kept.kept;
     chunk.weight_activation_bytes = layers[stage] * kept.for_weights;
     chunk.transient_bytes = layers[stage] > 0 ? kept.transient : 0;
-    chunk.boundary_bytes = boundary_bytes(model, layout, batch, precision);
+    chunk.boundary_bytes = boundary_bytes(job);
   }
   add_block(chunks.front(), coster.embedding(), 1);
   add_block(chunks.back(), coster.head(), 1);
-  const LayerActivations head = head_activations(model, layout, batch, precision);
+  const LayerActivations head = head_activations(job);
   chunks.back().activation_bytes += head.kept;
   chunks.back().weight_activation_bytes += head.for_weights;
   chunks.back().transient_bytes = std::max(chunks.back().transient_bytes, head.transient);

@@ -14,9 +14,7 @@
 
 #include <vector>
 
-#include "models/calibration.hpp"
-#include "models/cluster.hpp"
-#include "models/op.hpp"
+#include "models/job.hpp"
 #include "models/task_cost.hpp"
 
 namespace windtunnel {
@@ -41,9 +39,7 @@ struct ChunkCost {
 
 // Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.
 // Throws Error as layers_per_stage() and peak_flops() do.
-std::vector<ChunkCost> chunk_costs(const TransformerSpec& model, const Cluster& cluster,
-                                   const Layout& layout, const Batch& batch, Precision precision,
-                                   Recompute recompute, const Calibration& calibration);
+std::vector<ChunkCost> chunk_costs(const Job& job);
 
 // The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
 std::vector<CostPart> optimizer_cost(double parameters, const GpuSpec& gpu,

@@ -69,7 +69,7 @@ int microbatches(const Layout& layout, const Batch& batch);
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 
-bool is_mixed(Precision precision);  // 16-bit weights beside fp32 ones
+bool is_mixed(Precision precision);   // 16-bit weights beside fp32 ones
 bool is_scaled(Precision precision);  // fp8, mxfp8, nvfp4: GEMMs of tensors with scales
 
 // Of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of the GEMMs:

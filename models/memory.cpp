@@ -23,21 +23,21 @@ struct Rows {
   double divided = 0;
 };
 
-Rows rows_of(const Layout& layout, const Batch& batch) {
+Rows rows_of(const Job& job) {
   Rows rows;
-  rows.full = static_cast<double>(batch.micro) * batch.sequence / layout.cp;
-  rows.divided = layout.sequence_parallel ? rows.full / layout.tp : rows.full;
+  rows.full = static_cast<double>(job.batch.micro) * job.batch.sequence / job.layout.cp;
+  rows.divided = job.layout.sequence_parallel ? rows.full / job.layout.tp : rows.full;
   return rows;
 }
 
 // What attention keeps beside its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-double score_bytes(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-                   double e) {
-  const double heads = static_cast<double>(model.heads) / layout.tp;
-  const double rows = rows_of(layout, batch).full;
-  if (model.attention == AttentionKernel::flash) return 4 * heads * rows;
-  return (model.dropout ? 2 * e + 1 : e) * heads * rows * batch.sequence;
+double score_bytes(const Job& job) {
+  const double e = bytes_of(job.precision);
+  const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
+  const double rows = rows_of(job).full;
+  if (job.model.attention == AttentionKernel::flash) return 4 * heads * rows;
+  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * job.batch.sequence;
 }
 
 struct TensorClass {
@@ -58,16 +58,16 @@ constexpr std::array<TensorClass, 6> kClasses = {{
 
 }  // namespace
 
-double weight_bytes_per_parameter(Precision precision) {
-  return is_mixed(precision) ? 2 : 4;
+double weight_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? 2 : 4;
 }
 
-double gradient_bytes_per_parameter(Precision) {
-  return 4;
+double gradient_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? job.software.gradient_bytes : 4;
 }
 
-double optimizer_bytes_per_parameter(Precision precision) {
-  return is_mixed(precision) ? 12 : 8;
+double optimizer_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? 12 : 8;
 }
 
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
@@ -86,10 +86,11 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   return parameters;
 }
 
-LayerActivations layer_activations(const TransformerSpec& model, const Layout& layout,
-                                   const Batch& batch, Precision precision, Recompute recompute) {
-  const double e = bytes_of(precision);
-  const Rows rows = rows_of(layout, batch);
+LayerActivations layer_activations(const Job& job, Block) {
+  const TransformerSpec& model = job.model;
+  const Layout& layout = job.layout;
+  const double e = bytes_of(job.precision);
+  const Rows rows = rows_of(job);
   const double h = model.hidden;
   const double input = e * rows.divided * h;  // of the layer; each norm's output is as large
   const double masks = model.dropout ? 2 * rows.divided * h : 0;
@@ -97,7 +98,7 @@ LayerActivations layer_activations(const TransformerSpec& model, const Layout& l
   const double context = e * rows.full * h / layout.tp;
   const double up = e * rows.full * model.up_width() / layout.tp;
   const double product = e * rows.full * model.ffn_hidden / layout.tp;
-  const double scores = score_bytes(model, layout, batch, e);
+  const double scores = score_bytes(job);
   const bool fused = model.attention == AttentionKernel::flash;
 
   // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
@@ -109,7 +110,7 @@ LayerActivations layer_activations(const TransformerSpec& model, const Layout& l
   bytes.for_weights = (2 * input + context + product) + (qkv + input + up + input);
   const double gathered = e * rows.full * h;  // input of a column-parallel layer, all of its rows
   bytes.transient = 2 * gathered + up + product;
-  switch (recompute) {
+  switch (job.recompute) {
     case Recompute::none:
       bytes.kept = everything;
       break;
@@ -125,10 +126,11 @@ LayerActivations layer_activations(const TransformerSpec& model, const Layout& l
   return bytes;
 }
 
-LayerActivations head_activations(const TransformerSpec& model, const Layout& layout,
-                                  const Batch& batch, Precision precision) {
-  const double e = bytes_of(precision);
-  const Rows rows = rows_of(layout, batch);
+LayerActivations head_activations(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const Layout& layout = job.layout;
+  const double e = bytes_of(job.precision);
+  const Rows rows = rows_of(job);
   const double logits = rows.full * padded_vocabulary(model.vocabulary, layout.tp) / layout.tp;
   LayerActivations bytes;
   bytes.kept = 2 * e * rows.divided * model.hidden + 4 * logits;
@@ -137,22 +139,20 @@ LayerActivations head_activations(const TransformerSpec& model, const Layout& la
   return bytes;
 }
 
-double boundary_bytes(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-                      Precision precision) {
-  return bytes_of(precision) * rows_of(layout, batch).divided * model.hidden;
+double boundary_bytes(const Job& job) {
+  return bytes_of(job.precision) * rows_of(job).divided * job.model.hidden;
 }
 
-std::vector<GpuMemory> gpu_memory(const TransformerSpec& model, const Layout& layout,
-                                  const Batch& batch, Precision precision,
-                                  const std::vector<ChunkCost>& chunks,
-                                  const std::vector<double>& peak_activation_bytes,
-                                  double bucket_bytes, const Calibration& calibration) {
+std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
+                                  const std::vector<double>& peak_activation_bytes) {
+  const Layout& layout = job.layout;
+  const Calibration& calibration = job.calibration;
   const auto ranks = static_cast<std::size_t>(layout.pp);
   CHECK(chunks.size() == static_cast<std::size_t>(layout.stages()), "{} chunks", chunks.size());
   CHECK(peak_activation_bytes.size() == ranks, "{} peaks", peak_activation_bytes.size());
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
-  const double shards = layout.sharding == Sharding::zero1 ? replicas : 1;
-  const double boundary = boundary_bytes(model, layout, batch, precision);
+  const double shards = layout.sharding != Sharding::none ? replicas : 1;
+  const double boundary = boundary_bytes(job);
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     double parameters = 0;
@@ -162,25 +162,23 @@ std::vector<GpuMemory> gpu_memory(const TransformerSpec& model, const Layout& la
       transient = std::max(transient, chunks[stage].transient_bytes);
     }
     GpuMemory& at = memory[rank];
-    at.weights = weight_bytes_per_parameter(precision) * parameters;
-    at.gradients = gradient_bytes_per_parameter(precision) * parameters;
-    at.optimizer = optimizer_bytes_per_parameter(precision) * parameters / shards;
+    at.weights = weight_bytes_per_parameter(job) * parameters;
+    at.gradients = gradient_bytes_per_parameter(job) * parameters;
+    at.optimizer = optimizer_bytes_per_parameter(job) * parameters / shards;
     at.activations = peak_activation_bytes[rank];
     // One activation and one gradient in flight each way.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
-    const double bucket = replicas > 1 ? std::min(bucket_bytes, at.gradients) : 0;
+    const double bucket = replicas > 1 ? std::min(job.communication.bucket_bytes, at.gradients) : 0;
     at.buffers = transient + pipeline + bucket;
     at.framework = calibration.framework_bytes.value + calibration.fragmentation.value * at.total();
   }
   return memory;
 }
 
-std::vector<double> snapshot_bytes_per_gpu(const Layout& layout, Precision precision,
-                                           const std::vector<ChunkCost>& chunks) {
-  const double per_parameter =
-      weight_bytes_per_parameter(precision) + optimizer_bytes_per_parameter(precision);
-  const double replicas = static_cast<double>(layout.dp) * layout.cp;
-  std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks) {
+  const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
+  const double replicas = static_cast<double>(job.layout.dp) * job.layout.cp;
+  std::vector<double> bytes(static_cast<std::size_t>(job.layout.pp));
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     bytes[stage % bytes.size()] += per_parameter * chunks[stage].parameters / replicas;
   }

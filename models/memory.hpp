@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "models/chunk_cost.hpp"
-#include "models/snapshot.hpp"
+#include "models/op.hpp"
 
 namespace windtunnel {
 
 // Bytes of the training state per parameter. Mixed precision as Megatron-LM: 2 B weights, 4 B
 // gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8.
-double weight_bytes_per_parameter(Precision precision);
-double gradient_bytes_per_parameter(Precision precision);
-double optimizer_bytes_per_parameter(Precision precision);
+double weight_bytes_per_parameter(const Job& job);
+double gradient_bytes_per_parameter(const Job& job);
+double optimizer_bytes_per_parameter(const Job& job);
 
 // Parameters that one GPU of each stage holds, size layout.stages(): matrices divided by tp, norms
 // and the biases of row-parallel layers repeated, the vocabulary padded. Tied embeddings are there
@@ -31,16 +31,13 @@ struct LayerActivations {
   double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
   double transient = 0;    // while the layer runs: gathered input, gradients, recomputed tensors
 };
-LayerActivations layer_activations(const TransformerSpec& model, const Layout& layout,
-                                   const Batch& batch, Precision precision, Recompute recompute);
+LayerActivations layer_activations(const Job& job, Block block = Block::layer);
 
 // The same of the loss head: final norm, its output, fp32 softmax; transient: the logits in 16 bit.
-LayerActivations head_activations(const TransformerSpec& model, const Layout& layout,
-                                  const Batch& batch, Precision precision);
+LayerActivations head_activations(const Job& job);
 
 // One activation between stages; 1/tp of it per GPU under sequence parallelism.
-double boundary_bytes(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-                      Precision precision);
+double boundary_bytes(const Job& job);
 
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {
@@ -57,17 +54,13 @@ struct GpuMemory {
 
 // One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most
 // that is alive at once on rank r. The optimizer state is sharded over dp x cp under ZeRO-1.
-std::vector<GpuMemory> gpu_memory(const TransformerSpec& model, const Layout& layout,
-                                  const Batch& batch, Precision precision,
-                                  const std::vector<ChunkCost>& chunks,
-                                  const std::vector<double>& peak_activation_bytes,
-                                  double bucket_bytes, const Calibration& calibration);
+std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
+                                  const std::vector<double>& peak_activation_bytes);
 
 // Bytes of the training state that one GPU of pipeline rank r must save: weights and optimizer
 // state, each copy once per job, so the dp x cp ranks that hold the same share the writing
 // (gradients are not saved).
-std::vector<double> snapshot_bytes_per_gpu(const Layout& layout, Precision precision,
-                                           const std::vector<ChunkCost>& chunks);
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks);
 
 // Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);

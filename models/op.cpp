@@ -19,11 +19,13 @@ struct Shard {
   double queries, keys, head_dim;
 };
 
-Shard shard_of(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-               Precision precision) {
+Shard shard_of(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const Layout& layout = job.layout;
+  const Batch& batch = job.batch;
   Shard s{};
   const double tp = layout.tp;
-  s.e = bytes_of(precision);
+  s.e = bytes_of(job.precision);
   s.gradient = 8;
   s.queries = static_cast<double>(batch.sequence) / layout.cp;
   s.keys = batch.sequence;
@@ -229,40 +231,39 @@ std::vector<Op> head_ops(Pass pass, const Shard& s) {
 
 }  // namespace
 
-std::vector<Op> block_ops(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-                          Precision precision, Block block, Pass pass) {
-  const Shard s = shard_of(model, layout, batch, precision);
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass) {
+  const Shard s = shard_of(job);
   switch (block) {
     case Block::embedding:
-      return embedding_ops(model, pass, s);
+      return embedding_ops(job.model, pass, s);
     case Block::head:
       return head_ops(pass, s);
+    case Block::moe_layer:
     case Block::layer:
       break;
   }
   switch (pass) {
     case Pass::forward:
-      return layer_forward(model, s);
+      return layer_forward(job.model, s);
     case Pass::backward_input:
-      return layer_backward_input(model, s);
+      return layer_backward_input(job.model, s);
     case Pass::backward_weight:
       break;
   }
   return layer_backward_weight(s);
 }
 
-std::vector<Op> recomputed_ops(const TransformerSpec& model, const Layout& layout,
-                               const Batch& batch, Precision precision, Recompute recompute) {
-  if (recompute == Recompute::none) return {};
-  const Shard s = shard_of(model, layout, batch, precision);
-  if (recompute == Recompute::full) return layer_forward(model, s);
+std::vector<Op> recomputed_ops(const Job& job, Block block) {
+  if (job.recompute == Recompute::none) return {};
+  const Shard s = shard_of(job);
+  if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward);
   std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
-  if (model.attention == AttentionKernel::unfused) {
-    append_unfused_forward(model, s, ops);
+  if (job.model.attention == AttentionKernel::unfused) {
+    append_unfused_forward(job.model, s, ops);
     ops.pop_back();  // the context product: its output is kept
   }
   ops.push_back(norm_op("norm 2", Pass::forward, s));
-  ops.push_back(activation_op(model, Pass::forward, s));
+  ops.push_back(activation_op(job.model, Pass::forward, s));
   return ops;
 }
 

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/layout.hpp"
-#include "models/transformer.hpp"
+#include "models/job.hpp"
 
 namespace windtunnel {
 
@@ -37,15 +36,13 @@ struct Op {
 enum class Pass { forward, backward_input, backward_weight };
 
 // What stands at a place of the model.
-enum class Block { layer, embedding, head };
+enum class Block { layer, moe_layer, embedding, head };
 
-std::vector<Op> block_ops(const TransformerSpec& model, const Layout& layout, const Batch& batch,
-                          Precision precision, Block block, Pass pass);
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass);
 
 // The forward ops of a layer that recomputation repeats in the backward pass. selective: norm
 // outputs, the activation product and, where attention is not fused, the scores; full: all.
-std::vector<Op> recomputed_ops(const TransformerSpec& model, const Layout& layout,
-                               const Batch& batch, Precision precision, Recompute recompute);
+std::vector<Op> recomputed_ops(const Job& job, Block block);
 
 // One op by its name; throws InternalError when it is not there.
 const Op& op_named(const std::vector<Op>& ops, std::string_view name);

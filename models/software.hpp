@@ -12,7 +12,7 @@ enum class Fusion {
 
 struct Software {
   Fusion fusion = Fusion::partial;
-  bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
+  bool fused_loss = false;  // cross entropy in one kernel, without fp32 copies of the logits
   bool fused_rotary = true;
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network

@@ -32,7 +32,8 @@ double TransformerSpec::attention_parameters() const {
   const double h = hidden;
   const double out = h * context_width();
   if (latent.kv_rank == 0) return h * (q_width() + 2.0 * kv_width()) + out;
-  const double queries = latent.query_rank > 0 ? latent.query_rank * (h + q_width()) : h * q_width();
+  const double queries =
+      latent.query_rank > 0 ? latent.query_rank * (h + q_width()) : h * q_width();
   const double down = h * (latent.kv_rank + latent.rotary_width);
   const double up = static_cast<double>(latent.kv_rank) * heads * (head_dim() + latent.value_width);
   return queries + down + up + out;
@@ -74,8 +75,8 @@ double TransformerSpec::parameters() const {
 double model_flops(const TransformerSpec& model, double sequences, int sequence) {
   const double tokens = sequences * sequence;
   // Two operations per weight and token; QK^T and PV over the whole square.
-  const double attention = 2 * model.attention_parameters() +
-                           2.0 * sequence * (model.q_width() + model.context_width());
+  const double attention =
+      2 * model.attention_parameters() + 2.0 * sequence * (model.q_width() + model.context_width());
   const double dense = attention + 2 * model.mlp_parameters();
   const double sparse = attention + 2 * (model.moe.per_token * model.expert_parameters() +
                                          shared_parameters(model) + router_parameters(model));

@@ -29,8 +29,8 @@ struct MixtureOfExperts {
 // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and
 // values come out of low-rank projections.
 struct LatentAttention {
-  int query_rank = 0;  // 0: queries are projected directly
-  int kv_rank = 0;     // 0: no latent attention
+  int query_rank = 0;    // 0: queries are projected directly
+  int kv_rank = 0;       // 0: no latent attention
   int rotary_width = 0;  // of a head, beside head_width, which carries no position
   int value_width = 0;   // of a head
 };
@@ -58,7 +58,9 @@ struct TransformerSpec {
 
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
   int q_width() const { return heads * query_dim(); }
-  int kv_width() const { return kv_heads * head_dim(); }  // of K, and of V, without latent attention
+  int kv_width() const {
+    return kv_heads * head_dim();
+  }  // of K, and of V, without latent attention
   int query_dim() const { return head_dim() + latent.rotary_width; }  // of one head, and of a key
   int value_dim() const { return latent.kv_rank > 0 ? latent.value_width : head_dim(); }
   int context_width() const { return heads * value_dim(); }  // input of the output projection

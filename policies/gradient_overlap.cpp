@@ -50,7 +50,7 @@ std::vector<GradientBucket> gradient_buckets(const Job& job, int stage, int laye
   CHECK(parameters > 0, "stage {} has parameters but no tensors", stage);
   // Norms and biases ride with the matrices; scaling keeps the stage's total exact.
   const double scale = stage_parameters / parameters;
-  const double bytes = gradient_bytes_per_parameter(job.precision);
+  const double bytes = gradient_bytes_per_parameter(job);
 
   std::vector<GradientBucket> buckets;
   GradientBucket open{0, 0};

@@ -115,7 +115,7 @@ class Builder {
 
   // ZeRO-1: every rank updated its shard; the whole weights come back before the next forward.
   void gather_parameters() {
-    const double bytes = weight_bytes_per_parameter(job_.precision);
+    const double bytes = weight_bytes_per_parameter(job_);
     TaskIndex last = -1;
     for (const int stage : stages_) {
       if (ctx_.chunks[stage].parameters <= 0) continue;
@@ -306,8 +306,7 @@ class Builder {
     const CollectiveKind kind =
         ctx_.sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
     reductions_.push_back(add_collective(std::move(name), replica_slot_, kind,
-                                         parameters * gradient_bytes_per_parameter(job_.precision),
-                                         {after}));
+                                         parameters * gradient_bytes_per_parameter(job_), {after}));
     class_.tasks[reductions_.back()].stage = stage;
   }
 
@@ -317,8 +316,7 @@ class Builder {
     if (embedding_slot_ >= 0) {
       // Tied weights live on the first and the last stage; their gradients are summed.
       const double bytes = double(padded_vocabulary(job_.model.vocabulary, job_.layout.tp)) *
-                           job_.model.hidden / job_.layout.tp *
-                           gradient_bytes_per_parameter(job_.precision);
+                           job_.model.hidden / job_.layout.tp * gradient_bytes_per_parameter(job_);
       ready.push_back(add_collective("reduce embedding", embedding_slot_,
                                      CollectiveKind::all_reduce, bytes, ready));
     }
@@ -439,7 +437,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       options(the_options),
       links(the_job.cluster),
       layers(layers_per_stage(the_job.model, the_job.layout)),
-      snapshot_bytes(snapshot_bytes_per_gpu(the_job.layout, the_job.precision, costs)),
+      snapshot_bytes(snapshot_bytes_per_gpu(job, chunks)),
       members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp),
       replicas(the_job.layout.cp * the_job.layout.dp) {}
 

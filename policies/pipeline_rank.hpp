@@ -21,7 +21,7 @@ struct IterationContext {
 
   // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
   RankId rank(int pp, int member) const { return pp * members + member; }
-  bool sharded() const { return job.layout.sharding == Sharding::zero1 && replicas > 1; }
+  bool sharded() const { return job.layout.sharding != Sharding::none && replicas > 1; }
   bool overlaps() const { return job.communication.overlap == GradientOverlap::bucketed; }
 
   const Job& job;

@@ -11,9 +11,8 @@
 #include "models/base/units.hpp"
 #include "models/memory.hpp"
 #include "models/restore_cost.hpp"
+#include "policies/iteration_estimate.hpp"
 #include "policies/iteration_plan.hpp"
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/engine/engine.hpp"
@@ -25,46 +24,10 @@ namespace {
 // have to be another one.
 constexpr int kMostNodesOut = 4;
 
-// What is known of a job before anything runs.
-struct Prepared {
-  Schedule schedule;
-  std::vector<ChunkCost> chunks;
-  std::vector<GpuMemory> memory;
-};
-
-std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
-  std::vector<StageCost> stages;
-  for (const ChunkCost& chunk : chunks) {
-    stages.push_back({total_seconds(chunk.forward),
-                      total_seconds(chunk.recompute) + total_seconds(chunk.backward_input),
-                      total_seconds(chunk.backward_weight), chunk.activation_bytes,
-                      chunk.weight_activation_bytes});
-  }
-  return stages;
-}
-
-std::vector<GpuMemory> memory_of(const Job& job, const Schedule& schedule,
-                                 const std::vector<ChunkCost>& chunks) {
-  const ScheduleEvaluation evaluation = evaluate_schedule(schedule, stage_costs(chunks), 0);
-  return gpu_memory(job.model, job.layout, job.batch, job.precision, chunks,
-                    evaluation.peak_activation, job.communication.bucket_bytes, job.calibration);
-}
-
-Prepared prepare(const Job& job) {
-  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  Prepared prepared;
-  prepared.schedule = generate_schedule(job.schedule, job.layout.pp,
-                                        microbatches(job.layout, job.batch), job.layout.vpp);
-  prepared.chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
-                                job.recompute, job.calibration);
-  prepared.memory = memory_of(job, prepared.schedule, prepared.chunks);
-  return prepared;
-}
-
 // Every host-memory tier keeps two buffers, the last complete copy and the one being written; on
 // the way to storage a copy is staged once.
 double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>& chunks) {
-  const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, chunks);
+  const auto bytes = snapshot_bytes_per_gpu(job, chunks);
   const double most = *std::ranges::max_element(bytes) * job.cluster.node.gpus;
   double total = 0;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -73,7 +36,7 @@ double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>
   return total;
 }
 
-std::string memory_excess(const Job& job, const Prepared& prepared) {
+std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
   if (!gpu.empty()) return gpu;
   return host_memory_excess(snapshot_host_bytes_per_node(job, prepared.chunks), job.cluster.node);
@@ -84,7 +47,7 @@ struct Execution {
   Timeline timeline;
 };
 
-Execution run_iteration(const Job& job, const Prepared& prepared, std::vector<int> due) {
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due) {
   IterationPlanOptions options;
   options.due_snapshots = std::move(due);
   Execution execution;
@@ -120,13 +83,13 @@ Job shrunk(const Job& job, int missing) {
 // With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
 // and the next one is taken to hit another replica. Ends where a smaller job would not fit in
 // memory (fewer replicas share the optimizer state).
-void measure_shrunk(const Job& job, const Prepared& prepared, IterationTable& table) {
+void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
   for (int out = 1; out <= kMostNodesOut; ++out) {
     const int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
     if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
-    if (!gpu_memory_excess(memory_of(smaller, prepared.schedule, prepared.chunks),
+    if (!gpu_memory_excess(gpu_memory(smaller, prepared.chunks, prepared.peak_activation_bytes),
                            job.cluster.node.gpu)
              .empty()) {
       return;
@@ -137,10 +100,10 @@ void measure_shrunk(const Job& job, const Prepared& prepared, IterationTable& ta
   }
 }
 
-IterationTable measure_iterations(const Job& job, const Prepared& prepared,
+IterationTable measure_iterations(const Job& job, const PreparedIteration& prepared,
                                   const Execution& plain) {
   IterationTable table;
-  const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, prepared.chunks);
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks);
   const auto tiers = static_cast<unsigned>(job.snapshots.size());
   for (const SnapshotTier& tier : job.snapshots) {
     table.tiers.push_back(
@@ -233,7 +196,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   record.job = job;
   record.ranks = job.layout.ranks();
 
-  const Prepared prepared = prepare(job);
+  const PreparedIteration prepared = prepare_iteration(job);
   record.memory_excess = memory_excess(job, prepared);
   if (!record.memory_excess.empty() && !options.allow_oom) {
     throw Error(record.memory_excess, ExitCode::failed);

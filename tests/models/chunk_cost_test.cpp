@@ -15,8 +15,9 @@ const Batch kBatch{.global = 16, .micro = 1, .sequence = 8192};
 std::vector<ChunkCost> costs(const TransformerSpec& model, const Layout& layout,
                              Recompute recompute = Recompute::none,
                              const Cluster& cluster = test_cluster(2)) {
-  return chunk_costs(model, cluster, layout, kBatch, Precision::bf16, recompute,
-                     test_calibration());
+  Job job = test_job(model, layout, kBatch, Precision::bf16, recompute);
+  job.cluster = cluster;
+  return chunk_costs(job);
 }
 
 double seconds(const std::vector<CostPart>& parts, Category category) {
@@ -46,7 +47,7 @@ TEST(ChunkCost, ForwardIsTheSumOfItsOps) {
   const auto chunks = costs(four_layers(), kPipeline);
   double expected = 0;
   for (const Op& op :
-       block_ops(four_layers(), kPipeline, kBatch, Precision::bf16, Block::layer, Pass::forward)) {
+       block_ops(test_job(four_layers(), kPipeline, kBatch), Block::layer, Pass::forward)) {
     expected += op_cost(op, test_cluster().node.gpu, Precision::bf16, test_calibration()).seconds;
   }
   EXPECT_NEAR(seconds(chunks[1].forward, Category::forward), expected, 1e-12);
@@ -85,7 +86,7 @@ TEST(ChunkCost, BackwardHidesWhatTheGemmsCover) {
   slow.node.nvlink_Bps = parameter(1e9);
   double covered = 0;
   for (const Pass pass : {Pass::backward_input, Pass::backward_weight}) {
-    const auto ops = block_ops(model, kPipeline, kBatch, Precision::bf16, Block::layer, pass);
+    const auto ops = block_ops(test_job(model, kPipeline, kBatch), Block::layer, pass);
     for (const char* name : {"qkv", "up"}) {
       covered +=
           op_cost(op_named(ops, name), slow.node.gpu, Precision::bf16, test_calibration()).seconds;
@@ -131,7 +132,7 @@ TEST(ChunkCost, RingAttentionExposesWhatTheGatherTakesBeyondTheAttention) {
   const std::vector<std::int32_t> group = {0, 4, 8, 12};
   const double kv_bytes = 2.0 * 8192 * 2 * 8 * 128 / 4;  // 8 heads of K and of V, 128 wide
   const auto exposed_s = [&](Pass pass, double bytes) {
-    const auto ops = block_ops(model, layout, kBatch, Precision::bf16, Block::layer, pass);
+    const auto ops = block_ops(test_job(model, layout, kBatch), Block::layer, pass);
     return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic,
                            group_shape(group, slow), bytes, slow, test_calibration())
                .seconds -

@@ -1,9 +1,7 @@
 // Machines and models that the cost tests share: round numbers near H100, published models.
 #pragma once
 
-#include "models/calibration.hpp"
-#include "models/cluster.hpp"
-#include "models/transformer.hpp"
+#include "models/job.hpp"
 
 namespace windtunnel::testing {
 
@@ -81,6 +79,19 @@ inline TransformerSpec llama3(int layers, int hidden, int heads, int ffn_hidden)
   model.tied_embeddings = false;
   return model;
 }
+inline Job test_job(const TransformerSpec& model, const Layout& layout, const Batch& batch,
+                    Precision precision = Precision::bf16, Recompute recompute = Recompute::none) {
+  Job job;
+  job.model = model;
+  job.layout = layout;
+  job.batch = batch;
+  job.precision = precision;
+  job.recompute = recompute;
+  job.cluster = test_cluster(2);
+  job.calibration = test_calibration();
+  return job;
+}
+
 inline TransformerSpec llama3_8b() {
   return llama3(32, 4096, 32, 14336);
 }

@@ -15,7 +15,7 @@ class Korthikanti : public ::testing::Test {
     gpt_.attention = AttentionKernel::unfused;
   }
   double kept(const Layout& layout, Recompute recompute = Recompute::none) const {
-    return layer_activations(gpt_, layout, batch_, Precision::bf16, recompute).kept;
+    return layer_activations(test_job(gpt_, layout, batch_, Precision::bf16, recompute)).kept;
   }
   TransformerSpec gpt_ = gpt3_175b();
   Batch batch_{.global = 1, .micro = 1, .sequence = 2048};
@@ -45,8 +45,7 @@ TEST_F(Korthikanti, SelectiveRecomputationDropsWhatIsCheapToRepeat) {
 }
 // Qi et al. (arXiv 2401.10241), table 1: M_W = 32 s b h.
 TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
-  EXPECT_EQ(layer_activations(gpt_, {}, batch_, Precision::bf16, Recompute::none).for_weights,
-            32 * sbh_);
+  EXPECT_EQ(layer_activations(test_job(gpt_, {}, batch_)).for_weights, 32 * sbh_);
 }
 
 TEST(Memory, LlamaLayerByHand) {
@@ -55,7 +54,7 @@ TEST(Memory, LlamaLayerByHand) {
   // Per token, elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context h, gate
   // and up 2 f, product f.
   const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
-  EXPECT_EQ(layer_activations(llama3_405b(), layout, batch, Precision::bf16, Recompute::none).kept,
+  EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
             4096.0 / 8 * (2 * elements + 4 * 128));
 }
 
@@ -76,14 +75,12 @@ struct State {
 };
 
 State state_of(const Layout& layout, Precision precision = Precision::bf16) {
-  const TransformerSpec model = llama3_8b();
-  const Batch batch{.global = 64, .micro = 1, .sequence = 8192};
+  Job job = test_job(llama3_8b(), layout, {.global = 64, .micro = 1, .sequence = 8192}, precision);
+  job.cluster = test_cluster(8);
   State state;
-  state.chunks = chunk_costs(model, test_cluster(8), layout, batch, precision, Recompute::none,
-                             test_calibration());
+  state.chunks = chunk_costs(job);
   const std::vector<double> peaks(static_cast<std::size_t>(layout.pp), 7e9);
-  state.memory =
-      gpu_memory(model, layout, batch, precision, state.chunks, peaks, 25e6, test_calibration());
+  state.memory = gpu_memory(job, state.chunks, peaks);
   return state;
 }
 
@@ -139,7 +136,8 @@ TEST(Memory, SnapshotsWriteEveryParameterOnce) {
   const Layout layout{.tp = 2, .cp = 2, .pp = 4, .dp = 4, .sharding = Sharding::zero1};
   const State state = state_of(layout);
   double written = 0, parameters = 0;
-  for (const double bytes : snapshot_bytes_per_gpu(layout, Precision::bf16, state.chunks)) {
+  for (const double bytes :
+       snapshot_bytes_per_gpu(test_job(llama3_8b(), layout, {}), state.chunks)) {
     written += bytes * 2 * 2 * 4;
   }
   for (const ChunkCost& chunk : state.chunks) parameters += 2 * chunk.parameters;

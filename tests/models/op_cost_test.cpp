@@ -85,7 +85,8 @@ TEST(OpCost, UnfusedAttentionStaysInBf16UnderFp8) {
   unfused.attention = AttentionKernel::unfused;
   const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
   for (const Pass pass : {Pass::forward, Pass::backward_input}) {
-    for (const Op& op : block_ops(unfused, {}, batch, Precision::fp8, Block::layer, pass)) {
+    for (const Op& op :
+         block_ops(test_job(unfused, {}, batch, Precision::fp8), Block::layer, pass)) {
       const double fp8_s = seconds(op, Precision::fp8);
       if (op.kind == OpKind::gemm) {
         EXPECT_LT(fp8_s, seconds(op, Precision::bf16)) << op.name;

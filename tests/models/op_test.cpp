@@ -22,7 +22,7 @@ double memory_bytes(const std::vector<Op>& ops) {
 }
 
 std::vector<Op> layer_ops(const TransformerSpec& model, const Layout& layout, Pass pass) {
-  return block_ops(model, layout, kBatch, Precision::bf16, Block::layer, pass);
+  return block_ops(test_job(model, layout, kBatch), Block::layer, pass);
 }
 
 // Unfused attention computes the whole square: all passes together are model_flops().
@@ -33,7 +33,7 @@ TEST(Op, AllPassesOfAnUnfusedModelSumToModelFlops) {
   for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
     sum += gpt.layers * flops(layer_ops(gpt, {}, pass), OpKind::gemm);
     sum += gpt.layers * flops(layer_ops(gpt, {}, pass), OpKind::attention_gemm);
-    sum += flops(block_ops(gpt, {}, kBatch, Precision::bf16, Block::head, pass), OpKind::gemm);
+    sum += flops(block_ops(test_job(gpt, {}, kBatch), Block::head, pass), OpKind::gemm);
   }
   EXPECT_NEAR(sum / model_flops(gpt, kBatch.micro, kBatch.sequence), 1, 1e-12);
 }
@@ -99,7 +99,7 @@ TEST(Op, WeightGradientsAccumulateInFp32) {
 TEST(Op, RecomputedOpsAreNoneSomeOrAllOfTheForward) {
   TransformerSpec gpt = gpt3_175b();
   const auto recomputed = [&](Recompute recompute) {
-    return recomputed_ops(gpt, {}, kBatch, Precision::bf16, recompute);
+    return recomputed_ops(test_job(gpt, {}, kBatch, Precision::bf16, recompute), Block::layer);
   };
   EXPECT_TRUE(recomputed(Recompute::none).empty());
   EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm), 0);

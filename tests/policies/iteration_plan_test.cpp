@@ -24,8 +24,7 @@ Built build(const Job& job, const IterationPlanOptions& options = {}) {
   Built built;
   built.schedule = generate_schedule(job.schedule, job.layout.pp,
                                      microbatches(job.layout, job.batch), job.layout.vpp);
-  built.chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
-                             job.recompute, job.calibration);
+  built.chunks = chunk_costs(job);
   built.plan = iteration_plan(job, built.schedule, built.chunks, options);
   return built;
 }
@@ -84,7 +83,7 @@ TEST(IterationPlan, RandomJobsGiveValidPlansThatLoseNothing) {
       for (const Task& task : owner.tasks) {
         alive += task.allocate_bytes - task.free_bytes;
         if (task.name.starts_with("reduce ") && task.name != "reduce embedding") {
-          reduced += task.bytes / gradient_bytes_per_parameter(job.precision);
+          reduced += task.bytes / gradient_bytes_per_parameter(job);
         }
       }
       EXPECT_NEAR(alive, 0, 1) << "activations are freed as often as they are kept";

@@ -141,9 +141,8 @@ TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
   job.snapshots = {{SnapshotPlace::host_memory, SnapshotMode::async, 10, 0, true},
                    {SnapshotPlace::storage, SnapshotMode::sync, 100, 0, false}};
   const double copy = [&] {
-    const auto chunks = chunk_costs(job.model, job.cluster, job.layout, job.batch, job.precision,
-                                    job.recompute, job.calibration);
-    const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, chunks);
+    const auto chunks = chunk_costs(job);
+    const auto bytes = snapshot_bytes_per_gpu(job, chunks);
     return *std::max_element(bytes.begin(), bytes.end()) * job.cluster.node.gpus;
   }();
   job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 1.001);
