@@ -36,7 +36,7 @@ TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
   // A middle stage of one layer with h = 1024, ffn = 4096: mlp_out and mlp_in 4.19 M each,
   // projection 1.05 M, qkv 3.15 M parameters; 4 bytes each in mixed precision.
   Job job = small_job(1, 4, 2);
-  const double bytes = gradient_bytes_per_parameter(job.precision);
+  const double bytes = gradient_bytes_per_parameter(job);
   const double parameters = 12.0 * 1024 * 1024;
   job.communication.bucket_bytes = 4.0 * 1024 * 1024 * bytes;
   const auto buckets = gradient_buckets(job, 1, 1, parameters);

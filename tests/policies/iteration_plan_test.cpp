@@ -154,7 +154,7 @@ TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {
   const Built sync = build(job, {.due_snapshots = {1}});
   const RankClass& s = sync.plan.classes[1];
   EXPECT_TRUE(waits_for(s, named(s, "F1.0"), "write to storage"));
-  const auto bytes = snapshot_bytes_per_gpu(job.layout, job.precision, sync.chunks);
+  const auto bytes = snapshot_bytes_per_gpu(job, sync.chunks);
   EXPECT_DOUBLE_EQ(named(s, "write to storage").bytes, bytes[1]);
 }
 
