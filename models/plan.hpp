@@ -25,6 +25,7 @@ enum class TaskKind : std::uint8_t { compute, send, recv, collective, copy, enco
 struct Demand {
   Resource resource = Resource::hbm;
   int weight = 1;
+  bool operator==(const Demand&) const = default;
 };
 
 // A fluid amount of work on resources of the rank's own node, shared max-min fairly with all others
@@ -33,6 +34,7 @@ struct Flow {
   double amount = 0;                                          // bytes, SM-seconds or core-seconds
   double max_rate = std::numeric_limits<double>::infinity();  // units per second
   std::vector<Demand> demands;
+  bool operator==(const Flow&) const = default;
 };
 
 struct Task {
@@ -74,6 +76,7 @@ struct Task {
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
+  bool operator==(const Task&) const = default;
 };
 
 enum class StreamOrder : std::uint8_t {
@@ -85,11 +88,13 @@ enum class StreamOrder : std::uint8_t {
 struct Stream {
   std::string name;  // "compute", "send", "recv", "dp", "copy"
   StreamOrder order = StreamOrder::in_order;
+  bool operator==(const Stream&) const = default;
 };
 
 struct Group {
   Category axis = Category::dp;
   std::vector<RankId> members;
+  bool operator==(const Group&) const = default;
 };
 
 struct RankClass {
@@ -99,6 +104,7 @@ struct RankClass {
   std::vector<Task> tasks;                        // within a stream, list order is issue order
   std::vector<std::vector<std::int32_t>> groups;  // [slot][member]: index into Plan::groups
   std::vector<std::vector<RankId>> peers;         // [slot][member]
+  bool operator==(const RankClass&) const = default;
 };
 
 struct Plan {
@@ -106,6 +112,7 @@ struct Plan {
   int iterations = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
+  bool operator==(const Plan&) const = default;
 };
 
 // The other end of a message: for a send its receive, for a receive its send.

@@ -30,6 +30,7 @@ struct CostPart {
   Category category = Category::forward;
   Origin origin = Origin::assumed;
   double seconds = 0;
+  bool operator==(const CostPart&) const = default;
 };
 
 double total_seconds(std::span<const CostPart> parts);
