@@ -13,6 +13,8 @@
 namespace windtunnel {
 namespace {
 
+constexpr std::string_view kOpenQuote = "a quote is not closed";
+
 // Takes records off the front of the text.
 class CsvScanner {
  public:
@@ -26,10 +28,18 @@ class CsvScanner {
     while (position_ < text_.size()) {
       cells.clear();
       line = line_;
+      record_ = position_;
       const bool quoted = scan_record(cells);
       if (cells.size() > 1 || !cells[0].empty() || quoted) return true;
     }
     return false;
+  }
+
+  // Goes back to the second line of the last record.
+  void resume_after_first_line(int line) {
+    const size_t end = text_.find('\n', record_);
+    position_ = end == std::string_view::npos ? text_.size() : end + 1;
+    line_ = line + 1;
   }
 
  private:
@@ -73,12 +83,13 @@ class CsvScanner {
       }
       cell += c;
     }
-    throw Error({file_, opened, 1}, "a quote is not closed");
+    throw Error({file_, opened, 1}, std::string(kOpenQuote));
   }
 
   std::string_view text_;
   const std::string& file_;
   size_t position_ = 0;
+  size_t record_ = 0;  // where the last record starts
   int line_ = 1;
 };
 
@@ -94,7 +105,7 @@ std::optional<T> parse_whole(std::string_view text) {
 
 }  // namespace
 
-CsvTable CsvTable::parse(std::string_view text, std::string file) {
+CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<CsvFault>* faults) {
   CsvTable table;
   table.file_ = std::move(file);
   CsvScanner scanner(text, table.file_);
@@ -108,16 +119,28 @@ CsvTable CsvTable::parse(std::string_view text, std::string file) {
       }
     }
   }
-  Row row;
-  while (scanner.next(row.cells, row.line)) {
-    if (row.cells.size() != table.header_.size()) {
-      throw Error({table.file_, row.line, 1}, fmt::format("the row has {} cells, the header {}",
-                                                          row.cells.size(), table.header_.size()));
+  const auto note_fault = [&](int at, std::string what) {
+    faults->push_back({at, std::move(what)});
+    scanner.resume_after_first_line(at);
+  };
+  while (true) {
+    Row row;
+    try {
+      if (!scanner.next(row.cells, row.line)) return table;
+    } catch (const Error&) {
+      if (faults == nullptr) throw;
+      note_fault(row.line, std::string(kOpenQuote));
+      continue;
     }
-    table.rows_.push_back(std::move(row));
-    row = Row{};
+    if (row.cells.size() == table.header_.size()) {
+      table.rows_.push_back(std::move(row));
+      continue;
+    }
+    std::string what =
+        fmt::format("the row has {} cells, the header {}", row.cells.size(), table.header_.size());
+    if (faults == nullptr) throw Error({table.file_, row.line, 1}, what);
+    note_fault(row.line, std::move(what));
   }
-  return table;
 }
 
 CsvTable CsvTable::read(const std::string& path) {

@@ -11,11 +11,20 @@
 
 namespace windtunnel {
 
+// A row that is not one: too few or too many cells, a quote that is not closed.
+struct CsvFault {
+  int line = 0;
+  std::string what;
+};
+
 class CsvTable {
  public:
   // Throws Error if there is no header, a row has more or fewer cells than the header, a name
   // stands twice in the header, or a quote is not closed. `file` is used in messages only.
-  static CsvTable parse(std::string_view text, std::string file);
+  // With `faults` a faulty row is noted there instead, and ends with its first line: a quote that
+  // is left open does not swallow the rows after it.
+  static CsvTable parse(std::string_view text, std::string file,
+                        std::vector<CsvFault>* faults = nullptr);
   // The same from a file; throws Error if it cannot be read.
   static CsvTable read(const std::string& path);
 
