@@ -1,0 +1,292 @@
+#include "validate/accuracy/run_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "scenarios/library.hpp"
+#include "validate/accuracy/training_stack.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" are the same.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+// How measured rows name GPUs, as plain() text; the first prefix that fits decides. The node is the
+// library's machine with that GPU, its calibration the library's.
+struct Machine {
+  std::string_view prefix;
+  std::string_view node;
+  std::string_view calibration;
+};
+constexpr std::array kMachines{
+    Machine{"a100sxm440", "dgx-a100-40", "a100-published"},
+    Machine{"a10040", "dgx-a100-40", "a100-published"},
+    Machine{"a100", "dgx-a100", "a100-published"},
+    Machine{"h10096", "grand-teton-h100-96", "h100-published"},
+    Machine{"h100", "dgx-h100", "h100-published"},
+    Machine{"h200", "dgx-h200", "h100-published"},
+    Machine{"gh200", "gh200", "h100-published"},
+    Machine{"b200", "dgx-b200", "generic"},
+    Machine{"b300", "hgx-b300", "generic"},
+    Machine{"gb200", "gb200-nvl72", "generic"},
+    Machine{"gb300", "gb300-nvl72", "generic"},
+    Machine{"mi300x", "mi300x", "generic"},
+    Machine{"mi250x", "frontier-mi250x", "generic"},
+    Machine{"v100", "dgx-v100", "generic"},
+    Machine{"p100", "pcie-p100", "generic"},
+    Machine{"t4", "aws-g4dn", "generic"},
+    Machine{"rtx3080", "pcie-rtx3080", "generic"},
+    Machine{"rtx2080", "pcie-rtx2080ti", "generic"},
+};
+
+const Machine& machine_of(const TrainingRun& run) {
+  const std::string gpu = plain(run.gpu_type);
+  for (const Machine& machine : kMachines) {
+    if (gpu.starts_with(machine.prefix)) return machine;
+  }
+  throw Error(fmt::format("no GPU of the library is called '{}'", run.gpu_type));
+}
+
+class Mapper {
+ public:
+  explicit Mapper(const TrainingRun& run) : run_(run) {}
+
+  RunJob map() {
+    set_layout();
+    set_batch();
+    set_model();
+    set_machine();
+    set_stages();
+    set_precision();
+    set_recompute();
+    set_schedule();
+    stack_of(run_).apply(run_, job_);
+    return {std::move(job_), std::move(assumed_)};
+  }
+
+ private:
+  int assume(const std::optional<int>& stated, const char* name, int otherwise) {
+    if (stated) return *stated;
+    assumed_.push_back(fmt::format("{} {}", name, otherwise));
+    return otherwise;
+  }
+
+  static int require(const std::optional<int>& stated, const char* name) {
+    if (stated) return *stated;
+    throw Error(fmt::format("the row does not state {}", name));
+  }
+
+  void set_layout() {
+    Layout& layout = job_.layout;
+    layout.tp = require(run_.tp, "tp");
+    layout.pp = require(run_.pp, "pp");
+    layout.cp = run_.cp.value_or(1);
+    layout.vpp = layout.pp > 1 ? assume(run_.vpp, "vpp", 1) : 1;
+    layout.ep = run_.ep.value_or(1);
+    layout.dp = require(run_.dp, "dp");
+    layout.sequence_parallel = run_.sequence_parallel.value_or(false);
+  }
+
+  void set_batch() {
+    job_.batch.global = require(run_.global_batch, "global_batch");
+    job_.batch.micro = require(run_.micro_batch, "micro_batch");
+    job_.batch.sequence = require(run_.sequence, "seq");
+  }
+
+  // The library's model of the same name, for what a row has no columns for.
+  const TransformerSpec* library_model() const {
+    const std::string name = plain(run_.model);
+    const TransformerSpec* best = nullptr;
+    for (const TransformerSpec& model : library_models()) {
+      const std::string known = plain(model.name);
+      if (name != known && !name.starts_with(known)) continue;
+      if (best == nullptr || known.size() > plain(best->name).size()) best = &model;
+    }
+    return best;
+  }
+
+  void set_model() {
+    const TransformerSpec* known = library_model();
+    TransformerSpec& model = job_.model;
+    if (known != nullptr) model = *known;
+    model.name = run_.model;
+    if (known == nullptr && !run_.hidden) {
+      throw Error(
+          fmt::format("the row does not state the dimensions of '{}', and the library has "
+                      "no such model",
+                      run_.model));
+    }
+    model.hidden = run_.hidden.value_or(model.hidden);
+    model.heads = run_.heads.value_or(model.heads);
+    if (known == nullptr || !model.latent.kv_rank) {
+      model.kv_heads = run_.kv_heads.value_or(model.kv_heads > 0 ? model.kv_heads : model.heads);
+    }
+    if (model.heads == 0) throw Error("the row does not state heads");
+    if (run_.vocabulary) {
+      model.vocabulary = *run_.vocabulary;
+    } else if (model.vocabulary == 0) {
+      model.vocabulary = assume({}, "vocab", 50257);
+    }
+    model.sequence = job_.batch.sequence;
+    if (known == nullptr) guess_architecture();
+    if (run_.ffn_hidden) {
+      model.ffn_hidden = *run_.ffn_hidden;
+    } else if (model.ffn_hidden == 0) {
+      model.ffn_hidden = ffn_from_parameters();
+    }
+    model.layers = run_.layers.value_or(model.layers);
+    if (model.layers == 0) model.layers = layers_from_parameters();
+  }
+
+  // Llama's way since 2023: SwiGLU shows in an MLP that is not four times as wide as the model, or
+  // in the name.
+  void guess_architecture() {
+    TransformerSpec& model = job_.model;
+    const std::string name = plain(run_.model);
+    const bool named = contains(name, "llama") || contains(name, "qwen") ||
+                       contains(name, "mistral") || contains(name, "mixtral");
+    const bool wide = run_.ffn_hidden && *run_.ffn_hidden != 4 * model.hidden;
+    if (!named && !wide) return;
+    model.activation = Activation::swiglu;
+    model.normalisation = Normalisation::rms_norm;
+    model.position = PositionEncoding::rotary;
+    model.biases = false;
+    model.tied_embeddings = false;
+  }
+
+  double stated_parameters() const {
+    // "1.34B" in the model's name or in the column of that name.
+    const std::string& text = run_.parameters;
+    if (text.empty()) throw Error("the row states neither dimensions nor params");
+    const double number = std::stod(text);
+    return number * (text.back() == 'M' ? 1e6 : text.back() == 'T' ? 1e12 : 1e9);
+  }
+
+  int ffn_from_parameters() {
+    TransformerSpec& model = job_.model;
+    if (model.activation == Activation::gelu) return assume({}, "ffn_hidden", 4 * model.hidden);
+    const int layers = require(run_.layers, "layers and ffn_hidden");
+    TransformerSpec probe = model;
+    probe.layers = layers;
+    probe.tied_embeddings = run_.noted("tie_embeddings") != "False";
+    const double without = probe.parameters();
+    const double width = (stated_parameters() - without) / (3.0 * layers * model.hidden);
+    return assume({}, "ffn_hidden", std::max(256, int(std::lround(width / 256)) * 256));
+  }
+
+  int layers_from_parameters() {
+    TransformerSpec probe = job_.model;
+    probe.layers = 0;
+    const double per_layer = probe.layer_parameters();
+    const double layers = (stated_parameters() - probe.parameters()) / per_layer;
+    return assume({}, "layers", std::max(1, int(std::lround(layers))));
+  }
+
+  void set_machine() {
+    const Machine& machine = machine_of(run_);
+    job_.cluster.node = find_node(machine.node);
+    if (contains(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
+    if (contains(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
+    job_.calibration = find_calibration(machine.calibration);
+    job_.cluster.fabric = find_fabric("full-bisection").fabric;
+    // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
+    NodeSpec& node = job_.cluster.node;
+    const int gpus = job_.layout.ranks();
+    int per_node = std::min(node.gpus, gpus);
+    while (gpus % per_node != 0) --per_node;
+    node.nics = std::max(1, node.nics * per_node / node.gpus);
+    node.gpus = per_node;
+    job_.cluster.nodes = gpus / per_node;
+  }
+
+  // Layers that do not divide: one fewer on the last stage, then on the first, then from the end.
+  void set_stages() {
+    Layout& layout = job_.layout;
+    const int stages = layout.stages();
+    if (job_.model.layers % stages == 0) return;
+    std::vector<int> layers(stages, (job_.model.layers + stages - 1) / stages);
+    int surplus = layers[0] * stages - job_.model.layers;
+    for (int i = 0; i < surplus; ++i) {
+      const int stage = i == 0 ? stages - 1 : i == 1 ? 0 : stages - i;
+      --layers[stage];
+    }
+    layout.stage_layers = layers;
+    assumed_.push_back(fmt::format("{} layers on {} stages", job_.model.layers, stages));
+  }
+
+  void set_precision() {
+    const std::string& text = run_.precision;
+    if (text.empty()) assumed_.push_back("precision bf16");
+    job_.precision = contains(text, "nvfp4")                  ? Precision::nvfp4
+                     : contains(text, "mxfp8")                ? Precision::mxfp8
+                     : contains(text, "fp8")                  ? Precision::fp8
+                     : contains(text, "fp16")                 ? Precision::fp16
+                     : contains(text, "tf32")                 ? Precision::tf32
+                     : contains(text, "bf16") || text.empty() ? Precision::bf16
+                     : contains(text, "fp32")
+                         ? Precision::fp32
+                         : throw Error(fmt::format("unknown precision '{}'", text));
+  }
+
+  void set_recompute() {
+    job_.recompute = contains(run_.recompute, "full")        ? Recompute::full
+                     : contains(run_.recompute, "selective") ? Recompute::selective
+                                                             : Recompute::none;
+    if (run_.recompute.empty()) assumed_.push_back("recompute none");
+  }
+
+  void set_schedule() {
+    const std::string& text = run_.schedule;
+    job_.schedule = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
+    const bool known = text.empty() || text == "none" || text == "DP" || contains(text, "FSDP") ||
+                       text.starts_with("1F1B") || contains(text, "interleaved") ||
+                       (job_.layout.pp == 1 && contains(text, "1F1B"));
+    if (!known) throw Error(fmt::format("schedule '{}' is not one of this build", text));
+  }
+
+  const TrainingRun& run_;
+  Job job_;
+  std::vector<std::string> assumed_;
+};
+
+}  // namespace
+
+RunJob job_of(const TrainingRun& run) {
+  return Mapper(run).map();
+}
+
+RunPrediction predict(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  const IterationEstimate estimate = estimate_iteration(job, prepared);
+  RunPrediction prediction;
+  prediction.step_s = estimate.step_s;
+  for (const GpuMemory& memory : prepared.memory) {
+    prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
+  }
+  prediction.fits = gpu_memory_excess(prepared.memory, job.cluster.node.gpu).empty();
+  for (int i = 0; i < kOrigins; ++i) {
+    if (estimate.origin_s[i] > 0) prediction.origin = static_cast<Origin>(i);
+  }
+  return prediction;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,154 @@
+#include "validate/accuracy/training_stack.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace windtunnel {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  return std::ranges::search(text, part, same).begin() != text.end();
+}
+
+bool any(const TrainingRun&) {
+  return true;
+}
+
+// Megatron-LM before Transformer Engine and FlashAttention.
+void megatron_2021(const TrainingRun&, Job& job) {
+  job.model.attention = AttentionKernel::unfused;
+  job.model.dropout = true;
+  job.software.gradient_bytes = 2;
+  job.software.reduce_bytes = 2;
+  job.communication.overlap = GradientOverlap::none;
+}
+
+void megatron_deepspeed(const TrainingRun& run, Job& job) {
+  megatron_2021(run, job);
+  if (contains(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
+}
+
+// FSDP of PyTorch, FlashAttention, no biases, ALiBi: no position embeddings are added.
+void llm_foundry(const TrainingRun& run, Job& job) {
+  const bool full = contains(run.schedule, "FULL_SHARD");
+  job.layout.sharding = full ? Sharding::zero3 : Sharding::zero2;
+  job.model.biases = false;
+  job.model.position = PositionEncoding::rotary;
+  job.software.fusion = Fusion::none;
+  job.software.gradient_bytes = 4;
+  job.software.reduce_bytes = 2;
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+void torchtitan(const TrainingRun& run, Job& job) {
+  job.layout.sharding = Sharding::zero3;
+  const bool compiled = contains(run.note, "compile") || run.precision == "fp8";
+  job.software.fusion = compiled ? Fusion::partial : Fusion::none;
+  job.software.reduce_bytes = 4;
+  job.software.tp_overlap = contains(run.note, "AsyncTP");
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+// Accumulates gradients in fp32, reduces after the last micro-batch's backward.
+void nanotron(const TrainingRun& run, Job& job) {
+  if (run.noted("zero_stage") == "1") job.layout.sharding = Sharding::zero1;
+  job.model.tied_embeddings = run.noted("tie_embeddings") == "True";
+  job.software.fusion = Fusion::none;
+  job.software.reduce_bytes = 4;
+  job.communication.overlap = GradientOverlap::none;
+}
+
+// NeMo and Megatron-Bridge: Megatron-Core with its distributed optimizer and everything overlapped.
+void megatron_core(const TrainingRun& run, Job& job) {
+  job.layout.sharding = contains(run.schedule, "FSDP") || contains(run.note, "FSDP=")
+                            ? Sharding::zero3
+                            : Sharding::zero1;
+  job.software.reduce_bytes = 2;
+  job.software.fused_loss = true;
+  job.software.tp_overlap = job.layout.tp > 1;
+  job.communication.overlap = GradientOverlap::bucketed;
+}
+
+void mlperf(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.software.cuda_graphs = true;
+}
+
+void zero_bubble(const TrainingRun&, Job& job) {
+  job.model.attention = AttentionKernel::unfused;
+  job.model.dropout = true;
+  job.software.gradient_bytes = 4;
+  job.communication.overlap = GradientOverlap::none;
+}
+
+void megatron_ci(const TrainingRun& run, Job& job) {
+  job.layout.sharding = contains(run.model, "dist_optimizer") ? Sharding::zero1 : Sharding::none;
+  job.model.dropout = true;
+  job.communication.overlap = contains(run.model, "overlap_grad_reduce") ? GradientOverlap::bucketed
+                                                                         : GradientOverlap::none;
+}
+
+void unknown(const TrainingRun& run, Job& job) {
+  // Before FlashAttention and sequence parallelism, full recomputation in fp16 was the rule.
+  const bool early = contains(run.precision, "fp16") && contains(run.recompute, "full") &&
+                     !run.sequence_parallel.value_or(false);
+  if (early) {
+    megatron_deepspeed(run, job);
+  } else {
+    megatron_core(run, job);
+    job.software.tp_overlap = false;
+  }
+}
+
+constexpr std::array kStacks{
+    TrainingStack{"Megatron-DeepSpeed", "github.com/bigscience-workshop/Megatron-DeepSpeed",
+                  [](const TrainingRun& run) {
+                    return contains(run.source, "vTrain") || contains(run.source, "BLOOM") ||
+                           contains(run.schedule, "DeepSpeed");
+                  },
+                  megatron_deepspeed},
+    TrainingStack{"Megatron-LM 2021", "arXiv 2104.04473, section 4",
+                  [](const TrainingRun& run) {
+                    return contains(run.source, "SC21") ||
+                           contains(run.source, "Megatron-LM README");
+                  },
+                  megatron_2021},
+    TrainingStack{"llm-foundry", "github.com/mosaicml/llm-foundry, scripts/train/benchmarking",
+                  [](const TrainingRun& run) {
+                    return contains(run.source, "MosaicML") || contains(run.model, "MPT");
+                  },
+                  llm_foundry},
+    TrainingStack{"torchtitan", "arXiv 2410.06511",
+                  [](const TrainingRun& run) { return contains(run.source, "torchtitan"); },
+                  torchtitan},
+    TrainingStack{"nanotron", "github.com/huggingface/nanotron",
+                  [](const TrainingRun& run) { return contains(run.source, "nanotron"); },
+                  nanotron},
+    TrainingStack{"Megatron-LM 2023", "github.com/sail-sg/zero-bubble-pipeline-parallelism",
+                  [](const TrainingRun& run) { return contains(run.source, "Zero Bubble"); },
+                  zero_bubble},
+    TrainingStack{"Megatron-Core tests", "github.com/NVIDIA/Megatron-LM, tests/functional_tests",
+                  [](const TrainingRun& run) { return contains(run.source, "Megatron-LM CI"); },
+                  megatron_ci},
+    TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
+                  [](const TrainingRun& run) { return contains(run.source, "MLPerf"); }, mlperf},
+    TrainingStack{"NeMo", "docs.nvidia.com/nemo-framework, performance guides",
+                  [](const TrainingRun& run) {
+                    return contains(run.source, "NeMo") ||
+                           contains(run.source, "Megatron-Bridge") ||
+                           contains(run.source, "Megatron-Core");
+                  },
+                  megatron_core},
+    TrainingStack{"unknown", "Megatron-Core's defaults; of its time where the row looks early", any,
+                  unknown},
+};
+
+}  // namespace
+
+const TrainingStack& stack_of(const TrainingRun& run) {
+  return *std::ranges::find_if(kStacks,
+                               [&](const TrainingStack& stack) { return stack.matches(run); });
+}
+
+}  // namespace windtunnel
