@@ -1,0 +1,52 @@
+#include "scenarios/calibration_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+// YAML's double-quoted form: the one in which every character can be written.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+// In a unit for people where its 12 digits say all, else in the base unit.
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit.empty()) return fmt::format("{}", value);
+  const Dimension dimension = unit == "s" ? Dimension::seconds : Dimension::bytes;
+  const std::string text = format_quantity(value, dimension);
+  return parse_quantity(text, dimension) == value ? text : fmt::format("{} {}", value, unit);
+}
+
+}  // namespace
+
+std::string calibration_text(const Calibration& calibration, const std::string& comment) {
+  CHECK(comment.find_first_of("\r\n") == std::string::npos, "one line of comment: {}", comment);
+  std::string text = fmt::format("# {}\nname: {}\ngpu: {}\nparameters:\n", comment,
+                                 quoted(calibration.name), quoted(calibration.gpu));
+  for (const CalibrationField& field : calibration_fields()) {
+    const Parameter& parameter = calibration.*field.member;
+    text += fmt::format("  {}:\n    value: {}\n    low: {}\n    high: {}\n", field.name,
+                        quantity_text(parameter.value, field.unit),
+                        quantity_text(parameter.low, field.unit),
+                        quantity_text(parameter.high, field.unit));
+    text += fmt::format("    origin: {}\n    source: {}\n", to_string(parameter.origin),
+                        quoted(parameter.source));
+  }
+  return text;
+}
+
+}  // namespace windtunnel
