@@ -5,6 +5,7 @@
 // 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross entropy.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,12 +25,13 @@ struct Op {
   std::string_view name;  // "qkv", "attention", "swiglu", ...
   OpKind kind = OpKind::memory;
   // GEMM: batch products of m x k by k x n. Fused attention: batch heads, each m queries by n keys
-  // of width k.
+  // of width k; on a ring, each head once per step.
   double m = 0, n = 0, k = 0, batch = 1;
   // Operations that the kernel really executes on this GPU: fused causal attention does half of
   // the full square forward, and 2.5 times its forward backward (Dao 2023). Unfused: the square.
   double flops = 0;
-  double bytes = 0;  // HBM bytes read and written
+  double bytes = 0;                         // HBM bytes read and written
+  std::optional<Precision> precision = {};  // of a GEMM where it is not the job's
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

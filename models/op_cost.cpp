@@ -137,7 +137,8 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   // With scaled formats the linear layers run in them, attention in bf16 (Transformer Engine's
   // default).
   const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
-  const Parameter& peak = checked_peak(gpu, in_bf16 ? Precision::bf16 : precision);
+  const Parameter& peak =
+      checked_peak(gpu, in_bf16 ? Precision::bf16 : op.precision.value_or(precision));
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
   return compute.seconds > memory.seconds ? compute : memory;

@@ -1,0 +1,129 @@
+#include "models/op_parts.hpp"
+
+#include <algorithm>
+
+namespace windtunnel {
+namespace {
+
+// An operand of a linear layer's GEMM.
+struct Format {
+  double bytes = 0;     // of one element, its share of a scale included
+  double quantise = 0;  // HBM bytes per element: 16 bit read, rows and columns written
+};
+
+Format format_of(Precision precision) {
+  constexpr double kRead = 2;
+  switch (precision) {
+    case Precision::fp8:  // the tensor's maximum comes first: it is read twice
+      return {1, 2 * kRead + 2};
+    case Precision::mxfp8: {
+      constexpr double kBytes = 1 + 1.0 / 32;
+      return {kBytes, kRead + 2 * kBytes};
+    }
+    case Precision::nvfp4: {  // two levels of scales, the upper one of the whole tensor
+      constexpr double kBytes = 0.5 + 1.0 / 16;
+      return {kBytes, 2 * kRead + 2 * kBytes};
+    }
+    default:
+      return {bytes_of(precision), 0};
+  }
+}
+
+Op gemm_op(const Linear& linear, Pass pass, double operand, double output, double gradient) {
+  Op op;
+  op.name = linear.name;
+  op.kind = OpKind::gemm;
+  op.batch = linear.batch;
+  op.m = linear.rows;
+  op.n = linear.out;
+  op.k = linear.in;
+  if (pass == Pass::backward_input) std::swap(op.n, op.k);
+  if (pass == Pass::backward_weight) {
+    op.m = linear.out;
+    op.n = linear.in;
+    op.k = linear.rows;
+    output = gradient;
+  }
+  op.flops = 2 * op.batch * op.m * op.n * op.k;
+  op.bytes = op.batch * (operand * (op.m * op.k + op.k * op.n) + output * op.m * op.n);
+  return op;
+}
+
+}  // namespace
+
+Shard shard_of(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const Layout& layout = job.layout;
+  const Batch& batch = job.batch;
+  const double tp = layout.tp;
+  const Format format = format_of(job.precision);
+  const bool latent = model.latent.kv_rank > 0;
+  Shard s{};
+  s.e = bytes_of(job.precision);
+  s.operand = format.bytes;
+  s.quantise = format.quantise;
+  s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
+  s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
+  s.cp = layout.cp;
+  s.queries = static_cast<double>(batch.sequence) / layout.cp;
+  s.keys = batch.sequence;
+  s.tokens = batch.micro * s.queries;
+  s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
+  s.hidden = model.hidden;
+  s.q = model.q_width() / tp;
+  s.k = (latent ? model.q_width() : model.kv_width()) / tp;
+  s.v = (latent ? model.context_width() : model.kv_width()) / tp;
+  s.context = model.context_width() / tp;
+  s.up = model.up_width() / tp;
+  s.ffn = model.ffn_hidden / tp;
+  s.vocabulary = padded_vocabulary(model.vocabulary, layout.tp) / tp;
+  s.heads = batch.micro * model.heads / tp;
+  s.query_dim = model.query_dim();
+  s.value_dim = model.value_dim();
+  s.routed = s.tokens / tp * model.moe.per_token;
+  s.expert_rows = s.routed * (layout.ep > 1 ? model.moe.imbalance : 1);
+  s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
+  return s;
+}
+
+Op memory_op(std::string_view name, double bytes) {
+  Op op;
+  op.name = name;
+  op.kind = OpKind::memory;
+  op.bytes = bytes;
+  return op;
+}
+
+Op norm_op(std::string_view name, Pass pass, const Shard& s) {
+  // Forward reads x, writes y; backward reads x and dy, writes dx.
+  const double vectors = pass == Pass::forward ? 2 : 3;
+  return memory_op(name, vectors * s.e * s.norm_tokens * s.hidden);
+}
+
+Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s) {
+  // Two reads and a write in both directions (backward: the branch's gradients are added), and
+  // the dropout mask of one byte.
+  const double mask = model.dropout ? 1 : 0;
+  return memory_op(name, (3 * s.e + mask) * s.norm_tokens * s.hidden);
+}
+
+void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops) {
+  if (s.quantise > 0 && pass != Pass::backward_weight) {
+    const bool forward = pass == Pass::forward;
+    const double given = forward ? linear.input_rows : linear.gradient_rows;
+    const double rows = given > 0 ? given : linear.batch * linear.rows;
+    double elements = rows * (forward ? linear.in : linear.out);
+    if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
+    ops.push_back(memory_op("quantise", s.quantise * elements));
+  }
+  ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
+}
+
+Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
+                   const Shard& s) {
+  Op op = gemm_op(linear, pass, s.e, output_bytes, s.gradient);
+  if (is_scaled(job.precision)) op.precision = Precision::bf16;
+  return op;
+}
+
+}  // namespace windtunnel

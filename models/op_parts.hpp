@@ -1,0 +1,79 @@
+// What the blocks of op.hpp are made of: one GPU's share of a micro-batch, and the kernels of a
+// linear layer, of attention and of an MLP. For the op*.cpp files alone.
+//
+// Scaled precisions (fp8, mxfp8, nvfp4), as Transformer Engine runs them: tensors stand in bf16,
+// and each linear layer of a transformer layer quantises its input before the forward GEMM and its
+// output gradient before the backward ones, by rows and by columns at once (the weight gradient's
+// GEMM reads the columns; Hopper multiplies fp8 in one layout only, block scales lie along the
+// inner dimension). Weights are quantised once per step, spread here over its micro-batches.
+// Quantising is a kernel of its own: that norms and activations may write fp8 themselves is not
+// counted. Router and loss head stay in 16 bit. nvfp4 runs in every layer, as in Megatron-Bridge's
+// bf16_with_nvfp4_mixed; that long runs keep some 15 % of the layers in bf16 (NVIDIA 2025, arXiv
+// 2509.25149, section 4) is not counted, and its Hadamard transform is part of quantising.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "models/job.hpp"
+#include "models/op.hpp"
+
+namespace windtunnel {
+
+struct Shard {
+  double e;            // bytes of an element
+  double operand;      // bytes of an element that a linear layer's GEMM reads, scales included
+  double quantise;     // HBM bytes per element to make it so; 0 without scaling
+  double steps_share;  // of what happens once per step: 1 / micro-batches
+  double gradient;     // bytes of a weight gradient read and written (fp32 accumulation)
+  double tokens;       // rows of the GEMMs: after cp, before sequence parallelism
+  double norm_tokens;  // rows of norms and residuals: divided by tp under sequence parallelism
+  double hidden;       // width between layers
+  double q, k, v;      // widths on this GPU, divided by tp, of the tensors that attention reads
+  double context;      // and of the one that it writes
+  double up, ffn;      // of the dense MLP, divided by tp
+  double vocabulary;   // divided by tp
+  double heads;        // batch x local heads
+  double query_dim, value_dim;  // of one head; a key is as wide as a query
+  double queries, keys;         // per sequence: this GPU's, all
+  double cp;
+  // Experts: rows that this GPU sends (expert tensor parallelism 1: tp scatters the tokens), rows
+  // that its experts get on the busiest rank, and how many experts lie here.
+  double routed, expert_rows, local_experts;
+};
+
+Shard shard_of(const Job& job);
+
+Op memory_op(std::string_view name, double bytes);
+Op norm_op(std::string_view name, Pass pass, const Shard& s);
+Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s);
+
+// A linear layer of `in` inputs and `out` outputs over `rows` rows, or `batch` such layers, each
+// with rows of its own, in one grouped GEMM.
+struct Linear {
+  std::string_view name;
+  double rows = 0, in = 0, out = 0;
+  // Rows of the input and of the output's gradient on this GPU: they are quantised before tp
+  // gathers them. 0: rows.
+  double input_rows = 0, gradient_rows = 0;
+  double batch = 1;
+};
+// The GEMM and what quantises for it, in the order in which they run.
+void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
+// The same in 16 bit (or fp32) whatever the precision, its output of `output_bytes` per element.
+Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
+                   const Shard& s);
+
+// From the first norm's output to the residual's input. Ops of the pass in its order.
+void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// Forward ops of unfused attention, the last of them the context product.
+void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops);
+
+// From the second norm's output to the residual's input: a dense MLP, or router and experts.
+void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// The activation function between the matrices.
+void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
+                        std::vector<Op>& ops);
+
+}  // namespace windtunnel
