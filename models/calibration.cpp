@@ -21,6 +21,8 @@ const std::vector<CalibrationField>& calibration_fields() {
       {"memory.half_bytes", &Calibration::memory_half_bytes, "B",
        "bytes at which a memory-bound kernel reaches half of that"},
       {"kernel.launch", &Calibration::kernel_launch_s, "s", "per kernel, not hidden"},
+      {"host.launch", &Calibration::host_launch_s, "s",
+       "CPU time to launch an operation of the model, its small kernels included"},
       {"kernel.sustained", &Calibration::kernel_sustained, "",
        "share of isolated kernels' speed that a training step sustains"},
       {"optimizer.bytes", &Calibration::optimizer_bytes, "B",

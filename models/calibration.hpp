@@ -27,6 +27,7 @@ struct Calibration {
   Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
   Parameter kernel_launch_s;          // per kernel, not hidden
+  Parameter host_launch_s;            // CPU time per operation of the model, small kernels included
   // Share of isolated kernels' speed that a training step sustains: clocks under the power limit,
   // variation between GPUs, small kernels that are not listed.
   Parameter kernel_sustained;

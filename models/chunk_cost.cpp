@@ -100,6 +100,7 @@ class BlockCoster {
         }
       }
     }
+    count_launches(cost, Block::layer);
     return cost;
   }
 
@@ -107,6 +108,7 @@ class BlockCoster {
     BlockCost cost = compute(Block::embedding);
     add_reduction(cost.forward);
     add_gather(cost.backward_weight);
+    count_launches(cost, Block::embedding);
     return cost;
   }
 
@@ -121,10 +123,35 @@ class BlockCoster {
     add_column_parallel(op_named(ops(Block::head, Pass::backward_input), "logits"),
                         op_named(ops(Block::head, Pass::backward_weight), "logits"),
                         cost.backward_input);
+    count_launches(cost, Block::head);
     return cost;
   }
 
  private:
+  // A GPU that is through with a block before the host has launched it waits. Whether the host runs
+  // ahead is decided per block and direction: between them frameworks synchronise (loss, pipeline
+  // messages, gradient hooks).
+  void count_launches(BlockCost& cost, Block block) const {
+    if (job_.software.cuda_graphs) return;
+    const auto launches = [&](Pass pass) { return static_cast<double>(ops(block, pass).size()); };
+    const double collectives = layout_.tp > 1 ? 2 : 0;
+    wait_for_host(cost.forward, launches(Pass::forward) + collectives);
+    double backward = launches(Pass::backward_input) + launches(Pass::backward_weight);
+    double hidden_s = total_seconds(cost.backward_weight);
+    if (!cost.recompute.empty()) {
+      backward += static_cast<double>(recomputed_ops(job_, block).size());
+      hidden_s += total_seconds(cost.recompute);
+    }
+    wait_for_host(cost.backward_input, backward + collectives, hidden_s);
+  }
+
+  // `hidden_s`: what the GPU has to do besides `parts` in the same direction.
+  void wait_for_host(std::vector<CostPart>& parts, double launches, double hidden_s = 0) const {
+    const Parameter& launch = calibration_.host_launch_s;
+    add(parts, Category::host, launch.origin,
+        launches * launch.value - total_seconds(parts) - hidden_s);
+  }
+
   std::vector<Op> ops(Block block, Pass pass) const { return block_ops(job_, block, pass); }
 
   OpCost cost_of(const Op& op) const {
