@@ -21,11 +21,12 @@ namespace windtunnel {
 
 struct ChunkCost {
   // One part per category and origin.
-  std::vector<CostPart> forward;  // compute, tp, cp
+  std::vector<CostPart> forward;  // compute, tp, cp, ep
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
   std::vector<CostPart> recompute;  // before the backward
-  double parameters = 0;            // on this GPU (after tp)
+  double parameters = 0;            // on this GPU (after tp and ep), all of them
+  double expert_parameters = 0;     // those of them in experts, reduced over groups of their own
   double activation_bytes = 0;      // kept from F to B, per micro-batch and GPU (M_B)
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
   double weight_activation_bytes = 0;
