@@ -1,14 +1,13 @@
 #include "models/chunk_cost.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
+#include <string_view>
 
-#include "models/base/error.hpp"
 #include "models/collective.hpp"
 #include "models/memory.hpp"
 #include "models/op.hpp"
 #include "models/op_cost.hpp"
+#include "models/parallel_groups.hpp"
 
 namespace windtunnel {
 namespace {
@@ -45,19 +44,38 @@ struct BlockCost {
   double hardware_flops = 0;
 };
 
-// Of all cp groups: every tp-th rank of tp * cp consecutive ones.
-GroupShape worst_cp_shape(const Layout& layout, const Cluster& cluster) {
-  if (layout.cp == 1) return {};
-  CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
-  WorstShape worst(cluster);
-  std::vector<std::int32_t> group(layout.cp);
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    const RankCoordinates at = coordinates_of(layout, rank);
-    if (at.cp > 0) continue;
-    for (int i = 0; i < layout.cp; ++i) group[i] = rank + i * layout.tp;
-    worst.add(group);
-  }
-  return worst.shape();
+// The ops of a block by pass.
+struct PassOps {
+  std::vector<Op> forward;
+  std::vector<Op> backward_input;
+  std::vector<Op> backward_weight;
+};
+
+// A GEMM whose input tp gathers.
+struct ColumnParallel {
+  std::string_view name;
+  double width = 0;  // of the gathered input
+};
+
+// Attention or an MLP as tp divides it.
+struct Half {
+  std::vector<ColumnParallel> columns;
+  std::string_view row_parallel;  // the GEMM whose output is summed over tp
+};
+
+Half attention_half(const TransformerSpec& model) {
+  const LatentAttention& latent = model.latent;
+  const double hidden = model.hidden;
+  if (latent.kv_rank == 0) return {{{"qkv", hidden}}, "projection"};
+  const ColumnParallel keys{"kv up", static_cast<double>(latent.kv_rank + latent.rotary_width)};
+  if (latent.query_rank == 0) return {{{"q", hidden}, keys}, "projection"};
+  return {{{"q up", static_cast<double>(latent.query_rank)}, keys}, "projection"};
+}
+
+Half mlp_half(const TransformerSpec& model, Block block) {
+  const double hidden = model.hidden;
+  if (block == Block::layer) return {{{"up", hidden}}, "down"};
+  return {{{"shared up", hidden}}, "shared down"};  // tp divides no other experts
 }
 
 class BlockCoster {
@@ -68,62 +86,58 @@ class BlockCoster {
         cluster_(job.cluster),
         layout_(job.layout),
         calibration_(job.calibration) {
-    // Inside a node one tp group is like another (check_layout lets none straddle nodes).
-    std::vector<std::int32_t> tp_group(layout_.tp);
-    std::iota(tp_group.begin(), tp_group.end(), 0);
-    tp_shape_ = group_shape(tp_group, cluster_);
-    cp_shape_ = among_concurrent(worst_cp_shape(layout_, cluster_), cluster_.node);
+    tp_shape_ = tensor_group_shape(layout_, cluster_);
+    cp_shape_ = context_ring_shape(layout_, cluster_);
+    if (model_.moe_layers() > 0) ep_shape_ = expert_group_shape(layout_, cluster_);
     rows_ = static_cast<double>(job.batch.micro) * job.batch.sequence / layout_.cp;
-    gathered_bytes_ = bytes_of(job.precision) * rows_ * model_.hidden;
   }
 
-  BlockCost layer() const {
-    BlockCost cost = compute(Block::layer);
-    const std::vector<Op> inputs = ops(Block::layer, Pass::backward_input);
-    const std::vector<Op> weights = ops(Block::layer, Pass::backward_weight);
-    for (const char* column_parallel : {"qkv", "up"}) {
-      add_reduction(cost.forward);
-      add_gather(cost.forward);
-      add_gather(cost.backward_input);  // of the row-parallel layer's output gradient
-      add_column_parallel(op_named(inputs, column_parallel), op_named(weights, column_parallel),
-                          cost.backward_input);
+  BlockCost layer(Block block) const {
+    const PassOps ops = ops_of(block);
+    BlockCost cost = compute(ops);
+    add_half(attention_half(model_), ops, cost);
+    if (block == Block::layer || model_.moe.shared_ffn > 0) {
+      add_half(mlp_half(model_, block), ops, cost);
     }
-    add_ring(cost);
-    for (const Op& op : recomputed_ops(job_, Block::layer)) {
+    add_ring(ops, cost);
+    if (block == Block::moe_layer) add_dispatch(ops, cost);
+    const std::vector<Op> recomputed = recomputed_ops(job_, block);
+    for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
       cost.hardware_flops += convention_flops(op);
     }
     if (job_.recompute == Recompute::full) {  // the collectives run again too
       for (const CostPart& part : cost.forward) {
-        if (part.category == Category::tp || part.category == Category::cp) {
+        if (part.category != Category::forward) {
           add(cost.recompute, part.category, part.origin, part.seconds);
         }
       }
     }
-    count_launches(cost, Block::layer);
+    count_launches(ops, recomputed.size(), cost);
     return cost;
   }
 
   BlockCost embedding() const {
-    BlockCost cost = compute(Block::embedding);
-    add_reduction(cost.forward);
-    add_gather(cost.backward_weight);
-    count_launches(cost, Block::embedding);
+    const PassOps ops = ops_of(Block::embedding);
+    BlockCost cost = compute(ops);
+    add_reduction(model_.hidden, cost.forward);
+    add_gather(activation_bytes(model_.hidden), cost.backward_weight);
+    count_launches(ops, 0, cost);
     return cost;
   }
 
   BlockCost head() const {
-    BlockCost cost = compute(Block::head);
-    add_gather(cost.forward);
+    const PassOps ops = ops_of(Block::head);
+    BlockCost cost = compute(ops);
+    add_gather(activation_bytes(model_.hidden), cost.forward);
     if (layout_.tp > 1) {
       // Maximum, predicted logit and sum of exponentials, one fp32 number per token each.
       const CollectiveCost small = collective(CollectiveKind::all_reduce, tp_shape_, 4 * rows_);
       add(cost.forward, Category::tp, small.origin, 3 * small.seconds);
     }
-    add_column_parallel(op_named(ops(Block::head, Pass::backward_input), "logits"),
-                        op_named(ops(Block::head, Pass::backward_weight), "logits"),
-                        cost.backward_input);
-    count_launches(cost, Block::head);
+    add_column_parallel({"logits", static_cast<double>(model_.hidden)},
+                        activation_bytes(model_.hidden), ops, cost.backward_input);
+    count_launches(ops, 0, cost);
     return cost;
   }
 
@@ -131,18 +145,14 @@ class BlockCoster {
   // A GPU that is through with a block before the host has launched it waits. Whether the host runs
   // ahead is decided per block and direction: between them frameworks synchronise (loss, pipeline
   // messages, gradient hooks).
-  void count_launches(BlockCost& cost, Block block) const {
+  void count_launches(const PassOps& ops, std::size_t recomputed, BlockCost& cost) const {
     if (job_.software.cuda_graphs) return;
-    const auto launches = [&](Pass pass) { return static_cast<double>(ops(block, pass).size()); };
     const double collectives = layout_.tp > 1 ? 2 : 0;
-    wait_for_host(cost.forward, launches(Pass::forward) + collectives);
-    double backward = launches(Pass::backward_input) + launches(Pass::backward_weight);
-    double hidden_s = total_seconds(cost.backward_weight);
-    if (!cost.recompute.empty()) {
-      backward += static_cast<double>(recomputed_ops(job_, block).size());
-      hidden_s += total_seconds(cost.recompute);
-    }
-    wait_for_host(cost.backward_input, backward + collectives, hidden_s);
+    wait_for_host(cost.forward, static_cast<double>(ops.forward.size()) + collectives);
+    const std::size_t backward =
+        ops.backward_input.size() + ops.backward_weight.size() + recomputed;
+    wait_for_host(cost.backward_input, static_cast<double>(backward) + collectives,
+                  total_seconds(cost.backward_weight) + total_seconds(cost.recompute));
   }
 
   // `hidden_s`: what the GPU has to do besides `parts` in the same direction.
@@ -152,7 +162,10 @@ class BlockCoster {
         launches * launch.value - total_seconds(parts) - hidden_s);
   }
 
-  std::vector<Op> ops(Block block, Pass pass) const { return block_ops(job_, block, pass); }
+  PassOps ops_of(Block block) const {
+    return {block_ops(job_, block, Pass::forward), block_ops(job_, block, Pass::backward_input),
+            block_ops(job_, block, Pass::backward_weight)};
+  }
 
   OpCost cost_of(const Op& op) const {
     return op_cost(op, cluster_.node.gpu, job_.precision, calibration_);
@@ -163,17 +176,18 @@ class BlockCoster {
     add(parts, category, cost.origin, cost.seconds);
   }
 
-  BlockCost compute(Block block) const {
+  BlockCost compute(const PassOps& ops) const {
     BlockCost cost;
-    const auto add_pass = [&](Pass pass, Category category, std::vector<CostPart>& parts) {
-      for (const Op& op : ops(block, pass)) {
+    const auto add_pass = [&](const std::vector<Op>& pass, Category category,
+                              std::vector<CostPart>& parts) {
+      for (const Op& op : pass) {
         add_op(op, category, parts);
         cost.hardware_flops += convention_flops(op);
       }
     };
-    add_pass(Pass::forward, Category::forward, cost.forward);
-    add_pass(Pass::backward_input, Category::backward, cost.backward_input);
-    add_pass(Pass::backward_weight, Category::backward, cost.backward_weight);
+    add_pass(ops.forward, Category::forward, cost.forward);
+    add_pass(ops.backward_input, Category::backward, cost.backward_input);
+    add_pass(ops.backward_weight, Category::backward, cost.backward_weight);
     return cost;
   }
 
@@ -182,57 +196,99 @@ class BlockCoster {
                            calibration_);
   }
 
+  // Of all rows of this GPU's micro-batch, at this width.
+  double activation_bytes(double width) const { return bytes_of(job_.precision) * rows_ * width; }
+  double operand_bytes(double width) const { return gemm_bytes_of(job_.precision) * rows_ * width; }
+
   // Sums partial results over tp: to every rank, or to each its part of the sequence.
-  CollectiveCost reduction() const {
+  CollectiveCost reduction(double width) const {
     return collective(
         layout_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-        tp_shape_, gathered_bytes_);
+        tp_shape_, activation_bytes(width));
   }
 
-  void add_reduction(std::vector<CostPart>& parts) const {
+  void add_reduction(double width, std::vector<CostPart>& parts, double hidden_s = 0) const {
     if (layout_.tp == 1) return;
-    const CollectiveCost cost = reduction();
-    add(parts, Category::tp, cost.origin, cost.seconds);
+    const CollectiveCost cost = reduction(width);
+    add(parts, Category::tp, cost.origin, cost.seconds - hidden_s);
   }
 
-  void add_gather(std::vector<CostPart>& parts) const {
+  void add_gather(double bytes, std::vector<CostPart>& parts, double hidden_s = 0) const {
     if (layout_.tp == 1 || !layout_.sequence_parallel) return;
-    const CollectiveCost cost = collective(CollectiveKind::all_gather, tp_shape_, gathered_bytes_);
-    add(parts, Category::tp, cost.origin, cost.seconds);
+    const CollectiveCost cost = collective(CollectiveKind::all_gather, tp_shape_, bytes);
+    add(parts, Category::tp, cost.origin, cost.seconds - hidden_s);
+  }
+
+  // What tp_overlap hides of a collective behind this GEMM: both are cut into tp pieces, of which
+  // one waits for the other.
+  double pipelined_s(const std::vector<Op>& pass, std::string_view name) const {
+    if (!job_.software.tp_overlap || !layout_.sequence_parallel) return 0;
+    return cost_of(op_named(pass, name)).seconds * (layout_.tp - 1) / layout_.tp;
+  }
+
+  void add_half(const Half& half, const PassOps& ops, BlockCost& cost) const {
+    if (layout_.tp == 1) return;
+    add_reduction(model_.hidden, cost.forward, pipelined_s(ops.forward, half.row_parallel));
+    // Of the row-parallel layer's output gradient.
+    add_gather(operand_bytes(model_.hidden), cost.backward_input,
+               pipelined_s(ops.backward_input, half.row_parallel));
+    for (const ColumnParallel& column : half.columns) {
+      add_gather(operand_bytes(column.width), cost.forward, pipelined_s(ops.forward, column.name));
+      add_column_parallel(column, operand_bytes(column.width), ops, cost.backward_input);
+    }
   }
 
   // Backward of a column-parallel layer: its input is gathered again beside the input gradient's
   // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
-  void add_column_parallel(const Op& input_gradient, const Op& weight_gradient,
+  void add_column_parallel(const ColumnParallel& column, double input_bytes, const PassOps& ops,
                            std::vector<CostPart>& parts) const {
     if (layout_.tp == 1) return;
-    if (layout_.sequence_parallel) {
-      const CollectiveCost gather =
-          collective(CollectiveKind::all_gather, tp_shape_, gathered_bytes_);
-      add(parts, Category::tp, gather.origin, gather.seconds - cost_of(input_gradient).seconds);
-    }
-    const CollectiveCost reduce = reduction();
-    add(parts, Category::tp, reduce.origin, reduce.seconds - cost_of(weight_gradient).seconds);
+    add_gather(input_bytes, parts, cost_of(op_named(ops.backward_input, column.name)).seconds);
+    add_reduction(column.width, parts, cost_of(op_named(ops.backward_weight, column.name)).seconds);
   }
 
-  // Ring attention (Liu et al. 2023, arXiv 2310.01889): every rank sees all K and V once forward;
-  // backward also their gradients pass round.
-  void add_ring(BlockCost& cost) const {
+  // Step by step a rank passes on the K and V that it has just used (backward: and their
+  // gradients), beside the attention over them; the last step passes nothing on.
+  void add_ring(const PassOps& ops, BlockCost& cost) const {
     if (layout_.cp == 1) return;
-    const double bytes =
-        bytes_of(job_.precision) * rows_ * layout_.cp * 2.0 * model_.kv_width() / layout_.tp;
-    const auto add_exposed = [&](Pass pass, double times, std::vector<CostPart>& parts) {
+    const double width = model_.latent.kv_rank > 0 ? model_.q_width() + model_.context_width()
+                                                   : 2.0 * model_.kv_width();
+    const double bytes = activation_bytes(layout_.cp * width / layout_.tp);
+    const auto add_exposed = [&](const std::vector<Op>& pass, double times,
+                                 std::vector<CostPart>& parts) {
       double attention_s = 0;
-      for (const Op& op : ops(Block::layer, pass)) {
+      for (const Op& op : pass) {
         if (op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward) {
           attention_s += cost_of(op).seconds;
         }
       }
-      const CollectiveCost ring = collective(CollectiveKind::all_gather, cp_shape_, times * bytes);
-      add(parts, Category::cp, ring.origin, ring.seconds - attention_s);
+      const CollectiveCost ring =
+          collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, cp_shape_,
+                          times * bytes, cluster_, calibration_);
+      const double beside_s = attention_s * (layout_.cp - 1) / layout_.cp;
+      add(parts, Category::cp, ring.origin, ring.seconds - beside_s);
     };
-    add_exposed(Pass::forward, 1, cost.forward);
-    add_exposed(Pass::backward_input, 2, cost.backward_input);
+    add_exposed(ops.forward, 1, cost.forward);
+    add_exposed(ops.backward_input, 2, cost.backward_input);
+  }
+
+  // Every token to each of its experts and back, by the busiest rank's count.
+  void add_dispatch(const PassOps& ops, BlockCost& cost) const {
+    if (layout_.ep == 1) return;
+    const double copies = model_.moe.per_token * model_.moe.imbalance / layout_.tp;
+    const CollectiveCost once =
+        collective(CollectiveKind::all_to_all, ep_shape_, copies * activation_bytes(model_.hidden));
+    const auto add_exposed = [&](const std::vector<Op>& pass, std::vector<CostPart>& parts) {
+      double shared_s = 0;
+      for (const Op& op : pass) {
+        if (job_.software.tp_overlap && op.name.starts_with("shared")) {
+          shared_s += cost_of(op).seconds;
+        }
+      }
+      add(parts, Category::ep, once.origin, 2 * once.seconds - shared_s);
+    };
+    add_exposed(ops.forward, cost.forward);
+    add_exposed(ops.backward_input, cost.backward_input);
   }
 
   const Job& job_;
@@ -242,8 +298,8 @@ class BlockCoster {
   const Calibration& calibration_;
   GroupShape tp_shape_;
   GroupShape cp_shape_;
-  double rows_ = 0;            // tokens of a micro-batch on this GPU
-  double gathered_bytes_ = 0;  // the activation of all these rows
+  GroupShape ep_shape_;
+  double rows_ = 0;  // tokens of a micro-batch on this GPU
 };
 
 void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
@@ -254,23 +310,49 @@ void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
   chunk.hardware_flops += times * block.hardware_flops;
 }
 
+// A dense layer, or one with experts.
+struct LayerKind {
+  Block block = Block::layer;
+  BlockCost cost;
+  LayerActivations activations;
+};
+
+void add_layers(ChunkCost& chunk, const LayerKind& kind, int count) {
+  if (count == 0) return;
+  add_block(chunk, kind.cost, count);
+  chunk.activation_bytes += count * kind.activations.kept;
+  chunk.weight_activation_bytes += count * kind.activations.for_weights;
+  chunk.transient_bytes = std::max(chunk.transient_bytes, kind.activations.transient);
+}
+
 }  // namespace
 
 std::vector<ChunkCost> chunk_costs(const Job& job) {
+  const TransformerSpec& model = job.model;
   const BlockCoster coster(job);
-  const BlockCost layer = coster.layer();
-  const LayerActivations kept = layer_activations(job);
-  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
-  const std::vector<double> parameters = stage_parameters(job.model, job.layout);
+  std::vector<LayerKind> kinds;
+  for (const Block block : {Block::layer, Block::moe_layer}) {
+    const int count =
+        block == Block::layer ? model.layers - model.moe_layers() : model.moe_layers();
+    if (count > 0) kinds.push_back({block, coster.layer(block), layer_activations(job, block)});
+  }
+  const std::vector<int> layers = layers_per_stage(model, job.layout);
+  const std::vector<double> parameters = stage_parameters(model, job.layout);
+  const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
   std::vector<ChunkCost> chunks(layers.size());
+  int first = 0;  // layer of the stage
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
-    add_block(chunk, layer, layers[stage]);
+    const int end = first + layers[stage];
+    const int moe =
+        model.moe_layers() > 0 ? std::max(0, end - std::max(first, model.moe.dense_layers)) : 0;
+    for (const LayerKind& kind : kinds) {
+      add_layers(chunk, kind, kind.block == Block::moe_layer ? moe : layers[stage] - moe);
+    }
     chunk.parameters = parameters[stage];
-    chunk.activation_bytes = layers[stage] * kept.kept;
-    chunk.weight_activation_bytes = layers[stage] * kept.for_weights;
-    chunk.transient_bytes = layers[stage] > 0 ? kept.transient : 0;
+    chunk.expert_parameters = moe * local_experts * model.expert_parameters();
     chunk.boundary_bytes = boundary_bytes(job);
+    first = end;
   }
   add_block(chunks.front(), coster.embedding(), 1);
   add_block(chunks.back(), coster.head(), 1);

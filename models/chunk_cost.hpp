@@ -4,12 +4,21 @@
 //
 // tp, exposed: forward all-gather and reduce-scatter around attention and around the MLP (without
 // sequence parallelism an all-reduce after each); backward the all-gather of the two row-parallel
-// layers' gradients. Hidden as far as the GEMM beside it lasts: the second all-gather of a
+// layers' gradients. Software::tp_overlap cuts these and their GEMM into tp pieces and hides all
+// but one behind it. Hidden as far as the GEMM beside it lasts: the second all-gather of a
 // column-parallel layer's input (behind its input gradient) and the reduction of its input gradient
 // (behind its weight gradient, so I counts only what W does not cover; a schedule that takes W away
 // from I exposes it in full, which is not counted). That the GEMM slows down meanwhile is not
-// counted either. cp: a ring passes K and V (backward: and their gradients), hidden behind
-// attention.
+// counted either. Gathered tensors travel quantised. Latent attention gathers its latents in place
+// of the layer's input. Experts are whole: of a layer with them tp divides the shared one only.
+//
+// cp: a ring (Liu et al. 2023, arXiv 2310.01889; Megatron-Core's cp_comm_type p2p) passes K and V,
+// backward their gradients too, hidden step by step behind attention; every rank has an early and a
+// late piece of the sequence, so that all have the same work.
+//
+// ep, exposed: an all-to-all of one copy per token and expert to the experts and one back, forward
+// and again backward; the busiest rank's share is MixtureOfExperts::imbalance times the mean.
+// tp_overlap hides the shared expert behind them (Megatron's moe-shared-expert-overlap).
 #pragma once
 
 #include <vector>

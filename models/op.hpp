@@ -46,6 +46,10 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass);
 // outputs, the activation product and, where attention is not fused, the scores; full: all.
 std::vector<Op> recomputed_ops(const Job& job, Block block);
 
+// Of one element of a tensor as a linear layer's GEMM reads it, its share of a scale included:
+// what tp gathers, because Transformer Engine quantises first.
+double gemm_bytes_of(Precision precision);
+
 // One op by its name; throws InternalError when it is not there.
 const Op& op_named(const std::vector<Op>& ops, std::string_view name);
 

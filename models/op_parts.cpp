@@ -51,6 +51,10 @@ Op gemm_op(const Linear& linear, Pass pass, double operand, double output, doubl
 
 }  // namespace
 
+double gemm_bytes_of(Precision precision) {
+  return format_of(precision).bytes;
+}
+
 Shard shard_of(const Job& job) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;

@@ -120,26 +120,23 @@ TEST(ChunkCost, RingAttentionIsExposedOnlyBeyondTheAttention) {
   EXPECT_GT(seconds(chunk.backward_input, Category::cp), seconds(chunk.forward, Category::cp));
 }
 
-// The ring passes K and V of every token (backward: and their gradients), 2 B each, of the local
-// heads. Its groups are the tp neighbours {t, t + 4, t + 8, t + 12}: two members on each of two
-// nodes, every member behind its own NIC.
-TEST(ChunkCost, RingAttentionExposesWhatTheGatherTakesBeyondTheAttention) {
+// The ring passes on K and V of a rank's tokens (backward: and their gradients) three times, 2 B
+// each, of the local heads, beside three quarters of the attention. Its groups are the tp
+// neighbours {t, t + 4, t + 8, t + 12}, two on each of two nodes: all of it leaves the node through
+// one NIC, in one of the three steps of latency.
+TEST(ChunkCost, RingAttentionExposesWhatAStepTakesBeyondItsAttention) {
   const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
   const TransformerSpec model = four_layers();
   Cluster slow = test_cluster(8);
   slow.node.nic_Bps = parameter(1e9);
   const auto chunk = costs(model, layout, Recompute::none, slow)[1];
-  const std::vector<std::int32_t> group = {0, 4, 8, 12};
-  const double kv_bytes = 2.0 * 8192 * 2 * 8 * 128 / 4;  // 8 heads of K and of V, 128 wide
+  const double kv_bytes = 2.0 * 2048 * 2 * 8 * 128 / 4;  // 8 heads of K and of V, 128 wide
   const auto exposed_s = [&](Pass pass, double bytes) {
     const auto ops = block_ops(test_job(model, layout, kBatch), Block::layer, pass);
-    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic,
-                           group_shape(group, slow), bytes, slow, test_calibration())
-               .seconds -
-           op_cost(op_named(ops, "attention"), slow.node.gpu, Precision::bf16, test_calibration())
-               .seconds;
+    const OpCost attention =
+        op_cost(op_named(ops, "attention"), slow.node.gpu, Precision::bf16, test_calibration());
+    return 10e-6 + 2 * 2e-6 + 5e-6 + 3 * bytes / 0.9e9 - 0.75 * attention.seconds;
   };
-  EXPECT_GT(exposed_s(Pass::forward, kv_bytes), 0);
   EXPECT_NEAR(seconds(chunk.forward, Category::cp), exposed_s(Pass::forward, kv_bytes), 1e-12);
   EXPECT_NEAR(seconds(chunk.backward_input, Category::cp),
               exposed_s(Pass::backward_input, 2 * kv_bytes), 1e-12);
@@ -213,6 +210,115 @@ TEST(ChunkCost, HardwareFlopsAreAtLeastModelFlops) {
   EXPECT_LT(none, 1.1 * model);
   EXPECT_GT(full, 1.3 * none);
   EXPECT_LT(full, none * 4 / 3);  // the loss head is not repeated
+}
+
+// Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
+TransformerSpec four_expert_layers() {
+  TransformerSpec model = four_layers();
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
+  return model;
+}
+
+TEST(ChunkCost, ExpertsWithoutExpertParallelismDispatchNothing) {
+  for (const ChunkCost& chunk : costs(four_expert_layers(), kPipeline)) {
+    for (const auto* parts : {&chunk.forward, &chunk.backward_input, &chunk.backward_weight}) {
+      EXPECT_EQ(seconds(*parts, Category::ep), 0);
+    }
+  }
+}
+
+// Eight GPUs of a node: each sends both copies of its 8192 / 8 tokens of 4096 x 2 B, 7/8 of them
+// over NVLink, and gets them back.
+TEST(ChunkCost, DispatchAndCombineByHand) {
+  Layout layout = kPipeline;
+  layout.ep = 8;
+  const auto chunk = costs(four_expert_layers(), layout, Recompute::none, test_cluster(4))[1];
+  const double bytes = 2.0 * 1024 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + bytes * 7 / 8 / (450e9 * 0.8);
+  EXPECT_NEAR(seconds(chunk.forward, Category::ep), 2 * once_s, 1e-12);
+  EXPECT_NEAR(seconds(chunk.backward_input, Category::ep), 2 * once_s, 1e-12);
+  EXPECT_EQ(seconds(chunk.backward_weight, Category::ep), 0);
+}
+
+// Two nodes: half of what a GPU sends crosses its own NIC.
+TEST(ChunkCost, DispatchAcrossNodesByHand) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  const Layout layout{.pp = 2, .dp = 16, .ep = 16};
+  const auto chunk = costs(model, layout, Recompute::none, test_cluster(4))[0];
+  const double bytes = 2.0 * 8192 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + 5e-6 + bytes / 2 / (50e9 * 0.9);
+  EXPECT_NEAR(seconds(chunk.forward, Category::ep), 2 * 2 * once_s, 1e-12);  // two layers
+}
+
+TEST(ChunkCost, ImbalanceScalesTheExpertsAndTheirTrafficAlone) {
+  TransformerSpec model = four_expert_layers();
+  const Layout layout{.pp = 4, .dp = 8, .ep = 8};
+  const auto even = costs(model, layout, Recompute::none, test_cluster(4))[1];
+  model.moe.imbalance = 1.5;
+  const auto uneven = costs(model, layout, Recompute::none, test_cluster(4))[1];
+  const double latency_s = 2 * (10e-6 + 7 * 2e-6);
+  EXPECT_NEAR(seconds(uneven.forward, Category::ep) - latency_s,
+              1.5 * (seconds(even.forward, Category::ep) - latency_s), 1e-12);
+  EXPECT_EQ(uneven.parameters, even.parameters);
+  // One expert of three matrices and both its tokens' copies, and nothing else.
+  const double extra_flops = 0.5 * 3 * 2 * (2 * 8192.0) * 3 * 4096 * 14336;
+  EXPECT_NEAR(uneven.hardware_flops - even.hardware_flops, extra_flops, 1e-3 * extra_flops);
+}
+
+TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.shared_ffn = 14336;
+  Job job = test_job(model, {.pp = 4, .dp = 8, .ep = 8}, kBatch);
+  job.cluster = test_cluster(4);
+  const double exposed_s = seconds(chunk_costs(job)[1].forward, Category::ep);
+  job.software.tp_overlap = true;
+  EXPECT_GT(exposed_s, 0);
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+}
+
+// The third layer is the last dense one: stages of two hold none, one and two with experts.
+TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
+  TransformerSpec model = four_expert_layers();
+  model.layers = 6;
+  model.moe.dense_layers = 3;
+  const Layout layout{.pp = 3, .dp = 8, .ep = 4};
+  const auto chunks = costs(model, layout, Recompute::none, test_cluster(3));
+  const double experts = 2 * 3.0 * 4096 * 14336;  // two of eight lie here
+  EXPECT_EQ(chunks[0].expert_parameters, 0);
+  EXPECT_EQ(chunks[1].expert_parameters, experts);
+  EXPECT_EQ(chunks[2].expert_parameters, 2 * experts);
+  EXPECT_NEAR(2 * seconds(chunks[1].forward, Category::ep),
+              seconds(chunks[2].forward, Category::ep), 1e-12);
+  Layout uneven = layout;
+  uneven.stage_layers = {4, 1, 1};
+  EXPECT_EQ(costs(model, uneven, Recompute::none, test_cluster(3))[0].expert_parameters, experts);
+}
+
+TEST(ChunkCost, OverlapHidesTensorParallelismBehindItsGemms) {
+  Job job = test_job(four_layers(), kPipeline, kBatch);
+  const ChunkCost exposed = chunk_costs(job)[1];
+  job.software.tp_overlap = true;
+  const ChunkCost hidden = chunk_costs(job)[1];
+  EXPECT_LT(seconds(hidden.forward, Category::tp), 0.5 * seconds(exposed.forward, Category::tp));
+  EXPECT_LT(seconds(hidden.backward_input, Category::tp),
+            seconds(exposed.backward_input, Category::tp));
+  EXPECT_EQ(seconds(hidden.forward, Category::forward),
+            seconds(exposed.forward, Category::forward));
+}
+
+// 8 heads of 192 wide keys and 128 wide values leave each rank, not the latents.
+TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
+  TransformerSpec model = deepseek_v3();
+  model.layers = 4;
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  Cluster slow = test_cluster(8);
+  const auto exposed_s = [&](double nic_Bps) {
+    slow.node.nic_Bps = parameter(nic_Bps);
+    return seconds(costs(model, layout, Recompute::none, slow)[1].forward, Category::cp);
+  };
+  const double bytes = 2.0 * 2048 * 32 * (192 + 128);
+  EXPECT_NEAR(exposed_s(1e8) - exposed_s(1e9), 3 * bytes / 0.9 * (1e-8 - 1e-9), 1e-9);
 }
 
 TEST(ChunkCost, OptimizerMovesItsBytes) {

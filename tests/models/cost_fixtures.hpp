@@ -16,6 +16,7 @@ inline Cluster test_cluster(int nodes = 1) {
   cluster.node.gpu.fp32_flops = parameter(60e12);
   cluster.node.gpu.bf16_flops = parameter(1000e12);
   cluster.node.gpu.fp8_flops = parameter(2000e12);
+  cluster.node.gpu.fp4_flops = parameter(4000e12);
   cluster.node.gpu.memory_bytes = parameter(80e9);
   cluster.node.gpu.memory_Bps = parameter(3e12);
   cluster.node.gpu.sms = parameter(132);
@@ -90,6 +91,20 @@ inline Job test_job(const TransformerSpec& model, const Layout& layout, const Ba
   job.cluster = test_cluster(2);
   job.calibration = test_calibration();
   return job;
+}
+
+// DeepSeek-AI 2024 (arXiv 2412.19437), section 4.2, without multi-token prediction.
+inline TransformerSpec deepseek_v3() {
+  TransformerSpec model = llama3(61, 7168, 128, 18432);
+  model.name = "deepseek-v3";
+  model.kv_heads = 128;
+  model.head_width = 128;
+  model.vocabulary = 129280;
+  model.sequence = 4096;
+  model.moe = {
+      .experts = 256, .per_token = 8, .ffn_hidden = 2048, .shared_ffn = 2048, .dense_layers = 3};
+  model.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
+  return model;
 }
 
 inline TransformerSpec llama3_8b() {

@@ -1,0 +1,78 @@
+#include "models/parallel_groups.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool has_degraded_nic(const Cluster& cluster, int first_gpu, int gpus) {
+  const int first = cluster.node_of(first_gpu);
+  const int last = cluster.node_of(first_gpu + gpus - 1);
+  return std::ranges::any_of(cluster.degraded_nics, [&](const DegradedNic& nic) {
+    return nic.node >= first && nic.node <= last;
+  });
+}
+
+// Of the groups of `size` consecutive ranks.
+GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
+  if (size == 1) return {};
+  CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,
+        size, cluster.gpus());
+  const FabricSpec& fabric = cluster.fabric;
+  const int pod_nodes = fabric.nodes_per_pod > 0 ? fabric.nodes_per_pod : 1;
+  const int period = std::lcm(size, pod_nodes * cluster.node.gpus);
+  // The last pod may be smaller than the others.
+  const int whole_pods_end = cluster.nodes / pod_nodes * pod_nodes * cluster.node.gpus;
+  WorstShape worst(cluster);
+  std::vector<std::int32_t> group(size);
+  for (int start = 0; start < ranks; start += size) {
+    const bool known = start >= period && start + size <= whole_pods_end;
+    if (known && !has_degraded_nic(cluster, start, size)) continue;
+    std::iota(group.begin(), group.end(), start);
+    worst.add(group);
+  }
+  return among_concurrent(worst.shape(), cluster.node);
+}
+
+// Of all cp groups: every tp-th rank of tp * cp consecutive ones.
+GroupShape worst_context_shape(const Layout& layout, const Cluster& cluster) {
+  CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
+  WorstShape worst(cluster);
+  std::vector<std::int32_t> group(layout.cp);
+  for (int block = 0; block < layout.ranks(); block += layout.tp * layout.cp) {
+    for (int tp = 0; tp < layout.tp; ++tp) {
+      for (int cp = 0; cp < layout.cp; ++cp) group[cp] = block + tp + cp * layout.tp;
+      worst.add(group);
+    }
+  }
+  return worst.shape();
+}
+
+}  // namespace
+
+GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
+  if (layout.tp > 1 && cluster.node.gpus % layout.tp == 0) {  // inside a node all are alike
+    std::vector<std::int32_t> group(layout.tp);
+    std::iota(group.begin(), group.end(), 0);
+    return group_shape(group, cluster);
+  }
+  return consecutive_shape(layout.tp, layout.ranks(), cluster);
+}
+
+GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
+  return consecutive_shape(layout.ep, layout.ranks(), cluster);
+}
+
+GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
+  if (layout.cp == 1) return {};
+  GroupShape shape = among_concurrent(worst_context_shape(layout, cluster), cluster.node);
+  shape.members_per_node = 1;
+  shape.members_per_nic = 1;
+  return shape;
+}
+
+}  // namespace windtunnel
