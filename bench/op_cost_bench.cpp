@@ -1,4 +1,5 @@
-// The cost models on the path of every case: one kernel, all chunks of Llama 3 405B.
+// The cost models on the path of every case: one kernel, all chunks of Llama 3 405B and
+// DeepSeek-V3.
 #include <benchmark/benchmark.h>
 
 #include "models/chunk_cost.hpp"
@@ -44,6 +45,21 @@ void llama3_405b_chunk_costs(benchmark::State& state) {
   }
 }
 BENCHMARK(llama3_405b_chunk_costs);
+
+// 61 layers on 16 stages, experts over 8 nodes (DeepSeek-AI 2024, arXiv 2412.19437, section 3.2).
+void deepseek_v3_chunk_costs(benchmark::State& state) {
+  Job job = llama3_405b();
+  job.model = find_model("deepseek-v3");
+  job.layout = {.pp = 16, .dp = 128, .ep = 64};
+  job.layout.stage_layers = std::vector<int>(16, 4);
+  job.layout.stage_layers.back() = 1;
+  job.batch = {.global = 15360, .micro = 1, .sequence = 4096};
+  job.cluster.nodes = 256;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(chunk_costs(job));
+  }
+}
+BENCHMARK(deepseek_v3_chunk_costs);
 
 }  // namespace
 }  // namespace windtunnel
