@@ -1,0 +1,503 @@
+#include "traces/chakra.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "tests/sim/engine/plan_maker.hpp"
+#include "tests/sim/engine/random_plan.hpp"
+#include "traces/chakra_wire.hpp"
+#include "traces/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::collective;
+using testing::compute;
+using testing::recv;
+using testing::send;
+using testing::streams;
+using testing::with_flow;
+
+// An empty folder of this test.
+std::string scratch(const std::string& name) {
+  const std::string folder = ::testing::TempDir() + "windtunnel-chakra-" + name;
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  return folder;
+}
+
+std::string write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+std::vector<std::string> export_plan(const Plan& plan, ChakraRanks ranks,
+                                     const std::string& folder) {
+  std::vector<std::string> files;
+  const ChakraExport traces(plan, ranks);
+  for (int i = 0; i < traces.files(); ++i) {
+    files.push_back(
+        write(folder + "/job." + std::to_string(traces.rank(i)) + ".et", traces.content(i)));
+  }
+  return files;
+}
+
+std::string error_of(const std::vector<std::string>& files) {
+  try {
+    read_chakra(files);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+// One class, two ranks that reduce together, a message around, every field away from its default.
+Plan rich_plan() {
+  Plan plan;
+  plan.ranks = 2;
+  plan.iterations = 2;
+  plan.groups = {{Category::tp, {1, 0}}};
+  RankClass owner;
+  owner.name = "both \"ranks\"";
+  owner.members = {1, 0};
+  owner.streams = streams(2, 1);
+  owner.streams.push_back({"queue", StreamOrder::by_priority});
+  owner.groups = {{0, 0}};
+  owner.peers = {{0, 1}};
+  Task step = compute("F0.0", 0, 0);
+  step.stage = 3;
+  step.microbatch = 7;
+  step.not_before_s = 1e-9;
+  step.cost = {{Category::forward, Origin::measured, 0.1}, {Category::ep, Origin::spec, 1.0 / 3}};
+  step.category = Category::recompute;
+  step.origin = Origin::published;
+  step.allocate_bytes = 1e10 + 0.5;
+  step.free_bytes = 3;
+  Task move = with_flow(compute("copy", 3, 0), 1e9 / 3, {{Resource::pcie_in, 1}});
+  move.kind = TaskKind::copy;
+  move.priority = -5;
+  move.flows.push_back({2.5, 0.75, {{Resource::host_memory, 2}, {Resource::cpu, 3}}});
+  Task encode = testing::plain(TaskKind::encode, "xor", 3, 0.25, {1, 0});
+  encode.join_first = 1;
+  encode.iteration = 1;
+  Task store = testing::plain(TaskKind::store, "store", 3, 0, {2});
+  store.bytes = 12.5;
+  Task there = send("send", 1, 0, -(std::int64_t{1} << 40), 1e6 / 3, {0});
+  there.synchronous = true;
+  there.cost = {{Category::pp, Origin::spec, 0}};
+  Task back = recv("recv", 2, 0, -(std::int64_t{1} << 40), 0);
+  Task reduce = collective("gather", 0, 0, 4, 5e-6, {5, 5});
+  reduce.collective = CollectiveKind::all_gather;
+  reduce.algorithm = CollectiveAlgorithm::tree;
+  reduce.bytes = 7;
+  Task flows = collective("exchange", 0, 0, 5, 0);
+  flows.collective = CollectiveKind::all_to_all;
+  flows.as_flows = true;
+  flows.bytes = 8;
+  owner.tasks = {step, move, encode, store, there, back, reduce, flows};
+  plan.classes = {owner};
+  return plan;
+}
+
+class RoundTrip : public ::testing::TestWithParam<ChakraRanks> {};
+INSTANTIATE_TEST_SUITE_P(Chakra, RoundTrip,
+                         ::testing::Values(ChakraRanks::all, ChakraRanks::one_per_class));
+
+TEST_P(RoundTrip, EveryFieldComesBack) {
+  const Plan plan = rich_plan();
+  const auto files = export_plan(plan, GetParam(), scratch("rich"));
+  EXPECT_EQ(files.size(), GetParam() == ChakraRanks::all ? 2u : 1u);
+  const ChakraImport import = read_chakra(files);
+  EXPECT_FALSE(import.foreign);
+  EXPECT_TRUE(import.plan == plan);
+}
+
+TEST_P(RoundTrip, RandomPlansComeBackInAnyOrderOfFiles) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const Plan plan = testing::RandomCaseMaker(seed).make().plan;
+    const std::string folder = scratch("random");
+    std::vector<std::string> files = export_plan(plan, GetParam(), folder);
+    std::reverse(files.begin(), files.end());
+    EXPECT_TRUE(read_chakra(files).plan == plan) << "seed " << seed;
+    EXPECT_TRUE(read_chakra(chakra_files(folder)).plan == plan) << "seed " << seed;
+  }
+}
+
+TEST(Chakra, AChangedRankGetsAClassOfItsOwn) {
+  const Plan plan = rich_plan();
+  const std::string folder = scratch("changed");
+  const auto files = export_plan(plan, ChakraRanks::all, folder);
+  Plan slower = plan;
+  for (RankClass& owner : slower.classes) {
+    for (Task& task : owner.tasks) {
+      for (CostPart& part : task.cost) part.seconds *= 2;
+    }
+  }
+  const ChakraExport traces(slower, ChakraRanks::all);
+  write(files.front(), traces.content(0));
+  const Plan mixed = read_chakra(files).plan;
+  ASSERT_EQ(mixed.classes.size(), 2u);
+  EXPECT_TRUE(mixed.classes[0].tasks == slower.classes[0].tasks);
+  EXPECT_EQ(mixed.classes[0].members, std::vector<RankId>{0});
+  EXPECT_TRUE(mixed.classes[1].tasks == plan.classes[0].tasks);
+}
+
+// Two compute nodes, the second after the first, as et_def.proto has them: written by hand from the
+// encoding rules of protocol buffers.
+const std::string kTwoNodes =
+    std::string("\x07\x0a\x05") + "0.0.4" +  // GlobalMetadata: 1 (version)
+    "\x1c\x12\x01"
+    "a"
+    "\x18\x04\x38\x05" +  // Node: 2 name, 3 type COMP, 7 duration 5
+    "\x52\x13\x0a\x09"
+    "is_cpu_op"
+    "\xd8\x01" +  // 10 attr: 1 name, 27 bool_val
+    std::string("\0", 1) +
+    "\x12\x03"
+    "doc" +  // 2 doc_string
+    std::string("\x0d\x08\x01\x12\x01", 5) +
+    "b" +                                        // Node: 1 id, 2 name
+    "\x18\x04\x2a\x01" + std::string("\0", 1) +  // 3 type, 5 data_deps packed: [0]
+    "\x38\x96\x01";                              // 7 duration 150
+
+TEST(ChakraWire, ReadsBytesWrittenByHand) {
+  ChakraFile file(write(scratch("wire") + "/two.0.et", kTwoNodes));
+  EXPECT_EQ(file.metadata().version, "0.0.4");
+  ChakraNode node;
+  ASSERT_TRUE(file.next(node));
+  EXPECT_EQ(file.message(), 8);
+  EXPECT_EQ(node.id, 0u);
+  EXPECT_EQ(node.name, "a");
+  EXPECT_EQ(node.type, ChakraNodeType::comp);
+  EXPECT_EQ(node.duration_micros, 5u);
+  ASSERT_EQ(node.attributes.size(), 1u);
+  EXPECT_EQ(node.attributes[0].name, "is_cpu_op");
+  EXPECT_EQ(node.attributes[0].value, ChakraAttribute::Value(false));
+  ASSERT_TRUE(file.next(node));
+  EXPECT_EQ(node.id, 1u);
+  EXPECT_EQ(node.data_deps, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(node.duration_micros, 150u);
+  EXPECT_FALSE(file.next(node));
+}
+
+TEST(ChakraWire, WritesTheSameBytes) {
+  ChakraNode node;
+  node.id = 1;
+  node.name = "b";
+  node.type = ChakraNodeType::comp;
+  node.data_deps = {0};
+  node.duration_micros = 150;
+  EXPECT_EQ(encode(ChakraMetadata{"0.0.4", {}}), kTwoNodes.substr(0, 8));
+  EXPECT_EQ(encode(node), kTwoNodes.substr(37));
+}
+
+// Every type of AttributeProto, single and as a list, packed and not.
+TEST(ChakraWire, ReadsEveryTypeOfAttribute) {
+  const auto of = [](const std::string& value) {
+    std::string attribute = "\x0a\x01x" + value;
+    std::string node = "\x52" + std::string(1, char(attribute.size())) + attribute;
+    return std::string(1, '\0') + std::string(1, char(node.size())) + node;
+  };
+  using Value = ChakraAttribute::Value;
+  using namespace std::string_literals;
+  const std::pair<std::string, Value> cases[] = {
+      {"\x19\0\0\0\0\0\0\xf8\x3f"s, 1.5},                                        // 3 double
+      {"\x2d\0\0\xc0\x3f"s, 1.5},                                                // 5 float
+      {"\x38\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, std::int64_t{-1}},       // 7 int32
+      {"\x48\x05"s, std::int64_t{5}},                                            // 9 int64
+      {"\x58\xff\xff\xff\xff\x0f"s, std::int64_t{4294967295}},                   // 11 uint32
+      {"\x68\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, ~std::uint64_t{0}},      // 13 uint64
+      {"\x78\x03"s, std::int64_t{-2}},                                           // 15 sint32
+      {"\x88\x01\x04"s, std::int64_t{2}},                                        // 17 sint64
+      {"\x9d\x01\xff\xff\xff\xff"s, std::int64_t{4294967295}},                   // 19 fixed32
+      {"\xa9\x01\x07\0\0\0\0\0\0\0"s, std::uint64_t{7}},                         // 21 fixed64
+      {"\xbd\x01\xff\xff\xff\xff"s, std::int64_t{-1}},                           // 23 sfixed32
+      {"\xc9\x01\xfe\xff\xff\xff\xff\xff\xff\xff"s, std::int64_t{-2}},           // 25 sfixed64
+      {"\xd8\x01\x01"s, true},                                                   // 27 bool
+      {"\xea\x01\x02hi"s, "hi"s},                                                // 29 string
+      {"\xfa\x01\x02\0\1"s, "\0\1"s},                                            // 31 bytes
+      {"\x22\x0a\x0a\x08\0\0\0\0\0\0\xf8\x3f"s, ChakraAttribute::Doubles{1.5}},  // 4, packed
+      {"\x22\x09\x09\0\0\0\0\0\0\xf8\x3f"s, ChakraAttribute::Doubles{1.5}},      // 4, one by one
+      {"\x82\x01\x04\x0a\x02\x03\x04"s, ChakraAttribute::Integers{-2, 2}},       // 16 sint32 list
+      {"\xe2\x01\x04\x0a\x02\x00\x01"s, ChakraAttribute::Integers{0, 1}},        // 28 bool list
+      {"\xf2\x01\x05\x0a\x00\x0a\x01z"s, ChakraAttribute::Strings{"", "z"}},     // 30 string list
+  };
+  const std::string path = scratch("types") + "/types.0.et";
+  for (const auto& [bytes, value] : cases) {
+    ChakraFile file(write(path, of(bytes)));
+    file.metadata();
+    ChakraNode node;
+    ASSERT_TRUE(file.next(node));
+    ASSERT_EQ(node.attributes.size(), 1u);
+    EXPECT_EQ(node.attributes[0].name, "x");
+    EXPECT_TRUE(node.attributes[0].value == value) << ::testing::PrintToString(bytes);
+  }
+}
+
+// What a reader of the standard alone finds.
+TEST(Chakra, ExportIsAPlainTraceForOthers) {
+  const Plan plan = rich_plan();
+  const auto files = export_plan(plan, ChakraRanks::all, scratch("plain"));
+  ChakraFile file(files.front());  // rank 0, the second member
+  EXPECT_EQ(file.metadata().version, "0.0.4");
+  std::vector<ChakraNode> nodes(9);
+  for (ChakraNode& node : nodes) ASSERT_TRUE(file.next(node));
+  const auto value = [](const ChakraNode& node, const std::string& name) {
+    for (const ChakraAttribute& attribute : node.attributes) {
+      if (attribute.name == name) return attribute.value;
+    }
+    return ChakraAttribute::Value();
+  };
+  using Value = ChakraAttribute::Value;
+  EXPECT_EQ(nodes[0].type, ChakraNodeType::metadata);
+  EXPECT_EQ(nodes[0].input_values,
+            R"(['[{"pg_name":"1","pg_desc":"tp","ranks":[1,0],"group_size":2}]'])");
+  EXPECT_EQ(nodes[1].type, ChakraNodeType::comp);
+  EXPECT_EQ(nodes[1].duration_micros, 433333u);
+  EXPECT_EQ(nodes[2].type, ChakraNodeType::mem_load);
+  EXPECT_EQ(nodes[4].type, ChakraNodeType::mem_store);
+  EXPECT_EQ(nodes[3].data_deps, (std::vector<std::uint64_t>{2, 1}));
+  EXPECT_EQ(nodes[5].type, ChakraNodeType::comm_send);
+  EXPECT_EQ(value(nodes[5], "comm_src"), Value(std::int64_t{0}));
+  EXPECT_EQ(value(nodes[5], "comm_dst"), Value(std::int64_t{1}));
+  EXPECT_EQ(value(nodes[6], "comm_src"), Value(std::int64_t{1}));
+  EXPECT_EQ(value(nodes[6], "comm_size"), Value(std::int64_t{333333}));
+  EXPECT_EQ(value(nodes[6], "comm_tag"), value(nodes[5], "comm_tag"));
+  EXPECT_EQ(nodes[7].type, ChakraNodeType::comm_coll);
+  EXPECT_EQ(value(nodes[7], "pg_name"), Value("1"));
+  EXPECT_EQ(value(nodes[7], "comm_type"), Value(std::int64_t{2}));
+  EXPECT_EQ(value(nodes[7], "comm_size"), Value(std::int64_t{4}));  // 7 bytes of two ranks
+  EXPECT_EQ(nodes[8].ctrl_deps, std::vector<std::uint64_t>{7});     // the stream's order
+  for (const ChakraNode& node : nodes) {
+    if (node.id > 0) {
+      EXPECT_EQ(value(node, "is_cpu_op"), Value(false));
+    }
+  }
+}
+
+ChakraNode node_of(std::uint64_t id, ChakraNodeType type, const std::string& name,
+                   std::vector<std::uint64_t> deps = {}) {
+  ChakraNode node;
+  node.id = id;
+  node.type = type;
+  node.name = name;
+  node.data_deps = std::move(deps);
+  node.attributes = {{"is_cpu_op", false}};
+  return node;
+}
+
+ChakraNode reduce_of(std::uint64_t id, std::int64_t type, std::uint64_t bytes,
+                     std::vector<std::uint64_t> deps = {}) {
+  ChakraNode node = node_of(id, ChakraNodeType::comm_coll, "coll", std::move(deps));
+  node.attributes.push_back({"comm_type", type});
+  node.attributes.push_back({"comm_size", bytes});
+  return node;
+}
+
+ChakraNode message_of(std::uint64_t id, ChakraNodeType type, std::int32_t peer) {
+  ChakraNode node = node_of(id, type, "message");
+  node.attributes.push_back(
+      {type == ChakraNodeType::comm_send ? "comm_dst" : "comm_src", std::int32_t{peer}});
+  node.attributes.push_back({"comm_size", std::uint64_t{100}});
+  return node;
+}
+
+std::string trace_of(const std::vector<ChakraNode>& nodes) {
+  std::string bytes = encode(ChakraMetadata{"0.0.4", {}});
+  for (const ChakraNode& node : nodes) bytes += encode(node);
+  return bytes;
+}
+
+std::vector<std::string> write_ranks(const std::string& name,
+                                     const std::vector<std::vector<ChakraNode>>& ranks) {
+  const std::string folder = scratch(name);
+  std::vector<std::string> files;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    files.push_back(write(folder + "/job." + std::to_string(r) + ".et", trace_of(ranks[r])));
+  }
+  return files;
+}
+
+TEST(ChakraForeign, TimesComeFromDurationsAndOrderFromDependencies) {
+  ChakraNode late = node_of(9, ChakraNodeType::comp, "late", {30});
+  late.duration_micros = 2;
+  late.ctrl_deps = {30, 7};
+  ChakraNode early = node_of(30, ChakraNodeType::comp, "early");
+  early.duration_micros = 1;
+  ChakraNode cpu = node_of(7, ChakraNodeType::comp, "cpu");
+  cpu.attributes = {{"is_cpu_op", true}};
+  ChakraNode load = node_of(8, ChakraNodeType::mem_load, "load");
+  load.attributes.push_back({"tensor_size", std::uint64_t{1024}});
+  const ChakraImport import = read_chakra(write_ranks("durations", {{late, early, cpu, load}}));
+  EXPECT_TRUE(import.foreign);
+  const RankClass& owner = import.plan.classes.at(0);
+  ASSERT_EQ(owner.tasks.size(), 4u);
+  EXPECT_EQ(owner.tasks[0].name, "early");
+  EXPECT_EQ(total_seconds(owner.tasks[0].cost), 1e-6);
+  EXPECT_EQ(owner.tasks[1].name, "cpu");
+  EXPECT_EQ(owner.streams[owner.tasks[1].stream].name, "cpu");
+  EXPECT_EQ(owner.tasks[2].name, "late");
+  EXPECT_EQ(owner.tasks[2].after, (std::vector<TaskIndex>{1, 0}));
+  ASSERT_EQ(owner.tasks[3].flows.size(), 1u);
+  EXPECT_EQ(owner.tasks[3].flows[0].amount, 1024);
+  EXPECT_EQ(owner.tasks[3].flows[0].demands[0].resource, Resource::pcie_in);
+}
+
+TEST(ChakraForeign, RanksThatAreAlikeFoldToAClass) {
+  const std::vector<ChakraNode> rank = {reduce_of(0, 0, 65536), reduce_of(1, 2, 100, {0})};
+  const Plan plan = read_chakra(write_ranks("alike", {rank, rank, rank})).plan;
+  ASSERT_EQ(plan.classes.size(), 1u);
+  EXPECT_EQ(plan.classes[0].members, (std::vector<RankId>{0, 1, 2}));
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].members, (std::vector<RankId>{0, 1, 2}));
+  const Task& reduce = plan.classes[0].tasks[0];
+  EXPECT_EQ(reduce.bytes, 65536);
+  EXPECT_TRUE(reduce.as_flows);
+  EXPECT_EQ(plan.classes[0].tasks[1].collective, CollectiveKind::all_gather);
+  EXPECT_EQ(plan.classes[0].tasks[1].bytes, 300);  // three shares
+  EXPECT_EQ(plan.classes[0].tasks[1].sequence, 1);
+}
+
+TEST(ChakraForeign, GroupsByNameAsPyTorchDeclaresThem) {
+  ChakraNode header = node_of(5, ChakraNodeType::metadata, "## process_group:init ##");
+  header.input_values = R"(['[{"pg_name": "0", "ranks": []}, {"pg_name": "7", "ranks": [1, 0]},)"
+                        R"( {"pg_name": "8", "ranks": [2, 3]}]'])";
+  std::vector<std::vector<ChakraNode>> ranks;
+  for (int r = 0; r < 4; ++r) {
+    ChakraNode pair = reduce_of(1, 7, 10);
+    pair.attributes.push_back({"pg_name", std::string(r < 2 ? "7" : "8")});
+    ChakraNode all = reduce_of(2, 6, 20);
+    all.attributes.push_back({"pg_name", std::string("0")});
+    ranks.push_back({header, pair, all});
+  }
+  const Plan plan = read_chakra(write_ranks("groups", ranks)).plan;
+  ASSERT_EQ(plan.groups.size(), 3u);
+  EXPECT_EQ(plan.groups[0].members, (std::vector<RankId>{1, 0}));
+  EXPECT_EQ(plan.groups[1].members, (std::vector<RankId>{0, 1, 2, 3}));
+  EXPECT_EQ(plan.groups[2].members, (std::vector<RankId>{2, 3}));
+}
+
+TEST(ChakraForeign, MessagesMatchByRankAndTag) {
+  const Plan plan =
+      read_chakra(write_ranks("messages", {{message_of(0, ChakraNodeType::comm_send, 1)},
+                                           {message_of(0, ChakraNodeType::comm_recv, 0)}}))
+          .plan;
+  ASSERT_EQ(plan.classes.size(), 2u);
+  EXPECT_EQ(match_messages(plan)[0][0].rank_class, 1);
+  EXPECT_EQ(plan.classes[0].tasks[0].bytes, 100);
+}
+
+TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
+  const auto send = message_of(0, ChakraNodeType::comm_send, 1);
+  const auto receive = message_of(0, ChakraNodeType::comm_recv, 0);
+  ChakraNode nowhere = node_of(0, ChakraNodeType::comm_send, "s");
+  ChakraNode text = reduce_of(0, 0, 1);
+  text.attributes.push_back({"comm_size", std::string("big")});
+  ChakraNode other_kind = reduce_of(0, 2, 1);
+  const std::pair<std::vector<std::vector<ChakraNode>>, const char*> cases[] = {
+      {{{node_of(1, ChakraNodeType::comp, "a", {2})}}, "byte 8: node 1 comes after node 2"},
+      {{{node_of(1, ChakraNodeType::comp, "a", {1})}}, "byte 8: node 1 waits for itself"},
+      {{{node_of(1, ChakraNodeType::comp, "a"), node_of(1, ChakraNodeType::comp, "b")}},
+       "node 1 stands in the file twice"},
+      {{{nowhere}}, "COMM_SEND_NODE without comm_dst"},
+      {{{reduce_of(0, 1, 1)}}, "comm_type 1 is not simulated"},
+      {{{text}}, "attribute 'comm_size' is not an integer"},
+      {{{send}, {}}, "no receive matches"},
+      {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "meets 'coll'"},
+      {{{reduce_of(0, 0, 1)}, {other_kind}}, "all-gather"},
+      {{{reduce_of(0, 0, 1), reduce_of(1, 0, 1)}, {reduce_of(0, 0, 1)}}, "deadlock"},
+  };
+  for (const auto& [ranks, message] : cases) {
+    const std::string error = error_of(write_ranks("errors", ranks));
+    EXPECT_NE(error.find(message), std::string::npos) << error << "\nexpected: " << message;
+  }
+  const auto files = write_ranks("ranks", {{send}, {receive}, {}});
+  EXPECT_NE(error_of({files[0], files[2]}).find("rank 1 of 3 is in no file"), std::string::npos);
+  EXPECT_NE(error_of({files[0], files[1], files[1]}).find("and so does"), std::string::npos);
+  EXPECT_NE(error_of({scratch("none") + "/job.0.et"}).find("No such file"), std::string::npos);
+  const std::string unnamed = write(scratch("unnamed") + "/job.et", trace_of({}));
+  EXPECT_NE(error_of({unnamed}).find("NAME.RANK.et"), std::string::npos);
+  const std::string packed = write(scratch("packed") + "/job.0.et", "\x1f\x8b\x08 and so on");
+  EXPECT_NE(error_of({packed}).find("gunzip"), std::string::npos);
+}
+
+TEST(ChakraErrors, OurAttributesAreChecked) {
+  const auto with = [](ChakraAttribute attribute) {
+    Plan plan;
+    plan.ranks = 1;
+    RankClass owner;
+    owner.members = {0};
+    owner.streams = streams(1);
+    owner.tasks = {compute("a", 0, 0)};
+    plan.classes = {owner};
+    std::string bytes = ChakraExport(plan, ChakraRanks::all).content(0);
+    ChakraNode node = node_of(1, ChakraNodeType::comp, "a");
+    bytes.resize(bytes.size() - encode(node).size());
+    node.attributes.push_back(std::move(attribute));
+    return write(scratch("own") + "/job.0.et", bytes + encode(node));
+  };
+  EXPECT_EQ(error_of({with({"windtunnel.stage", std::int32_t{3}})}), "");
+  const std::pair<ChakraAttribute, const char*> cases[] = {
+      {{"windtunnel.stag", std::int32_t{3}}, "did you mean 'windtunnel.stage'"},
+      {{"windtunnel.stage", 3.5}, "is not an integer"},
+      {{"windtunnel.stream", std::int64_t{1} << 20}, "not in range"},
+      {{"windtunnel.stream", std::int32_t{2}}, "no stream 2"},
+      {{"windtunnel.bytes", -1.0}, "at least 0"},
+      {{"windtunnel.category", std::string("forwards")}, "did you mean 'forward'"},
+      {{"windtunnel.cost_s", ChakraAttribute::Doubles{1}}, "differ in length"},
+  };
+  for (const auto& [attribute, message] : cases) {
+    const std::string error = error_of({with(attribute)});
+    EXPECT_NE(error.find(message), std::string::npos) << error << "\nexpected: " << message;
+  }
+}
+
+// Whatever is done to a file, it is read or refused: no crash, no allocation beyond its size.
+TEST(ChakraErrors, CutAnywhereIsAnErrorWithItsByte) {
+  const auto files = export_plan(rich_plan(), ChakraRanks::one_per_class, scratch("cut"));
+  for (auto size = fs::file_size(files[0]); size-- > 0;) {
+    fs::resize_file(files[0], size);
+    const std::string error = error_of(files);
+    EXPECT_NE(error.find(files[0] + ": byte "), std::string::npos) << size << ": " << error;
+  }
+}
+
+TEST(ChakraErrors, FlippedBytesAreReadOrRefused) {
+  const std::string folder = scratch("flip");
+  const auto files = export_plan(rich_plan(), ChakraRanks::one_per_class, folder);
+  const std::string whole = read_file(files[0]);
+  RandomStream random(7, RandomPurpose::test, 0);
+  // In place: to write a file anew takes longer than to read it.
+  const auto put = [&](size_t at, char byte) {
+    std::fstream file(files[0], std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(at)).put(byte);
+  };
+  int refused = 0;
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (const int flip : {0x01, 0x80, 1 + static_cast<int>(random.below(255))}) {
+      put(at, static_cast<char>(whole[at] ^ flip));
+      refused += error_of(files).empty() ? 0 : 1;
+    }
+    put(at, whole[at]);
+  }
+  EXPECT_GT(refused, static_cast<int>(whole.size()));
+}
+
+TEST(ChakraErrors, HugeLengthsAllocateNothing) {
+  const std::string path = scratch("huge") + "/job.0.et";
+  const std::string lengths[] = {"\xff\xff\xff\xff\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+                                 "\x07\x0a\xff\xff\xff\xff\x07"};
+  for (const std::string& bytes : lengths) {
+    const std::string error = error_of({write(path, bytes + "abc")});
+    EXPECT_NE(error.find(path + ": byte "), std::string::npos) << error;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

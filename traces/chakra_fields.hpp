@@ -1,0 +1,111 @@
+// What the fields of a Chakra node say about a Task, and the fields of a Task that they leave open.
+// Writer and reader share both, so that they cannot drift apart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/plan.hpp"
+#include "traces/chakra_wire.hpp"
+
+namespace windtunnel {
+
+inline constexpr std::string_view kChakraPrefix = "windtunnel.";
+inline constexpr int kChakraFormat = 1;  // of our attributes
+
+// The words of our enums, by value.
+const std::vector<std::string>& names_of(TaskKind);
+const std::vector<std::string>& names_of(StreamOrder);
+const std::vector<std::string>& names_of(Resource);
+const std::vector<std::string>& names_of(Category);
+const std::vector<std::string>& names_of(Origin);
+const std::vector<std::string>& names_of(CollectiveKind);
+const std::vector<std::string>& names_of(CollectiveAlgorithm);
+
+template <class Enum>
+const std::string& name_of(Enum value) {
+  return names_of(value).at(static_cast<size_t>(value));
+}
+
+// Throws Error with the nearest known word.
+size_t index_of_name(std::string_view noun, const std::string& name,
+                     const std::vector<std::string>& names);
+template <class Enum>
+Enum value_of(std::string_view noun, const std::string& name) {
+  return static_cast<Enum>(index_of_name(noun, name, names_of(Enum{})));
+}
+
+// Task::cost and Task::flows as lists of equal length.
+struct TaskLists {
+  ChakraAttribute::Doubles cost_s;
+  ChakraAttribute::Strings cost_of;  // "forward measured"
+  ChakraAttribute::Doubles flow_amount;
+  ChakraAttribute::Doubles flow_max_rate;
+  ChakraAttribute::Strings flow_demands;  // "pcie_out 1 host_memory 2"
+};
+TaskLists lists_of(const Task& task);
+void set_lists(Task& task, const TaskLists& lists);  // throws Error when they do not fit together
+
+// Every field of Task but name and after, with the same field of another one.
+template <class First, class Second, class Visit>
+void visit_task_fields(First& a, Second& b, const Visit& field) {
+  field("kind", a.kind, b.kind);
+  field("stream", a.stream, b.stream);
+  field("iteration", a.iteration, b.iteration);
+  field("stage", a.stage, b.stage);
+  field("microbatch", a.microbatch, b.microbatch);
+  field("join_first", a.join_first, b.join_first);
+  field("not_before_s", a.not_before_s, b.not_before_s);
+  field("priority", a.priority, b.priority);
+  field("category", a.category, b.category);
+  field("origin", a.origin, b.origin);
+  field("peer_slot", a.peer_slot, b.peer_slot);
+  field("tag", a.tag, b.tag);
+  field("bytes", a.bytes, b.bytes);
+  field("synchronous", a.synchronous, b.synchronous);
+  field("group_slot", a.group_slot, b.group_slot);
+  field("sequence", a.sequence, b.sequence);
+  field("collective", a.collective, b.collective);
+  field("algorithm", a.algorithm, b.algorithm);
+  field("as_flows", a.as_flows, b.as_flows);
+  field("allocate_bytes", a.allocate_bytes, b.allocate_bytes);
+  field("free_bytes", a.free_bytes, b.free_bytes);
+}
+
+template <class First, class Second, class Visit>
+void visit_list_fields(First& a, Second& b, const Visit& field) {
+  field("cost_s", a.cost_s, b.cost_s);
+  field("cost_of", a.cost_of, b.cost_of);
+  field("flow_amount", a.flow_amount, b.flow_amount);
+  field("flow_max_rate", a.flow_max_rate, b.flow_max_rate);
+  field("flow_demands", a.flow_demands, b.flow_demands);
+}
+
+// A node without our attributes. Those that it does not have are left as Task has them.
+struct StandardNode {
+  Task task;
+  std::string group;       // pg_name
+  std::int64_t peer = -1;  // comm_dst of a send, comm_src of a receive
+  bool on_cpu = false;
+};
+// Throws Error (no location: the caller knows it) when an attribute has the wrong type.
+StandardNode read_standard(const ChakraNode& node);
+
+// Adds the attributes for what `task` has otherwise than `standard`.
+void add_own_attributes(const Task& task, const Task& standard,
+                        std::vector<ChakraAttribute>& attributes);
+// Sets what the attributes say. Throws Error for one with our prefix that is not known.
+void read_own_attributes(const std::vector<ChakraAttribute>& attributes, Task& task);
+
+// Typed access; each throws Error that names the attribute when it is of another type.
+std::int64_t integer_of(const ChakraAttribute& attribute);
+double number_of(const ChakraAttribute& attribute);
+bool flag_of(const ChakraAttribute& attribute);
+const std::string& text_of(const ChakraAttribute& attribute);
+const ChakraAttribute::Integers& integers_of(const ChakraAttribute& attribute);
+const ChakraAttribute::Doubles& numbers_of(const ChakraAttribute& attribute);
+const ChakraAttribute::Strings& texts_of(const ChakraAttribute& attribute);
+
+}  // namespace windtunnel
