@@ -12,20 +12,35 @@
 namespace windtunnel {
 
 // Bytes of the training state per parameter. Mixed precision as Megatron-LM: 2 B weights, 4 B
-// gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8.
+// gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8. Where
+// gradients are reduced, with Software::reduced_copy_bytes.
 double weight_bytes_per_parameter(const Job& job);
 double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);
 
 // Parameters that one GPU of each stage holds, size layout.stages(): matrices divided by tp, norms
 // and the biases of row-parallel layers repeated, the vocabulary padded. Tied embeddings are there
-// twice when the first and last stage are on different ranks.
+// twice when the first and last stage are on different ranks. Experts are divided by ep, whole
+// ones each, and not by tp.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
+
+// Ranks that share one copy of what ZeRO shards: dp x cp or Layout::shard_ranks, for experts
+// tp / ep times as many; 1 without sharding.
+struct Shards {
+  double dense = 1;
+  double experts = 1;
+};
+Shards state_shards(const Job& job);
+
+// Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one, and
+// the vocabulary (of FSDP's root unit, which stays).
+double gathered_parameters(const Job& job);
 
 // Bytes per micro-batch and GPU of one layer. `kept` lives from F to B. With sequence s,
 // micro-batch b, hidden h, heads a, tp and sequence parallelism t, GPT in 16 bit with dropout,
 // nothing recomputed: s b h (34 + 5 a s / h) / t for unfused attention; fused keeps 4 B per row and
-// head in place of the 5 a s^2 b. cp divides s b by cp.
+// head in place of the 5 a s^2 b. cp divides s b by cp. Experts see per_token * imbalance rows for
+// each token of the GPU, and keep each row on its way in and out.
 struct LayerActivations {
   double kept = 0;
   double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
@@ -33,7 +48,8 @@ struct LayerActivations {
 };
 LayerActivations layer_activations(const Job& job, Block block = Block::layer);
 
-// The same of the loss head: final norm, its output, fp32 softmax; transient: the logits in 16 bit.
+// The same of the loss head: final norm, its output, fp32 softmax; transient: the other copies of
+// the logits (Software::logit_bytes).
 LayerActivations head_activations(const Job& job);
 
 // One activation between stages; 1/tp of it per GPU under sequence parallelism.
@@ -46,7 +62,7 @@ struct GpuMemory {
   double optimizer = 0;
   double activations = 0;
   double buffers = 0;    // a gradient bucket, pipeline buffers, what lives while a chunk runs
-  double framework = 0;  // context, library workspaces, fragmentation
+  double framework = 0;  // context and communicators, and the allocator's fragmentation
   double total() const {
     return weights + gradients + optimizer + activations + buffers + framework;
   }
@@ -61,6 +77,11 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
 // state, each copy once per job, so the dp x cp ranks that hold the same share the writing
 // (gradients are not saved).
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks);
+
+// Of the memory as it is sold. "80 GB" are 80 GiB, of which the driver shows 99.3 %: nvidia-smi
+// reports 81,559 MiB on H100 80 GB, 143,771 MiB on H200 141 GB (99.6 %), 183,359 MiB on B200
+// 180 GB (99.5 %), 32,510 MiB on V100 32 GB (99.2 %). Context and communicators count as used.
+double usable_bytes(const GpuSpec& gpu);
 
 // Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);

@@ -18,6 +18,12 @@ struct Software {
   double reduce_bytes = 4;    // of a gradient on the network
   bool tp_overlap = false;    // sequence-parallel collectives cut up and run beside their GEMM
   bool cuda_graphs = false;   // the host launches nothing
+  // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
+  double reduced_copy_bytes = 0;
+  double logit_bytes = 6;     // of one logit at the peak of an unfused loss, all its copies
+  bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
+  bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them
+  bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision
 };
 
 }  // namespace windtunnel

@@ -59,13 +59,35 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
+// nanotron's pipeline: a stage takes layers until its share of the matrices' weights is reached,
+// the loss head's counted, the embedding's not.
+void balance_by_cost(Job& job) {
+  const TransformerSpec& model = job.model;
+  const double layer = model.attention_parameters() + model.mlp_parameters();
+  const double head = static_cast<double>(model.vocabulary) * model.hidden;
+  const double share = (model.layers * layer + head) / job.layout.pp;
+  std::vector<int> layers(job.layout.pp);
+  std::size_t stage = 0;
+  for (int placed = 1; placed <= model.layers; ++placed) {
+    ++layers[stage];
+    const double reached = share * static_cast<double>(stage + 1) * (1 - 1e-12);
+    if (placed * layer >= reached && stage + 1 < layers.size()) ++stage;
+  }
+  job.layout.stage_layers = layers;
+}
+
 // Accumulates gradients in fp32, reduces after the last micro-batch's backward.
 void nanotron(const TrainingRun& run, Job& job) {
   if (run.noted("zero_stage") == "1") job.layout.sharding = Sharding::zero1;
   job.model.tied_embeddings = run.noted("tie_embeddings") == "True";
   job.software.fusion = Fusion::none;
   job.software.reduce_bytes = 4;
+  job.software.reduced_copy_bytes = 2;
+  job.software.logit_bytes = 12;
+  job.software.flat_copies = true;
+  job.software.held_tensors = true;
   job.communication.overlap = GradientOverlap::none;
+  balance_by_cost(job);
 }
 
 // NeMo and Megatron-Bridge: Megatron-Core with its distributed optimizer and everything overlapped.

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "models/memory.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Matrices are divided by tp; norms and the biases of row-parallel layers are repeated.
+double layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
+  const double row_parallel_biases = model.biases ? 2.0 * model.hidden : 0;
+  const double repeated = 2 * norm_parameters(model) + row_parallel_biases;
+  return (model.layer_parameters() - repeated) / tp + repeated;
+}
+
+double expert_parameters_per_gpu(const TransformerSpec& model, int ep) {
+  return model.expert_parameters() * model.moe.experts / ep;
+}
+
+// Without its experts. The router is repeated too.
+double moe_layer_parameters_per_gpu(const TransformerSpec& model, int tp) {
+  const double experts = model.moe.experts * model.expert_parameters();
+  const double repeated = 2 * norm_parameters(model) + (model.biases ? model.hidden : 0.0) +
+                          static_cast<double>(model.hidden) * model.moe.experts;
+  return (model.moe_layer_parameters() - experts - repeated) / tp + repeated;
+}
+
+double vocabulary_parameters(const TransformerSpec& model, int tp) {
+  return padded_vocabulary(model.vocabulary, tp) * static_cast<double>(model.hidden) / tp;
+}
+
+// Layers with experts of each stage; the leading dense layers come first.
+std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout) {
+  std::vector<int> count;
+  int layer = 0;
+  for (const int layers : layers_per_stage(model, layout)) {
+    int sparse = 0;
+    for (int i = 0; i < layers; ++i) sparse += model.is_moe(layer++) ? 1 : 0;
+    count.push_back(sparse);
+  }
+  return count;
+}
+
+}  // namespace
+
+double weight_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? 2 : 4;
+}
+
+double gradient_bytes_per_parameter(const Job& job) {
+  if (!is_mixed(job.precision)) return 4;
+  const bool reduced = job.layout.dp * job.layout.cp > 1;
+  return job.software.gradient_bytes + (reduced ? job.software.reduced_copy_bytes : 0);
+}
+
+double optimizer_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? 12 : 8;
+}
+
+std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
+  const std::vector<int> layers = layers_per_stage(model, layout);
+  const std::vector<int> sparse = moe_layers_per_stage(model, layout);
+  std::vector<double> parameters(layers.size());
+  for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+    parameters[stage] +=
+        (layers[stage] - sparse[stage]) * layer_parameters_per_gpu(model, layout.tp);
+    if (sparse[stage] > 0) {
+      parameters[stage] += sparse[stage] * (moe_layer_parameters_per_gpu(model, layout.tp) +
+                                            expert_parameters_per_gpu(model, layout.ep));
+    }
+  }
+  const double matrix = vocabulary_parameters(model, layout.tp);
+  const double positions = model.position == PositionEncoding::learned
+                               ? static_cast<double>(model.sequence) * model.hidden
+                               : 0;
+  parameters.front() += matrix + positions;
+  parameters.back() += norm_parameters(model);
+  if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
+  return parameters;
+}
+
+double gathered_parameters(const Job& job) {
+  const TransformerSpec& model = job.model;
+  double layer = layer_parameters_per_gpu(model, job.layout.tp);
+  if (model.moe.experts > 0) {
+    layer = std::max(layer, moe_layer_parameters_per_gpu(model, job.layout.tp) +
+                                expert_parameters_per_gpu(model, job.layout.ep));
+  }
+  return 2 * layer + vocabulary_parameters(model, job.layout.tp);
+}
+
+Shards state_shards(const Job& job) {
+  const Layout& layout = job.layout;
+  Shards shards;
+  if (layout.sharding == Sharding::none) return shards;
+  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  shards.dense = layout.shard_ranks > 0 ? layout.shard_ranks : replicas;
+  shards.experts = std::max(1.0, shards.dense * layout.tp / layout.ep);
+  return shards;
+}
+
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks) {
+  const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
+  const Layout& layout = job.layout;
+  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);
+  std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    const double experts = chunks[stage].expert_parameters;
+    const double dense = chunks[stage].parameters - experts;
+    bytes[stage % bytes.size()] += per_parameter * (dense / replicas + experts / expert_replicas);
+  }
+  return bytes;
+}
+
+}  // namespace windtunnel
