@@ -1,0 +1,206 @@
+#include "models/layer_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+double sum_of(const LayerNetwork& network, const auto& value) {
+  return std::accumulate(network.layers.begin(), network.layers.end(), 0.0,
+                         [&](double sum, const NetworkLayer& layer) { return sum + value(layer); });
+}
+
+int shrunk(int size, const Window& window, const std::string& name) {
+  const int padded = size + 2 * window.padding;
+  if (window.stride < 1 || window.kernel < 1 || window.kernel > padded) {
+    throw Error(
+        fmt::format("{}: a kernel of {} with stride {} does not fit {} pixels, padding "
+                    "included",
+                    name, window.kernel, window.stride, padded));
+  }
+  return (padded - window.kernel) / window.stride + 1;
+}
+
+ImageShape after(const ImageShape& shape, const Window& window, int channels,
+                 const std::string& name) {
+  return {channels, shrunk(shape.height, window, name), shrunk(shape.width, window, name)};
+}
+
+bool is_product(LayerKind kind) {
+  return kind == LayerKind::convolution || kind == LayerKind::linear;
+}
+
+std::string_view op_name(LayerKind kind) {
+  switch (kind) {
+    case LayerKind::convolution:
+      return "convolution";
+    case LayerKind::linear:
+      return "linear";
+    case LayerKind::norm:
+      return "batch norm";
+    case LayerKind::relu:
+      return "relu";
+    case LayerKind::max_pool:
+    case LayerKind::average_pool:
+      return "pool";
+    case LayerKind::add:
+      break;
+  }
+  return "add";
+}
+
+// Elements read and written. Batch normalisation reads its input for the statistics and again to
+// apply them; backward it reads input and gradient for the sums and again for the result.
+double moved_elements(const NetworkLayer& layer, Pass pass) {
+  const bool forward = pass == Pass::forward;
+  switch (layer.kind) {
+    case LayerKind::norm:
+      return forward ? 3 * layer.input : 5 * layer.input;
+    case LayerKind::relu:
+      return forward ? 2 * layer.input : 3 * layer.input;
+    case LayerKind::max_pool:
+      return forward ? layer.input + layer.output : 2 * layer.input + layer.output;
+    case LayerKind::average_pool:
+      return layer.input + layer.output;
+    case LayerKind::add:  // backward: both sides take the same gradient, nothing moves
+      return forward ? layer.input + layer.output : 0;
+    case LayerKind::convolution:
+    case LayerKind::linear:
+      break;
+  }
+  return 0;
+}
+
+// A convolution reads its image once, not as often as windows overlap. The gradient of the
+// weights is written in the precision of the weights.
+Op product_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
+  Op op;
+  op.name = op_name(layer.kind);
+  op.kind = OpKind::gemm;
+  const double rows = samples * layer.m;
+  switch (pass) {
+    case Pass::forward:
+      op.m = rows, op.n = layer.n, op.k = layer.k;
+      break;
+    case Pass::backward_input:
+      op.m = rows, op.n = layer.k, op.k = layer.n;
+      break;
+    case Pass::backward_weight:
+      op.m = layer.n, op.n = layer.k, op.k = rows;
+      break;
+  }
+  op.flops = 2 * op.m * op.n * op.k;
+  op.bytes = e * (samples * (layer.input + layer.output) + layer.n * layer.k);
+  return op;
+}
+
+Op memory_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
+  Op op;
+  op.name = op_name(layer.kind);
+  op.kind = OpKind::memory;
+  op.bytes = e * samples * moved_elements(layer, pass);
+  return op;
+}
+
+}  // namespace
+
+double LayerNetwork::parameters() const {
+  return sum_of(*this, [](const NetworkLayer& layer) { return layer.parameters; });
+}
+
+double LayerNetwork::forward_macs() const {
+  return sum_of(*this, [](const NetworkLayer& layer) { return layer.forward_macs(); });
+}
+
+double LayerNetwork::kept_elements() const {
+  return sum_of(*this, [](const NetworkLayer& layer) { return layer.kept; });
+}
+
+void NetworkBuilder::elementwise(const std::string& name, LayerKind kind, double parameters) {
+  NetworkLayer layer{.name = name, .kind = kind, .parameters = parameters};
+  layer.output = shape_.elements();
+  layer.input = kind == LayerKind::add ? 2 * layer.output : layer.output;
+  layer.kept = layer.output;
+  // In place: what stands there was counted by the layer before.
+  if (kind == LayerKind::relu || kind == LayerKind::add) layer.kept = 0;
+  layers_.push_back(layer);
+}
+
+void NetworkBuilder::convolution(const std::string& name, const Convolution& convolution) {
+  const double inputs =
+      static_cast<double>(shape_.channels) * convolution.window.kernel * convolution.window.kernel;
+  NetworkLayer layer{.name = name, .kind = LayerKind::convolution};
+  layer.parameters = convolution.channels * (inputs + (convolution.bias ? 1 : 0));
+  layer.input = shape_.elements();
+  shape_ = after(shape_, convolution.window, convolution.channels, name);
+  layer.m = static_cast<double>(shape_.height) * shape_.width;
+  layer.n = convolution.channels;
+  layer.k = inputs;
+  layer.output = layer.kept = shape_.elements();
+  layers_.push_back(layer);
+  if (convolution.norm) elementwise(name + ".norm", LayerKind::norm, 2.0 * convolution.channels);
+  if (convolution.relu) elementwise(name + ".relu", LayerKind::relu, 0);
+}
+
+void NetworkBuilder::pool(const std::string& name, LayerKind kind, const Window& window) {
+  NetworkLayer layer{.name = name, .kind = kind};
+  layer.input = shape_.elements();
+  shape_ = after(shape_, window, shape_.channels, name);
+  layer.output = layer.kept = shape_.elements();
+  layers_.push_back(layer);
+}
+
+void NetworkBuilder::linear(const std::string& name, int outputs, bool relu) {
+  NetworkLayer layer{.name = name, .kind = LayerKind::linear};
+  layer.input = shape_.elements();
+  layer.m = 1;
+  layer.n = outputs;
+  layer.k = layer.input;
+  layer.parameters = layer.n * (layer.k + 1);
+  shape_ = {outputs, 1, 1};
+  layer.output = layer.kept = outputs;
+  layers_.push_back(layer);
+  if (relu) elementwise(name + ".relu", LayerKind::relu, 0);
+}
+
+void NetworkBuilder::bottleneck(const std::string& name, int channels, int stride) {
+  const ImageShape input = shape_;
+  const int wide = 4 * channels;
+  const auto normed = [&](const std::string& part, int outputs, const Window& window, bool relu) {
+    convolution(name + part, {outputs, window, false, true, relu});
+  };
+  normed(".conv1", channels, {}, true);
+  normed(".conv2", channels, {3, stride, 1}, true);
+  normed(".conv3", wide, {}, false);
+  if (stride != 1 || input.channels != wide) {
+    shape_ = input;
+    normed(".downsample", wide, {1, stride, 0}, false);
+    layers_.back().kept = 0;  // only the sum is needed afterwards
+  }
+  elementwise(name + ".add", LayerKind::add, 0);
+  elementwise(name + ".relu", LayerKind::relu, 0);
+}
+
+std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
+                            Pass pass) {
+  const double e = bytes_of(precision);
+  std::vector<Op> ops;
+  for (const NetworkLayer& layer : network.layers) {
+    if (is_product(layer.kind)) {
+      // Nobody asks for the gradient of the images.
+      if (pass == Pass::backward_input && &layer == &network.layers.front()) continue;
+      ops.push_back(product_op(layer, samples, e, pass));
+    } else if (pass != Pass::backward_weight && moved_elements(layer, pass) > 0) {
+      ops.push_back(memory_op(layer, samples, e, pass));
+    }
+  }
+  if (pass != Pass::forward) std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+}  // namespace windtunnel
