@@ -1,6 +1,7 @@
 #include "models/chunk_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "models/collective.hpp"
@@ -272,23 +273,38 @@ class BlockCoster {
     add_exposed(ops.backward_input, 2, cost.backward_input);
   }
 
-  // Every token to each of its experts and back, by the busiest rank's count.
+  // Copies of a token that leave its rank or stay there as if sent. Merged: as many as different
+  // nodes (in one node: ranks) are met in per_token draws, all equally likely.
+  double copies() const {
+    const double experts = model_.moe.per_token;
+    if (!job_.software.ep_merged) return experts;
+    const double places = ep_shape_.nodes > 1 ? ep_shape_.nodes : ep_shape_.members;
+    return places * (1 - std::pow(1 - 1 / places, experts));
+  }
+
+  // Every token to its experts and back, by the busiest rank's count.
   void add_dispatch(const PassOps& ops, BlockCost& cost) const {
     if (layout_.ep == 1) return;
-    const double copies = model_.moe.per_token * model_.moe.imbalance / layout_.tp;
+    const double width = copies() * model_.moe.imbalance * model_.hidden / layout_.tp;
     const CollectiveCost once =
-        collective(CollectiveKind::all_to_all, ep_shape_, copies * activation_bytes(model_.hidden));
-    const auto add_exposed = [&](const std::vector<Op>& pass, std::vector<CostPart>& parts) {
-      double shared_s = 0;
-      for (const Op& op : pass) {
-        if (job_.software.tp_overlap && op.name.starts_with("shared")) {
-          shared_s += cost_of(op).seconds;
-        }
-      }
-      add(parts, Category::ep, once.origin, 2 * once.seconds - shared_s);
-    };
-    add_exposed(ops.forward, cost.forward);
-    add_exposed(ops.backward_input, cost.backward_input);
+        collective(CollectiveKind::all_to_all, ep_shape_, activation_bytes(width));
+    double forward_s = 0;
+    double backward_s = 0;
+    if (job_.software.ep_overlap) {  // crosswise: forward of one beside backward of the other
+      forward_s = total_seconds(cost.backward_input) + total_seconds(cost.backward_weight);
+      backward_s = total_seconds(cost.forward);
+    } else if (job_.software.tp_overlap) {
+      forward_s = shared_s(ops.forward);
+      backward_s = shared_s(ops.backward_input);
+    }
+    add(cost.forward, Category::ep, once.origin, 2 * once.seconds - forward_s);
+    add(cost.backward_input, Category::ep, once.origin, 2 * once.seconds - backward_s);
+  }
+
+  double shared_s(const std::vector<Op>& pass) const {
+    double seconds = 0;
+    for (const Op& op : pass) seconds += op.name.starts_with("shared") ? cost_of(op).seconds : 0;
+    return seconds;
   }
 
   const Job& job_;

@@ -18,7 +18,11 @@
 //
 // ep, exposed: an all-to-all of one copy per token and expert to the experts and one back, forward
 // and again backward; the busiest rank's share is MixtureOfExperts::imbalance times the mean.
-// tp_overlap hides the shared expert behind them (Megatron's moe-shared-expert-overlap).
+// Software::ep_merged sends one copy per node (DeepEP, HybridEP; that a router may limit the nodes
+// is not counted). Software::ep_overlap hides them behind the other direction of the same
+// layer, of another micro-batch (Megatron-Core's overlap_moe_expert_parallel_comm, DualPipe; that
+// the first and last micro-batches have no other is not counted); tp_overlap alone behind the
+// shared expert (moe_shared_expert_overlap).
 #pragma once
 
 #include <vector>

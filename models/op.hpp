@@ -1,8 +1,9 @@
 // The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch, as
-// Megatron-LM and Transformer Engine launch them: column-parallel QKV and up projections,
+// Megatron-Core and Transformer Engine launch them: column-parallel QKV and up projections,
 // row-parallel output and down projections (Shoeybi et al. 2019, arXiv 1909.08053), norms and
 // residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al. 2022, arXiv
-// 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross entropy.
+// 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross entropy. Latent
+// attention: op_attention.cpp; experts: op_mlp.cpp; scaled precisions: op_parts.hpp.
 #pragma once
 
 #include <optional>

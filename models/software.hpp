@@ -17,6 +17,8 @@ struct Software {
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network
   bool tp_overlap = false;    // sequence-parallel collectives cut up and run beside their GEMM
+  bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
+  bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;   // the host launches nothing
   // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
   double reduced_copy_bytes = 0;

@@ -277,6 +277,39 @@ TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
 }
 
+// Two experts of 16 on two nodes: 2 (1 - 1/4) = 1.5 different nodes on average.
+TEST(ChunkCost, MergedDispatchSendsATokenOnceToANode) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  Job job = test_job(model, {.pp = 2, .dp = 16, .ep = 16}, kBatch);
+  job.cluster = test_cluster(4);
+  job.software.ep_merged = true;
+  const double bytes = 1.5 * 8192 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + 5e-6 + bytes / 2 / (50e9 * 0.9);
+  EXPECT_NEAR(seconds(chunk_costs(job)[0].forward, Category::ep), 2 * 2 * once_s, 1e-12);
+}
+
+// Slow NICs, so that the other micro-batch's compute does not cover all of it.
+TEST(ChunkCost, OverlappedDispatchExposesWhatTheOtherDirectionDoesNotCover) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  Job job = test_job(model, {.pp = 4, .dp = 16, .ep = 16}, kBatch);
+  job.cluster = test_cluster(8);
+  job.cluster.node.nic_Bps = parameter(5e9);
+  const ChunkCost exposed = chunk_costs(job)[1];
+  job.software.ep_overlap = true;
+  const ChunkCost hidden = chunk_costs(job)[1];
+  const double forward_s = seconds(exposed.forward, Category::forward);
+  const double backward_s = seconds(exposed.backward_input, Category::backward) +
+                            seconds(exposed.backward_weight, Category::backward);
+  const double sent_s = seconds(exposed.forward, Category::ep);
+  EXPECT_GT(sent_s, backward_s);
+  EXPECT_NEAR(seconds(hidden.forward, Category::ep), sent_s - backward_s, 1e-12);
+  EXPECT_NEAR(seconds(hidden.backward_input, Category::ep), sent_s - forward_s, 1e-12);
+  job.cluster.node.nic_Bps = parameter(500e9);
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+}
+
 // The third layer is the last dense one: stages of two hold none, one and two with experts.
 TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
   TransformerSpec model = four_expert_layers();
