@@ -1,59 +1,196 @@
-// windtunnel validate: predicted against measured rows of a CSV file.
+// windtunnel validate: predicted against measured rows of CSV files.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "report/run_validation.hpp"
 #include "report/validation.hpp"
+#include "scenarios/document.hpp"
+#include "scenarios/library.hpp"
+#include "scenarios/library_reader.hpp"
+#include "validate/accuracy/runs.hpp"
 #include "validate/accuracy/schedules.hpp"
 
 namespace windtunnel {
 namespace {
 
 struct ValidateOptions {
-  std::string file;
+  std::vector<std::string> files;
   bool json = false;
   double fail_above = std::numeric_limits<double>::infinity();
+  // Training runs only.
+  std::string where;
+  std::string fit_where;
+  std::vector<std::string> calibrate_on;
+  std::string calibration;
+  bool one_point = false;
+  int worst = 0;
+  std::string markdown;
+  int threads = 0;
 };
 
-// A bound that no row was held against is not met.
-ExitCode judge(const ValidationReport& report, const ValidateOptions& options) {
+// A bound that no row was held against is not met. `metric` empty: all families are judged.
+ExitCode judge(const ValidationReport& report, const ValidateOptions& options,
+               const std::string& metric) {
   if (options.fail_above == std::numeric_limits<double>::infinity()) return ExitCode::ok;
-  bool failed = report.rows.empty();
-  if (failed) print_human("--fail-above: no row was predicted\n", true);
+  bool judged = false;
+  bool failed = false;
   for (const ValidationFamily& family : report.families) {
+    if (family.rows == 0 || (!metric.empty() && family.metric != metric)) continue;
+    judged = true;
     if (family.mape <= options.fail_above) continue;
     failed = true;
     print_human(fmt::format("{} {}: MAPE {:.4g} is above {:g}\n", family.name, family.metric,
                             family.mape, options.fail_above),
                 true);
   }
-  return failed ? ExitCode::failed : ExitCode::ok;
+  if (!judged) print_human("--fail-above: no row was predicted\n", true);
+  return failed || !judged ? ExitCode::failed : ExitCode::ok;
 }
 
-ExitCode validate(const ValidationReport& report, const ValidateOptions& options) {
+ExitCode against_schedules(const ValidateOptions& options) {
+  const ValidationReport report = validate_schedules(options.files.front());
   if (options.json) print_result(json_text(validation_document(report)));
   print_human(validation_text(report), options.json);
-  return judge(report, options);
+  return judge(report, options, "");
+}
+
+std::optional<RowFilter> filter_of(const std::string& expression, const char* option) {
+  if (expression.empty()) return std::nullopt;
+  return RowFilter::parse(expression, option);
+}
+
+std::optional<Calibration> calibration_of(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  if (name.ends_with(".yaml")) return read_calibration(parse_document(read_text_file(name), name));
+  return find_calibration(name);
+}
+
+std::vector<TrainingRuns> read_all(const std::vector<std::string>& paths) {
+  std::vector<TrainingRuns> files;
+  for (const std::string& path : paths) files.push_back(read_training_runs(path));
+  return files;
+}
+
+RunsOptions runs_options(const ValidateOptions& options) {
+  RunsOptions runs;
+  runs.where = filter_of(options.where, "--where");
+  runs.fit_where = filter_of(options.fit_where, "--fit-where");
+  runs.calibrate_on = read_all(options.calibrate_on);
+  runs.calibration = calibration_of(options.calibration);
+  runs.one_point = options.one_point;
+  runs.threads = options.threads;
+  return runs;
+}
+
+// What to type to make the page again, files without folders.
+std::string command_of(const ValidateOptions& options) {
+  std::string command = "windtunnel validate runs";
+  for (const std::string& file : options.files) command += " " + without_folder(file);
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, value);
+  };
+  const auto add_quoted = [&](const char* option, const std::string& value) {
+    const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
+    if (!value.empty()) command += fmt::format(" {} {}{}{}", option, quote, value, quote);
+  };
+  add_quoted("--where", options.where);
+  add_quoted("--fit-where", options.fit_where);
+  for (const std::string& file : options.calibrate_on) add("--calibrate-on", without_folder(file));
+  add("--calibration", without_folder(options.calibration));
+  if (options.one_point) command += " --one-point";
+  add("--markdown", without_folder(options.markdown));
+  return command;
+}
+
+ExitCode against_runs(const ValidateOptions& options) {
+  RunsOptions runs = runs_options(options);
+  const std::vector<TrainingRuns> files = read_all(options.files);
+  ValidationReport report;
+  {
+    Progress progress;
+    runs.progress = [&](size_t done, size_t all) {
+      if (done % 50 == 0) progress.show(fmt::format("{} of {} rows", done, all));
+    };
+    report = validate_runs(files, closed_predictor(options.threads), runs);
+  }
+  if (!options.markdown.empty()) {
+    write_file(options.markdown, runs_page(report, command_of(options)));
+  }
+  if (options.json) print_result(json_text(validation_document(report)));
+  print_human(runs_text(report, options.worst), options.json);
+  return judge(report, options, "step_s");
+}
+
+void add_common(CLI::App& app, ValidateOptions& options, const char* what_is_judged) {
+  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  app.add_option("--fail-above", options.fail_above,
+                 fmt::format("exit with 1 if the mean absolute relative error of {} exceeds this "
+                             "share",
+                             what_is_judged))
+      ->type_name("SHARE")
+      ->check(CLI::NonNegativeNumber);
+}
+
+CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
+  CLI::App* schedules = app.add_subcommand(
+      "schedules", "pipeline schedules against published bubble rates or reference makespans");
+  schedules->add_option("FILE", options.files, "measured rows (CSV)")->required()->expected(1);
+  add_common(*schedules, options, "a family");
+  return schedules;
+}
+
+CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
+  CLI::App* runs =
+      app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
+  runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
+  add_common(*runs, options, "a family's step time");
+  runs->add_option("--where", options.where,
+                   "judge only these rows, as in 'gpus>64 && source~\"vTrain\"'")
+      ->type_name("EXPR");
+  CLI::Option* fit_where =
+      runs->add_option("--fit-where", options.fit_where,
+                       "fit the calibration on these rows, freeze it, and do not judge them")
+          ->type_name("EXPR");
+  CLI::Option* calibrate_on =
+      runs->add_option("--calibrate-on", options.calibrate_on,
+                       "fit on the rows of this file (those of --fit-where); may be repeated")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  runs->add_option("--calibration", options.calibration,
+                   "of the library or a .yaml file, instead of that of each row's GPU")
+      ->type_name("NAME|FILE");
+  runs->add_flag("--one-point", options.one_point,
+                 "fit kernel.sustained on the middle row of each family, judge the others")
+      ->excludes(fit_where)
+      ->excludes(calibrate_on);
+  runs->add_option("--worst", options.worst, "also print so many rows of the largest error")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+  runs->add_option("--markdown", options.markdown,
+                   "write a page with every miss above 20 % and every row not predicted")
+      ->type_name("FILE");
+  runs->add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return runs;
 }
 
 }  // namespace
 
 Action define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
-  CLI::App* schedules = app.add_subcommand(
-      "schedules", "pipeline schedules against published bubble rates or reference makespans");
-  schedules->add_option("FILE", options->file, "measured rows (CSV)")->required();
-  schedules->add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
-  schedules
-      ->add_option("--fail-above", options->fail_above,
-                   "exit with 1 if a family's mean absolute relative error exceeds this share")
-      ->type_name("SHARE")
-      ->check(CLI::NonNegativeNumber);
+  const CLI::App* schedules = define_schedules(app, *options);
+  define_runs(app, *options);
   app.require_subcommand(1);
-  return [options] { return validate(validate_schedules(options->file), *options); };
+  return [options, schedules] {
+    return schedules->parsed() ? against_schedules(*options) : against_runs(*options);
+  };
 }
 
 }  // namespace windtunnel

@@ -23,6 +23,7 @@ Json baselines_json(const std::map<std::string, double>& baselines) {
 
 Json row_json(const ValidationRow& row) {
   return {{"id", row.id},
+          {"family", row.family},
           {"metric", row.metric},
           {"measured", row.measured},
           {"predicted", row.predicted},
@@ -31,18 +32,36 @@ Json row_json(const ValidationRow& row) {
           {"origin", to_string(row.origin)}};
 }
 
+Json labels_json(const std::optional<MemoryLabels>& labels) {
+  if (!labels) return nullptr;
+  return {{"right", labels->right}, {"missed", labels->missed}, {"false", labels->false_alarms}};
+}
+
+Json regret_json(const std::optional<GroupRanking>& ranking) {
+  if (!ranking) return nullptr;
+  return {{"median", ranking->median_regret}, {"worst", ranking->worst_regret}};
+}
+
 Json family_json(const ValidationFamily& family) {
+  const auto judged = [&](const Json& value) { return family.rows > 0 ? value : Json(nullptr); };
+  const GroupRanking ranking = family.ranking.value_or(GroupRanking{});
   return {{"name", family.name},
           {"metric", family.metric},
           {"rows", family.rows},
+          {"fitted", family.fitted},
           {"baselines", baselines_json(family.baselines)},
-          {"oom", nullptr},
-          {"mape", family.mape},
-          {"median_ape", family.median_ape},
-          {"p90_ape", family.p90_ape},
-          {"worst", row_json(family.worst)},
+          {"oom", labels_json(family.out_of_memory)},
+          {"mape", judged(family.mape)},
+          {"median_ape", judged(family.median_ape)},
+          {"p90_ape", judged(family.p90_ape)},
+          {"worst", judged(row_json(family.worst))},
           {"kendall_tau", optional_json(family.kendall_tau)},
-          {"coverage90", optional_json(family.coverage90)}};
+          {"groups", ranking.groups},
+          {"group_pairs", ranking.pairs},
+          {"group_kendall_tau", optional_json(ranking.kendall_tau)},
+          {"layout_regret", regret_json(family.ranking)},
+          {"coverage90", optional_json(family.coverage90)},
+          {"assumed", family.assumed}};
 }
 
 // Errors reach from 1e-16 to several times the measured value.
@@ -80,13 +99,26 @@ TextTable family_table(const ValidationReport& report) {
 Json validation_document(const ValidationReport& report) {
   Json families = Json::array();
   Json rows = Json::array();
+  Json fitted = Json::array();
+  Json labels = Json::array();
   Json skipped = Json::array();
   for (const ValidationFamily& family : report.families) families.push_back(family_json(family));
   for (const ValidationRow& row : report.rows) rows.push_back(row_json(row));
+  for (const ValidationRow& row : report.fitted) fitted.push_back(row_json(row));
+  for (const MemoryLabel& label : report.labels) {
+    labels.push_back({{"id", label.id},
+                      {"family", label.family},
+                      {"measured", label.measured_out ? "oom" : "fits"},
+                      {"predicted", label.predicted_out ? "oom" : "fits"}});
+  }
   for (const SkippedRow& row : report.skipped) {
     skipped.push_back({{"id", row.id}, {"reason", row.reason}});
   }
-  return {{"families", families}, {"rows", rows}, {"skipped", skipped}};
+  return {{"families", families},
+          {"rows", rows},
+          {"fitted", fitted},
+          {"labels", labels},
+          {"skipped", skipped}};
 }
 
 std::string validation_text(const ValidationReport& report) {

@@ -8,8 +8,9 @@
 
 namespace windtunnel {
 
-// {"families": [...], "rows": [...], "skipped": [...]}; shares, not per cent. `oom` is null in a
-// family whose rows do not say whether they ran out of memory.
+// {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]}; shares,
+// not per cent. `oom` is null in a family whose rows do not say whether they ran out of memory,
+// and errors are in one all of whose rows were fitted on.
 Json validation_document(const ValidationReport& report);
 
 // A line per family, its worst row, and the rows that could not be predicted, grouped by reason.

@@ -46,5 +46,69 @@ TEST(ValidateCommand, FailsAboveTheBound) {
   EXPECT_NE(result.err.find("is above 0.01"), std::string::npos) << result.err;
 }
 
+// Two layouts of a GPT on A100s (vTrain's single-node kind of row), one row that contradicts
+// itself.
+std::string training_rows(const std::string& folder) {
+  const std::string path = folder + "/runs.csv";
+  std::ofstream(path)
+      << "source,model,layers,hidden,heads,ffn_hidden,seq,vocab,global_batch,micro_batch,gpus,"
+         "gpu_type,tp,pp,dp,recompute,schedule,precision,iter_time_s,note\n"
+         "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,4,8,A100,4,2,1,full,1F1B,fp16,1.5,\n"
+         "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,2,8,A100,2,2,2,full,1F1B,fp16,1.4,\n"
+         "test rows,GPT 1.3B,24,2048,16,8192,1024,50257,32,4,9,A100,4,2,1,full,1F1B,fp16,1.5,\n";
+  return path;
+}
+
+TEST(ValidateCommand, PredictsTrainingRuns) {
+  const std::string folder = scratch_folder("validate_runs");
+  const std::string rows = training_rows(folder);
+  const std::string page = folder + "/page.md";
+  const ProgramResult result =
+      run_program("validate runs " + rows + " --json --worst 1 --markdown " + page);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document.at("families").size(), 1u);
+  const json& family = document.at("families")[0];
+  EXPECT_EQ(family.at("name"), "test rows / A100");
+  EXPECT_EQ(family.at("metric"), "step_s");
+  EXPECT_EQ(family.at("rows"), 2);
+  EXPECT_EQ(family.at("groups"), 1);
+  EXPECT_EQ(family.at("baselines").size(), 1u);
+  EXPECT_EQ(document.at("rows")[0].at("id"), rows + ":2");
+  EXPECT_GT(document.at("rows")[0].at("predicted"), 0.0);
+  ASSERT_EQ(document.at("skipped").size(), 1u);
+  EXPECT_EQ(document.at("skipped")[0].at("id"), rows + ":4");
+  EXPECT_NE(result.err.find("worst rows"), std::string::npos);
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("runs.csv:4"), std::string::npos) << text;
+  EXPECT_EQ(text.find(folder), std::string::npos) << text;
+
+  // The same bytes again, on one thread too.
+  EXPECT_EQ(run_program("validate runs " + rows + " --json -j 1").out, result.out);
+}
+
+TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
+  const std::string rows = training_rows(scratch_folder("validate_runs"));
+  const std::string command = "validate runs " + rows + " ";
+  const ProgramResult unknown = run_program(command + "--where 'hiden==1'");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("--where:1:1: unknown column 'hiden'; did you mean 'hidden'?"),
+            std::string::npos)
+      << unknown.err;
+  EXPECT_EQ(run_program(command + "--fail-above 1e-9").exit_code, 1);
+  EXPECT_EQ(run_program(command + "--fail-above 1000").exit_code, 0);
+  EXPECT_EQ(run_program(command + "--where 'tp==3' --fail-above 1000").exit_code, 1);
+  EXPECT_EQ(run_program(command + "--calibration no-such").exit_code, 2);
+  EXPECT_EQ(run_program(command + "--one-point --fit-where tp==2").exit_code, 2);
+  EXPECT_EQ(run_program("validate runs no/such.csv").exit_code, 2);
+
+  const ProgramResult one = run_program(command + "--one-point --json");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  const json document = json::parse(one.out);
+  ASSERT_EQ(document.at("fitted").size(), 1u);
+  EXPECT_EQ(document.at("fitted")[0].at("id"), rows + ":3");
+  EXPECT_EQ(document.at("rows").size(), 1u);
+}
+
 }  // namespace
 }  // namespace windtunnel

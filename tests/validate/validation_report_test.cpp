@@ -78,6 +78,60 @@ TEST(ValidationReport, WhatIsNotFiniteIsLeftOutWithTheReason) {
   EXPECT_EQ(report.families[0].baselines, (std::map<std::string, double>{{"sometimes", 0.5}}));
 }
 
+// Two jobs: of the first, configuration x was measured three times (median 10).
+TEST(ValidationReport, RanksTheAlternativesOfOneJob) {
+  ValidationReport report;
+  const auto add = [&](const char* group, const char* configuration, double measured,
+                       double predicted) {
+    report.rows.push_back(row("a", measured, predicted));
+    report.rows.back().group = group;
+    report.rows.back().configuration = configuration;
+  };
+  add("first", "x", 10, 9);
+  add("first", "x", 9, 9);
+  add("first", "x", 30, 9);
+  add("first", "y", 12, 8);   // predicted to be best, 20 % slower than x
+  add("first", "z", 20, 25);  // ranked right beside both
+  add("second", "x", 10, 5);
+  add("second", "y", 10.5, 4);  // 5 % apart: no pair, but a regret
+  add("alone", "x", 1, 1);
+  report.rows.push_back(row("a", 1, 100));  // in no group
+  summarise_families(report, {});
+  const auto& ranking = report.families[0].ranking;
+  ASSERT_TRUE(ranking.has_value());
+  EXPECT_EQ(ranking->groups, 2);
+  EXPECT_EQ(ranking->pairs, 3);
+  EXPECT_NEAR(*ranking->kendall_tau, 1.0 / 3, 1e-12);  // two right, one wrong
+  EXPECT_NEAR(ranking->worst_regret, 0.2, 1e-12);
+  EXPECT_NEAR(ranking->median_regret, 0.125, 1e-12);
+}
+
+TEST(ValidationReport, OfEquallyGoodPredictionsTheWorstCounts) {
+  ValidationReport report;
+  for (const double measured : {10.0, 15.0, 12.0}) {
+    report.rows.push_back(row("a", measured, 7));
+    report.rows.back().group = "one";
+    report.rows.back().configuration = std::to_string(measured);
+  }
+  summarise_families(report, {});
+  EXPECT_NEAR(report.families[0].ranking->worst_regret, 0.5, 1e-12);
+  EXPECT_EQ(*report.families[0].ranking->kendall_tau, 0);
+}
+
+TEST(ValidationReport, FittedRowsAndLabelsAreCountedApart) {
+  ValidationReport report;
+  report.fitted = {row("a", 1, 1), row("a", 1, 1)};
+  report.labels = {{"x:1", "a", true, true}, {"x:2", "a", true, false}, {"x:3", "a", false, true}};
+  summarise_families(report, {});
+  ASSERT_EQ(report.families.size(), 2U);
+  EXPECT_EQ(report.families[0].metric, "time_s");
+  EXPECT_EQ(report.families[0].rows, 0);
+  EXPECT_EQ(report.families[0].fitted, 2);
+  EXPECT_EQ(report.families[1].metric, "memory_bytes");
+  EXPECT_EQ(report.families[1].out_of_memory->rows(), 3);
+  EXPECT_EQ(report.families[1].out_of_memory->missed, 1);
+}
+
 TEST(ValidationReport, OneNameWithTwoMetricsIsTwoFamilies) {
   ValidationReport report;
   report.rows = {row("a", 1, 1), row("a", 1, 1)};

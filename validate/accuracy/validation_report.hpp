@@ -24,10 +24,44 @@ struct ValidationRow {
   Origin origin = Origin::assumed;  // weakest number that the prediction rests on
   // What simpler rules predict, by name.
   std::map<std::string, double> baselines;
+  // Rows of one group are alternatives of one job, which a prediction should rank as measured;
+  // empty: compared with none. In a group, rows of one configuration are one thing measured again.
+  std::string group = {};
+  std::string configuration = {};
+  std::string label = {};  // what a reader knows the row by: "GPT 181B, 384 GPUs"
+  std::string note = {};   // of the measured row
 
   double difference() const;  // |predicted - measured|
   // difference / |measured|; where measured is 0, the difference itself.
   double relative_error() const;
+};
+
+// Whether a run was out of memory: measured, and predicted.
+struct MemoryLabel {
+  std::string id;
+  std::string family;
+  bool measured_out = false;
+  bool predicted_out = false;
+};
+
+struct MemoryLabels {
+  int right = 0;
+  int missed = 0;        // was out of memory, predicted to fit
+  int false_alarms = 0;  // fitted, predicted to be out of memory
+
+  int rows() const { return right + missed + false_alarms; }
+};
+
+// How well the alternatives of one job are ranked, over all groups of a family that have two or
+// more; what was measured repeatedly counts once, by its median.
+struct GroupRanking {
+  int groups = 0;
+  int pairs = 0;  // of configurations that differ by more than 10 % in the measured value
+  // (pairs ranked as measured - pairs ranked the other way) / pairs; none without pairs.
+  std::optional<double> kendall_tau;
+  // Measured value of what is predicted to be best / best measured value - 1, over the groups.
+  double median_regret = 0;
+  double worst_regret = 0;
 };
 
 struct ValidationFamily {
@@ -44,6 +78,10 @@ struct ValidationFamily {
   std::optional<double> kendall_tau;  // tau-b; none if a side has only ties
   // Share of rows with an interval whose measured value lies inside; none if no row claims one.
   std::optional<double> coverage90;
+  std::optional<MemoryLabels> out_of_memory;  // none if no row says
+  std::optional<GroupRanking> ranking;        // none if no group has two configurations
+  int fitted = 0;                             // further rows, used to fit and not judged
+  std::map<std::string, int> assumed;         // what was assumed, in how many rows
 };
 
 struct SkippedRow {
@@ -54,11 +92,15 @@ struct SkippedRow {
 struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row
   std::vector<ValidationRow> rows;
+  std::vector<ValidationRow> fitted;  // used to fit: stated, not judged
+  std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
 };
 
-// Sums up `report.rows` into `report.families`. `notes` by family name. Rows that are not finite
-// move to `report.skipped`; the error of a baseline is the mean over the rows where it is finite.
+// Sums up rows, fitted rows and labels into `report.families`; a family may have no judged row.
+// `notes` by family name. Rows that are not finite move to `report.skipped`. Labels count in the
+// family of their name that has the metric "memory_bytes", which is added where it is missing. The
+// error of a baseline is the mean over the rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
 }  // namespace windtunnel

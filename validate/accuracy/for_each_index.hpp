@@ -1,0 +1,13 @@
+// Independent pieces of work on several threads, with results that do not depend on how many.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace windtunnel {
+
+// work(i) for each i below `count`, in any order; every i writes its own results. `threads` 0: all
+// cores. Throws what the first i that failed threw, after all have run.
+void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work);
+
+}  // namespace windtunnel
