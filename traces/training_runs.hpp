@@ -1,10 +1,10 @@
 // Measured training runs as a table (CSV): model, layout and batch of a job, with the step time or
 // memory that somebody measured. Columns (those marked * must be there; an empty cell is "not
 // stated"):
-//   source* model* params layers hidden heads head_width kv_heads ffn_hidden seq* vocab global_batch*
-//   micro_batch gpus* gpu_type* tp* pp* vpp dp cp ep sequence_parallel recompute schedule precision
-//   interconnect iter_time_s* tflops_per_gpu mfu tokens_per_s_per_gpu samples_per_s_per_gpu mem_gib
-//   iter_time_is note
+//   source* model* layers hidden heads head_width kv_heads ffn_hidden seq* vocab global_batch*
+//   micro_batch gpus* gpu_type* tp* pp* vpp dp cp ep sequence_parallel recompute schedule
+//   precision interconnect iter_time_s* tflops_per_gpu mfu tokens_per_s_per_gpu
+//   samples_per_s_per_gpu mem_gib iter_time_is note
 // Any other column is carried along for filters.
 #pragma once
 
