@@ -119,7 +119,7 @@ TEST_P(RoundTrip, EveryFieldComesBack) {
 }
 
 TEST_P(RoundTrip, RandomPlansComeBackInAnyOrderOfFiles) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < 15; ++seed) {
     const Plan plan = testing::RandomCaseMaker(seed).make().plan;
     const std::string folder = scratch("random");
     std::vector<std::string> files = export_plan(plan, GetParam(), folder);
@@ -275,9 +275,7 @@ TEST(Chakra, ExportIsAPlainTraceForOthers) {
   EXPECT_EQ(value(nodes[7], "comm_size"), Value(std::int64_t{4}));  // 7 bytes of two ranks
   EXPECT_EQ(nodes[8].ctrl_deps, std::vector<std::uint64_t>{7});     // the stream's order
   for (const ChakraNode& node : nodes) {
-    if (node.id > 0) {
-      EXPECT_EQ(value(node, "is_cpu_op"), Value(false));
-    }
+    EXPECT_EQ(value(node, "is_cpu_op"), node.id > 0 ? Value(false) : Value());
   }
 }
 
@@ -458,7 +456,6 @@ TEST(ChakraErrors, OurAttributesAreChecked) {
   }
 }
 
-// Whatever is done to a file, it is read or refused: no crash, no allocation beyond its size.
 TEST(ChakraErrors, CutAnywhereIsAnErrorWithItsByte) {
   const auto files = export_plan(rich_plan(), ChakraRanks::one_per_class, scratch("cut"));
   for (auto size = fs::file_size(files[0]); size-- > 0;) {
