@@ -1,69 +1,88 @@
 #include "policies/gradient_overlap.hpp"
 
+#include <array>
+
 #include "models/base/error.hpp"
-#include "models/memory.hpp"
 
 namespace windtunnel {
 namespace {
 
-struct Tensor {
-  double parameters = 0;  // whole model
-  double work = 0;        // relative backward time
-};
+// Whole model; `work` in parameters that a token meets.
+void add_layer(const TransformerSpec& model, int layer, std::vector<StageTensor>& tensors) {
+  const double h = model.hidden;
+  const auto add = [&](double parameters) {
+    if (parameters > 0) tensors.push_back({parameters, parameters, layer, false});
+  };
+  const double in_per_out = double(model.up_width()) / model.ffn_hidden;  // of the MLP's matrices
+  if (model.is_moe(layer)) {
+    const double out = h * model.moe.ffn_hidden;
+    const double shared = h * model.moe.shared_ffn;
+    for (const double times : {1.0, in_per_out}) {
+      tensors.push_back(
+          {times * model.moe.experts * out, times * model.moe.per_token * out, layer, true});
+      add(times * shared);
+    }
+  } else {
+    add(h * model.ffn_hidden);
+    add(h * model.up_width());
+  }
+  const double projection = h * model.context_width();
+  add(projection);
+  add(model.attention_parameters() - projection);
+}
 
-// The weight tensors of a stage in the order in which the backward pass completes them.
-std::vector<Tensor> tensors_backward(const Job& job, int stage, int layers) {
+}  // namespace
+
+std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
+                                       const ChunkCost& chunk) {
+  if (chunk.parameters <= 0) return {};
   const TransformerSpec& model = job.model;
-  const double qkv = double(model.hidden) * (model.hidden + 2 * model.kv_width());
-  const double projection = double(model.hidden) * model.hidden;
-  const double mlp_out = double(model.ffn_hidden) * model.hidden;
-  const double mlp_in = double(model.hidden) * model.up_width();
-  std::vector<Tensor> tensors;
+  std::vector<StageTensor> tensors;
+  tensors.reserve(4 * layers + 2);
   if (stage == job.layout.stages() - 1) {
     // Tied: the stage has a copy of its own, unless it also holds the embedding; then the gradient
     // is complete with the embedding's.
     const double head = double(model.vocabulary) * model.hidden;
     const bool shared = model.tied_embeddings && stage == 0;
-    tensors.push_back({shared ? 0 : head, head});
+    tensors.push_back({shared ? 0 : head, head, -1, false});
   }
-  for (int layer = 0; layer < layers; ++layer) {
-    for (const double weight : {mlp_out, mlp_in, projection, qkv}) {
-      tensors.push_back({weight, weight});
-    }
+  for (int layer = first_layer + layers; layer-- > first_layer;) add_layer(model, layer, tensors);
+  if (stage == 0) tensors.push_back({model.embedding_parameters(), 0, -1, false});
+
+  std::array<double, 2> parameters{};  // dense, experts
+  double work = 0;
+  for (const StageTensor& tensor : tensors) {
+    parameters[tensor.expert] += tensor.parameters;
+    work += tensor.work;
   }
-  if (stage == 0) tensors.push_back({model.embedding_parameters(), 0});
+  CHECK(parameters[0] > 0, "stage {} has parameters but no tensors", stage);
+  const double experts = chunk.expert_parameters;
+  const std::array<double, 2> scale = {(chunk.parameters - experts) / parameters[0],
+                                       parameters[1] > 0 ? experts / parameters[1] : 0};
+  for (StageTensor& tensor : tensors) {
+    tensor.parameters *= scale[tensor.expert];
+    tensor.work = work > 0 ? tensor.work / work : 0;
+  }
   return tensors;
 }
 
-}  // namespace
-
-std::vector<GradientBucket> gradient_buckets(const Job& job, int stage, int layers,
-                                             double stage_parameters) {
-  if (stage_parameters <= 0) return {};
-  const std::vector<Tensor> tensors = tensors_backward(job, stage, layers);
-  double parameters = 0;
-  double work = 0;
-  for (const Tensor& tensor : tensors) {
-    parameters += tensor.parameters;
-    work += tensor.work;
-  }
-  CHECK(parameters > 0, "stage {} has parameters but no tensors", stage);
-  // Norms and biases ride with the matrices; scaling keeps the stage's total exact.
-  const double scale = stage_parameters / parameters;
-  const double bytes = gradient_bytes_per_parameter(job);
-
+std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& tensors,
+                                             double bytes_per_parameter, double bucket_bytes) {
   std::vector<GradientBucket> buckets;
-  GradientBucket open{0, 0};
+  std::array<double, 2> open{};  // parameters of the bucket that is being filled: dense, experts
   double done = 0;
-  for (const Tensor& tensor : tensors) {
-    open.parameters += tensor.parameters * scale;
+  for (const StageTensor& tensor : tensors) {
     done += tensor.work;
-    if (open.parameters * bytes < job.communication.bucket_bytes) continue;
-    buckets.push_back({open.parameters, work > 0 ? done / work : 1});
-    open = {0, 0};
+    double& parameters = open[tensor.expert];
+    parameters += tensor.parameters;
+    if (parameters * bytes_per_parameter < bucket_bytes) continue;
+    buckets.push_back({parameters, done, tensor.expert});
+    parameters = 0;
   }
-  if (open.parameters > 0) buckets.push_back({open.parameters, 1});
-  buckets.back().ready_share = 1;
+  for (const bool expert : {true, false}) {
+    if (open[expert] > 0) buckets.push_back({open[expert], 1, expert});
+  }
+  if (!buckets.empty()) buckets.back().ready_share = 1;
   return buckets;
 }
 

@@ -1,96 +1,224 @@
 #include "policies/iteration_estimate.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/collective.hpp"
-#include "models/links.hpp"
-#include "policies/gradient_overlap.hpp"
+#include "policies/data_parallel.hpp"
+#include "policies/replica_groups.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedules.hpp"
 
 namespace windtunnel {
 namespace {
 
+double backward_input_s(const ChunkCost& chunk) {
+  return total_seconds(chunk.recompute) + total_seconds(chunk.backward_input);
+}
+
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
   std::vector<StageCost> stages;
+  stages.reserve(chunks.size());
   for (const ChunkCost& chunk : chunks) {
-    stages.push_back({total_seconds(chunk.forward),
-                      total_seconds(chunk.recompute) + total_seconds(chunk.backward_input),
+    stages.push_back({total_seconds(chunk.forward), backward_input_s(chunk),
                       total_seconds(chunk.backward_weight), chunk.activation_bytes,
                       chunk.weight_activation_bytes});
   }
   return stages;
 }
 
-// A message between neighbouring pipeline ranks, mean over the boundaries.
-double message_s(const Job& job, double bytes) {
+// A message from pipeline rank `from` to the next one. All ranks of a stage send at once, so those
+// behind one NIC share it.
+double message_s(const Job& job, int from, double bytes) {
   const Layout& layout = job.layout;
-  if (layout.pp == 1) return 0;
-  const LinkTable links(job.cluster);
-  const int members = layout.ranks() / layout.pp;
   const Calibration& c = job.calibration;
   const NodeSpec& node = job.cluster.node;
-  double sum = 0;
-  for (int pp = 0; pp + 1 < layout.pp; ++pp) {
-    const int from = pp * members;
-    const int to = from + members;
-    if (job.cluster.node_of(from) == job.cluster.node_of(to)) {
-      sum += c.nvlink_latency_s.value + bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);
-    } else {
-      const double hops_s = links.switch_hops(from, to) * job.cluster.fabric.hop_latency_s.value;
-      const double nic_Bps = node.nic_Bps.value * node.nics / node.gpus;
-      sum += c.nic_latency_s.value + hops_s + bytes / (nic_Bps * c.nic_efficiency.value);
+  const MessageWay way = message_way(layout, job.cluster, from, (from + 1) % layout.pp);
+  if (way.in_node) {
+    return c.p2p_launch_s.value + c.nvlink_latency_s.value +
+           bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);
+  }
+  const int members = layout.ranks() / layout.pp;
+  const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
+  return c.p2p_launch_s.value + c.nic_latency_s.value +
+         way.hops * job.cluster.fabric.hop_latency_s.value +
+         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
+}
+
+// The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
+// with each of the times that go in at 0 and the others at "never".
+class ActionTimes {
+ public:
+  // `early`: the gathers have been issued before, and hold back the end only.
+  ActionTimes(const Pieces& pieces, double action_s, bool overlap, bool early) : overlap_(overlap) {
+    for (const Piece& piece : pieces) {
+      Step step;
+      step.work_s = piece.share * piece.stretch * action_s;
+      for (const Transfer& t : piece.gathers) step.gather_s += early ? 0 : t.seconds;
+      for (const Transfer& t : piece.reductions) step.reduce_s += t.seconds;
+      steps_.push_back(step);
     }
   }
-  return c.p2p_launch_s.value + sum / (layout.pp - 1);
-}
+
+  ActionMap map() const {
+    ActionMap map;
+    map.gather_s = steps_.front().gather_s;
+    map.reduce_s = steps_.back().reduce_s;
+    for (auto& row : map.later_s) row[ActionMap::kFixed] = ActionMap::kNever;
+    for (int in = 0; in < 3; ++in) {
+      std::array<double, 3> times;
+      times.fill(ActionMap::kNever);
+      times[in] = 0;
+      run(times);
+      for (int out = 0; out < 3; ++out) map.later_s[out][in] = times[out];
+    }
+    return map;
+  }
+
+ private:
+  struct Step {
+    double work_s = 0;
+    double gather_s = 0;
+    double reduce_s = 0;
+  };
+
+  void run(std::array<double, 3>& times) const {
+    auto& [before_s, compute_s, channel_s] = times;
+    compute_s += steps_.front().work_s;
+    for (std::size_t i = 1; i < steps_.size(); ++i) {
+      const Step& step = steps_[i];
+      double start_s = compute_s;
+      const auto reduce = [&] {
+        const double last_s = steps_[i - 1].reduce_s;
+        if (last_s > 0) channel_s = std::max(channel_s, compute_s) + last_s;
+      };
+      const auto gather = [&](double after_s) {
+        if (step.gather_s <= 0) return;
+        channel_s = std::max(channel_s, after_s) + step.gather_s;
+        start_s = std::max(start_s, channel_s);
+      };
+      if (overlap_) {
+        gather(before_s);
+        reduce();
+      } else {
+        reduce();
+        gather(compute_s);
+        start_s = std::max(start_s, channel_s);
+      }
+      before_s = std::exchange(compute_s, start_s + step.work_s);
+    }
+  }
+
+  bool overlap_;
+  std::vector<Step> steps_;
+};
 
 class Estimator {
  public:
   Estimator(const Job& job, const PreparedIteration& prepared)
-      : job_(job), layout_(job.layout), prepared_(prepared) {
-    replicas_ = layout_.dp * layout_.cp;
-    members_ = layout_.ranks() / layout_.pp;
-    if (replicas_ > 1) replica_shape_ = replica_shape();
+      : job_(job),
+        layout_(job.layout),
+        prepared_(prepared),
+        data_(job, prepared.chunks, prepared.schedule.rank_of_stage),
+        costs_(stage_costs(prepared.chunks)) {
+    const int members = layout_.ranks() / layout_.pp;
+    slowdown_.assign(layout_.pp, 1);
+    for (const SlowNode& slow : job.cluster.slow_nodes) {
+      const int first = slow.node * job.cluster.node.gpus;
+      const int last = std::min(first + job.cluster.node.gpus, layout_.ranks()) - 1;
+      for (int pp = first / members; pp <= last / members; ++pp) {
+        slowdown_[pp] = std::max(slowdown_[pp], job.cluster.slowdown_of(first));
+      }
+    }
+    for (std::size_t s = 0; s < costs_.size(); ++s) {
+      const double factor = slowdown_[rank_of(s)];
+      costs_[s].forward_s *= factor;
+      costs_[s].backward_input_s *= factor;
+      costs_[s].backward_weight_s *= factor;
+    }
   }
 
   IterationEstimate estimate() {
-    ScheduleSpans spans;
-    const double boundary = prepared_.chunks.front().boundary_bytes;
-    const ScheduleEvaluation pipeline = evaluate_schedule(
-        prepared_.schedule, stage_costs(prepared_.chunks), message_s(job_, boundary), &spans);
-    double end_s = 0;
-    int last_rank = 0;
-    for (int rank = 0; rank < layout_.pp; ++rank) {
-      const double ready_s = gather_s(rank) + reductions_end_s(rank, spans[rank]);
-      if (ready_s > end_s) {
-        end_s = ready_s;
-        last_rank = rank;
+    BoundarySeconds boundaries(layout_.pp, 0);
+    const double boundary_bytes = prepared_.chunks.front().boundary_bytes;
+    for (int rank = 0; rank < layout_.pp && layout_.pp > 1; ++rank) {
+      boundaries[rank] = message_s(job_, rank, boundary_bytes);
+    }
+    std::vector<double> ends_s;
+    const ScheduleEvaluation pipeline =
+        evaluate_schedule(prepared_.schedule, costs_, boundaries, nullptr, &ends_s);
+    if (data_.active()) {
+      const CollectivesBeside beside = collectives();
+      evaluate_schedule(prepared_.schedule, costs_, boundaries, &beside, &ends_s);
+      for (int s = 0; s < layout_.stages(); ++s) {
+        for (const Transfer& t : data_.stage(s).at_end) ends_s[rank_of(s)] += t.seconds;
       }
     }
-    for (int rank = 0; rank < layout_.pp; ++rank) optimizer_s_.push_back(optimizer(rank));
-    const double optimizer_s = *std::ranges::max_element(optimizer_s_);
+    const auto last = std::ranges::max_element(ends_s);
+    const double synchronised_s =
+        std::max(*last, std::max(ends_s.front(), ends_s.back()) + embedding_s()) + norm_s();
+    const CostPart optimizer = slowest_optimizer();
     IterationEstimate estimate;
-    estimate.step_s = end_s + embedding_s() + norm_s() + optimizer_s;
-    attribute(estimate, pipeline, last_rank, optimizer_s);
+    estimate.step_s = synchronised_s + optimizer.seconds;
+    attribute(estimate, pipeline, static_cast<int>(last - ends_s.begin()), optimizer);
     return estimate;
   }
 
  private:
-  GroupShape replica_shape() const {
-    WorstShape worst(job_.cluster);
-    std::vector<std::int32_t> group(replicas_);
-    for (int pp = 0; pp < layout_.pp; ++pp) {
-      for (int i = 0; i < replicas_; ++i) group[i] = pp * members_ + i * layout_.tp;
-      worst.add(group);
+  int rank_of(std::size_t stage) const { return prepared_.schedule.rank_of_stage[stage]; }
+
+  CollectivesBeside collectives() {
+    CollectivesBeside beside;
+    beside.overlap = data_.overlaps();
+    beside.channel_s.assign(layout_.pp, 0);
+    maps_.reserve(layout_.stages());
+    for (int s = 0; s < layout_.stages(); ++s) {
+      maps_.push_back(maps_of(s));
+      if (data_.gathers_early()) {
+        const double ready_s = first_forward_end_s(s, beside.channel_s[rank_of(s)]);
+        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] = ready_s;
+      }
     }
-    return among_concurrent(worst.shape(), job_.cluster.node);
+    for (const StageMaps& maps : maps_) beside.stages.push_back(&maps);
+    return beside;
   }
 
-  bool sharded() const { return layout_.sharding != Sharding::none && replicas_ > 1; }
-  bool overlaps() const { return job_.communication.overlap == GradientOverlap::bucketed; }
+  // Stages with equal traffic on equally slow ranks have equal maps.
+  StageMaps maps_of(int stage) const {
+    for (int other = 0; other < stage; ++other) {
+      if (data_.traffic_number(other) == data_.traffic_number(stage) &&
+          slowdown_[rank_of(other)] == slowdown_[rank_of(stage)]) {
+        return maps_[other];
+      }
+    }
+    const StageTraffic& traffic = data_.stage(stage);
+    const StageCost& cost = costs_[stage];
+    const double backward_s = cost.backward_input_s + cost.backward_weight_s;
+    const auto map = [&](const Pieces& pieces, double action_s, bool early = false) {
+      return ActionTimes(pieces, action_s, data_.overlaps(), early).map();
+    };
+    return {.first_forward = map(traffic.first_forward, cost.forward_s, data_.gathers_early()),
+            .forward = map(traffic.forward, cost.forward_s),
+            .backward = map(traffic.backward, backward_s),
+            .backward_input = map(traffic.backward_input, cost.backward_input_s),
+            .backward_weight = map(traffic.backward_weight, cost.backward_weight_s),
+            .last_backward = map(traffic.last_backward, backward_s),
+            .last_backward_weight = map(traffic.last_backward_weight, cost.backward_weight_s)};
+  }
+
+  // The earliest end of the first forward whose gathers run from `channel_s` on; moves that to
+  // their end.
+  double first_forward_end_s(int stage, double& channel_s) const {
+    double end_s = 0;
+    for (const Piece& piece : data_.stage(stage).first_forward) {
+      for (const Transfer& t : piece.gathers) channel_s += t.seconds;
+      const double ready_s = piece.gathers.empty() ? 0 : channel_s;
+      end_s = std::max(end_s, ready_s) + piece.share * piece.stretch * costs_[stage].forward_s;
+    }
+    return end_s;
+  }
 
   double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
     return collective_cost(kind, CollectiveAlgorithm::automatic, shape, bytes, job_.cluster,
@@ -98,121 +226,70 @@ class Estimator {
         .seconds;
   }
 
-  // Parameters gathered before the first forward can start.
-  double gather_s(int rank) const {
-    if (!sharded()) return 0;
-    double seconds = 0;
-    for (int stage = rank; stage < layout_.stages(); stage += layout_.pp) {
-      const double bytes = prepared_.chunks[stage].parameters * weight_bytes_per_parameter(job_);
-      if (bytes > 0) seconds += collective_s(CollectiveKind::all_gather, replica_shape_, bytes);
-      if (overlaps()) break;
-    }
-    return seconds;
-  }
-
-  // When the last gradient of the rank is reduced.
-  double reductions_end_s(int rank, const std::vector<ActionSpan>& spans) const {
-    const double computed_s = spans.empty() ? 0 : spans.back().end_s;
-    if (replicas_ == 1) return computed_s;
-    const CollectiveKind kind =
-        sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    const double bytes = job_.software.reduce_bytes;
-    double channel_s = 0;
-    if (!overlaps()) {
-      channel_s = computed_s;
-      for (int stage = rank; stage < layout_.stages(); stage += layout_.pp) {
-        channel_s += collective_s(kind, replica_shape_, prepared_.chunks[stage].parameters * bytes);
-      }
-      return channel_s;
-    }
-    const std::vector<int> layers = layers_per_stage(job_.model, layout_);
-    for (const auto& [stage, span] : last_backwards(rank, spans)) {
-      for (const GradientBucket& bucket :
-           gradient_buckets(job_, stage, layers[stage], prepared_.chunks[stage].parameters)) {
-        const double ready_s = span.start_s + bucket.ready_share * (span.end_s - span.start_s);
-        channel_s = std::max(channel_s, ready_s) +
-                    collective_s(kind, replica_shape_, bucket.parameters * bytes);
-      }
-    }
-    return std::max(channel_s, computed_s);
-  }
-
-  struct StageSpan {
-    int stage;
-    ActionSpan span;
-  };
-  // The last backward of each stage of the rank, in order of time.
-  std::vector<StageSpan> last_backwards(int rank, const std::vector<ActionSpan>& spans) const {
-    std::vector<StageSpan> last;
-    std::vector<bool> seen(layout_.stages());
-    const auto& actions = prepared_.schedule.actions[rank];
-    for (std::size_t i = actions.size(); i-- > 0;) {
-      const Action& action = actions[i];
-      const bool completes =
-          action.kind == ActionKind::backward || action.kind == ActionKind::backward_weight;
-      if (!completes || seen[action.stage]) continue;
-      seen[action.stage] = true;
-      last.push_back({action.stage, spans[i]});
-    }
-    std::ranges::reverse(last);
-    return last;
-  }
-
   double embedding_s() const {
     if (!job_.model.tied_embeddings || layout_.pp == 1) return 0;
-    const std::vector<std::int32_t> ends = {0, (layout_.pp - 1) * members_};
-    const GroupShape shape = among_concurrent(group_shape(ends, job_.cluster), job_.cluster.node);
+    const GroupShape shape = lattice_shape(embedding_groups(layout_), 0, job_.cluster);
     const double bytes = double(padded_vocabulary(job_.model.vocabulary, layout_.tp)) *
-                         job_.model.hidden / layout_.tp * gradient_bytes_per_parameter(job_);
+                         job_.model.hidden / layout_.tp * reduce_bytes_per_parameter(job_);
     return collective_s(CollectiveKind::all_reduce, shape, bytes);
   }
 
   // Clipping needs the norm over all gradients.
   double norm_s() const {
     if (layout_.ranks() == 1) return 0;
-    std::vector<std::int32_t> world(layout_.ranks());
-    std::iota(world.begin(), world.end(), 0);
-    return collective_s(CollectiveKind::all_reduce, group_shape(world, job_.cluster), 8);
+    return collective_s(CollectiveKind::all_reduce, world_shape(job_.cluster), 8);
   }
 
-  double optimizer(int rank) const {
-    double parameters = 0;
-    for (int stage = rank; stage < layout_.stages(); stage += layout_.pp) {
-      parameters += prepared_.chunks[stage].parameters;
+  CostPart slowest_optimizer() const {
+    CostPart slowest{Category::optimizer, Origin::spec, -1};
+    for (int rank = 0; rank < layout_.pp; ++rank) {
+      const auto parts =
+          optimizer_cost(data_.updated_parameters(rank), job_.cluster.node.gpu, job_.calibration);
+      const double seconds = total_seconds(parts) * slowdown_[rank];
+      if (seconds <= slowest.seconds) continue;
+      slowest.seconds = seconds;
+      slowest.origin = parts.front().origin;
     }
-    if (sharded()) parameters /= replicas_;
-    return total_seconds(optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration));
+    return slowest;
   }
 
+  // The rank that ends last: its own work, what the pipeline without data parallelism takes longer
+  // than that, the optimizer, and as dp what data parallelism adds.
   void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
-                 double optimizer_s) const {
-    const int m = prepared_.schedule.microbatches;
+                 const CostPart& optimizer) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
       estimate.seconds[static_cast<int>(category)] += seconds;
       estimate.origin_s[static_cast<int>(origin)] += seconds;
     };
-    for (int stage = rank; stage < layout_.stages(); stage += layout_.pp) {
+    const double times = prepared_.schedule.microbatches * slowdown_[rank];
+    for (int stage = 0; stage < layout_.stages(); ++stage) {
+      if (rank_of(stage) != rank) continue;
       const ChunkCost& chunk = prepared_.chunks[stage];
       for (const auto* parts :
            {&chunk.forward, &chunk.recompute, &chunk.backward_input, &chunk.backward_weight}) {
-        for (const CostPart& part : *parts) add(part.category, part.origin, m * part.seconds);
+        for (const CostPart& part : *parts) add(part.category, part.origin, times * part.seconds);
       }
     }
+    // The bubble is made of the others' work, known as well as this rank's.
     const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
-    const Origin weak = Origin::assumed;
-    add(Category::pp, weak, bubble_s);
-    add(Category::optimizer, weak, optimizer_s);
-    const double counted = std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0);
-    add(Category::dp, weak, estimate.step_s - counted);
+    estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
+    if (pipeline.busy_s[rank] > 0) {
+      for (double& seconds : estimate.origin_s) {
+        seconds *= pipeline.makespan_s / pipeline.busy_s[rank];
+      }
+    }
+    add(Category::optimizer, optimizer.origin, optimizer.seconds);
+    const double exposed_s = estimate.step_s - pipeline.makespan_s - optimizer.seconds;
+    add(Category::dp, data_.origin(rank), exposed_s);
   }
 
   const Job& job_;
   const Layout& layout_;
   const PreparedIteration& prepared_;
-  int replicas_ = 1;
-  int members_ = 1;
-  GroupShape replica_shape_;
-  std::vector<double> optimizer_s_;
+  const DataParallel data_;
+  std::vector<StageCost> costs_;  // [stage], on its slowest GPU
+  std::vector<double> slowdown_;  // [pipeline rank]
+  std::vector<StageMaps> maps_;   // [stage]
 };
 
 }  // namespace

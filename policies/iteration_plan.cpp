@@ -1,6 +1,5 @@
 #include "policies/iteration_plan.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -9,51 +8,30 @@
 namespace windtunnel {
 namespace {
 
-// The shape that decides the closed form is the worst of the groups from `first` on: all members
-// run one task list.
-GroupSlot slot_of(const IterationContext& ctx, std::vector<std::int32_t> instance_of_member,
-                  const Plan& plan, std::int32_t first) {
-  WorstShape worst(ctx.job.cluster);
-  for (std::size_t g = first; g < plan.groups.size(); ++g) worst.add(plan.groups[g].members);
-  return {std::move(instance_of_member), worst.shape(), plan.groups[first].members};
-}
-
-// Ranks that hold the same parameters: equal tp and pp, any cp and dp.
-GroupSlot add_replica_groups(const IterationContext& ctx, int pp, Plan& plan) {
-  const int tp = ctx.job.layout.tp;
-  const auto first = static_cast<std::int32_t>(plan.groups.size());
-  for (int t = 0; t < tp; ++t) {
-    Group group{Category::dp, {}};
-    for (int i = 0; i < ctx.replicas; ++i) group.members.push_back(ctx.rank(pp, i * tp + t));
-    plan.groups.push_back(std::move(group));
+// One group per lane and block of the lattice, the first of them of rank `first`.
+GroupSlot add_groups(const IterationContext& ctx, const GroupLattice& lattice,
+                     const GroupShape& shape, Category axis, RankId first, Plan& plan) {
+  const auto before = static_cast<std::int32_t>(plan.groups.size());
+  for (int group = 0; group < lattice.groups(); ++group) {
+    plan.groups.push_back({axis, lattice.members(first, group)});
   }
-  std::vector<std::int32_t> instance(ctx.members);
-  for (int m = 0; m < ctx.members; ++m) instance[m] = first + m % tp;
-  GroupSlot slot = slot_of(ctx, std::move(instance), plan, first);
-  slot.shape = among_concurrent(slot.shape, ctx.job.cluster.node);  // all tp ranks reduce at once
+  GroupSlot slot{std::vector<std::int32_t>(ctx.members), shape, plan.groups[before].members};
+  for (int m = 0; m < ctx.members; ++m) {
+    slot.instance_of_member[m] = before + lattice.group_of(m);
+  }
   return slot;
 }
 
 // The first and the last pipeline rank hold the tied embedding.
 GroupSlot add_embedding_groups(const IterationContext& ctx, Plan& plan) {
-  const int last = ctx.job.layout.pp - 1;
-  const auto first = static_cast<std::int32_t>(plan.groups.size());
-  std::vector<std::int32_t> instance(ctx.members);
-  for (int m = 0; m < ctx.members; ++m) {
-    plan.groups.push_back({Category::pp, {ctx.rank(0, m), ctx.rank(last, m)}});
-    instance[m] = first + m;
-  }
-  GroupSlot slot = slot_of(ctx, std::move(instance), plan, first);
-  slot.shape = among_concurrent(slot.shape, ctx.job.cluster.node);
-  return slot;
+  const GroupLattice lattice = embedding_groups(ctx.job.layout);
+  return add_groups(ctx, lattice, lattice_shape(lattice, 0, ctx.job.cluster), Category::pp, 0,
+                    plan);
 }
 
 GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
-  const auto world = static_cast<std::int32_t>(plan.groups.size());
-  Group group{Category::dp, std::vector<RankId>(plan.ranks)};
-  std::iota(group.members.begin(), group.members.end(), 0);
-  plan.groups.push_back(std::move(group));
-  return slot_of(ctx, std::vector(ctx.members, world), plan, world);
+  return add_groups(ctx, {1, plan.ranks, 1, 1}, world_shape(ctx.job.cluster), Category::dp, 0,
+                    plan);
 }
 
 }  // namespace
@@ -70,8 +48,14 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations;
   std::vector<PipelineRankGroups> groups(job.layout.pp);
-  for (int pp = 0; pp < job.layout.pp && ctx.replicas > 1; ++pp) {
-    groups[pp].replicas = add_replica_groups(ctx, pp, plan);
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    for (int a = 0; a < kReplicaAxes; ++a) {
+      const auto axis = static_cast<ReplicaAxis>(a);
+      const GroupLattice& lattice = ctx.data_parallel.lattice(axis);
+      if (lattice.count == 1) continue;
+      groups[pp].replicas[a] = add_groups(ctx, lattice, ctx.data_parallel.shape(pp, axis),
+                                          Category::dp, ctx.rank(pp, 0), plan);
+    }
   }
   if (job.model.tied_embeddings && job.layout.pp > 1) {
     groups.front().embedding = groups.back().embedding = add_embedding_groups(ctx, plan);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/links.hpp"
 #include "models/memory.hpp"
-#include "policies/gradient_overlap.hpp"
 
 namespace windtunnel {
 namespace {
@@ -48,7 +48,9 @@ class Builder {
       add_peers((rank + 1) % job_.layout.pp);
       add_peers((rank + job_.layout.pp - 1) % job_.layout.pp);
     }
-    replica_slot_ = add_groups(std::move(groups.replicas));
+    for (int a = 0; a < kReplicaAxes; ++a) {
+      replica_slots_[a] = add_groups(std::move(groups.replicas[a]));
+    }
     embedding_slot_ = add_groups(std::move(groups.embedding));
     world_slot_ = add_groups(std::move(groups.world));
   }
@@ -59,10 +61,6 @@ class Builder {
   }
 
  private:
-  struct Way {
-    bool in_node = true;
-    int hops = 0;
-  };
   struct GroupUse {
     GroupShape shape;
     std::vector<std::int32_t> first_gpus;  // of the first member's group
@@ -79,16 +77,9 @@ class Builder {
 
   void add_peers(int pp) {
     std::vector<RankId> peers(ctx_.members);
-    // All members have one task list: where some cross nodes and some do not, it is the longer way.
-    Way way;
-    for (int m = 0; m < ctx_.members; ++m) {
-      peers[m] = ctx_.rank(pp, m);
-      const RankId from = class_.members[m];
-      way.in_node &= job_.cluster.node_of(from) == job_.cluster.node_of(peers[m]);
-      way.hops = std::max(way.hops, ctx_.links.switch_hops(from, peers[m]));
-    }
+    for (int m = 0; m < ctx_.members; ++m) peers[m] = ctx_.rank(pp, m);
     class_.peers.push_back(std::move(peers));
-    way_.push_back(way);
+    way_.push_back(message_way(job_.layout, job_.cluster, rank_, pp));
   }
 
   TaskIndex append(Task task) {
@@ -99,34 +90,51 @@ class Builder {
 
   void add_iteration(int iteration) {
     iteration_ = iteration;
-    reductions_.clear();
+    last_collective_ = -1;
     copies_.clear();
-    gathered_.assign(ctx_.schedule.stages(), -1);
-    if (ctx_.sharded()) gather_parameters();
+    pending_ = nullptr;
+    before_last_compute_ = last_compute_ = optimizer_;
+    if (ctx_.data_parallel.gathers_early()) gather_parameters();
     if (iteration == 0) {
       for (const int tier : ctx_.options.due_snapshots) take_snapshot(job_.snapshots[tier]);
     }
     run_schedule();
-    if (!ctx_.overlaps()) {
-      for (const int stage : stages_) reduce_stage_at_once(stage);
+    for (const int stage : stages_) {
+      add_transfers(ctx_.data_parallel.stage(stage).at_end, "reduce", fmt::format("{}", stage),
+                    stage, last_compute_);
     }
     step_optimizer();
   }
 
-  // ZeRO-1: every rank updated its shard; the whole weights come back before the next forward.
+  // Every rank updated its shard; the whole weights come back before the forwards that need them.
   void gather_parameters() {
-    const double bytes = weight_bytes_per_parameter(job_);
-    TaskIndex last = -1;
+    gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {
-      if (ctx_.chunks[stage].parameters <= 0) continue;
-      last = add_collective(fmt::format("gather {}", stage), replica_slot_,
-                            CollectiveKind::all_gather, ctx_.chunks[stage].parameters * bytes,
-                            optimizer_ >= 0 ? std::vector{optimizer_} : std::vector<TaskIndex>{});
-      class_.tasks[last].stage = stage;
-      gathered_[stage] = last;
+      const Pieces& pieces = ctx_.data_parallel.stage(stage).first_forward;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const std::string where =
+            pieces.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
+        gathered_[stage].push_back(
+            add_transfers(pieces[i].gathers, "gather", where, stage, optimizer_));
+      }
     }
-    if (ctx_.overlaps()) return;
-    for (const int stage : stages_) gathered_[stage] = last;
+  }
+
+  // One after the other, each when `after` is through; the last of them, -1 if there is none.
+  TaskIndex add_transfers(const std::vector<Transfer>& transfers, const char* verb,
+                          const std::string& where, int stage, TaskIndex after) {
+    TaskIndex last = -1;
+    for (const Transfer& transfer : transfers) {
+      const bool experts =
+          transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
+      last = add_collective(fmt::format("{} {}{}", verb, experts ? "experts " : "", where),
+                            replica_slots_[static_cast<int>(transfer.axis)], transfer.kind,
+                            transfer.bytes,
+                            after >= 0 ? std::vector{after} : std::vector<TaskIndex>{});
+      class_.tasks[last].stage = stage;
+    }
+    if (last >= 0) last_collective_ = last;
+    return last;
   }
 
   TaskIndex add_collective(std::string name, int slot, CollectiveKind kind, double bytes,
@@ -210,10 +218,13 @@ class Builder {
   }
 
   void run_schedule() {
+    first_of_stage_.assign(ctx_.schedule.stages(), -1);
     last_of_stage_.assign(ctx_.schedule.stages(), -1);
     const auto& actions = ctx_.schedule.actions[rank_];
     for (int i = 0; i < std::ssize(actions); ++i) {
       const ActionKind kind = actions[i].kind;
+      int& first = first_of_stage_[actions[i].stage];
+      if (kind == ActionKind::forward && first < 0) first = i;
       if (kind == ActionKind::backward || kind == ActionKind::backward_weight) {
         last_of_stage_[actions[i].stage] = i;
       }
@@ -236,8 +247,6 @@ class Builder {
         task.category = Category::forward;
         task.cost = chunk.forward;
         task.allocate_bytes = chunk.activation_bytes;
-        if (gathered_[action.stage] >= 0) task.after.push_back(gathered_[action.stage]);
-        gathered_[action.stage] = -1;
         if (action.stage > 0) receive(action, Direction::forward, task);
         break;
       case ActionKind::backward:
@@ -261,10 +270,7 @@ class Builder {
         task.free_bytes = chunk.weight_activation_bytes;
         break;
     }
-    const bool completes_gradients = index == last_of_stage_[action.stage];
-    last_compute_ = completes_gradients && ctx_.overlaps() && ctx_.replicas > 1
-                        ? append_with_reductions(std::move(task))
-                        : append(std::move(task));
+    append_pieces(std::move(task), pieces_of(index, action));
     if (action.kind == ActionKind::forward && action.stage < last_stage) {
       send(action, Direction::forward);
     } else if (action.kind != ActionKind::forward && action.kind != ActionKind::backward_weight &&
@@ -273,50 +279,91 @@ class Builder {
     }
   }
 
-  // The last backward of a stage, cut where a bucket of gradients is complete.
-  TaskIndex append_with_reductions(Task whole) {
-    const int stage = whole.stage;
-    const auto buckets =
-        gradient_buckets(job_, stage, ctx_.layers[stage], ctx_.chunks[stage].parameters);
-    if (buckets.empty()) return append(std::move(whole));
-    TaskIndex piece_index = -1;
-    double begin = 0;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-      // Buckets that become ready together (an embedding after the last layer) need no new piece.
-      if (b == 0 || buckets[b].ready_share > begin) {
-        Task piece = whole;
-        piece.cost = scaled(whole.cost, buckets[b].ready_share - begin);
-        if (buckets.size() > 1) piece.name += fmt::format("/{}", b);
-        if (b > 0) piece.after.clear();
-        piece.free_bytes = buckets[b].ready_share >= 1 ? whole.free_bytes : 0;
-        begin = buckets[b].ready_share;
-        piece_index = append(std::move(piece));
-      }
-      reduce(fmt::format("reduce {}/{}", stage, b), stage, buckets[b].parameters, piece_index);
+  const Pieces& pieces_of(int index, const Action& action) const {
+    const StageTraffic& traffic = ctx_.data_parallel.stage(action.stage);
+    const bool last = index == last_of_stage_[action.stage];
+    switch (action.kind) {
+      case ActionKind::forward:
+        return index == first_of_stage_[action.stage] ? traffic.first_forward : traffic.forward;
+      case ActionKind::backward:
+        return last ? traffic.last_backward : traffic.backward;
+      case ActionKind::backward_input:
+        return traffic.backward_input;
+      case ActionKind::backward_weight:
+        return last ? traffic.last_backward_weight : traffic.backward_weight;
     }
-    return piece_index;
+    return traffic.forward;
   }
 
-  void reduce_stage_at_once(int stage) {
-    if (ctx_.replicas == 1 || ctx_.chunks[stage].parameters <= 0) return;
-    reduce(fmt::format("reduce {}", stage), stage, ctx_.chunks[stage].parameters, last_compute_);
+  // An action cut into pieces: what each gathers before it and reduces behind it.
+  void append_pieces(Task whole, const Pieces& pieces) {
+    const bool early = ctx_.data_parallel.gathers_early();
+    const std::string name = whole.name;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::string suffix = pieces.size() > 1 ? fmt::format("/{}", i) : "";
+      Task piece = whole;
+      piece.name += suffix;
+      piece.cost = scaled(whole.cost, pieces[i].share * pieces[i].stretch);
+      if (i > 0) {
+        piece.after.clear();
+        piece.allocate_bytes = 0;
+      }
+      if (i + 1 < pieces.size()) piece.free_bytes = 0;
+      TaskIndex gathered = -1;
+      const auto gather = [&](TaskIndex after) {
+        gathered =
+            early ? early_gather(whole, i)
+                  : add_transfers(pieces[i].gathers, "gather", name + suffix, whole.stage, after);
+      };
+      if (ctx_.data_parallel.overlaps()) {
+        gather(before_last_compute_);
+        reduce_pending();
+      } else {
+        reduce_pending();
+        gather(last_compute_);
+        gathered = last_collective_;
+      }
+      if (gathered >= 0) piece.after.push_back(gathered);
+      before_last_compute_ = std::exchange(last_compute_, append(std::move(piece)));
+      if (!pieces[i].reductions.empty()) {
+        pending_ = &pieces[i].reductions;
+        pending_stage_ = whole.stage;
+        pending_where_ = pieces_where(whole, i, pieces.size());
+      }
+    }
   }
 
-  void reduce(std::string name, int stage, double parameters, TaskIndex after) {
-    const CollectiveKind kind =
-        ctx_.sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    reductions_.push_back(add_collective(std::move(name), replica_slot_, kind,
-                                         parameters * gradient_bytes_per_parameter(job_), {after}));
-    class_.tasks[reductions_.back()].stage = stage;
+  // Of the first forward of a stage the gather that its piece waits for.
+  TaskIndex early_gather(const Task& whole, std::size_t piece) {
+    auto& gathered = gathered_[whole.stage];
+    if (whole.category != Category::forward || piece >= gathered.size()) return -1;
+    const TaskIndex gather = gathered[piece];
+    if (piece + 1 == gathered.size()) gathered.clear();
+    return gather;
+  }
+
+  // "0/3" where the stage reduces once an iteration, else with the micro-batch: "0.5/3".
+  std::string pieces_where(const Task& whole, std::size_t piece, std::size_t pieces) const {
+    std::string where = fmt::format("{}", whole.stage);
+    if (job_.layout.sharding >= Sharding::zero2) where += fmt::format(".{}", whole.microbatch);
+    return pieces > 1 || job_.layout.sharding < Sharding::zero2 ? fmt::format("{}/{}", where, piece)
+                                                                : where;
+  }
+
+  void reduce_pending() {
+    if (pending_ == nullptr) return;
+    add_transfers(*std::exchange(pending_, nullptr), "reduce", pending_where_, pending_stage_,
+                  last_compute_);
   }
 
   void step_optimizer() {
-    std::vector<TaskIndex> ready = reductions_;
-    ready.push_back(last_compute_);
+    reduce_pending();
+    std::vector<TaskIndex> ready = {last_compute_};
+    if (last_collective_ >= 0) ready.push_back(last_collective_);  // behind all others
     if (embedding_slot_ >= 0) {
       // Tied weights live on the first and the last stage; their gradients are summed.
       const double bytes = double(padded_vocabulary(job_.model.vocabulary, job_.layout.tp)) *
-                           job_.model.hidden / job_.layout.tp * gradient_bytes_per_parameter(job_);
+                           job_.model.hidden / job_.layout.tp * reduce_bytes_per_parameter(job_);
       ready.push_back(add_collective("reduce embedding", embedding_slot_,
                                      CollectiveKind::all_reduce, bytes, ready));
     }
@@ -325,15 +372,13 @@ class Builder {
       ready = {add_collective("gradient norm", world_slot_, CollectiveKind::all_reduce, 8,
                               std::move(ready))};
     }
-    double parameters = 0;
-    for (const int stage : stages_) parameters += ctx_.chunks[stage].parameters;
-    if (ctx_.sharded()) parameters /= ctx_.replicas;
     Task task;
     task.kind = TaskKind::compute;
     task.name = "optimizer";
     task.stream = kCompute;
     task.category = Category::optimizer;
-    task.cost = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration);
+    task.cost = optimizer_cost(ctx_.data_parallel.updated_parameters(rank_), job_.cluster.node.gpu,
+                               job_.calibration);
     task.after = std::move(ready);
     task.after.insert(task.after.end(), copies_.begin(), copies_.end());
     optimizer_ = append(std::move(task));
@@ -409,21 +454,26 @@ class Builder {
   const int rank_;
   RankClass class_;
   std::vector<int> stages_;
-  std::vector<Way> way_;          // to the peers, by slot
+  std::vector<MessageWay> way_;   // to the peers, by slot
   std::vector<GroupUse> groups_;  // by slot
-  int replica_slot_ = -1;
+  std::array<int, kReplicaAxes> replica_slots_{};
   int world_slot_ = -1;
   int embedding_slot_ = -1;
 
   // Of the iteration that is being built.
   int iteration_ = 0;
   TaskIndex optimizer_ = -1;  // of the iteration before
+  TaskIndex before_last_compute_ = -1;
   TaskIndex last_compute_ = -1;
-  std::vector<TaskIndex> gathered_;  // [stage] -> all-gather that its first forward awaits
-  std::vector<int> last_of_stage_;   // [stage] -> action that completes its gradients
-  std::vector<TaskIndex> reductions_;
-  std::vector<TaskIndex> copies_;          // that the optimizer waits for
-  std::vector<TaskIndex> before_compute_;  // that the next compute task waits for
+  TaskIndex last_collective_ = -1;
+  const std::vector<Transfer>* pending_ = nullptr;  // reductions behind the last piece
+  int pending_stage_ = -1;
+  std::string pending_where_;
+  std::vector<std::vector<TaskIndex>> gathered_;  // [stage][piece] that its first forward awaits
+  std::vector<int> first_of_stage_;               // [stage] -> its first forward action
+  std::vector<int> last_of_stage_;                // [stage] -> action that completes its gradients
+  std::vector<TaskIndex> copies_;                 // that the optimizer waits for
+  std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
 };
 
 }  // namespace
@@ -435,11 +485,9 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       schedule(the_schedule),
       chunks(costs),
       options(the_options),
-      links(the_job.cluster),
-      layers(layers_per_stage(the_job.model, the_job.layout)),
+      data_parallel(job, chunks, schedule.rank_of_stage),
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks)),
-      members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp),
-      replicas(the_job.layout.cp * the_job.layout.dp) {}
+      members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups) {
   return Builder(context, rank, std::move(groups)).build();

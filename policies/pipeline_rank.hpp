@@ -1,7 +1,9 @@
-// The tasks of one pipeline rank: its schedule lowered to computes, sends and receives, the
-// gradient buckets under its backward pass, the optimizer and the snapshots that are due.
+// The tasks of one pipeline rank: its schedule lowered to computes, sends and receives, the gathers
+// and reductions of data parallelism beside them (data_parallel.hpp), the optimizer and the
+// snapshots that are due.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "models/job.hpp"
 #include "models/plan.hpp"
 #include "models/schedule.hpp"
+#include "policies/data_parallel.hpp"
 #include "policies/iteration_plan.hpp"
 
 namespace windtunnel {
@@ -21,18 +24,14 @@ struct IterationContext {
 
   // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
   RankId rank(int pp, int member) const { return pp * members + member; }
-  bool sharded() const { return job.layout.sharding != Sharding::none && replicas > 1; }
-  bool overlaps() const { return job.communication.overlap == GradientOverlap::bucketed; }
 
   const Job& job;
   const Schedule& schedule;
   const std::vector<ChunkCost>& chunks;
   const IterationPlanOptions& options;
-  const LinkTable links;
-  const std::vector<int> layers;             // [stage]
+  const DataParallel data_parallel;
   const std::vector<double> snapshot_bytes;  // [pipeline rank], per GPU
   const int members;                         // ranks of one pipeline rank
-  const int replicas;                        // ranks that hold the same parameters
 };
 
 // A communicator of the rank's members: which instance each is in, and what they have in common.
@@ -43,7 +42,7 @@ struct GroupSlot {
 };
 
 struct PipelineRankGroups {
-  std::optional<GroupSlot> replicas;   // hold the same parameters
+  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
   std::optional<GroupSlot> embedding;  // first and last stage, which tie their embeddings
   std::optional<GroupSlot> world;
 };

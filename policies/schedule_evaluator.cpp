@@ -24,14 +24,19 @@ struct Stage {
   double backward_weight_s;
   double activation;
   double weight_activation;
-  double delay_from_previous_s;  // message_s between ranks, 0 within one
-  double delay_from_next_s;
+  double delay_to_previous_s;  // of a message between ranks, 0 within one
+  double delay_to_next_s;
   std::int32_t previous_rank;  // -1 at the ends
   std::int32_t next_rank;
 };
 
+// `boundaries`: see BoundarySeconds.
 std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<StageCost>& costs,
-                                  double message_s) {
+                                  const BoundarySeconds& boundaries) {
+  const auto delay_s = [&](int from, int to) {
+    if (from == to || to < 0) return 0.0;
+    return boundaries[to == (from + 1) % schedule.ranks ? from : to];
+  };
   const int count = schedule.stages();
   std::vector<Stage> stages(count);
   for (int s = 0; s < count; ++s) {
@@ -48,8 +53,8 @@ std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<St
                  .backward_weight_s = costs[s].backward_weight_s,
                  .activation = costs[s].activation,
                  .weight_activation = costs[s].weight_activation,
-                 .delay_from_previous_s = previous == rank ? 0 : message_s,
-                 .delay_from_next_s = next == rank ? 0 : message_s,
+                 .delay_to_previous_s = delay_s(rank, previous),
+                 .delay_to_next_s = delay_s(rank, next),
                  .previous_rank = previous,
                  .next_rank = next};
   }
@@ -67,19 +72,61 @@ struct RankState {
   double peak_activation = 0;
 };
 
+// The streams of a rank beside its compute stream.
+struct SideStreams {
+  double before_s = 0;   // end of the last piece but one
+  double channel_s = 0;  // end of the last collective that was issued
+  double reduce_s = 0;   // of the reduction that is to be issued next
+  double sent_s = 0;     // end of the last message
+};
+
+// Which actions of a stage are special: positions in the list of its rank.
+struct SpecialActions {
+  const Action* first_forward = nullptr;
+  const Action* last_backward = nullptr;
+};
+
+std::vector<SpecialActions> special_actions(const Schedule& schedule) {
+  std::vector<SpecialActions> special(schedule.stages());
+  for (const auto& actions : schedule.actions) {
+    for (const Action& action : actions) {
+      SpecialActions& of_stage = special[action.stage];
+      if (action.kind == ActionKind::forward) {
+        if (of_stage.first_forward == nullptr) of_stage.first_forward = &action;
+      } else if (action.kind != ActionKind::backward_input) {
+        of_stage.last_backward = &action;
+      }
+    }
+  }
+  return special;
+}
+
 // Runs each rank until it waits for another rank's result; the action that makes the result wakes
-// it. Every action is looked at once, and once more if it had to wait.
+// it. Every action is looked at once, and once more if it had to wait. `kSide`: with the streams
+// beside the compute stream.
+template <bool kSide>
 class Evaluation {
  public:
-  Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs, double message_s,
-             ScheduleSpans* spans)
+  Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs,
+             const BoundarySeconds& boundaries, ScheduleSpans* spans,
+             const CollectivesBeside* collectives = nullptr)
       : schedule_(schedule),
-        stages_(prepare_stages(schedule, costs, message_s)),
+        stages_(prepare_stages(schedule, costs, boundaries)),
         microbatches_(schedule.microbatches),
         gradients_(static_cast<ResultId>(schedule.stages()) * schedule.microbatches),
-        end_s_(2 * gradients_, kPending),
+        there_s_(2 * gradients_, kPending),
         ranks_(schedule.ranks),
-        spans_(spans) {
+        spans_(spans),
+        collectives_(collectives) {
+    if constexpr (kSide) {
+      side_.resize(schedule.ranks);
+      if (collectives_ != nullptr) {
+        special_ = special_actions(schedule);
+        for (int rank = 0; rank < schedule.ranks; ++rank) {
+          side_[rank].channel_s = collectives_->channel_s[rank];
+        }
+      }
+    }
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       const auto& actions = schedule.actions[rank];
       ranks_[rank].next = actions.data();
@@ -108,6 +155,18 @@ class Evaluation {
     return result();
   }
 
+  // [rank] the end of its last action and of the collectives behind it.
+  std::vector<double> ends_s() const {
+    std::vector<double> ends_s;
+    for (int rank = 0; rank < schedule_.ranks; ++rank) {
+      const double computed_s = ranks_[rank].now_s;
+      const SideStreams& side = side_[rank];
+      ends_s.push_back(std::max(computed_s, side.channel_s));
+      if (side.reduce_s > 0) ends_s.back() += side.reduce_s;
+    }
+    return ends_s;
+  }
+
  private:
   // Runs the rank's actions until the list ends or one must wait.
   void run_rank(int rank) {
@@ -118,32 +177,35 @@ class Evaluation {
       const Stage& stage = stages_[action.stage];
       const ResultId result =
           static_cast<ResultId>(action.stage) * microbatches_ + action.microbatch;
-      double start_s = state.now_s;
+      const double previous_s = state.now_s;
+      double start_s = previous_s;
       double duration_s = 0;
       double freed = 0;
       ResultId made = -1;
       int consumer = -1;
+      double delay_s = 0;
       switch (action.kind) {
         case ActionKind::forward:
           if (action.stage > 0) {
-            const double arrived_s = end_s_[result - microbatches_];
+            const double arrived_s = there_s_[result - microbatches_];
             if (arrived_s < 0) return wait(rank, state, result - microbatches_);
-            start_s = std::max(start_s, arrived_s + stage.delay_from_previous_s);
+            start_s = std::max(start_s, arrived_s);
           }
           duration_s = stage.forward_s;
           state.activation += stage.activation;
           state.peak_activation = std::max(state.peak_activation, state.activation);
           made = result;
           consumer = stage.next_rank;
+          delay_s = stage.delay_to_next_s;
           break;
         case ActionKind::backward:
         case ActionKind::backward_input:
-          if (end_s_[result] < 0) return wait(rank, state, result);
+          if (there_s_[result] < 0) return wait(rank, state, result);
           if (stage.next_rank >= 0) {
             const ResultId gradient = gradients_ + result + microbatches_;
-            const double arrived_s = end_s_[gradient];
+            const double arrived_s = there_s_[gradient];
             if (arrived_s < 0) return wait(rank, state, gradient);
-            start_s = std::max(start_s, arrived_s + stage.delay_from_next_s);
+            start_s = std::max(start_s, arrived_s);
           }
           if (action.kind == ActionKind::backward) {
             duration_s = stage.backward_s;
@@ -154,20 +216,33 @@ class Evaluation {
           }
           made = gradients_ + result;
           consumer = stage.previous_rank;
+          delay_s = stage.delay_to_previous_s;
           break;
         case ActionKind::backward_weight:
-          if (end_s_[gradients_ + result] < 0) return wait(rank, state, gradients_ + result);
+          if (there_s_[gradients_ + result] < 0) return wait(rank, state, gradients_ + result);
           duration_s = stage.backward_weight_s;
           freed = stage.weight_activation;
           break;
       }
       if (state.next == schedule_.actions[rank].data()) state.first_start_s = start_s;
       state.now_s = start_s + duration_s;
+      if constexpr (kSide) {
+        if (collectives_ != nullptr) {
+          state.now_s = run_beside(side_[rank], action_map(*state.next), start_s, previous_s);
+        }
+      }
       state.busy_s += duration_s;
       state.activation -= freed;
       if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
       if (made >= 0) {
-        end_s_[made] = state.now_s;
+        double sent_s = state.now_s;
+        if constexpr (kSide) {
+          if (delay_s > 0) {
+            sent_s = std::max(sent_s, side_[rank].sent_s);
+            side_[rank].sent_s = sent_s + delay_s;
+          }
+        }
+        there_s_[made] = sent_s + delay_s;
         if (consumer >= 0 && consumer != rank && ranks_[consumer].waits_for == made) {
           ranks_[consumer].waits_for = -1;
           ready_.push_back(consumer);
@@ -175,6 +250,53 @@ class Evaluation {
       }
     }
     ranks_[rank] = state;
+  }
+
+  const ActionMap& action_map(const Action& action) const {
+    const StageMaps& maps = *collectives_->stages[action.stage];
+    const SpecialActions& special = special_[action.stage];
+    const bool last = special.last_backward == &action;
+    switch (action.kind) {
+      case ActionKind::forward:
+        return special.first_forward == &action ? maps.first_forward : maps.forward;
+      case ActionKind::backward:
+        return last ? maps.last_backward : maps.backward;
+      case ActionKind::backward_input:
+        return maps.backward_input;
+      case ActionKind::backward_weight:
+        return last ? maps.last_backward_weight : maps.backward_weight;
+    }
+    return maps.forward;
+  }
+
+  // The end of an action that could start at `start_s`; the one before it ended at `previous_s`.
+  double run_beside(SideStreams& side, const ActionMap& map, double start_s,
+                    double previous_s) const {
+    const auto reduce = [&] {
+      if (side.reduce_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + side.reduce_s;
+    };
+    if (collectives_->overlap) {
+      if (map.gather_s > 0) {
+        side.channel_s = std::max(side.channel_s, side.before_s) + map.gather_s;
+        start_s = std::max(start_s, side.channel_s);
+      }
+      reduce();
+    } else {
+      reduce();
+      if (map.gather_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + map.gather_s;
+      start_s = std::max(start_s, side.channel_s);
+    }
+    std::array<double, 3> later_s;
+    for (int out = 0; out < 3; ++out) {
+      const auto& row = map.later_s[out];
+      later_s[out] = std::max(
+          std::max(row[ActionMap::kBefore] + previous_s, row[ActionMap::kCompute] + start_s),
+          std::max(row[ActionMap::kChannel] + side.channel_s, row[ActionMap::kFixed]));
+    }
+    side.before_s = later_s[ActionMap::kBefore];
+    side.channel_s = later_s[ActionMap::kChannel];
+    side.reduce_s = map.reduce_s;
+    return later_s[ActionMap::kCompute];
   }
 
   void wait(int rank, RankState& state, ResultId result) {
@@ -210,12 +332,24 @@ class Evaluation {
   const Schedule& schedule_;
   const std::vector<Stage> stages_;
   const ResultId microbatches_;
-  const ResultId gradients_;   // first gradient
-  std::vector<double> end_s_;  // [result]
+  const ResultId gradients_;     // first gradient
+  std::vector<double> there_s_;  // [result] where its consumer can use it
   std::vector<RankState> ranks_;
   std::vector<int> ready_;
   ScheduleSpans* spans_;
+  const CollectivesBeside* collectives_;
+  std::vector<SpecialActions> special_;  // [stage]
+  std::vector<SideStreams> side_;        // [rank]
 };
+
+void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,
+                 const BoundarySeconds& boundaries) {
+  CHECK(static_cast<int>(stages.size()) == schedule.stages(), "{} stage costs for {} stages",
+        stages.size(), schedule.stages());
+  CHECK(static_cast<int>(boundaries.size()) == schedule.ranks, "{} boundaries for {} ranks",
+        boundaries.size(), schedule.ranks);
+  for (const double message_s : boundaries) CHECK(message_s >= 0, "a message of {} s", message_s);
+}
 
 }  // namespace
 
@@ -244,10 +378,20 @@ double ScheduleEvaluation::bubble_idle() const {
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans) {
-  CHECK(static_cast<int>(stages.size()) == schedule.stages(), "{} stage costs for {} stages",
-        stages.size(), schedule.stages());
-  CHECK(message_s >= 0, "a message of {} s", message_s);
-  return Evaluation(schedule, stages, message_s, spans).run();
+  const BoundarySeconds boundaries(schedule.ranks, message_s);
+  check_costs(schedule, stages, boundaries);
+  return Evaluation<false>(schedule, stages, boundaries, spans).run();
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     const BoundarySeconds& boundaries,
+                                     const CollectivesBeside* collectives,
+                                     std::vector<double>* ends_s) {
+  check_costs(schedule, stages, boundaries);
+  Evaluation<true> evaluation(schedule, stages, boundaries, nullptr, collectives);
+  const ScheduleEvaluation result = evaluation.run();
+  if (ends_s != nullptr) *ends_s = evaluation.ends_s();
+  return result;
 }
 
 }  // namespace windtunnel

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "models/memory.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -10,18 +9,27 @@ namespace {
 
 using testing::small_job;
 
-double total(const std::vector<GradientBucket>& buckets) {
+ChunkCost chunk_of(double parameters, double experts = 0) {
+  ChunkCost chunk;
+  chunk.parameters = parameters;
+  chunk.expert_parameters = experts;
+  return chunk;
+}
+
+double total(const std::vector<GradientBucket>& buckets, bool expert = false) {
   double sum = 0;
-  for (const GradientBucket& bucket : buckets) sum += bucket.parameters;
+  for (const GradientBucket& bucket : buckets) {
+    if (bucket.expert == expert) sum += bucket.parameters;
+  }
   return sum;
 }
 
 TEST(GradientBuckets, CoverTheStageAndEndWithIt) {
-  Job job = small_job(2, 2, 2);
+  const Job job = small_job(2, 2, 2);
   for (const double bytes : {1.0, 1e6, 25e6, 1e12}) {
-    job.communication.bucket_bytes = bytes;
     for (const int stage : {0, 1}) {
-      const auto buckets = gradient_buckets(job, stage, 4, 3.3e7);
+      const auto tensors = stage_tensors(job, stage, 4 * stage, 4, chunk_of(3.3e7));
+      const auto buckets = gradient_buckets(tensors, 4, bytes);
       ASSERT_FALSE(buckets.empty());
       EXPECT_NEAR(total(buckets), 3.3e7, 1e-6);
       EXPECT_EQ(buckets.back().ready_share, 1);
@@ -34,12 +42,11 @@ TEST(GradientBuckets, CoverTheStageAndEndWithIt) {
 
 TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
   // A middle stage of one layer with h = 1024, ffn = 4096: mlp_out and mlp_in 4.19 M each,
-  // projection 1.05 M, qkv 3.15 M parameters; 4 bytes each in mixed precision.
-  Job job = small_job(1, 4, 2);
-  const double bytes = gradient_bytes_per_parameter(job);
+  // projection 1.05 M, qkv 3.15 M parameters.
+  const Job job = small_job(1, 4, 2);
   const double parameters = 12.0 * 1024 * 1024;
-  job.communication.bucket_bytes = 4.0 * 1024 * 1024 * bytes;
-  const auto buckets = gradient_buckets(job, 1, 1, parameters);
+  const auto tensors = stage_tensors(job, 1, 1, 1, chunk_of(parameters));
+  const auto buckets = gradient_buckets(tensors, 4, 4 * 4.0 * 1024 * 1024);
   ASSERT_EQ(buckets.size(), 3U);  // mlp_out | mlp_in | projection + qkv
   EXPECT_DOUBLE_EQ(buckets[0].parameters, parameters / 3);
   EXPECT_DOUBLE_EQ(buckets[0].ready_share, 1.0 / 3);
@@ -49,17 +56,33 @@ TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
 
 TEST(GradientBuckets, ATiedMatrixOnOneStageIsReadyWithTheEmbedding) {
   // One stage holds both ends: the shared matrix is counted once, and its gradient comes last.
-  Job job = small_job(1, 1, 2);
-  job.communication.bucket_bytes = 1;
+  const Job job = small_job(1, 1, 2);
   const double layers = 8 * 12.0 * 1024 * 1024;
-  const double parameters = layers + job.model.embedding_parameters();
-  const auto buckets = gradient_buckets(job, 0, 8, parameters);
-  EXPECT_NEAR(buckets.back().parameters, job.model.embedding_parameters(), 1);
+  const double embedding = job.model.embedding_parameters();
+  const auto tensors = stage_tensors(job, 0, 0, 8, chunk_of(layers + embedding));
+  const auto buckets = gradient_buckets(tensors, 4, 1);
+  EXPECT_NEAR(buckets.back().parameters, embedding, 1);
+  // The head's matrix, which is ready at once, is empty.
   EXPECT_EQ(buckets.size(), 8U * 4 + 1);
 }
 
+TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {
+  Job job = small_job(1, 2, 4);
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048, .dense_layers = 5};
+  // Layers 4 (dense) to 7.
+  const auto tensors = stage_tensors(job, 1, 4, 4, chunk_of(9e7, 6e7));
+  for (const StageTensor& tensor : tensors) {
+    EXPECT_FALSE(tensor.layer == 4 && tensor.expert);
+  }
+  const auto buckets = gradient_buckets(tensors, 4, 8e6);
+  EXPECT_NEAR(total(buckets, true), 6e7, 1e-6);
+  EXPECT_NEAR(total(buckets, false), 3e7, 1e-6);
+  EXPECT_EQ(buckets.back().ready_share, 1);
+}
+
 TEST(GradientBuckets, AStageWithoutParametersHasNone) {
-  EXPECT_TRUE(gradient_buckets(small_job(1, 4, 2), 1, 0, 0).empty());
+  const auto tensors = stage_tensors(small_job(1, 4, 2), 1, 0, 0, chunk_of(0));
+  EXPECT_TRUE(gradient_buckets(tensors, 4, 1e6).empty());
 }
 
 }  // namespace

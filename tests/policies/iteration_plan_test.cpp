@@ -127,13 +127,111 @@ TEST(IterationPlan, Zero1ScattersGradientsAndGathersWeights) {
   const Built plain = build(job);
   const RankClass& sharded = zero1.plan.classes[0];
   EXPECT_EQ(named(sharded, "reduce 0/0").collective, CollectiveKind::reduce_scatter);
-  EXPECT_EQ(named(sharded, "gather 0").collective, CollectiveKind::all_gather);
+  EXPECT_EQ(named(sharded, "gather 0/0").collective, CollectiveKind::all_gather);
   EXPECT_EQ(named(plain.plan.classes[0], "reduce 0/0").collective, CollectiveKind::all_reduce);
   EXPECT_NEAR(total_seconds(named(sharded, "optimizer").cost) * 4,
               total_seconds(named(plain.plan.classes[0], "optimizer").cost), 1e-12);
-  // The first forward of the stage waits for its weights.
-  const auto& after = named(sharded, "F0.0").after;
-  EXPECT_NE(std::ranges::find(after, index_of(sharded, named(sharded, "gather 0"))), after.end());
+  // Piece by piece the first forward of the stage waits for its weights, the others for none.
+  const auto waits_for = [&](const std::string& task, const std::string& gather) {
+    const auto& after = named(sharded, task).after;
+    return std::ranges::find(after, index_of(sharded, named(sharded, gather))) != after.end();
+  };
+  EXPECT_TRUE(waits_for("F0.0/0", "gather 0/0"));
+  EXPECT_TRUE(waits_for("F0.0/1", "gather 0/1"));
+  EXPECT_FALSE(waits_for("F0.0/0", "gather 0/1"));
+  EXPECT_TRUE(named(sharded, "F0.1").after.empty());
+}
+
+double bytes_of_collectives(const RankClass& owner, CollectiveKind kind) {
+  double bytes = 0;
+  for (const Task& task : owner.tasks) {
+    if (task.kind == TaskKind::collective && task.collective == kind) bytes += task.bytes;
+  }
+  return bytes;
+}
+
+TEST(IterationPlan, EveryStageOfShardingMovesWhatThePapersSay) {
+  // Rajbhandari et al. 2020, section 7: with one micro-batch ZeRO-1 and 2 move 2 Psi, ZeRO-3 3 Psi;
+  // every further micro-batch moves the gradients again (zero2) and all of it (zero3).
+  for (const int m : {1, 4}) {
+    Job job = small_job(1, 1, 4);
+    job.batch.global = 4 * m;
+    const double psi = chunk_costs(job).front().parameters;
+    const double embedding = job.model.embedding_parameters();
+    const auto moved = [&](Sharding sharding, CollectiveKind kind) {
+      job.layout.sharding = sharding;
+      const double bytes = kind == CollectiveKind::all_gather ? 2 : 4;
+      return bytes_of_collectives(build(job).plan.classes[0], kind) / bytes;
+    };
+    const auto gather = CollectiveKind::all_gather;
+    const auto scatter = CollectiveKind::reduce_scatter;
+    EXPECT_NEAR(moved(Sharding::zero1, gather), psi, 1);
+    EXPECT_NEAR(moved(Sharding::zero1, scatter), psi, 1);
+    EXPECT_NEAR(moved(Sharding::zero2, gather), psi, 1);
+    EXPECT_NEAR(moved(Sharding::zero2, scatter), m * psi, 1);
+    // The outermost unit stays gathered from forward to backward (norms and biases ride along).
+    EXPECT_NEAR(moved(Sharding::zero3, gather), m * (2 * psi - embedding), 1e-3 * m * psi);
+    EXPECT_NEAR(moved(Sharding::zero3, scatter), m * psi, 1);
+  }
+}
+
+TEST(IterationPlan, Zero3HoldsTwoUnitsAtATime) {
+  Job job = small_job(1, 1, 4);
+  job.layout.sharding = Sharding::zero3;
+  const Built built = build(job);
+  const RankClass& owner = built.plan.classes[0];
+  const auto after = [&](const std::string& name) { return named(owner, name).after; };
+  const auto at = [&](const std::string& name) { return index_of(owner, named(owner, name)); };
+  EXPECT_EQ(after("gather F0.1/3"), std::vector{at("F0.1/1")});
+  EXPECT_EQ(after("gather B0.1/3"), std::vector{at("B0.1/1")});
+  EXPECT_EQ(after("reduce 0.1/2"), std::vector{at("B0.1/2")});
+  EXPECT_LT(at("gather B0.1/3"), at("reduce 0.1/2")) << "the next unit goes first";
+  EXPECT_EQ(after("F0.1/3").back(), at("gather F0.1/3"));
+}
+
+TEST(IterationPlan, HybridShardsGatherInsideAndReduceAcross) {
+  Job job = small_job(1, 1, 8);
+  job.layout.sharding = Sharding::zero3;
+  job.layout.shard_ranks = 4;
+  const Built built = build(job);
+  const RankClass& owner = built.plan.classes[0];
+  const double psi = built.chunks.front().parameters;
+  double across = 0;
+  for (const Task& task : owner.tasks) {
+    if (task.kind != TaskKind::collective || task.name == "gradient norm") continue;
+    const auto& members = built.plan.groups[owner.groups[task.group_slot][5]].members;
+    if (task.collective == CollectiveKind::all_reduce) {
+      across += task.bytes;
+      EXPECT_EQ(members, (std::vector<RankId>{1, 5}));
+    } else {
+      EXPECT_EQ(members, (std::vector<RankId>{4, 5, 6, 7}));
+    }
+  }
+  EXPECT_NEAR(across, built.schedule.microbatches * 4 * psi / 4, 10);
+  EXPECT_NEAR(total_seconds(named(owner, "optimizer").cost),
+              30 * psi / 4 / job.cluster.node.gpu.memory_Bps.value, 1e-9);
+}
+
+TEST(IterationPlan, ExpertsAreReducedOverTheRanksOfEqualPlaceInTheirGroup) {
+  Job job = small_job(2, 1, 4);
+  job.layout.ep = 4;
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
+  const Built built = build(job);
+  const RankClass& owner = built.plan.classes[0];
+  const ChunkCost& chunk = built.chunks.front();
+  ASSERT_GT(chunk.expert_parameters, 0);
+  double dense = 0;
+  double experts = 0;
+  for (const Task& task : owner.tasks) {
+    if (task.collective != CollectiveKind::reduce_scatter) continue;
+    if (task.kind != TaskKind::collective) continue;
+    const auto& members = built.plan.groups[owner.groups[task.group_slot][5]].members;
+    const bool expert = task.name.starts_with("reduce experts");
+    (expert ? experts : dense) += task.bytes / 4;
+    EXPECT_EQ(members, expert ? (std::vector<RankId>{1, 5}) : (std::vector<RankId>{1, 3, 5, 7}));
+  }
+  EXPECT_NEAR(experts, chunk.expert_parameters, 1);
+  EXPECT_NEAR(dense, chunk.parameters - chunk.expert_parameters, 1);
 }
 
 TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {
@@ -149,11 +247,11 @@ TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {
   };
   const Built async = build(job, {.due_snapshots = {0}});
   const RankClass& a = async.plan.classes[0];
-  EXPECT_FALSE(waits_for(a, named(a, "F0.0"), "copy to host"));
+  EXPECT_FALSE(waits_for(a, named(a, "F0.0/0"), "copy to host"));
   EXPECT_TRUE(waits_for(a, named(a, "optimizer"), "copy to host"));
   const Built sync = build(job, {.due_snapshots = {1}});
   const RankClass& s = sync.plan.classes[1];
-  EXPECT_TRUE(waits_for(s, named(s, "F1.0"), "write to storage"));
+  EXPECT_TRUE(waits_for(s, named(s, "F1.0/0"), "write to storage"));
   const auto bytes = snapshot_bytes_per_gpu(job, sync.chunks);
   EXPECT_DOUBLE_EQ(named(s, "write to storage").bytes, bytes[1]);
 }

@@ -1,0 +1,349 @@
+#include "policies/data_parallel.hpp"
+
+#include <algorithm>
+#include <ranges>
+
+#include "models/memory.hpp"
+
+namespace windtunnel {
+namespace {
+
+double seconds_of(const std::vector<Transfer>& transfers) {
+  double seconds = 0;
+  for (const Transfer& transfer : transfers) seconds += transfer.seconds;
+  return seconds;
+}
+
+double backward_input_s(const ChunkCost& chunk) {
+  return total_seconds(chunk.recompute) + total_seconds(chunk.backward_input);
+}
+
+// How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
+// that time they get through 1 / (1 + slowdown) of it.
+double lost_s(double work_s, double beside_s, double slowdown) {
+  return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
+}
+
+// In the middle of a row of actions: beside a piece run the gather of the next one and the
+// reduction of the one before.
+void stretch_units(Pieces& pieces, double action_s, double slowdown) {
+  const std::size_t n = pieces.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double work_s = pieces[i].share * action_s;
+    if (work_s <= 0) continue;
+    const double beside_s =
+        seconds_of(pieces[(i + 1) % n].gathers) + seconds_of(pieces[(i + n - 1) % n].reductions);
+    pieces[i].stretch = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
+  }
+}
+
+// Beside a piece run the reductions of those before it that are not through.
+void stretch_buckets(Pieces& pieces, double action_s, double slowdown) {
+  double now_s = 0;
+  double channel_s = 0;
+  for (Piece& piece : pieces) {
+    const double work_s = piece.share * action_s;
+    const double longer_s = work_s + lost_s(work_s, channel_s - now_s, slowdown);
+    if (work_s > 0) piece.stretch = longer_s / work_s;
+    now_s += longer_s;
+    channel_s = std::max(channel_s, now_s) + seconds_of(piece.reductions);
+  }
+}
+
+// Gathers run from `begin_s` to `end_s`, those of the pieces from `channel_s` on; the action can
+// start at `now_s`.
+void stretch_gathered(Pieces& pieces, double action_s, double now_s, double channel_s, double end_s,
+                      double slowdown) {
+  for (Piece& piece : pieces) {
+    channel_s += seconds_of(piece.gathers);
+    now_s = std::max(now_s, channel_s);
+    const double work_s = piece.share * action_s;
+    const double longer_s = work_s + lost_s(work_s, end_s - now_s, slowdown);
+    piece.stretch = work_s > 0 ? longer_s / work_s : 1;
+    now_s += longer_s;
+  }
+}
+
+double gather_s(const Pieces& pieces) {
+  double seconds = 0;
+  for (const Piece& piece : pieces) seconds += seconds_of(piece.gathers);
+  return seconds;
+}
+
+}  // namespace
+
+double reduce_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
+}
+
+namespace {
+
+template <typename Fields>
+double slowdown_in(const Fields& calibration) {
+  if constexpr (requires { calibration.overlap_slowdown; }) {
+    return calibration.overlap_slowdown.value;
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace
+
+double overlapped_slowdown(const Job& job) {
+  return slowdown_in(job.calibration);
+}
+
+DataParallel::DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
+                           const std::vector<int>& rank_of_stage)
+    : job_(job),
+      chunks_(chunks),
+      rank_of_(rank_of_stage),
+      overlaps_(job.communication.overlap == GradientOverlap::bucketed),
+      shape_(job.layout.pp) {
+  const Layout& layout = job.layout;
+  const int members = layout.ranks() / layout.pp;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    const auto axis = static_cast<ReplicaAxis>(a);
+    const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
+    if (experts && job.model.moe_layers() == 0) continue;
+    lattice_[a] = replica_groups(layout, axis);
+    if (lattice_[a].count == 1) continue;
+    active_ = true;
+    for (int pp = 0; pp < layout.pp; ++pp) {
+      shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
+    }
+  }
+  const std::vector<int> layers = layers_per_stage(job.model, layout);
+  int first_layer = 0;
+  for (int s = 0; s < layout.stages(); ++s) {
+    const bool end = s == 0 || s + 1 == layout.stages();
+    int known = -1;
+    for (int other = 1; other < s && !end && known < 0; ++other) {
+      const bool same = layers[s] == layers[other] &&
+                        chunks[s].parameters == chunks[other].parameters &&
+                        chunks[s].expert_parameters == chunks[other].expert_parameters &&
+                        shape_[rank_of_[s]] == shape_[rank_of_[other]];
+      if (same) known = of_stage_[other];
+    }
+    if (known < 0) {
+      known = static_cast<int>(traffic_.size());
+      traffic_.push_back(make(s, first_layer, layers[s]));
+    }
+    of_stage_.push_back(known);
+    first_layer += layers[s];
+  }
+  if (active_ && overlaps_ && gathers_early()) stretch_first_forwards();
+}
+
+Origin DataParallel::origin(int pp) const {
+  const auto origin_of = [&](const GroupShape& shape) {
+    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic, shape, 1e6,
+                           job_.cluster, job_.calibration)
+        .origin;
+  };
+  if (!active_) return origin_of(world_shape(job_.cluster));
+  auto weak = Origin::measured;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    if (lattice_[a].count > 1) weak = weakest(weak, origin_of(shape_[pp][a]));
+  }
+  return weak;
+}
+
+double DataParallel::updated_parameters(int pp) const {
+  double parameters = 0;
+  for (int stage = 0; stage < job_.layout.stages(); ++stage) {
+    if (rank_of_[stage] != pp) continue;
+    const double experts = chunks_[stage].expert_parameters;
+    parameters += (chunks_[stage].parameters - experts) / lattice(ReplicaAxis::dense_shard).count +
+                  experts / lattice(ReplicaAxis::expert_shard).count;
+  }
+  return parameters;
+}
+
+void DataParallel::add(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                       std::vector<Transfer>& to) const {
+  if (bytes <= 0 || lattice(axis).count == 1) return;
+  const CollectiveCost cost = collective_cost(kind, CollectiveAlgorithm::automatic, shape(pp, axis),
+                                              bytes, job_.cluster, job_.calibration);
+  to.push_back({axis, kind, bytes, cost.seconds});
+}
+
+void DataParallel::add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const {
+  const double bytes = weight_bytes_per_parameter(job_);
+  add(pp, ReplicaAxis::dense_shard, CollectiveKind::all_gather, bytes * amount.dense, to);
+  add(pp, ReplicaAxis::expert_shard, CollectiveKind::all_gather, bytes * amount.experts, to);
+}
+
+void DataParallel::add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const {
+  const double bytes = reduce_bytes_per_parameter(job_);
+  const auto reduce = [&](ReplicaAxis shard, ReplicaAxis across, double parameters) {
+    add(pp, shard, CollectiveKind::reduce_scatter, bytes * parameters, to);
+    add(pp, across, CollectiveKind::all_reduce, bytes * parameters / lattice(shard).count, to);
+  };
+  reduce(ReplicaAxis::dense_shard, ReplicaAxis::dense_across, amount.dense);
+  reduce(ReplicaAxis::expert_shard, ReplicaAxis::expert_across, amount.experts);
+}
+
+StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
+  const ChunkCost& chunk = chunks_[stage];
+  StageTraffic traffic;
+  for (Pieces* pieces :
+       {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
+        &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
+    pieces->resize(1);
+  }
+  if (!active_ || chunk.parameters <= 0) return traffic;
+  const auto tensors = stage_tensors(job_, stage, first_layer, layers, chunk);
+  if (job_.layout.sharding == Sharding::zero3) {
+    add_units(stage, cut_by_layer(tensors), traffic);
+  } else if (overlaps_) {
+    add_buckets(stage, cut_by_bucket(tensors), traffic);
+  } else {
+    add_whole(stage, traffic);
+  }
+  return traffic;
+}
+
+// In the order of the backward pass.
+std::vector<DataParallel::Cut> DataParallel::cut_by_bucket(
+    const std::vector<StageTensor>& tensors) const {
+  std::vector<Cut> cuts;
+  double begin = 0;
+  for (const GradientBucket& bucket : gradient_buckets(tensors, reduce_bytes_per_parameter(job_),
+                                                       job_.communication.bucket_bytes)) {
+    // Buckets that become ready together (an embedding after the last layer) are one cut; the
+    // shares are sums, equal up to rounding.
+    if (cuts.empty() || bucket.ready_share > begin + 1e-9) {
+      cuts.push_back({bucket.ready_share - begin, {}, {}});
+      begin = bucket.ready_share;
+    }
+    (bucket.expert ? cuts.back().amount.experts : cuts.back().amount.dense) += bucket.parameters;
+  }
+  return cuts;
+}
+
+std::vector<DataParallel::Cut> DataParallel::cut_by_layer(
+    const std::vector<StageTensor>& tensors) const {
+  std::vector<Cut> cuts;
+  int layer = -2;
+  double left = 1;
+  for (const StageTensor& tensor : tensors) {
+    if (tensor.layer != layer) {
+      // The embedding has no time of its own.
+      if (cuts.empty() || tensor.work > 0) cuts.push_back({});
+      layer = tensor.layer;
+    }
+    cuts.back().share += tensor.work;
+    left -= tensor.work;
+    Amount& amount = tensor.layer < 0 ? cuts.back().root : cuts.back().amount;
+    (tensor.expert ? amount.experts : amount.dense) += tensor.parameters;
+  }
+  cuts.back().share += left;  // rounding; all of it where nothing carries time
+  return cuts;
+}
+
+// zero1 and zero2 without overlap.
+void DataParallel::add_whole(int stage, StageTraffic& traffic) const {
+  const int pp = rank_of_[stage];
+  const double experts = chunks_[stage].expert_parameters;
+  const Amount all{chunks_[stage].parameters - experts, experts};
+  add_gathers(pp, all, traffic.first_forward.front().gathers);
+  if (job_.layout.sharding != Sharding::zero2) {
+    add_reductions(pp, all, traffic.at_end);
+    return;
+  }
+  add_reductions(pp, all, traffic.backward.front().reductions);
+  traffic.backward_weight = traffic.last_backward = traffic.last_backward_weight = traffic.backward;
+}
+
+void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
+                               StageTraffic& traffic) const {
+  const int pp = rank_of_[stage];
+  const double slowdown = overlapped_slowdown(job_);
+  const double weight_s = total_seconds(chunks_[stage].backward_weight);
+  Pieces pieces(cuts.size());
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    pieces[i].share = cuts[i].share;
+    add_reductions(pp, cuts[i].amount, pieces[i].reductions);
+  }
+  traffic.last_backward_weight = traffic.last_backward = pieces;
+  stretch_buckets(traffic.last_backward, backward_input_s(chunks_[stage]) + weight_s, slowdown);
+  stretch_buckets(traffic.last_backward_weight, weight_s, slowdown);
+  if (job_.layout.sharding == Sharding::zero2) {
+    traffic.backward = traffic.last_backward;
+    traffic.backward_weight = traffic.last_backward_weight;
+  }
+  if (job_.layout.sharding == Sharding::none) return;
+  traffic.first_forward.clear();
+  for (const Cut& cut : cuts | std::views::reverse) {
+    Piece& piece = traffic.first_forward.emplace_back();
+    piece.share = cut.share;
+    add_gathers(pp, cut.amount, piece.gathers);
+  }
+}
+
+void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const {
+  const int pp = rank_of_[stage];
+  Amount root;
+  for (const Cut& cut : cuts) root.dense += cut.root.dense;
+  Pieces input(cuts.size());
+  Pieces weight(cuts.size());
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    input[i].share = weight[i].share = cuts[i].share;
+    add_gathers(pp, cuts[i].amount, input[i].gathers);
+    add_reductions(pp, cuts[i].amount, weight[i].reductions);
+  }
+  traffic.forward = {input.rbegin(), input.rend()};
+  std::vector<Transfer> first;
+  add_gathers(pp, root, first);
+  auto& gathers = traffic.forward.front().gathers;
+  gathers.insert(gathers.begin(), first.begin(), first.end());
+  add_reductions(pp, root, weight.back().reductions);
+  traffic.backward = input;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    traffic.backward[i].reductions = weight[i].reductions;
+  }
+  traffic.backward_input = std::move(input);
+  traffic.backward_weight = std::move(weight);
+  if (overlaps_) {
+    const ChunkCost& chunk = chunks_[stage];
+    const double slowdown = overlapped_slowdown(job_);
+    const double input_s = backward_input_s(chunk);
+    const double weight_s = total_seconds(chunk.backward_weight);
+    stretch_units(traffic.forward, total_seconds(chunk.forward), slowdown);
+    stretch_units(traffic.backward, input_s + weight_s, slowdown);
+    stretch_units(traffic.backward_input, input_s, slowdown);
+    stretch_units(traffic.backward_weight, weight_s, slowdown);
+  }
+  traffic.first_forward = traffic.forward;
+  traffic.last_backward = traffic.backward;
+  traffic.last_backward_weight = traffic.backward_weight;
+}
+
+// A stage's first forward cannot start before the forwards of the stages before it are through. By
+// then most gathers are.
+void DataParallel::stretch_first_forwards() {
+  const double slowdown = overlapped_slowdown(job_);
+  if (slowdown <= 0) return;
+  std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers
+  for (int s = 0; s < job_.layout.stages(); ++s)
+    end_s[rank_of_[s]] += gather_s(stage(s).first_forward);
+  std::vector<double> channel_s(job_.layout.pp, 0);
+  double earliest_s = 0;
+  for (int s = 0; s < job_.layout.stages(); ++s) {
+    const int rank = rank_of_[s];
+    const double forward_s = total_seconds(chunks_[s].forward);
+    const double gathers_s = gather_s(stage(s).first_forward);
+    if (earliest_s < end_s[rank]) {
+      StageTraffic own = stage(s);
+      stretch_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
+                       slowdown);
+      of_stage_[s] = static_cast<int>(traffic_.size());
+      traffic_.push_back(std::move(own));
+    }
+    channel_s[rank] += gathers_s;
+    earliest_s += forward_s;
+  }
+}
+
+}  // namespace windtunnel

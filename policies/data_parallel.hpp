@@ -1,0 +1,124 @@
+// What data parallelism puts between and beside the actions of a pipeline rank: which parameters
+// are gathered before which piece of an action, which gradients are reduced behind it. The Plan
+// (pipeline_rank) and the closed form (iteration_estimate) both read it.
+//
+// Gather: all-gather of weights over the shard group. Reduce: reduce-scatter of gradients over the
+// shard group, then all-reduce of the shard across groups (replica_groups.hpp).
+//   none, zero1   reduced once, in the last backward of a stage, bucket by bucket (Li et al. 2020);
+//                 zero1 gathers the updated weights bucket by bucket under the first forward
+//                 (Rajbhandari et al. 2020, arXiv 1910.02054; Megatron's --overlap-param-gather)
+//   zero2         the same, but gradients are not kept whole: every backward reduces
+//   zero3         layer by layer in every action (FSDP's FULL_SHARD without no_sync: Zhao et al.
+//                 2023, arXiv 2304.11277): gathered before forward and again before backward,
+//                 reduced behind the backward of the layer. Embedding and head are in the outermost
+//                 unit: gathered before the first layer, kept until the backward is through,
+//                 reduced last. Two units are gathered at once, the one that runs and the next
+//                 (limit_all_gathers), so a gather waits for the last piece but one; it goes before
+//                 the reduction of the last piece (BACKWARD_PRE). All on one stream, in order.
+// Without overlap the collectives stand between the actions (zero3: between the layers), and one
+// waits for all.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/chunk_cost.hpp"
+#include "models/collective.hpp"
+#include "models/job.hpp"
+#include "policies/gradient_overlap.hpp"
+#include "policies/replica_groups.hpp"
+
+namespace windtunnel {
+
+struct Transfer {
+  ReplicaAxis axis = ReplicaAxis::dense_shard;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  double bytes = 0;
+  double seconds = 0;  // on an idle network
+};
+
+// Part of an action: `share` of its cost, times `stretch` because collectives run beside it and
+// take SMs and memory bandwidth from it.
+struct Piece {
+  double share = 1;
+  double stretch = 1;
+  std::vector<Transfer> gathers;
+  std::vector<Transfer> reductions;
+};
+using Pieces = std::vector<Piece>;
+
+struct StageTraffic {
+  Pieces first_forward;  // of an iteration
+  Pieces forward;
+  Pieces backward;
+  Pieces backward_input;
+  Pieces backward_weight;
+  // That complete the gradients.
+  Pieces last_backward;
+  Pieces last_backward_weight;
+  std::vector<Transfer> at_end;  // reductions after all actions
+};
+
+class DataParallel {
+ public:
+  DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
+               const std::vector<int>& rank_of_stage);
+
+  // Replicas are more than one.
+  bool active() const { return active_; }
+  bool overlaps() const { return overlaps_; }
+  // The gathers of the first forward are issued when the iteration starts; otherwise each in its
+  // turn.
+  bool gathers_early() const { return job_.layout.sharding != Sharding::zero3; }
+
+  const StageTraffic& stage(int stage) const { return traffic_[of_stage_[stage]]; }
+  // Stages with equal numbers have equal traffic.
+  int traffic_number(int stage) const { return of_stage_[stage]; }
+  const GroupLattice& lattice(ReplicaAxis axis) const { return lattice_[int(axis)]; }
+  const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
+  // What the times of the pipeline rank's collectives rest on; without any, of the norm's.
+  Origin origin(int pp) const;
+  // Parameters of a pipeline rank that one GPU updates.
+  double updated_parameters(int pp) const;
+
+ private:
+  struct Amount {
+    double dense = 0;
+    double experts = 0;
+  };
+  // Part of a stage in the order of the backward pass.
+  struct Cut {
+    double share = 0;
+    Amount amount;
+    Amount root;  // embedding and head, under zero3
+  };
+  void add(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+           std::vector<Transfer>& to) const;
+  void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const;
+  void add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const;
+  StageTraffic make(int stage, int first_layer, int layers) const;
+  std::vector<Cut> cut_by_bucket(const std::vector<StageTensor>& tensors) const;
+  std::vector<Cut> cut_by_layer(const std::vector<StageTensor>& tensors) const;
+  void add_whole(int stage, StageTraffic& traffic) const;
+  void add_buckets(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const;
+  void add_units(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const;
+  void stretch_first_forwards();
+
+  const Job& job_;
+  const std::vector<ChunkCost>& chunks_;
+  const std::vector<int>& rank_of_;
+  bool active_ = false;
+  bool overlaps_ = false;
+  std::array<GroupLattice, kReplicaAxes> lattice_;
+  std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
+  std::vector<StageTraffic> traffic_;
+  std::vector<int> of_stage_;  // [stage] -> index into traffic_
+};
+
+// Bytes of a parameter's gradient on the network.
+double reduce_bytes_per_parameter(const Job& job);
+
+// By how much kernels are slowed down while a collective runs on their GPU.
+double overlapped_slowdown(const Job& job);
+
+}  // namespace windtunnel

@@ -1,0 +1,173 @@
+#include "policies/replica_groups.hpp"
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+GroupLattice lattice(int members, int stride, int count) {
+  return {stride, count, stride, members / (stride * count)};
+}
+
+// Whether the groups of the lattice are one another moved by whole nodes, except for NICs: then a
+// lane per node shows all.
+bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int nics = cluster.node.nics;
+  const int span = lattice.stride * lattice.count;
+  if (first % gpus != 0 || nics < 1 || gpus % nics != 0) return false;
+  if (lattice.stride % gpus == 0) return lattice.lanes % gpus == 0;
+  return gpus % lattice.stride == 0 && lattice.lanes == lattice.stride &&
+         (span % gpus == 0 || gpus % span == 0);
+}
+
+// A shape of one pod, whole nodes apart.
+GroupShape shape_in_pod(int count, int per_node, int per_nic, int pod_nodes) {
+  GroupShape shape;
+  shape.members = count;
+  shape.members_per_node = per_node;
+  shape.nodes = count / per_node;
+  shape.pods = 1;
+  shape.smallest_pod_nodes = pod_nodes;
+  shape.members_per_nic = per_nic;
+  return shape;
+}
+
+double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
+  double factor = 1;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node < first_node || degraded.node > last_node) continue;
+    const int nic = degraded.node * cluster.node.nics + degraded.nic;
+    factor = std::min(factor, nic_factor(cluster, nic));
+  }
+  return factor;
+}
+
+GroupShape worst_of_all(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  WorstShape worst(cluster);
+  for (int group = 0; group < lattice.groups(); ++group) worst.add(lattice.members(first, group));
+  return worst.shape();
+}
+
+GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int per_node = lattice.stride >= gpus ? 1 : std::min(lattice.count, gpus / lattice.stride);
+  const int gpus_per_nic = gpus / cluster.node.nics;
+  const int per_nic = std::min(std::max(1, gpus_per_nic / lattice.stride), per_node);
+  const int nodes = lattice.count / per_node;
+  const int node_step = std::max(1, lattice.stride / gpus);
+  const int pod_nodes = nodes_of_pod(cluster, 0);
+  const int last_pod = pod_of(cluster, cluster.gpus() - 1);
+  std::vector<int> seen;  // places in a pod where a group that leaves its pod started
+  GroupShape worst;
+  bool empty = true;
+  for (int block = 0; block < lattice.blocks; ++block) {
+    for (int lane = 0; lane < lattice.lanes; lane += gpus) {
+      const int start = first + block * lattice.stride * lattice.count + lane;
+      const int node = cluster.node_of(start);
+      const int first_pod = node / pod_nodes;
+      const int end_pod = (node + (nodes - 1) * node_step) / pod_nodes;
+      GroupShape shape;
+      if (first_pod == end_pod) {
+        shape = shape_in_pod(lattice.count, per_node, per_nic, nodes_of_pod(cluster, first_pod));
+      } else {
+        // The last pod may be smaller than the others.
+        if (end_pod < last_pod) {
+          if (std::ranges::find(seen, node % pod_nodes) != seen.end()) continue;
+          seen.push_back(node % pod_nodes);
+        }
+        std::vector<std::int32_t> one_per_node(nodes);
+        for (int n = 0; n < nodes; ++n) one_per_node[n] = (node + n * node_step) * gpus;
+        shape = group_shape(one_per_node, cluster);
+        shape.members = lattice.count;
+        shape.members_per_node = per_node;
+        shape.members_per_nic = per_nic;
+        shape.nic_factor = 1;
+      }
+      worst = empty ? shape : worse(worst, shape);
+      empty = false;
+    }
+  }
+  const int last =
+      lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
+  worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
+  return worst;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
+  std::vector<std::int32_t> ranks(count);
+  for (int i = 0; i < count; ++i) ranks[i] = first + start_of(group) + i * stride;
+  return ranks;
+}
+
+GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  const int replicas = layout.cp * layout.dp;
+  int shard = 1;  // ranks of equal tp that share one copy
+  if (layout.sharding != Sharding::none) {
+    shard = layout.shard_ranks > 0 ? layout.shard_ranks : replicas;
+  }
+  const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
+  switch (axis) {
+    case ReplicaAxis::dense_shard:
+      return lattice(members, layout.tp, shard);
+    case ReplicaAxis::dense_across:
+      return lattice(members, region, replicas / shard);
+    case ReplicaAxis::expert_shard:
+      // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
+      return lattice(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
+    case ReplicaAxis::expert_across:
+      return region % layout.ep == 0 ? lattice(members, region, members / region)
+                                     : lattice(members, layout.ep, members / layout.ep);
+  }
+  return {};
+}
+
+GroupLattice embedding_groups(const Layout& layout) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  return {(layout.pp - 1) * members, 2, members, 1};
+}
+
+GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  if (lattice.count == 1) return {};
+  const GroupShape worst = regular(lattice, first, cluster)
+                               ? worst_of_regular(lattice, first, cluster)
+                               : worst_of_all(lattice, first, cluster);
+  return among_concurrent(worst, cluster.node);
+}
+
+GroupShape world_shape(const Cluster& cluster) {
+  const NodeSpec& node = cluster.node;
+  const bool pods = pod_of(cluster, cluster.gpus() - 1) > 0;
+  GroupShape shape;
+  shape.members = cluster.gpus();
+  shape.members_per_node = node.gpus;
+  shape.nodes = cluster.nodes;
+  shape.smallest_pod_nodes = cluster.nodes;
+  shape.fabric_hops = pods ? 3 : 1;
+  shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
+  shape.nic_factor = worst_nic_factor(cluster, 0, cluster.nodes - 1);
+  return shape;
+}
+
+MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  MessageWay way;
+  // Whole nodes: their first GPUs show the way of all.
+  const int step = members % cluster.node.gpus == 0 ? cluster.node.gpus : 1;
+  for (int m = 0; m < members; m += step) {
+    const int from = from_pp * members + m;
+    const int to = to_pp * members + m;
+    way.in_node &= cluster.node_of(from) == cluster.node_of(to);
+    way.hops = std::max(way.hops, switch_hops(cluster, from, to));
+    if (!way.in_node && way.hops == 3) break;  // it gets no longer
+  }
+  return way;
+}
+
+}  // namespace windtunnel
