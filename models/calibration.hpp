@@ -28,8 +28,10 @@ struct Calibration {
   Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
   Parameter kernel_launch_s;          // per kernel, not hidden
   Parameter host_launch_s;            // CPU time per operation of the model, small kernels included
-  // Share of isolated kernels' speed that a training step sustains: clocks under the power limit,
-  // variation between GPUs, small kernels that are not listed.
+  // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
+  Parameter host_run_ahead;
+  // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
+  // power limit, variation between GPUs.
   Parameter kernel_sustained;
   Parameter optimizer_bytes;  // HBM bytes moved per parameter by the optimizer step
 

@@ -114,7 +114,7 @@ class BlockCoster {
         }
       }
     }
-    count_launches(ops, recomputed.size(), cost);
+    add_host(ops, recomputed, cost);
     return cost;
   }
 
@@ -123,7 +123,7 @@ class BlockCoster {
     BlockCost cost = compute(ops);
     add_reduction(model_.hidden, cost.forward);
     add_gather(activation_bytes(model_.hidden), cost.backward_weight);
-    count_launches(ops, 0, cost);
+    add_host(ops, {}, cost);
     return cost;
   }
 
@@ -138,29 +138,58 @@ class BlockCoster {
     }
     add_column_parallel({"logits", static_cast<double>(model_.hidden)},
                         activation_bytes(model_.hidden), ops, cost.backward_input);
-    count_launches(ops, 0, cost);
+    add_host(ops, {}, cost);
     return cost;
   }
 
  private:
-  // A GPU that is through with a block before the host has launched it waits. Whether the host runs
-  // ahead is decided per block and direction: between them frameworks synchronise (loss, pipeline
-  // messages, gradient hooks).
-  void count_launches(const PassOps& ops, std::size_t recomputed, BlockCost& cost) const {
-    if (job_.software.cuda_graphs) return;
-    const double collectives = layout_.tp > 1 ? 2 : 0;
-    wait_for_host(cost.forward, static_cast<double>(ops.forward.size()) + collectives);
-    const std::size_t backward =
-        ops.backward_input.size() + ops.backward_weight.size() + recomputed;
-    wait_for_host(cost.backward_input, static_cast<double>(backward) + collectives,
-                  total_seconds(cost.backward_weight) + total_seconds(cost.recompute));
+  // What the host adds in one direction: `gpu_s` are the times of the kernels that it launches one
+  // after the other, collectives among them. With a queue that never empties the GPU waits only
+  // where the host takes longer for all of them than it does; without one, for every kernel that is
+  // shorter than its launch. Frameworks are in between: between blocks they synchronise (loss,
+  // pipeline messages, gradient hooks).
+  double host_wait_s(const std::vector<double>& gpu_s) const {
+    const double launch_s = calibration_.host_launch_s.value;
+    double ahead_s = 0;
+    double each_s = 0;
+    for (const double seconds : gpu_s) {
+      ahead_s += launch_s - seconds;
+      each_s += std::max(0.0, launch_s - seconds);
+    }
+    ahead_s = std::max(0.0, ahead_s);
+    return each_s + calibration_.host_run_ahead.value * (ahead_s - each_s);
   }
 
-  // `hidden_s`: what the GPU has to do besides `parts` in the same direction.
-  void wait_for_host(std::vector<CostPart>& parts, double launches, double hidden_s = 0) const {
-    const Parameter& launch = calibration_.host_launch_s;
-    add(parts, Category::host, launch.origin,
-        launches * launch.value - total_seconds(parts) - hidden_s);
+  void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const {
+    if (job_.software.cuda_graphs) return;
+    std::vector<double> forward_s;
+    std::vector<double> backward_s;
+    for (const Op& op : ops.forward) forward_s.push_back(cost_of(op).seconds);
+    for (const auto* list : {&recomputed, &ops.backward_input, &ops.backward_weight}) {
+      for (const Op& op : *list) backward_s.push_back(cost_of(op).seconds);
+    }
+    const Origin origin = calibration_.host_launch_s.origin;
+    const double exposed_forward_s = exposed_s(cost.forward) / kCollectives;
+    const double exposed_backward_s = exposed_s(cost.backward_input) / kCollectives;
+    if (exposed_forward_s > 0) forward_s.insert(forward_s.end(), kCollectives, exposed_forward_s);
+    if (exposed_backward_s > 0) {
+      backward_s.insert(backward_s.end(), kCollectives, exposed_backward_s);
+    }
+    add(cost.forward, Category::host, origin, host_wait_s(forward_s));
+    add(cost.backward_input, Category::host, origin, host_wait_s(backward_s));
+  }
+
+  // Collectives of a layer and direction, for the host's count.
+  static constexpr int kCollectives = 2;
+
+  static double exposed_s(const std::vector<CostPart>& parts) {
+    double seconds = 0;
+    for (const CostPart& part : parts) {
+      const bool compute =
+          part.category == Category::forward || part.category == Category::backward;
+      seconds += compute ? 0 : part.seconds;
+    }
+    return seconds;
   }
 
   PassOps ops_of(Block block) const {

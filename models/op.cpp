@@ -32,6 +32,11 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
     case Pass::backward_weight:
       append_second_half(job, s, pass, ops);
       append_attention(job, s, pass, ops);
+      // Sums over the rows of the four output gradients.
+      if (job.model.biases) {
+        const double columns = s.q + s.k + s.v + s.up + 2 * s.hidden;
+        ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
+      }
       break;
   }
   return ops;
@@ -53,10 +58,12 @@ std::vector<Op> embedding_ops(const TransformerSpec& model, Pass pass, const Sha
   return {memory_op("lookup", (s.e + s.gradient) * elements)};
 }
 
-// Bytes per logit of Megatron-LM's unfused vocab_parallel_cross_entropy, fp32 after the cast.
-// Forward: cast (e + 4), maximum (4), subtract (8), exponential (8), sum (4), divide (8);
-// backward: scale in place (8), cast (4 + e).
-double cross_entropy_bytes(Pass pass, double e) {
+// Bytes per logit. Fused: read for maximum and sum, gradient written in place. Unfused, as
+// Megatron-LM's vocab_parallel_cross_entropy, fp32 after the cast: forward cast (e + 4), maximum
+// (4), subtract (8), exponential (8), sum (4), divide (8); backward scale in place (8), cast (4 +
+// e).
+double cross_entropy_bytes(bool fused, Pass pass, double e) {
+  if (fused) return pass == Pass::forward ? e : 2 * e;
   return pass == Pass::forward ? e + 4 + 4 + 8 + 8 + 4 + 8 : 8 + 4 + e;
 }
 
@@ -66,7 +73,8 @@ std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
   if (pass == Pass::backward_weight) return {logits};
   const Op norm = norm_op("final norm", pass, s);
   const Op loss =
-      memory_op("cross entropy", cross_entropy_bytes(pass, s.e) * s.tokens * s.vocabulary);
+      memory_op("cross entropy",
+                cross_entropy_bytes(job.software.fused_loss, pass, s.e) * s.tokens * s.vocabulary);
   if (pass == Pass::forward) return {norm, logits, loss};
   return {loss, logits, norm};
 }
@@ -94,7 +102,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block) {
   std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
   if (job.model.attention == AttentionKernel::unfused) {
     append_unfused_forward(job.model, s, ops);
-    ops.pop_back();  // the context product: its output is kept
+    ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
   }
   ops.push_back(norm_op("norm 2", Pass::forward, s));
   append_activations(job, block, Pass::forward, s, ops);

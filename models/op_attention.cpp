@@ -56,6 +56,7 @@ void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::
   ops.push_back(memory_op("softmax", 3 * s.e * scores));
   ops.push_back(attention_gemm_op("scores (queries)", s.queries, s.query_dim, s.keys, s));
   ops.push_back(attention_gemm_op("scores (keys)", s.keys, s.query_dim, s.queries, s));
+  ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * (s.q + s.k + s.v + s.context)));
 }
 
 void append_core(const TransformerSpec& model, const Shard& s, Pass pass, std::vector<Op>& ops) {
@@ -132,6 +133,8 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
   ops.push_back(memory_op("softmax", 2 * s.e * scores));
   if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
   ops.push_back(attention_gemm_op("context", s.queries, s.value_dim, s.keys, s));
+  // From heads first to tokens first; backward also q, k and v go into one tensor.
+  ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * s.context));
 }
 
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {

@@ -141,7 +141,10 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
       checked_peak(gpu, in_bf16 ? Precision::bf16 : op.precision.value_or(precision));
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
-  return compute.seconds > memory.seconds ? compute : memory;
+  // Clocks fall under load, memory does not slow down with them.
+  const double compute_s = compute.seconds / c.kernel_sustained.value;
+  if (compute_s <= memory.seconds) return memory;
+  return {compute_s, weakest(compute.origin, c.kernel_sustained.origin)};
 }
 
 }  // namespace
@@ -154,9 +157,8 @@ OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
   const OpCost roof = roofline(op, gpu, precision, calibration);
   const Parameter& launch = calibration.kernel_launch_s;
-  const double seconds = launch.value + roof.seconds / calibration.kernel_sustained.value;
-  const Origin origin = weakest(roof.origin, calibration.kernel_sustained.origin);
-  return {seconds, with_correction(origin, launch, launch.value / seconds)};
+  const double seconds = launch.value + roof.seconds;
+  return {seconds, with_correction(roof.origin, launch, launch.value / seconds)};
 }
 
 }  // namespace windtunnel

@@ -1,11 +1,11 @@
 // The time of one kernel: a roofline (Williams et al. 2009) whose compute roof depends on shape.
 //
-// GEMM: launch + max(padded FLOPs / (peak * efficiency), bytes at the memory roof). The output is
-// cut into tiles, the tiles into waves over the SMs (NVIDIA, "Matrix Multiplication Background
-// User's Guide": tile and wave quantisation), and a tile's inner loop pays a constant start and
-// end, k -> k + k_half (Hockney's half-performance length). Of the tiles that a library offers
-// (the largest, and its halves with their poorer reuse) and of splitting k over more blocks with
-// the partial sums passing through memory (CUTLASS split-K) the cheapest is taken, as cuBLAS'
+// GEMM: launch + max(padded FLOPs / (peak * efficiency * sustained), bytes at the memory roof). The
+// output is cut into tiles, the tiles into waves over the SMs (NVIDIA, "Matrix Multiplication
+// Background User's Guide": tile and wave quantisation), and a tile's inner loop pays a constant
+// start and end, k -> k + k_half (Hockney's half-performance length). Of the tiles that a library
+// offers (the largest, and its halves with their poorer reuse) and of splitting k over more blocks
+// with the partial sums passing through memory (CUTLASS split-K) the cheapest is taken, as cuBLAS'
 // heuristics aim to.
 // Attention (fused): FLOPs / (peak * efficiency * s / (s + s_half)), the shape of the throughput
 // curves over the sequence length s in Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv
