@@ -78,6 +78,7 @@ double reduce_bytes_per_parameter(const Job& job) {
 
 namespace {
 
+// 0 as long as calibrations do not have it.
 template <typename Fields>
 double slowdown_in(const Fields& calibration) {
   if constexpr (requires { calibration.overlap_slowdown; }) {
@@ -94,11 +95,12 @@ double overlapped_slowdown(const Job& job) {
 }
 
 DataParallel::DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
-                           const std::vector<int>& rank_of_stage)
+                           const std::vector<int>& rank_of_stage, double slowdown)
     : job_(job),
       chunks_(chunks),
       rank_of_(rank_of_stage),
       overlaps_(job.communication.overlap == GradientOverlap::bucketed),
+      slowdown_(slowdown),
       shape_(job.layout.pp) {
   const Layout& layout = job.layout;
   const int members = layout.ranks() / layout.pp;
@@ -259,7 +261,6 @@ void DataParallel::add_whole(int stage, StageTraffic& traffic) const {
 void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
                                StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
-  const double slowdown = overlapped_slowdown(job_);
   const double weight_s = total_seconds(chunks_[stage].backward_weight);
   Pieces pieces(cuts.size());
   for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -267,8 +268,8 @@ void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
     add_reductions(pp, cuts[i].amount, pieces[i].reductions);
   }
   traffic.last_backward_weight = traffic.last_backward = pieces;
-  stretch_buckets(traffic.last_backward, backward_input_s(chunks_[stage]) + weight_s, slowdown);
-  stretch_buckets(traffic.last_backward_weight, weight_s, slowdown);
+  stretch_buckets(traffic.last_backward, backward_input_s(chunks_[stage]) + weight_s, slowdown_);
+  stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
   if (job_.layout.sharding == Sharding::zero2) {
     traffic.backward = traffic.last_backward;
     traffic.backward_weight = traffic.last_backward_weight;
@@ -307,13 +308,12 @@ void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraff
   traffic.backward_weight = std::move(weight);
   if (overlaps_) {
     const ChunkCost& chunk = chunks_[stage];
-    const double slowdown = overlapped_slowdown(job_);
     const double input_s = backward_input_s(chunk);
     const double weight_s = total_seconds(chunk.backward_weight);
-    stretch_units(traffic.forward, total_seconds(chunk.forward), slowdown);
-    stretch_units(traffic.backward, input_s + weight_s, slowdown);
-    stretch_units(traffic.backward_input, input_s, slowdown);
-    stretch_units(traffic.backward_weight, weight_s, slowdown);
+    stretch_units(traffic.forward, total_seconds(chunk.forward), slowdown_);
+    stretch_units(traffic.backward, input_s + weight_s, slowdown_);
+    stretch_units(traffic.backward_input, input_s, slowdown_);
+    stretch_units(traffic.backward_weight, weight_s, slowdown_);
   }
   traffic.first_forward = traffic.forward;
   traffic.last_backward = traffic.backward;
@@ -323,8 +323,7 @@ void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraff
 // A stage's first forward cannot start before the forwards of the stages before it are through. By
 // then most gathers are.
 void DataParallel::stretch_first_forwards() {
-  const double slowdown = overlapped_slowdown(job_);
-  if (slowdown <= 0) return;
+  if (slowdown_ <= 0) return;
   std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers
   for (int s = 0; s < job_.layout.stages(); ++s)
     end_s[rank_of_[s]] += gather_s(stage(s).first_forward);
@@ -337,7 +336,7 @@ void DataParallel::stretch_first_forwards() {
     if (earliest_s < end_s[rank]) {
       StageTraffic own = stage(s);
       stretch_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
-                       slowdown);
+                       slowdown_);
       of_stage_[s] = static_cast<int>(traffic_.size());
       traffic_.push_back(std::move(own));
     }

@@ -61,8 +61,9 @@ struct StageTraffic {
 
 class DataParallel {
  public:
+  // Keeps references. `slowdown`: overlapped_slowdown(job).
   DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
-               const std::vector<int>& rank_of_stage);
+               const std::vector<int>& rank_of_stage, double slowdown);
 
   // Replicas are more than one.
   bool active() const { return active_; }
@@ -109,6 +110,7 @@ class DataParallel {
   const std::vector<int>& rank_of_;
   bool active_ = false;
   bool overlaps_ = false;
+  double slowdown_ = 0;
   std::array<GroupLattice, kReplicaAxes> lattice_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
   std::vector<StageTraffic> traffic_;

@@ -121,7 +121,7 @@ class Estimator {
       : job_(job),
         layout_(job.layout),
         prepared_(prepared),
-        data_(job, prepared.chunks, prepared.schedule.rank_of_stage),
+        data_(job, prepared.chunks, prepared.schedule.rank_of_stage, overlapped_slowdown(job)),
         costs_(stage_costs(prepared.chunks)) {
     const int members = layout_.ranks() / layout_.pp;
     slowdown_.assign(layout_.pp, 1);

@@ -485,7 +485,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       schedule(the_schedule),
       chunks(costs),
       options(the_options),
-      data_parallel(job, chunks, schedule.rank_of_stage),
+      data_parallel(job, chunks, schedule.rank_of_stage, overlapped_slowdown(job)),
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks)),
       members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
 

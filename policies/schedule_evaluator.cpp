@@ -86,16 +86,27 @@ struct SpecialActions {
   const Action* last_backward = nullptr;
 };
 
+// Looks from both ends of the lists, no further than it must.
 std::vector<SpecialActions> special_actions(const Schedule& schedule) {
   std::vector<SpecialActions> special(schedule.stages());
-  for (const auto& actions : schedule.actions) {
-    for (const Action& action : actions) {
-      SpecialActions& of_stage = special[action.stage];
-      if (action.kind == ActionKind::forward) {
-        if (of_stage.first_forward == nullptr) of_stage.first_forward = &action;
-      } else if (action.kind != ActionKind::backward_input) {
-        of_stage.last_backward = &action;
-      }
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    const auto& actions = schedule.actions[rank];
+    const auto stages = std::ranges::count(schedule.rank_of_stage, rank);
+    auto missing = stages;
+    for (auto at = actions.begin(); at != actions.end() && missing > 0; ++at) {
+      const Action*& first = special[at->stage].first_forward;
+      if (at->kind != ActionKind::forward || first != nullptr) continue;
+      first = &*at;
+      --missing;
+    }
+    missing = stages;
+    for (auto at = actions.rbegin(); at != actions.rend() && missing > 0; ++at) {
+      const bool completes =
+          at->kind == ActionKind::backward || at->kind == ActionKind::backward_weight;
+      const Action*& last = special[at->stage].last_backward;
+      if (!completes || last != nullptr) continue;
+      last = &*at;
+      --missing;
     }
   }
   return special;

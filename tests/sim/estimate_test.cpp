@@ -1,0 +1,161 @@
+// The closed form of a step against the Plan that the engine executes, over random jobs: two
+// implementations of the same rules, one of which knows nothing of tasks and the other nothing of
+// max-plus algebra.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/random.hpp"
+#include "models/iteration_report.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "policies/iteration_plan.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::spec;
+
+template <typename T>
+T pick(RandomStream& random, std::initializer_list<T> values) {
+  return values.begin()[random.below(values.size())];
+}
+
+Calibration busy_calibration(RandomStream& random) {
+  Calibration calibration = testing::ideal_calibration();
+  calibration.nvlink_latency_s = spec(2e-6);
+  calibration.nic_latency_s = spec(6e-6);
+  calibration.collective_launch_s = spec(10e-6);
+  calibration.p2p_launch_s = spec(5e-6);
+  calibration.nvlink_efficiency = spec(0.5 + 0.5 * random.uniform());
+  calibration.nic_efficiency = spec(0.5 + 0.5 * random.uniform());
+  return calibration;
+}
+
+void add_experts(RandomStream& random, Job& job) {
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024, .shared_ffn = 512};
+  job.model.moe.dense_layers = static_cast<int>(random.below(4));
+  const Layout& layout = job.layout;
+  const int members = layout.tp * layout.cp * layout.dp;
+  do {
+    job.layout.ep = 1 << random.below(4);
+  } while (members % job.layout.ep != 0);
+}
+
+Job random_job(RandomStream& random) {
+  const int pp = pick(random, {1, 1, 2, 4});
+  const int vpp = pp > 1 ? pick(random, {1, 1, 2}) : 1;
+  const int tp = pick(random, {1, 2, 4});
+  Job job = testing::small_job(tp, pp, pick(random, {1, 2, 4, 8}), vpp);
+  Layout& layout = job.layout;
+  layout.cp = pick(random, {1, 1, 2});
+  layout.sharding =
+      pick(random, {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});
+  const int replicas = layout.dp * layout.cp;
+  if (layout.sharding != Sharding::none && replicas > 1 && random.below(3) == 0) {
+    layout.shard_ranks = replicas / 2;
+  }
+  const int per_node = pick(random, {4, 8});
+  const int ranks = layout.ranks();
+  const bool whole = ranks % per_node == 0;
+  job.cluster = testing::small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
+  job.cluster.fabric.hop_latency_s = spec(1e-6);
+  if (random.below(3) == 0) job.cluster.fabric.nodes_per_pod = 1 + random.below(4);
+  if (random.below(8) == 0) {
+    job.cluster.slow_nodes = {{static_cast<int>(random.below(job.cluster.nodes)), 1.5}};
+  }
+  job.cluster.node.nic_Bps = spec(pick(random, {12.5e9, 25e9, 50e9}));
+  job.schedule = vpp > 1 ? "interleaved-1f1b" : pick(random, {"1f1b", "gpipe"});
+  const int groups = 1 + static_cast<int>(random.below(3));
+  job.batch.global = layout.dp * (vpp > 1 ? pp * groups : 1 + static_cast<int>(random.below(10)));
+  job.batch.sequence = 1024;
+  job.communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::bucketed, GradientOverlap::bucketed});
+  job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
+  job.communication.fidelity = Fidelity::closed;
+  job.software.reduce_bytes = pick(random, {2.0, 4.0});
+  job.model.tied_embeddings = random.below(2) == 0;
+  if (random.below(3) == 0) add_experts(random, job);
+  job.calibration = busy_calibration(random);
+  return job;
+}
+
+std::string name_of(const Job& job) {
+  const Layout& l = job.layout;
+  return fmt::format(
+      "tp {} cp {} pp {} vpp {} dp {} ep {} zero {} shard {} {} m {} {} bucket {} MB, {} nodes of "
+      "{}, pods of {}, {} slow, nic {}",
+      l.tp, l.cp, l.pp, l.vpp, l.dp, l.ep, int(l.sharding), l.shard_ranks, job.schedule,
+      job.batch.global / l.dp, job.communication.overlap == GradientOverlap::none ? "none" : "over",
+      job.communication.bucket_bytes / 1e6, job.cluster.nodes, job.cluster.node.gpus,
+      job.cluster.fabric.nodes_per_pod, job.cluster.slow_nodes.size(),
+      job.cluster.node.nic_Bps.value / 1e9);
+}
+
+struct Compared {
+  double estimate_s = 0;
+  double engine_s = 0;
+  double error() const { return estimate_s / engine_s - 1; }
+};
+
+Compared compare(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks);
+  validate_plan(plan);
+  const Timeline timeline =
+      execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  const IterationEstimate estimate = estimate_iteration(job, prepared);
+  EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
+              estimate.step_s, 1e-9 * estimate.step_s);
+  EXPECT_NEAR(std::accumulate(estimate.origin_s.begin(), estimate.origin_s.end(), 0.0),
+              estimate.step_s, 1e-9 * estimate.step_s);
+  return {estimate.step_s, foreground_end_s(plan, timeline, 0)};
+}
+
+// Where nothing is approximated: collectives in closed form, messages that leave a NIC to one flow
+// at a time.
+TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
+  double worst = 0;
+  std::string worst_job;
+  for (int i = 0; i < 400; ++i) {
+    RandomStream random(1, RandomPurpose::test, i);
+    const Job job = random_job(random);
+    const double error = std::abs(compare(job).error());
+    EXPECT_LT(error, 1e-6) << i << ": " << name_of(job);
+    if (error < worst) continue;
+    worst = error;
+    worst_job = name_of(job);
+  }
+  fmt::print("400 jobs, worst {:.1e}: {}\n", worst, worst_job);
+}
+
+// Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
+// estimate does not.
+TEST(Estimate, StaysNearTheEngineUnderContention) {
+  std::vector<double> errors;
+  double worst = 0;
+  std::string worst_job;
+  for (int i = 0; i < 200; ++i) {
+    RandomStream random(2, RandomPurpose::test, i);
+    Job job = random_job(random);
+    job.communication.fidelity = Fidelity::automatic;
+    const double error = compare(job).error();
+    errors.push_back(std::abs(error));
+    if (errors.back() < worst) continue;
+    worst = errors.back();
+    worst_job = fmt::format("{:+.4f} {}", error, name_of(job));
+  }
+  std::ranges::sort(errors);
+  const double median = errors[errors.size() / 2];
+  fmt::print("200 jobs, median {:.1e}, p90 {:.4f}, worst {}\n", median, errors[180], worst_job);
+  EXPECT_LT(median, 0.003);
+  EXPECT_LT(errors[180], 0.01);
+  EXPECT_LT(worst, 0.05) << worst_job;
+}
+
+}  // namespace
+}  // namespace windtunnel
