@@ -172,6 +172,39 @@ TEST(ScheduleEvaluator, TwoRanksByHand) {
   EXPECT_EQ(evaluation.peak_activation, (std::vector<double>{6, 4}));
 }
 
+// GPipe, two ranks, two micro-batches, F = 1, B = 2, messages of 3 that leave one after the other:
+//   rank 0: F0 0-1, F1 1-2; sends until 4 and 7
+//   rank 1: F0 4-5, F1 7-8, B1 8-10, B0 10-12; sends until 13 and 16
+//   rank 0: B1 13-15, B0 16-18
+TEST(ScheduleEvaluator, MessagesQueue) {
+  const Schedule schedule = generate_schedule("gpipe", 2, 2, 1);
+  const std::vector<StageCost> stages = {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
+  const auto queued = evaluate_schedule(schedule, stages, BoundarySeconds{3, 3}, nullptr);
+  EXPECT_EQ(queued.makespan_s, 18);
+  EXPECT_EQ(queued.busy_s, (std::vector<double>{6, 6}));
+}
+
+// One rank, F = 2, B = 4 in two pieces, each piece with a reduction of 3 behind it: they end at
+// 4 + 3 and at 7 + 3 in place of 6 + 3.
+TEST(ScheduleEvaluator, CollectivesRunBeside) {
+  const Schedule schedule = generate_schedule("1f1b", 1, 1, 1);
+  constexpr double kNever = ActionMap::kNever;
+  ActionMap plain;
+  plain.later_s = {
+      {{0, kNever, kNever, kNever}, {kNever, 2, kNever, kNever}, {kNever, kNever, 0, kNever}}};
+  StageMaps maps;
+  maps.first_forward = plain;
+  maps.last_backward.later_s = {
+      {{kNever, 2, kNever, kNever}, {kNever, 4, kNever, kNever}, {kNever, 5, 3, kNever}}};
+  maps.last_backward.reduce_s = 3;
+  const CollectivesBeside beside{{&maps}, {0}, true};
+  std::vector<double> ends_s;
+  const auto evaluation =
+      evaluate_schedule(schedule, {{2, 2, 2, 1, 0}}, BoundarySeconds{0}, &beside, &ends_s);
+  EXPECT_EQ(evaluation.makespan_s, 6);
+  EXPECT_EQ(ends_s, std::vector<double>{10});
+}
+
 TEST(ScheduleEvaluator, SplitBackwardKeepsItsPartUntilW) {
   Schedule schedule = generate_schedule("1f1b", 1, 2, 1);
   schedule.actions[0] = {{ActionKind::forward, 0, 0},         {ActionKind::backward_input, 0, 0},
