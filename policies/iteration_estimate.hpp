@@ -1,6 +1,9 @@
-// The step time and the memory of a job in closed form: the schedule evaluated without a network,
-// collectives on an idle network, what overlaps hidden. About a millisecond, for searches, fits and
-// validation; the engine (sim/engine) adds contention, and agrees where there is none.
+// The step time and the memory of a job in closed form: the schedule evaluated with a time per
+// message and with the collectives of data parallelism (data_parallel.hpp) beside it, all on an
+// idle network. A tenth of a millisecond, for searches, fits and validation. The engine
+// (sim/engine) adds contention and equals it where there is none. With pipeline stages, p, and
+// micro-batches, m, the bubble is that of Narayanan et al. 2021 (arXiv 2104.04473), (p - 1) / m of
+// the work, for equal stages.
 #pragma once
 
 #include <array>
@@ -25,7 +28,8 @@ PreparedIteration prepare_iteration(const Job& job);
 
 struct IterationEstimate {
   double step_s = 0;
-  // Of the rank that decides; sums to step_s, the pipeline's bubble counted under pp.
+  // Of the rank that decides; sums to step_s. pp: the bubble and what messages add to it, without
+  // data parallelism; dp: what that adds, gathers, reductions, norm and slowed kernels.
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // the same by origin
 };
