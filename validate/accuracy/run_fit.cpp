@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <map>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/fit.hpp"
+#include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {
@@ -91,31 +89,6 @@ std::vector<Axis> free_axes(const Calibration& prior, const FitOptions& options)
 
 double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : predict(job).step_s;
-}
-
-// work(i) for each i below `count`; every i writes its own results, so threads do not show. Throws
-// what the first i that failed threw.
-void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work) {
-  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::exception_ptr> failures(count);
-  std::atomic<size_t> next{0};
-  const auto drain = [&] {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < threads && static_cast<size_t>(i) < count; ++i) helpers.emplace_back(drain);
-    drain();
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
 }
 
 // log(predicted / measured) of one row at each point; not a number where there is no prediction.

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kHeader =
+    "source,model,layers,hidden,heads,seq,vocab,global_batch,micro_batch,gpus,gpu_type,tp,pp,dp,"
+    "recompute,precision,iter_time_s,note\n";
+
+std::string row(int layers, int hidden, int gpus, int tp, double step_s, const char* gpu) {
+  const int dp = gpus / tp;
+  return "test," + std::to_string(layers) + "L," + std::to_string(layers) + "," +
+         std::to_string(hidden) + ",16,2048,51200," + std::to_string(16 * dp) + ",2," +
+         std::to_string(gpus) + "," + gpu + "," + std::to_string(tp) + ",1," + std::to_string(dp) +
+         ",none,bf16," + std::to_string(step_s) + ",\n";
+}
+
+// A third of an A100's peak, plus a row of another kind and one without a time.
+std::string rows_file(const std::string& folder) {
+  const std::string path = folder + "/rows.csv";
+  std::ofstream out(path);
+  out << kHeader;
+  for (const int layers : {12, 24}) {
+    for (const int hidden : {2048, 3072}) {
+      for (const int gpus : {8, 16}) {
+        const double flops = 16 * 2048.0 * 72 * layers * hidden * hidden;
+        out << row(layers, hidden, gpus, 2, flops / 2 / (312e12 / 3), "A100-SXM4-80GB");
+      }
+    }
+  }
+  out << row(24, 2048, 8, 2, 1, "H100-SXM-80GB");
+  out << "test,24L,24,2048,16,2048,51200,128,2,8,A100-SXM4-80GB,2,1,4,none,bf16,,\n";
+  return path;
+}
+
+TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
+  const std::string folder = scratch_folder("calibrate");
+  const std::string rows = rows_file(folder), out = folder + "/mine.yaml";
+  const std::string command = "calibrate --from " + rows + " --gpu a100-80 --out " + out;
+  const ProgramResult first = run_program(command + " --json");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto document = nlohmann::json::parse(first.out);
+  EXPECT_EQ(document.at("rows"), 8);
+  EXPECT_EQ(document.at("other_rows"), 1);
+  EXPECT_EQ(document.at("base"), "a100-published");
+  ASSERT_EQ(document.at("unusable").size(), 1u);
+  EXPECT_LT(document.at("median_ape_after"), document.at("median_ape_before"));
+  ASSERT_FALSE(document.at("parameters").empty());
+  for (const auto& parameter : document.at("parameters")) {
+    EXPECT_LE(parameter.at("fitted").at("low"), parameter.at("fitted").at("value"));
+    EXPECT_GE(parameter.at("fitted").at("high"), parameter.at("fitted").at("value"));
+  }
+  const std::string again = "calibrate --from " + rows + " --gpu a100-80 --fit kernel.sustained" +
+                            " --base " + out + " --out " + folder + "/second.yaml --json";
+  const ProgramResult second = run_program(again);
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(nlohmann::json::parse(second.out).at("base"), "mine");
+  EXPECT_EQ(nlohmann::json::parse(second.out).at("parameters").size(), 1u);
+}
+
+TEST(CalibrateCommand, SameBytesForAnyNumberOfThreads) {
+  const std::string folder = scratch_folder("calibrate-threads");
+  const std::string rows = rows_file(folder);
+  std::string texts[2];
+  for (const int threads : {1, 7}) {
+    const std::string out = folder + "/mine.yaml";
+    const ProgramResult result =
+        run_program("calibrate --force --from " + rows + " --gpu a100-80 --out " + out + " -j " +
+                    std::to_string(threads));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    texts[threads == 7] = read_text(out);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+struct BadCall {
+  const char* arguments;  // after --from rows.csv
+  const char* says;
+};
+
+TEST(CalibrateCommand, UsageErrorsSayWhatToDo) {
+  const std::string folder = scratch_folder("calibrate-errors");
+  const std::string rows = rows_file(folder);
+  std::ofstream(folder + "/there.yaml") << "kept";
+  const BadCall calls[] = {
+      {"--out new.yaml", "2 GPU kinds: a100-80 (8), h100 (1)"},
+      {"--gpu a100-8 --out new.yaml", "did you mean 'a100-80'"},
+      {"--gpu b200 --out new.yaml", "no row of GPU kind b200; found: a100-80, h100"},
+      {"--gpu a100-80 --fit kernel.sustaned --out new.yaml", "did you mean 'kernel.sustained'"},
+      {"--gpu a100-80 --base a100-publishd --out new.yaml", "did you mean 'a100-published'"},
+      {"--gpu a100-80 --base h100-published --out new.yaml", "is a calibration of h100"},
+      {"--gpu a100-80 --where 'tpp==2' --out new.yaml", "tpp"},
+      {"--gpu a100-80 --where 'tp==64' --out new.yaml", "no row is selected"},
+      {"--gpu a100-80 --out there.yaml", "exists; --force"},
+      {"--gpu a100-80 --out there.csv", "ends in .yaml"},
+      {"--gpu a100-80 --out nowhere/new.yaml", "no folder"},
+  };
+  for (const BadCall& call : calls) {
+    std::string arguments = call.arguments;
+    const size_t out = arguments.find("--out ") + 6;
+    arguments.insert(out, folder + "/");
+    const ProgramResult result = run_program("calibrate --from " + rows + " " + arguments);
+    EXPECT_EQ(result.exit_code, 2) << call.arguments;
+    EXPECT_NE(result.err.find(call.says), std::string::npos) << call.arguments << result.err;
+    EXPECT_EQ(result.out, "") << call.arguments;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder + "/new.yaml"));
+  EXPECT_EQ(read_text(folder + "/there.yaml"), "kept");
+}
+
+}  // namespace
+}  // namespace windtunnel
