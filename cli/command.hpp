@@ -26,6 +26,7 @@ Action define_list(CLI::App& app);
 Action define_schema(CLI::App& app);
 Action define_report(CLI::App& app);
 Action define_validate(CLI::App& app);
+Action define_trace(CLI::App& app);
 Action define_calibrate(CLI::App& app);
 
 const char* program_version();  // "0.1.0"

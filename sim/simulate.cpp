@@ -183,6 +183,11 @@ double peak_rss_bytes() {
 
 }  // namespace
 
+Plan plain_plan(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  return iteration_plan(job, prepared.schedule, prepared.chunks);
+}
+
 Record simulate(const Case& the_case, const SimulateOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const auto tell = [&](const std::string& step) {

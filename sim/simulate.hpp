@@ -19,4 +19,7 @@ struct SimulateOptions {
 // host memory (unless allow_oom: then Record::memory_excess says so).
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
 
+// The Plan of one iteration without snapshots, as simulate() executes it.
+Plan plain_plan(const Job& job);
+
 }  // namespace windtunnel

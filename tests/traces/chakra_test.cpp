@@ -205,7 +205,7 @@ TEST(ChakraWire, ReadsEveryTypeOfAttribute) {
     return std::string(1, '\0') + std::string(1, char(node.size())) + node;
   };
   using Value = ChakraAttribute::Value;
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   const std::pair<std::string, Value> cases[] = {
       {"\x19\0\0\0\0\0\0\xf8\x3f"s, 1.5},                                        // 3 double
       {"\x2d\0\0\xc0\x3f"s, 1.5},                                                // 5 float

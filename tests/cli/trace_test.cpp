@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+size_t files_in(const std::string& folder) {
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
+  return files;
+}
+
+TEST(TraceCommand, WhatIsExportedTakesTheStepTimeOfTheRun) {
+  const json run = json::parse(run_program("run scenarios/small.yaml --json").out);
+  const std::pair<const char*, size_t> cases[] = {{"all", 16}, {"one-per-class", 2}};
+  for (const auto& [ranks, files] : cases) {
+    const std::string folder = scratch_folder("trace");
+    const ProgramResult written = run_program("trace export scenarios/small.yaml --out " + folder +
+                                              " --ranks " + std::string(ranks));
+    ASSERT_EQ(written.exit_code, 0) << written.err;
+    EXPECT_EQ(files_in(folder), files);
+    const ProgramResult read =
+        run_program("trace import " + folder + " --scenario scenarios/small.yaml --json");
+    ASSERT_EQ(read.exit_code, 0) << read.err;
+    const json document = json::parse(read.out);
+    EXPECT_EQ(document.at("step_s"), run.at("iteration").at("time_s"));
+    EXPECT_EQ(document.at("ranks"), 16);
+  }
+}
+
+TEST(TraceCommand, AnEarlierExportIsKeptUnlessForced) {
+  const std::string folder = scratch_folder("trace-again");
+  const std::string command = "trace export scenarios/small.yaml --out " + folder;
+  ASSERT_EQ(run_program(command).exit_code, 0);
+  const ProgramResult again = run_program(command);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
+  EXPECT_EQ(run_program(command + " --force --ranks one-per-class").exit_code, 0);
+  EXPECT_EQ(files_in(folder), 2u);  // no rank of the first export is left
+}
+
+TEST(TraceCommand, TracesMustFitTheMachine) {
+  const std::string folder = scratch_folder("trace-fit");
+  run_program("trace export scenarios/llama3-405b.yaml --ranks one-per-class --out " + folder);
+  const ProgramResult result =
+      run_program("trace import " + folder + " --scenario scenarios/small.yaml");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("16384 ranks"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace windtunnel
