@@ -25,6 +25,8 @@ const std::vector<CalibrationField>& calibration_fields() {
        "CPU time to launch an operation of the model, its small kernels included"},
       {"host.run_ahead", &Calibration::host_run_ahead, "",
        "share of the waits for the host that launching ahead during long kernels saves"},
+      {"host.contention", &Calibration::host_contention, "",
+       "share by which launches take longer per tp rank while a pipeline crosses nodes"},
       {"kernel.sustained", &Calibration::kernel_sustained, "",
        "share of isolated compute-bound kernels' speed that a training step sustains"},
       {"optimizer.bytes", &Calibration::optimizer_bytes, "B",

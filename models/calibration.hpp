@@ -30,6 +30,9 @@ struct Calibration {
   Parameter host_launch_s;            // CPU time per operation of the model, small kernels included
   // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
   Parameter host_run_ahead;
+  // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share
+  // by which a launch takes longer, per tp rank, since each layer waits for the slowest host.
+  Parameter host_contention;
   // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
   // power limit, variation between GPUs.
   Parameter kernel_sustained;

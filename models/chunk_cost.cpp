@@ -91,6 +91,10 @@ class BlockCoster {
     cp_shape_ = context_ring_shape(layout_, cluster_);
     if (model_.moe_layers() > 0) ep_shape_ = expert_group_shape(layout_, cluster_);
     rows_ = static_cast<double>(job.batch.micro) * job.batch.sequence / layout_.cp;
+    launch_s_ = calibration_.host_launch_s.value;
+    if (job.software.shared_cores && layout_.tp > 1 && layout_.pp > 1 && cluster_.nodes > 1) {
+      launch_s_ *= 1 + calibration_.host_contention.value * layout_.tp;
+    }
   }
 
   BlockCost layer(Block block) const {
@@ -149,12 +153,11 @@ class BlockCoster {
   // shorter than its launch. Frameworks are in between: between blocks they synchronise (loss,
   // pipeline messages, gradient hooks).
   double host_wait_s(const std::vector<double>& gpu_s) const {
-    const double launch_s = calibration_.host_launch_s.value;
     double ahead_s = 0;
     double each_s = 0;
     for (const double seconds : gpu_s) {
-      ahead_s += launch_s - seconds;
-      each_s += std::max(0.0, launch_s - seconds);
+      ahead_s += launch_s_ - seconds;
+      each_s += std::max(0.0, launch_s_ - seconds);
     }
     ahead_s = std::max(0.0, ahead_s);
     return each_s + calibration_.host_run_ahead.value * (ahead_s - each_s);
@@ -344,7 +347,8 @@ class BlockCoster {
   GroupShape tp_shape_;
   GroupShape cp_shape_;
   GroupShape ep_shape_;
-  double rows_ = 0;  // tokens of a micro-batch on this GPU
+  double rows_ = 0;      // tokens of a micro-batch on this GPU
+  double launch_s_ = 0;  // of the host, per operation
 };
 
 void add_block(ChunkCost& chunk, const BlockCost& block, double times) {

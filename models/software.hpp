@@ -20,6 +20,9 @@ struct Software {
   bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;   // the host launches nothing
+  // The threads that drive the network take cores from those that launch kernels: see
+  // Calibration::host_contention.
+  bool shared_cores = false;
   // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
   double reduced_copy_bytes = 0;
   double logit_bytes = 6;     // of one logit at the peak of an unfused loss, all its copies

@@ -88,6 +88,7 @@ void nanotron(const TrainingRun& run, Job& job) {
   job.software.held_tensors = true;
   job.communication.overlap = GradientOverlap::none;
   balance_by_cost(job);
+  job.software.shared_cores = true;
 }
 
 // NeMo and Megatron-Bridge: Megatron-Core with its distributed optimizer and everything overlapped.
