@@ -35,6 +35,42 @@ std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layou
   return list;
 }
 
+void check_heads(const TransformerSpec& model, const Layout& layout) {
+  check_positive("model.heads", model.heads);
+  check_positive("model.kv_heads", model.kv_heads);
+  if (model.head_width == 0) check_divides("heads", model.heads, "hidden", model.hidden);
+  check_divides("kv_heads", model.kv_heads, "heads", model.heads);
+  check_divides("layout.tp", layout.tp, "heads", model.heads);
+  check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
+}
+
+// Experts are whole on a rank, so that tp divides the other MLPs only.
+void check_experts(const TransformerSpec& model, const Layout& layout) {
+  if (model.moe_layers() < model.layers) {
+    check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
+  }
+  if (model.moe_layers() > 0) {
+    check_divides("layout.tp", layout.tp, "moe.shared_ffn", model.moe.shared_ffn);
+  }
+  if (layout.ep == 1) return;
+  if (model.moe_layers() == 0) {
+    throw Error(
+        fmt::format("layout.ep is {} but model '{}' has no experts", layout.ep, model.name));
+  }
+  check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
+  check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
+}
+
+void check_sharding(const Layout& layout) {
+  if (layout.shard_ranks == 0) return;
+  check_positive("layout.shard_ranks", layout.shard_ranks);
+  if (layout.sharding == Sharding::none) {
+    throw Error(
+        fmt::format("layout.shard_ranks is {} but layout.sharding is none", layout.shard_ranks));
+  }
+  check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
+}
+
 }  // namespace
 
 RankCoordinates coordinates_of(const Layout& layout, int rank) {
@@ -99,13 +135,8 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_positive("layout.vpp", layout.vpp);
   check_positive("layout.dp", layout.dp);
   check_positive("batch.sequence", batch.sequence);
-  check_positive("model.heads", model.heads);
-  check_positive("model.kv_heads", model.kv_heads);
-  check_divides("heads", model.heads, "hidden", model.hidden);
-  check_divides("kv_heads", model.kv_heads, "heads", model.heads);
-  check_divides("layout.tp", layout.tp, "heads", model.heads);
-  check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
-  check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
+  check_positive("layout.ep", layout.ep);
+  check_heads(model, layout);
   // Causal attention balances the ring by giving each rank an early and a late piece.
   if (layout.cp > 1) {
     check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
@@ -117,16 +148,19 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
     throw Error(
         fmt::format("layout.vpp is {} but layout.pp is 1; chunks need a pipeline", layout.vpp));
   }
-  if (gpus_per_node % layout.tp != 0) {
-    throw Error(fmt::format(
-        "layout.tp {} does not divide the {} GPUs of a node; a tp group must lie inside one node",
-        layout.tp, gpus_per_node));
+  if (gpus_per_node % layout.tp != 0 && layout.tp % gpus_per_node != 0) {
+    throw Error(
+        fmt::format("layout.tp {} neither divides the {} GPUs of a node nor is a multiple "
+                    "of them",
+                    layout.tp, gpus_per_node));
   }
   if (layout.ranks() != gpus) {
     throw Error(
         fmt::format("layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
                     layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus));
   }
+  check_experts(model, layout);
+  check_sharding(layout);
   layers_per_stage(model, layout);
   microbatches(layout, batch);
 }

@@ -30,6 +30,7 @@ TextTable gpu_table() {
                    {"fp16 TFLOP/s", Align::right},
                    {"bf16", Align::right},
                    {"fp8", Align::right},
+                   {"fp4", Align::right},
                    {"memory", Align::right},
                    {"bandwidth", Align::right},
                    {"SMs", Align::right},
@@ -38,7 +39,8 @@ TextTable gpu_table() {
                   {}};
   for (const GpuSpec& gpu : library_gpus()) {
     table.rows.push_back({gpu.name, tflops_text(gpu.fp16_flops), tflops_text(gpu.bf16_flops),
-                          tflops_text(gpu.fp8_flops), format_bytes(gpu.memory_bytes.value),
+                          tflops_text(gpu.fp8_flops), tflops_text(gpu.fp4_flops),
+                          format_bytes(gpu.memory_bytes.value),
                           format_bandwidth(gpu.memory_Bps.value),
                           fmt::format("{:.0f}", gpu.sms.value), to_string(gpu.memory_Bps.origin),
                           gpu.memory_Bps.source});
@@ -53,6 +55,7 @@ Json gpu_json(const GpuSpec& gpu) {
           {"fp16_flops", parameter_json(gpu.fp16_flops)},
           {"bf16_flops", parameter_json(gpu.bf16_flops)},
           {"fp8_flops", parameter_json(gpu.fp8_flops)},
+          {"fp4_flops", parameter_json(gpu.fp4_flops)},
           {"memory_bytes", parameter_json(gpu.memory_bytes)},
           {"memory_Bps", parameter_json(gpu.memory_Bps)},
           {"sms", parameter_json(gpu.sms)},
@@ -125,6 +128,12 @@ TextTable model_table() {
                           std::to_string(model.ffn_hidden), std::to_string(model.vocabulary),
                           std::to_string(model.sequence), model.source});
   }
+  // Tables of layers, which are no transformers.
+  for (const LayerNetwork& network : library_networks()) {
+    table.rows.push_back({network.name, format_count(network.parameters()),
+                          std::to_string(network.layers.size()), "-", "-", "-", "-", "-", "-",
+                          network.source});
+  }
   return table;
 }
 
@@ -148,6 +157,14 @@ Json model_document() {
          {"biases", model.biases},
          {"tied_embeddings", model.tied_embeddings},
          {"source", model.source}});
+  }
+  for (const LayerNetwork& network : library_networks()) {
+    array.push_back({{"name", network.name},
+                     {"parameters", network.parameters()},
+                     {"layers", network.layers.size()},
+                     {"forward_macs", network.forward_macs()},
+                     {"kept_elements", network.kept_elements()},
+                     {"source", network.source}});
   }
   return {{"models", array}};
 }
@@ -322,7 +339,7 @@ const std::vector<Listing>& listings() {
   static const std::vector<Listing> table = {
       {"gpus", "GPUs of the library", gpu_table, gpu_document},
       {"nodes", "nodes of the library", node_table, node_document},
-      {"models", "transformers of the library", model_table, model_document},
+      {"models", "transformers and networks of the library", model_table, model_document},
       {"fabrics", "networks of the library", fabric_table, fabric_document},
       {"schedules", "pipeline schedules", schedule_table, schedule_document},
       {"compressors", "compressors of the gradients", compressor_table, compressor_document},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
@@ -82,6 +83,33 @@ class TreeBuilder {
   int nodes_ = 0;
 };
 
+class NothingDone : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Documents in the text, up to two: yaml-cpp finds them without end in ", a", so that its LoadAll
+// would fill the memory.
+int count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  NothingDone handler;
+  int count = 0;
+  while (count < 2 && parser.HandleNextDocument(handler)) ++count;
+  return count;
+}
+
 }  // namespace
 
 DocumentEntry* DocumentNode::find(std::string_view key) {
@@ -108,9 +136,11 @@ DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location w
 
 DocumentNode parse_document(const std::string& text, const std::string& file, bool line_numbers) {
   const Location start{file, line_numbers ? 1 : 0, line_numbers ? 1 : 0};
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
+  int documents = 0;
   try {
-    documents = YAML::LoadAll(text);
+    documents = count_documents(text);
+    document = YAML::Load(text);
   } catch (const YAML::DeepRecursion&) {
     throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
   } catch (const YAML::Exception& error) {
@@ -120,9 +150,11 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     }
     throw Error(where, fmt::format("not valid YAML: {}", error.msg));
   }
-  if (documents.size() > 1) throw Error(start, "more than one YAML document in one text");
-  if (documents.empty()) return document_node(DocumentNode::Kind::null, "", start);
-  return TreeBuilder(file, line_numbers).build(documents.front(), start, 0);
+  if (documents > 1) {
+    throw Error(start, "more than one YAML document in one text, or a comma before it");
+  }
+  if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
+  return TreeBuilder(file, line_numbers).build(document, start, 0);
 }
 
 std::string read_text_file(const std::string& path) {

@@ -76,12 +76,28 @@ class Explanation {
     return {parameter.origin, parameter.source};
   }
 
+  template <class Spec>
+  void add_sizes(std::span<const SizeField<Spec>> fields, std::string_view path, const Spec& spec,
+                 const Evidence& evidence) {
+    for (const SizeField<Spec>& field : fields) {
+      add_open(join_path(path, field.key), std::to_string(spec.*field.member), evidence);
+    }
+  }
+
   void add_model() {
     const TransformerSpec& model = job_.model;
     const Evidence evidence = {values_.has("model.base") ? Origin::published : Origin::assumed,
                                values_.has("model.base") ? model.source : "default"};
-    for (const ModelSize& field : model_sizes()) {
-      add_open(join_path("model", field.key), std::to_string(model.*field.member), evidence);
+    TransformerSpec resolved = model;
+    resolved.head_width = model.head_dim();
+    add_sizes(model_sizes(), "model", resolved, evidence);
+    if (model.moe.experts > 0) {
+      add_sizes(moe_sizes(), "model.moe", model.moe, evidence);
+      add_open("model.moe.imbalance", format_quantity(model.moe.imbalance, Dimension::number),
+               {Origin::assumed, "default"});
+    }
+    if (model.latent.kv_rank > 0) {
+      add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
     }
     for (const ModelFlag& field : model_flags()) {
       add_open(join_path("model", field.key), model.*field.member ? "true" : "false", evidence);
@@ -143,6 +159,11 @@ class Explanation {
   void add_derived() {
     add_open("layout.dp", std::to_string(job_.layout.dp),
              {Origin::assumed, "GPUs / (tp x cp x pp)"});
+    const Layout& layout = job_.layout;
+    if (layout.sharding != Sharding::none) {
+      add_open("layout.shard_ranks", std::to_string(layout.dp * layout.cp),
+               {Origin::assumed, "dp x cp"});
+    }
     add_open("batch.sequence", std::to_string(job_.batch.sequence),
              {Origin::assumed, "the model's sequence"});
   }

@@ -25,10 +25,12 @@ Rows general_rows() {
       text_row("name", {.required = true,
                         .example = "llama3-405b-16k",
                         .help = "how reports call this scenario"}),
-      name_row("precision", {.default_text = "bf16",
-                             .names = {"fp32", "tf32", "fp16", "bf16", "fp8"},
-                             .example = "bf16",
-                             .help = "of the matrix multiplications"}),
+      name_row("precision",
+               {.default_text = "bf16",
+                .names = {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"},
+                .example = "bf16",
+                .help = "of the matrix multiplications; fp8 has one scale for a tensor, mxfp8 "
+                        "one for 32 elements, nvfp4 (four bits) one for 16"}),
       name_row("recompute", {.default_text = "none",
                              .names = {"none", "selective", "full"},
                              .example = "selective",
@@ -62,11 +64,12 @@ Rows general_rows() {
 
 Rows model_rows() {
   return {
-      map_row("model", {.shorthand = "base",
-                        .required = true,
-                        .example = "llama3-405b",
-                        .help = "a dense decoder-only transformer: a name of the library, or its "
-                                "dimensions, or a base and what differs from it"}),
+      map_row("model",
+              {.shorthand = "base",
+               .required = true,
+               .example = "llama3-405b",
+               .help = "a transformer: a name of the library, or its dimensions, or a base "
+                       "and what differs from it"}),
       name_row("model.base", {.library = model_names,
                               .example = "llama3-405b",
                               .help = "the model of the library to start from"}),
@@ -82,11 +85,16 @@ Rows model_rows() {
                  .example = "8",
                  .help = "key and value heads; fewer than heads is grouped-query attention; "
                          "without a base: heads"}),
+      whole_row("model.head_width", {.low = 1,
+                                     .high = 1e5,
+                                     .example = "128",
+                                     .help = "of the queries and keys of one head; without a "
+                                             "base: hidden / heads"}),
       whole_row("model.ffn",
                 {.low = 1,
                  .high = 1e6,
                  .example = "53248",
-                 .help = "width of one matrix of the MLP; without a base: 4 x hidden"}),
+                 .help = "width of one matrix of a dense MLP; without a base: 4 x hidden"}),
       whole_row("model.vocabulary", {.low = 1, .high = 1e8, .example = "128256", .help = "tokens"}),
       whole_row(
           "model.sequence",
@@ -109,6 +117,134 @@ Rows model_rows() {
                 .example = "flash",
                 .help = "one fused kernel that keeps the scores on the chip (flash), or batched "
                         "GEMMs with a softmax between them (unfused); without a base: flash"}),
+  };
+}
+
+// The parts of a model that few have.
+Rows model_part_rows() {
+  return {
+      map_row("model.moe", {.example = "{experts: 8, per_token: 2, ffn: 14336}",
+                            .help = "a mixture of experts in the place of the MLP"}),
+      whole_row("model.moe.experts",
+                {.low = 0, .high = 1e5, .example = "8", .help = "of one layer; 0: a dense model"}),
+      whole_row("model.moe.per_token",
+                {.low = 1, .high = 1e5, .example = "2", .help = "experts that a token visits"}),
+      whole_row(
+          "model.moe.ffn",
+          {.low = 1, .high = 1e6, .example = "14336", .help = "width of one matrix of one expert"}),
+      whole_row("model.moe.shared_ffn",
+                {.low = 0,
+                 .high = 1e6,
+                 .example = "2048",
+                 .help = "width of the experts that every token visits, in all; without a base: "
+                         "0"}),
+      whole_row("model.moe.dense_layers",
+                {.low = 0,
+                 .high = 1e4,
+                 .example = "3",
+                 .help = "leading layers with a dense MLP; without a base: 0"}),
+      fact_row("model.moe.imbalance", Dimension::number,
+               {.low = 1,
+                .high = 1e4,
+                .example = "1.2",
+                .help = "tokens of the busiest expert-parallel rank over the mean; without a "
+                        "base: 1"}),
+      map_row("model.latent",
+              {.example = "{kv_rank: 512, rotary_width: 64, value_width: 128}",
+               .help = "multi-head latent attention: queries, keys and values out of low-rank "
+                       "projections"}),
+      whole_row("model.latent.query_rank", {.low = 0,
+                                            .high = 1e6,
+                                            .example = "1536",
+                                            .help = "width of the compressed queries; 0: they are "
+                                                    "projected directly"}),
+      whole_row("model.latent.kv_rank", {.low = 0,
+                                         .high = 1e6,
+                                         .example = "512",
+                                         .help = "width of the compressed keys and values; 0: no "
+                                                 "latent attention"}),
+      whole_row("model.latent.rotary_width",
+                {.low = 0,
+                 .high = 1e5,
+                 .example = "64",
+                 .help = "of a head, carries the position, beside head_width, which does not"}),
+      whole_row("model.latent.value_width",
+                {.low = 1, .high = 1e5, .example = "128", .help = "of the values of one head"}),
+  };
+}
+
+Rows software_rows() {
+  return {
+      map_row("software", {.example = "{fused_loss: true, reductions: bf16}",
+                           .help = "what the training software makes of the same mathematics; the "
+                                   "defaults are Megatron-Core with Transformer Engine"}),
+      name_row("software.fusion",
+               {.default_text = "partial",
+                .names = {"none", "partial"},
+                .example = "partial",
+                .help = "between matrix multiplications: one kernel per operation (none), or bias "
+                        "+ activation, bias + dropout + residual, softmax and norms fused by hand "
+                        "(partial)"}),
+      flag_row("software.fused_loss",
+               {.default_text = "false",
+                .example = "true",
+                .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
+      flag_row(
+          "software.fused_rotary",
+          {.default_text = "true", .example = "true", .help = "rotary embedding in one kernel"}),
+      name_row("software.gradients",
+               {.default_text = "fp32",
+                .names = {"fp32", "bf16"},
+                .example = "fp32",
+                .help = "type in which gradients are kept between micro-batches, in a precision "
+                        "of 16 bits or less"}),
+      name_row("software.reductions", {.default_text = "fp32",
+                                       .names = {"fp32", "bf16"},
+                                       .example = "bf16",
+                                       .help = "type of the gradients on the network"}),
+      name_row("software.reduced_copies",
+               {.default_text = "none",
+                .names = {"none", "fp32", "bf16"},
+                .example = "bf16",
+                .help = "type of a second copy of the gradients that the reduction keeps (DDP's "
+                        "buckets)"}),
+      choice_row("software.logit_memory", Dimension::bytes,
+                 {.low = 0,
+                  .high = 100,
+                  .default_text = "6 B",
+                  .example = "6 B",
+                  .help = "of one logit at the peak of an unfused loss, all its copies"}),
+      flag_row("software.flat_copies",
+               {.default_text = "false",
+                .example = "false",
+                .help = "ZeRO-1 gathers weights through flat copies of all of them"}),
+      flag_row("software.held_tensors",
+               {.default_text = "false",
+                .example = "false",
+                .help = "asynchronous tensor parallelism: gathered tensors wait for the host to "
+                        "free them"}),
+      flag_row("software.scaled_copies",
+               {.default_text = "true",
+                .example = "true",
+                .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
+                        "kept in that precision"}),
+      flag_row("software.tp_overlap",
+               {.default_text = "false",
+                .example = "false",
+                .help = "collectives of sequence parallelism cut up and run beside their matrix "
+                        "multiplication"}),
+      flag_row("software.ep_overlap",
+               {.default_text = "false",
+                .example = "false",
+                .help = "all-to-alls of a micro-batch run beside the compute of another"}),
+      flag_row("software.ep_merged",
+               {.default_text = "false",
+                .example = "false",
+                .help = "a token goes once to a node, not once to each of its experts there "
+                        "(DeepEP)"}),
+      flag_row("software.cuda_graphs", {.default_text = "false",
+                                        .example = "false",
+                                        .help = "the host launches no kernels one by one"}),
   };
 }
 
@@ -136,10 +272,23 @@ Rows layout_rows() {
                               .high = 1e8,
                               .example = "128",
                               .help = "data parallel; default: GPUs / (tp x cp x pp)"}),
-      name_row("layout.sharding", {.default_text = "none",
-                                   .names = {"none", "zero1"},
-                                   .example = "zero1",
-                                   .help = "of the optimizer state over the data-parallel ranks"}),
+      whole_row("layout.ep", {.low = 1,
+                              .high = 1e6,
+                              .default_text = "1",
+                              .example = "8",
+                              .help = "expert parallel: ranks of tp x cp x dp that divide the "
+                                      "experts of a layer"}),
+      name_row("layout.sharding",
+               {.default_text = "none",
+                .names = {"none", "zero1", "zero2", "zero3"},
+                .example = "zero1",
+                .help = "over the dp x cp ranks: the optimizer state (zero1), the gradients too "
+                        "(zero2), the weights too (zero3, FSDP)"}),
+      whole_row("layout.shard_ranks", {.low = 1,
+                                       .high = 1e8,
+                                       .example = "8",
+                                       .help = "ranks that share one copy under sharding (FSDP's "
+                                               "HYBRID_SHARD); default: dp x cp"}),
       flag_row(
           "layout.sequence_parallel",
           {.default_text = "false",
@@ -217,8 +366,9 @@ Rows communication_rows() {
 const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
-    for (const Rows& rows : {general_rows(), model_rows(), cluster_rows(), layout_rows(),
-                             communication_rows(), campaign_rows()}) {
+    for (const Rows& rows :
+         {general_rows(), model_rows(), model_part_rows(), cluster_rows(), layout_rows(),
+          software_rows(), communication_rows(), campaign_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;

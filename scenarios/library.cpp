@@ -2,6 +2,7 @@
 
 #include "scenarios/library_files.hpp"
 #include "scenarios/library_reader.hpp"
+#include "scenarios/network_reader.hpp"
 
 namespace windtunnel {
 namespace {
@@ -45,6 +46,11 @@ const std::vector<TransformerSpec>& library_models() {
   return models;
 }
 
+const std::vector<LayerNetwork>& library_networks() {
+  static const std::vector<LayerNetwork> networks = read_networks(document_at("networks.yaml"));
+  return networks;
+}
+
 const std::vector<NamedFabric>& library_fabrics() {
   static const std::vector<NamedFabric> fabrics = read_fabrics(document_at("fabrics.yaml"));
   return fabrics;
@@ -73,6 +79,10 @@ const NodeSpec& find_node(std::string_view name) {
 
 const TransformerSpec& find_model(std::string_view name) {
   return find_item(library_models(), "model", name);
+}
+
+const LayerNetwork& find_network(std::string_view name) {
+  return find_item(library_networks(), "network", name);
 }
 
 const NamedFabric& find_fabric(std::string_view name) {

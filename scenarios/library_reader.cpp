@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <initializer_list>
 #include <limits>
 
+#include "scenarios/document_reader.hpp"
 #include "scenarios/evidence.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -13,35 +13,6 @@ namespace windtunnel {
 namespace {
 
 using Kind = DocumentNode::Kind;
-
-const DocumentNode& require(const DocumentNode& map, const std::string& key) {
-  const DocumentNode* value = map.value_of(key);
-  if (value == nullptr) throw Error(map.where, fmt::format("'{}' is missing", key));
-  return *value;
-}
-
-void require_map(const DocumentNode& node, const std::string& what) {
-  if (node.kind != Kind::map) throw Error(node.where, fmt::format("{}: a map is due", what));
-}
-
-const std::string& require_text(const DocumentNode& map, const std::string& key) {
-  const DocumentNode& value = require(map, key);
-  if (value.kind != Kind::scalar || value.text.empty()) {
-    throw Error(value.where, fmt::format("{}: a text is due", key));
-  }
-  return value.text;
-}
-
-double quantity(const DocumentNode& node, Dimension dimension, const std::string& key) {
-  if (node.kind != Kind::scalar) {
-    throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
-  }
-  try {
-    return parse_quantity(node.text, dimension);
-  } catch (const Error& error) {
-    throw Error(node.where, fmt::format("{}: {}", key, error.what()));
-  }
-}
 
 // What a number may be; `text` says it in errors.
 struct Range {
@@ -53,6 +24,7 @@ struct Range {
 constexpr Range kNotNegative{.text = "must be at least 0"};
 constexpr Range kPositive{.text = "must be above 0", .above_low = true};
 constexpr Range kShare{.text = "must be above 0 and at most 1", .above_low = true, .high = 1};
+constexpr Range kAtLeastOne{.text = "must be at least 1", .low = 1};
 constexpr Range kAddedShare{.text = "must be from 0 to 1", .high = 1};
 
 double quantity_in(const Range& range, const DocumentNode& node, Dimension dimension,
@@ -63,14 +35,6 @@ double quantity_in(const Range& range, const DocumentNode& node, Dimension dimen
   throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
 }
 
-int whole(const DocumentNode& node, const std::string& key) {
-  const double value = quantity(node, Dimension::number, key);
-  if (value != std::floor(value) || value < 0 || value > 1e9) {
-    throw Error(node.where, fmt::format("{}: '{}' is not a whole number", key, node.text));
-  }
-  return static_cast<int>(value);
-}
-
 template <class Enum>
 Enum choice(const DocumentNode& map, const std::string& key,
             std::span<const Choice<Enum>> choices) {
@@ -79,22 +43,6 @@ Enum choice(const DocumentNode& map, const std::string& key,
   std::vector<std::string> known;
   for (const Choice<Enum>& each : choices) known.emplace_back(each.name);
   throw Error(require(map, key).where, unknown_name(key, name, known));
-}
-
-bool flag(const DocumentNode& map, const std::string& key) {
-  const std::string& text = require_text(map, key);
-  if (text != "true" && text != "false") {
-    throw Error(require(map, key).where, fmt::format("{}: true or false is due", key));
-  }
-  return text == "true";
-}
-
-void check_keys(const DocumentNode& map, const std::vector<std::string>& known) {
-  for (const DocumentEntry& entry : map.entries) {
-    bool found = false;
-    for (const std::string& key : known) found = found || key == entry.key;
-    if (!found) throw Error(entry.where, unknown_name("key", entry.key, known));
-  }
 }
 
 // The evidence of an entry as a whole, for numbers that are written without their own.
@@ -162,9 +110,36 @@ Dimension dimension_of(const CalibrationField& field) {
   return Dimension::number;
 }
 
+template <class Spec>
+void read_sizes(const DocumentNode& map, std::span<const SizeField<Spec>> fields, Spec& spec) {
+  for (const SizeField<Spec>& field : fields) {
+    const std::string key(field.key);
+    const DocumentNode* value = field.required ? &require(map, key) : map.value_of(key);
+    if (value != nullptr) spec.*field.member = whole(*value, key);
+  }
+}
+
+void read_experts(const DocumentNode& map, MixtureOfExperts& moe) {
+  require_map(map, "moe");
+  check_keys(map, known_keys(moe_sizes(), {"imbalance"}));
+  read_sizes(map, moe_sizes(), moe);
+  if (const DocumentNode* imbalance = map.value_of("imbalance")) {
+    moe.imbalance = quantity_in(kAtLeastOne, *imbalance, Dimension::number, "imbalance");
+  }
+}
+
+void read_latent(const DocumentNode& map, LatentAttention& latent) {
+  require_map(map, "latent");
+  check_keys(map, known_keys(latent_sizes(), {}));
+  read_sizes(map, latent_sizes(), latent);
+}
+
 // Efficiencies and tiles divide; the others add to times and sizes.
 const Range& range_of(const CalibrationField& field) {
-  if (field.name.ends_with("efficiency") || field.name == "kernel.sustained") return kShare;
+  if (field.name.ends_with("efficiency") || field.name == "kernel.sustained" ||
+      field.name == "host.run_ahead") {
+    return kShare;
+  }
   if (field.name.starts_with("gemm.tile_")) return kPositive;
   return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
 }
@@ -217,15 +192,13 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
     std::vector<std::string> keys = known_keys(
-        model_sizes(), {"activation", "normalisation", "position", "attention", "source"});
+        model_sizes(),
+        {"activation", "normalisation", "position", "attention", "moe", "latent", "source"});
     for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
     check_keys(map, keys);
     TransformerSpec model;
     model.name = entry.key;
-    for (const ModelSize& field : model_sizes()) {
-      const std::string key(field.key);
-      model.*field.member = whole(require(map, key), key);
-    }
+    read_sizes(map, model_sizes(), model);
     for (const ModelFlag& field : model_flags()) {
       model.*field.member = flag(map, std::string(field.key));
     }
@@ -233,7 +206,14 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     model.normalisation = choice(map, "normalisation", normalisations());
     model.position = choice(map, "position", positions());
     model.attention = choice(map, "attention", attention_kernels());
+    if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
+    if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
     model.source = require_text(map, "source");
+    try {
+      check_model(model);
+    } catch (const Error& error) {
+      throw Error(map.where, error.what());
+    }
     models.push_back(model);
   }
   return models;

@@ -25,6 +25,14 @@ void override_int(int& target, const std::string& key, const Values& values) {
   if (values.has(key)) target = values.integer(key);
 }
 
+template <class Spec>
+void override_sizes(std::span<const SizeField<Spec>> fields, std::string_view path,
+                    const Values& values, Spec& spec) {
+  for (const SizeField<Spec>& field : fields) {
+    override_int(spec.*field.member, join_path(path, field.key), values);
+  }
+}
+
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   const std::string path = "cluster.node";
   NodeSpec node = find_node(values.text(path + ".base"));
@@ -128,9 +136,10 @@ TransformerSpec inline_model(const Values& values) {
 TransformerSpec resolve_model(const Values& values) {
   TransformerSpec model =
       values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
-  for (const ModelSize& field : model_sizes()) {
-    override_int(model.*field.member, join_path("model", field.key), values);
-  }
+  override_sizes(model_sizes(), "model", values, model);
+  override_sizes(moe_sizes(), "model.moe", values, model.moe);
+  model.moe.imbalance = values.number_or("model.moe.imbalance", model.moe.imbalance);
+  override_sizes(latent_sizes(), "model.latent", values, model.latent);
   for (const ModelFlag& field : model_flags()) {
     const std::string key = join_path("model", field.key);
     if (values.has(key)) model.*field.member = values.flag(key);
@@ -146,6 +155,11 @@ TransformerSpec resolve_model(const Values& values) {
   }
   if (values.has("model.attention")) {
     model.attention = value_of(attention_kernels(), values.text("model.attention"));
+  }
+  try {
+    check_model(model);
+  } catch (const Error& error) {
+    throw Error(values.fault_at("model"), error.what());
   }
   return model;
 }

@@ -39,6 +39,8 @@ Layout resolve_layout(const Values& values, int gpus) {
   layout.cp = values.integer("layout.cp");
   layout.pp = values.integer("layout.pp");
   layout.vpp = values.integer("layout.vpp");
+  layout.ep = values.integer("layout.ep");
+  layout.shard_ranks = static_cast<int>(values.number_or("layout.shard_ranks", 0));
   layout.sharding = value_of(shardings(), values.text("layout.sharding"));
   layout.sequence_parallel = values.flag("layout.sequence_parallel");
   layout.first_stage_layers = static_cast<int>(values.number_or("layout.stages.first", 0));
@@ -82,6 +84,26 @@ Communication resolve_communication(const Values& values) {
   communication.bucket_bytes = values.number("communication.bucket");
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
   return communication;
+}
+
+Software resolve_software(const Values& values) {
+  Software software;
+  software.fusion = value_of(fusions(), values.text("software.fusion"));
+  software.fused_loss = values.flag("software.fused_loss");
+  software.fused_rotary = values.flag("software.fused_rotary");
+  software.gradient_bytes = value_of(gradient_types(), values.text("software.gradients"));
+  software.reduce_bytes = value_of(gradient_types(), values.text("software.reductions"));
+  const std::string& copies = values.text("software.reduced_copies");
+  software.reduced_copy_bytes = copies == "none" ? 0 : value_of(gradient_types(), copies);
+  software.logit_bytes = values.number("software.logit_memory");
+  software.flat_copies = values.flag("software.flat_copies");
+  software.held_tensors = values.flag("software.held_tensors");
+  software.scaled_copies = values.flag("software.scaled_copies");
+  software.tp_overlap = values.flag("software.tp_overlap");
+  software.ep_overlap = values.flag("software.ep_overlap");
+  software.ep_merged = values.flag("software.ep_merged");
+  software.cuda_graphs = values.flag("software.cuda_graphs");
+  return software;
 }
 
 SnapshotTier resolve_tier(const Values& values, const std::string& path) {
@@ -363,6 +385,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.batch = resolve_batch(values, job.model);
   job.precision = resolve_precision(values, job.cluster.node.gpu);
   job.recompute = value_of(recomputes(), values.text("recompute"));
+  job.software = resolve_software(values);
   job.schedule = values.text("schedule.name");
   job.communication = resolve_communication(values);
   job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);

@@ -1,5 +1,7 @@
 #include "scenarios/spec_fields.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace windtunnel {
@@ -29,14 +31,33 @@ constexpr std::array kNodeFields{
     ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
 };
 
+using ModelSize = SizeField<TransformerSpec>;
 constexpr std::array kModelSizes{
     ModelSize{"layers", &TransformerSpec::layers},
     ModelSize{"hidden", &TransformerSpec::hidden},
     ModelSize{"heads", &TransformerSpec::heads},
     ModelSize{"kv_heads", &TransformerSpec::kv_heads},
+    ModelSize{"head_width", &TransformerSpec::head_width, false},
     ModelSize{"ffn", &TransformerSpec::ffn_hidden},
     ModelSize{"vocabulary", &TransformerSpec::vocabulary},
     ModelSize{"sequence", &TransformerSpec::sequence},
+};
+
+using MoeSize = SizeField<MixtureOfExperts>;
+constexpr std::array kMoeSizes{
+    MoeSize{"experts", &MixtureOfExperts::experts},
+    MoeSize{"per_token", &MixtureOfExperts::per_token},
+    MoeSize{"ffn", &MixtureOfExperts::ffn_hidden},
+    MoeSize{"shared_ffn", &MixtureOfExperts::shared_ffn, false},
+    MoeSize{"dense_layers", &MixtureOfExperts::dense_layers, false},
+};
+
+using LatentSize = SizeField<LatentAttention>;
+constexpr std::array kLatentSizes{
+    LatentSize{"query_rank", &LatentAttention::query_rank, false},
+    LatentSize{"kv_rank", &LatentAttention::kv_rank},
+    LatentSize{"rotary_width", &LatentAttention::rotary_width},
+    LatentSize{"value_width", &LatentAttention::value_width},
 };
 
 constexpr std::array kModelFlags{
@@ -56,17 +77,16 @@ constexpr std::array kAttentions{Choice<AttentionKernel>{"flash", AttentionKerne
 constexpr std::array kTopologies{Choice<Topology>{"rail-fat-tree", Topology::rail_fat_tree},
                                  Choice<Topology>{"fat-tree", Topology::fat_tree}};
 constexpr std::array kPrecisions{
-    Choice<Precision>{"fp32", Precision::fp32}, Choice<Precision>{"tf32", Precision::tf32},
-    Choice<Precision>{"fp16", Precision::fp16}, Choice<Precision>{"bf16", Precision::bf16},
-    Choice<Precision>{"fp8", Precision::fp8},   Choice<Precision>{"mxfp8", Precision::mxfp8},
+    Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
+    Choice<Precision>{"fp16", Precision::fp16},  Choice<Precision>{"bf16", Precision::bf16},
+    Choice<Precision>{"fp8", Precision::fp8},    Choice<Precision>{"mxfp8", Precision::mxfp8},
     Choice<Precision>{"nvfp4", Precision::nvfp4}};
 constexpr std::array kRecomputes{Choice<Recompute>{"none", Recompute::none},
                                  Choice<Recompute>{"selective", Recompute::selective},
                                  Choice<Recompute>{"full", Recompute::full}};
-constexpr std::array kShardings{Choice<Sharding>{"none", Sharding::none},
-                                Choice<Sharding>{"zero1", Sharding::zero1},
-                                Choice<Sharding>{"zero2", Sharding::zero2},
-                                Choice<Sharding>{"zero3", Sharding::zero3}};
+constexpr std::array kShardings{
+    Choice<Sharding>{"none", Sharding::none}, Choice<Sharding>{"zero1", Sharding::zero1},
+    Choice<Sharding>{"zero2", Sharding::zero2}, Choice<Sharding>{"zero3", Sharding::zero3}};
 constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::none},
                                Choice<GradientOverlap>{"bucketed", GradientOverlap::bucketed}};
 constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
@@ -83,6 +103,21 @@ constexpr std::array kFailureKinds{Choice<FailureKind>{"process", FailureKind::p
                                    Choice<FailureKind>{"planned", FailureKind::planned}};
 constexpr std::array kWhenNoSpares{Choice<WhenNoSpare>{"wait", WhenNoSpare::wait},
                                    Choice<WhenNoSpare>{"shrink", WhenNoSpare::shrink}};
+constexpr std::array kFusions{Choice<Fusion>{"none", Fusion::none},
+                              Choice<Fusion>{"partial", Fusion::partial}};
+constexpr std::array kGradientTypes{Choice<double>{"fp32", 4}, Choice<double>{"bf16", 2}};
+
+void check_experts(const MixtureOfExperts& moe, int layers) {
+  if (moe.per_token < 1 || moe.per_token > moe.experts) {
+    throw Error(fmt::format("model.moe.per_token {} is not from 1 to the {} experts", moe.per_token,
+                            moe.experts));
+  }
+  if (moe.ffn_hidden < 1) throw Error("model.moe has no 'ffn', the width of one expert");
+  if (moe.dense_layers > layers) {
+    throw Error(fmt::format("model.moe.dense_layers {} is more than the {} layers",
+                            moe.dense_layers, layers));
+  }
+}
 
 }  // namespace
 
@@ -92,8 +127,14 @@ std::span<const ParameterField<GpuSpec>> gpu_fields() {
 std::span<const ParameterField<NodeSpec>> node_fields() {
   return kNodeFields;
 }
-std::span<const ModelSize> model_sizes() {
+std::span<const SizeField<TransformerSpec>> model_sizes() {
   return kModelSizes;
+}
+std::span<const SizeField<MixtureOfExperts>> moe_sizes() {
+  return kMoeSizes;
+}
+std::span<const SizeField<LatentAttention>> latent_sizes() {
+  return kLatentSizes;
 }
 std::span<const ModelFlag> model_flags() {
   return kModelFlags;
@@ -142,6 +183,23 @@ std::span<const Choice<FailureKind>> failure_kinds() {
 }
 std::span<const Choice<WhenNoSpare>> when_no_spares() {
   return kWhenNoSpares;
+}
+std::span<const Choice<Fusion>> fusions() {
+  return kFusions;
+}
+std::span<const Choice<double>> gradient_types() {
+  return kGradientTypes;
+}
+
+void check_model(const TransformerSpec& model) {
+  if (model.moe.experts > 0) check_experts(model.moe, model.layers);
+  const LatentAttention& latent = model.latent;
+  if (latent.kv_rank > 0 && latent.value_width < 1) {
+    throw Error("model.latent has no 'value_width', the width of a head's values");
+  }
+  if (latent.kv_rank == 0 && latent.rotary_width > 0) {
+    throw Error("model.latent has no 'kv_rank', the width of the compressed keys and values");
+  }
 }
 
 }  // namespace windtunnel

@@ -24,17 +24,24 @@ struct ParameterField {
 std::span<const ParameterField<GpuSpec>> gpu_fields();
 std::span<const ParameterField<NodeSpec>> node_fields();
 
-struct ModelSize {
+template <class Spec>
+struct SizeField {
   std::string_view key;
-  int TransformerSpec::*member;
+  int Spec::*member;
+  bool required = true;  // of an entry of the library
 };
-std::span<const ModelSize> model_sizes();
+std::span<const SizeField<TransformerSpec>> model_sizes();
+std::span<const SizeField<MixtureOfExperts>> moe_sizes();    // below "moe", imbalance beside them
+std::span<const SizeField<LatentAttention>> latent_sizes();  // below "latent"
 
 struct ModelFlag {
   std::string_view key;
   bool TransformerSpec::*member;
 };
 std::span<const ModelFlag> model_flags();
+
+// What the numbers of a model must have in common; throws Error that names the keys.
+void check_model(const TransformerSpec& model);
 
 template <class Enum>
 struct Choice {
@@ -57,6 +64,8 @@ std::span<const Choice<SnapshotPlace>> snapshot_places();
 std::span<const Choice<SnapshotMode>> snapshot_modes();
 std::span<const Choice<FailureKind>> failure_kinds();
 std::span<const Choice<WhenNoSpare>> when_no_spares();
+std::span<const Choice<Fusion>> fusions();
+std::span<const Choice<double>> gradient_types();  // bytes of an element
 
 template <class Enum>
 bool has_choice(std::span<const Choice<Enum>> choices, std::string_view name) {

@@ -87,17 +87,57 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             "layout.tp x cp = 8 does not divide batch.sequence 100");
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 1, l.vpp = 2; }),
             "layout.vpp is 2 but layout.pp is 1; chunks need a pipeline");
-  EXPECT_EQ(
-      error_of([&] { check_layout(model, layout, batch, 32, 4); }),
-      "layout.tp 8 does not divide the 4 GPUs of a node; a tp group must lie inside one node");
+  // Whole nodes.
+  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "");
   // Narrower than a node, yet the second group of four would straddle two nodes.
   EXPECT_EQ(
       error_of([&] {
         check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
       }),
-      "layout.tp 4 does not divide the 6 GPUs of a node; a tp group must lie inside one node");
+      "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
             "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs");
+}
+
+TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
+  TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](const Layout& layout) {
+    return error_of([&] { check_layout(model, layout, batch, layout.ranks(), 8); });
+  };
+  EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep is 8 but model 'llama3' has no experts");
+  model.moe = {.experts = 12, .per_token = 2, .ffn_hidden = 14336};
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4}), "");
+  EXPECT_EQ(error_with({.pp = 2, .dp = 4, .ep = 8}),
+            "layout.ep 8 does not divide tp x cp x dp = 4");
+  EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep 8 does not divide moe.experts 12");
+  model.ffn_hidden = 1;  // no layer has a dense MLP
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "");
+  model.moe.dense_layers = 1;
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "layout.tp 2 does not divide ffn_hidden 1");
+}
+
+TEST(Layout, ShardsAreDividedAmongCopies) {
+  const TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](const Layout& layout) {
+    return error_of([&] { check_layout(model, layout, batch, layout.ranks(), 8); });
+  };
+  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 8}), "");
+  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 3}),
+            "layout.shard_ranks 3 does not divide dp x cp = 8");
+  EXPECT_EQ(error_with({.dp = 8, .shard_ranks = 8}),
+            "layout.shard_ranks is 8 but layout.sharding is none");
+}
+
+TEST(Layout, HeadsOfTheirOwnWidthNeedNotDivideTheHiddenState) {
+  TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  model.heads = model.kv_heads = 3;
+  const auto error = [&] { return error_of([&] { check_layout(model, {}, batch, 1, 8); }); };
+  EXPECT_EQ(error(), "heads 3 does not divide hidden 4096");
+  model.head_width = 64;
+  EXPECT_EQ(error(), "");
 }
 
 TEST(Layout, VocabularyIsPaddedAsMegatronDoes) {

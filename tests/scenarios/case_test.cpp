@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "scenarios/library.hpp"
@@ -158,6 +160,70 @@ TEST(Case, KeyDependsOnValuesAlone) {
                                              {"calibration", "generic"}}) {
     EXPECT_NE(key, parse_case(text, "a.yaml", {{path, value}}).key) << path;
   }
+}
+
+// Fitted constants beside the scenario that asks for them, wherever the program is started.
+TEST(Case, CalibrationOfAFileBesideTheScenario) {
+  const std::string folder = std::string(testing::TempDir()) + "case_test_calibration";
+  std::filesystem::create_directories(folder + "/fits");
+  const std::string good =
+      read_text_file(source_path("scenarios/library/calibrations/generic.yaml"));
+  const std::string file = folder + "/fits/own.yaml";
+  std::string text = good;
+  text.replace(text.find("name: generic"), 13, "name: own-fit");
+  std::ofstream(file) << text;
+  const std::string scenario =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "batch: {global: 64}\ncalibration: fits/own.yaml\n";
+  const auto key = [&] { return parse_case(scenario, folder + "/a.yaml").key; };
+  EXPECT_EQ(parse_case(scenario, folder + "/a.yaml").job.calibration.name, "own-fit");
+  const std::string before = key();
+  text.replace(text.find("value: "), 9, "value: 0.7 #");
+  std::ofstream(file) << text;
+  EXPECT_NE(key(), before) << "the constants belong to the case";
+  std::ofstream(file) << "name: own-fit\ngpu: [h100\n";
+  const std::string message = parse_message(scenario, folder + "/a.yaml");
+  EXPECT_TRUE(message.starts_with(folder + "/a.yaml:5:14: calibration: " + file + ":")) << message;
+}
+
+TEST(Case, NewPartsOfAModelAndTheSoftware) {
+  const std::string text =
+      "name: a\nmodel: {base: mixtral-8x7b, head_width: 64, moe: {per_token: 3, imbalance: 1.5}}\n"
+      "cluster: {nodes: 1, node: dgx-h100}\nbatch: {global: 64}\n"
+      "layout: {ep: 8, sharding: zero3, shard_ranks: 4}\n"
+      "software: {fusion: none, gradients: bf16, cuda_graphs: true}\n";
+  const Case result = parse_case(text, "a.yaml");
+  EXPECT_EQ(result.job.model.moe.experts, 8);  // the base's
+  EXPECT_EQ(result.job.model.moe.per_token, 3);
+  EXPECT_DOUBLE_EQ(result.job.model.moe.imbalance, 1.5);
+  EXPECT_EQ(result.job.model.head_dim(), 64);
+  EXPECT_EQ(result.job.layout.ep, 8);
+  EXPECT_EQ(result.job.layout.sharding, Sharding::zero3);
+  EXPECT_EQ(result.job.layout.shard_ranks, 4);
+  EXPECT_EQ(result.job.software.fusion, Fusion::none);
+  EXPECT_DOUBLE_EQ(result.job.software.gradient_bytes, 2);
+  EXPECT_DOUBLE_EQ(result.job.software.reduce_bytes, 4);
+  EXPECT_TRUE(result.job.software.cuda_graphs);
+  EXPECT_FALSE(result.job.software.fused_loss);
+  EXPECT_EQ(value_at(result, "model.moe.experts").origin, Origin::published);
+  EXPECT_EQ(value_at(result, "software.reductions").value, "fp32");
+  EXPECT_EQ(parse_message(text, "a.yaml", {{"layout.ep", "3"}}),
+            "--set layout.ep=3: layout.ep 3 does not divide tp x cp x dp = 8");
+  EXPECT_EQ(parse_message(text, "a.yaml", {{"layout.shard_ranks", "3"}}),
+            "--set layout.shard_ranks=3: layout.shard_ranks 3 does not divide dp x cp = 8");
+  EXPECT_EQ(parse_message(text, "a.yaml", {{"model.moe.per_token", "9"}}),
+            "--set model.moe.per_token=9: model.moe.per_token 9 is not from 1 to the 8 experts");
+}
+
+TEST(Case, PrecisionsOfBlockScaledFormatsNeedTheHardware) {
+  const std::string text =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "batch: {global: 64}\nprecision: nvfp4\n";
+  EXPECT_TRUE(
+      parse_message(text, "a.yaml").starts_with("a.yaml:5:12: precision: h100 has no nvfp4"));
+  EXPECT_EQ(parse_case(text, "a.yaml", {{"cluster.node", "gb300-nvl72"}, {"batch.global", "72"}})
+                .job.precision,
+            Precision::nvfp4);
 }
 
 TEST(Case, SameTextSameResult) {

@@ -1,0 +1,130 @@
+#include "scenarios/network_reader.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+int whole_or(const DocumentNode& map, const std::string& key, int otherwise) {
+  const DocumentNode* value = map.value_of(key);
+  return value == nullptr ? otherwise : whole(*value, key);
+}
+
+bool flag_or(const DocumentNode& map, const std::string& key, bool otherwise) {
+  return map.value_of(key) == nullptr ? otherwise : flag(map, key);
+}
+
+int positive(const DocumentNode& map, const std::string& key) {
+  const int value = whole(require(map, key), key);
+  if (value < 1) throw Error(require(map, key).where, fmt::format("{}: must be at least 1", key));
+  return value;
+}
+
+Window window_of(const DocumentNode& map) {
+  return {positive(map, "kernel"), whole_or(map, "stride", 1), whole_or(map, "padding", 0)};
+}
+
+// The builder knows what does not fit, but not where it stands.
+void placed(const DocumentNode& map, const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    throw Error(map.where, error.what());
+  }
+}
+
+// Names count the layers of a kind: conv1, conv2, ...
+class LayerReader {
+ public:
+  explicit LayerReader(NetworkBuilder& builder) : builder_(builder) {}
+
+  void add(const DocumentNode& map) {
+    if (map.value_of("conv") != nullptr) return add_convolutions(map);
+    if (map.value_of("bottleneck") != nullptr) return add_bottlenecks(map);
+    if (map.value_of("pool") != nullptr) return add_pool(map);
+    if (map.value_of("fc") != nullptr) return add_linears(map);
+    throw Error(map.where, "a layer is one of conv, bottleneck, pool and fc");
+  }
+
+ private:
+  void add_convolutions(const DocumentNode& map) {
+    check_keys(map, {"conv", "kernel", "stride", "padding", "norm", "bias", "relu", "repeat"});
+    Convolution convolution{.channels = positive(map, "conv"), .window = window_of(map)};
+    convolution.norm = flag_or(map, "norm", false);
+    convolution.bias = flag_or(map, "bias", !convolution.norm);
+    convolution.relu = flag_or(map, "relu", true);
+    for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
+      const std::string name = fmt::format("conv{}", ++convolutions_);
+      placed(map, [&] { builder_.convolution(name, convolution); });
+      convolution.window.stride = 1;
+    }
+  }
+
+  void add_bottlenecks(const DocumentNode& map) {
+    check_keys(map, {"bottleneck", "stride", "repeat"});
+    const int channels = positive(map, "bottleneck");
+    ++stages_;
+    for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
+      const int stride = i == 0 ? whole_or(map, "stride", 1) : 1;
+      const std::string name = fmt::format("layer{}.{}", stages_, i);
+      placed(map, [&] { builder_.bottleneck(name, channels, stride); });
+    }
+  }
+
+  void add_pool(const DocumentNode& map) {
+    check_keys(map, {"pool", "kernel", "stride", "padding"});
+    const std::string& kind = require_text(map, "pool");
+    if (kind != "max" && kind != "average") {
+      throw Error(require(map, "pool").where, unknown_name("pool", kind, {"max", "average"}));
+    }
+    const LayerKind layer = kind == "max" ? LayerKind::max_pool : LayerKind::average_pool;
+    const Window window = window_of(map);
+    placed(map, [&] { builder_.pool(fmt::format("pool{}", ++pools_), layer, window); });
+  }
+
+  void add_linears(const DocumentNode& map) {
+    check_keys(map, {"fc", "relu", "repeat"});
+    for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
+      builder_.linear(fmt::format("fc{}", ++linears_), positive(map, "fc"),
+                      flag_or(map, "relu", true));
+    }
+  }
+
+  NetworkBuilder& builder_;
+  int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0;
+};
+
+LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
+  require_map(map, name);
+  check_keys(map, {"input", "layers", "source"});
+  const DocumentNode& input = require(map, "input");
+  require_map(input, "input");
+  check_keys(input, {"channels", "height", "width"});
+  NetworkBuilder builder(
+      {positive(input, "channels"), positive(input, "height"), positive(input, "width")});
+  LayerReader reader(builder);
+  const DocumentNode& layers = require(map, "layers");
+  if (layers.kind != DocumentNode::Kind::list || layers.items.empty()) {
+    throw Error(layers.where, "layers: a list is due");
+  }
+  for (const DocumentNode& layer : layers.items) {
+    require_map(layer, "a layer");
+    reader.add(layer);
+  }
+  return {name, builder.take(), require_text(map, "source")};
+}
+
+}  // namespace
+
+std::vector<LayerNetwork> read_networks(const DocumentNode& document) {
+  require_map(document, "networks");
+  std::vector<LayerNetwork> networks;
+  for (const DocumentEntry& entry : document.entries) {
+    networks.push_back(read_network(entry.key, entry.value));
+  }
+  return networks;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,67 @@
+#include "scenarios/network_reader.hpp"
+
+#include "scenarios/library.hpp"
+#include "tests/scenarios/golden.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Trainable parameters of torchvision's models, which are those of the papers.
+TEST(Networks, HaveThePublishedParameters) {
+  EXPECT_EQ(find_network("resnet-50").parameters(), 25557032);
+  EXPECT_EQ(find_network("vgg-16").parameters(), 138357544);
+  EXPECT_EQ(find_network("alexnet").parameters(), 61100840);
+}
+
+// Multiply-accumulate operations of one image of 224 x 224, torchvision's table of weights
+// ("GFLOPS" there).
+TEST(Networks, HaveThePublishedOperations) {
+  EXPECT_NEAR(find_network("resnet-50").forward_macs() / 1e9, 4.09, 0.005);
+  EXPECT_NEAR(find_network("vgg-16").forward_macs() / 1e9, 15.47, 0.005);
+  EXPECT_NEAR(find_network("alexnet").forward_macs() / 1e9, 0.71, 0.005);
+}
+
+// Outputs of all convolutions: 11.1 M (Radosavovic et al. 2020, arXiv 2003.13678, table 4).
+TEST(Networks, ResNetHasThePublishedActivations) {
+  double outputs = 0;
+  for (const NetworkLayer& layer : find_network("resnet-50").layers) {
+    if (layer.kind == LayerKind::convolution) outputs += layer.output;
+  }
+  EXPECT_NEAR(outputs / 1e6, 11.1, 0.05);
+}
+
+// 53 convolutions and a linear layer carry its weights.
+TEST(Networks, ResNetHasItsLayers) {
+  int convolutions = 0;
+  for (const NetworkLayer& layer : find_network("resnet-50").layers) {
+    convolutions += layer.kind == LayerKind::convolution ? 1 : 0;
+  }
+  EXPECT_EQ(convolutions, 53);
+}
+
+TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
+  const auto message = [](const std::string& layers) {
+    const std::string text =
+        "net:\n  input: {channels: 3, height: 32, width: 32}\n  source: test\n  layers:\n" + layers;
+    return message_of([&] { read_networks(parse_document(text, "n.yaml")); });
+  };
+  EXPECT_EQ(message("    - {conv: 8, kernel: 3}\n"), "accepted");
+  EXPECT_EQ(message("    - {conv: 8, kernl: 3}\n"),
+            "n.yaml:5:17: unknown key 'kernl'; did you mean 'kernel'?");
+  EXPECT_EQ(message("    - {conv: 8}\n"), "n.yaml:5:7: 'kernel' is missing");
+  EXPECT_EQ(message("    - {conv: 0, kernel: 3}\n"), "n.yaml:5:14: conv: must be at least 1");
+  EXPECT_EQ(message("    - {pool: mean, kernel: 3}\n"),
+            "n.yaml:5:14: unknown pool 'mean'; did you mean 'max'?");
+  EXPECT_EQ(message("    - {dense: 3}\n"),
+            "n.yaml:5:7: a layer is one of conv, bottleneck, pool and fc");
+  EXPECT_EQ(message("    - {pool: max, kernel: 33}\n"),
+            "n.yaml:5:7: pool1: a kernel of 33 with stride 1 does not fit 32 pixels, padding "
+            "included");
+  EXPECT_EQ(message("    - {pool: max, kernel: 3, stride: 0}\n"),
+            "n.yaml:5:7: pool1: a kernel of 3 with stride 0 does not fit 32 pixels, padding "
+            "included");
+  EXPECT_EQ(message("    []\n"), "n.yaml:5:5: layers: a list is due");
+}
+
+}  // namespace
+}  // namespace windtunnel
