@@ -42,11 +42,21 @@ enum class Topology {
   fat_tree,       // all NICs of a pod share one leaf level; pods join above it
 };
 
+// Bus bandwidth (nccl-tests' busbw, bytes per second) of one group over all GPUs of the job, where
+// somebody measured it; 0: not measured. It bounds what the NICs of a node deliver to a collective
+// of that kind: congestion, routing and the transport beneath NCCL are in it.
+struct MeasuredBus {
+  double all_reduce_Bps = 0;
+  double all_gather_Bps = 0;
+  double reduce_scatter_Bps = 0;
+};
+
 struct FabricSpec {
   Topology topology = Topology::rail_fat_tree;
   int nodes_per_pod = 0;            // 0: one pod holds all
   double pod_oversubscription = 1;  // NIC bandwidth of a pod / bandwidth of its uplinks
   Parameter hop_latency_s;          // one switch traversal with its cables
+  MeasuredBus measured;
 };
 
 struct StorageSpec {

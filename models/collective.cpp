@@ -112,8 +112,20 @@ double latency_of(const Traffic& traffic, const GroupShape& shape, const Cluster
          traffic.fabric_steps * calibration.nic_latency_s.value + hops_s(traffic, shape, cluster);
 }
 
-double seconds_of(const Traffic& traffic, const GroupShape& shape, const Cluster& cluster,
-                  const Calibration& calibration) {
+// Share of the NICs' bandwidth that a collective between nodes gets.
+double nic_share(CollectiveKind kind, const Cluster& cluster, const Calibration& calibration) {
+  const MeasuredBus& measured = cluster.fabric.measured;
+  double bus_Bps = 0;
+  if (kind == CollectiveKind::all_reduce) bus_Bps = measured.all_reduce_Bps;
+  if (kind == CollectiveKind::all_gather) bus_Bps = measured.all_gather_Bps;
+  if (kind == CollectiveKind::reduce_scatter) bus_Bps = measured.reduce_scatter_Bps;
+  const double share = calibration.nic_efficiency.value;
+  if (bus_Bps == 0) return share;
+  return std::min(share, bus_Bps / (cluster.node.nics * cluster.node.nic_Bps.value));
+}
+
+double seconds_of(CollectiveKind kind, const Traffic& traffic, const GroupShape& shape,
+                  const Cluster& cluster, const Calibration& calibration) {
   const NodeSpec& node = cluster.node;
   double transfer_s = 0;
   if (traffic.nvlink_bytes > 0) {
@@ -121,7 +133,7 @@ double seconds_of(const Traffic& traffic, const GroupShape& shape, const Cluster
         traffic.nvlink_bytes / (node.nvlink_Bps.value * calibration.nvlink_efficiency.value);
   }
   if (traffic.nic_bytes > 0) {
-    const double nic_Bps = node.nic_Bps.value * calibration.nic_efficiency.value;
+    const double nic_Bps = node.nic_Bps.value * nic_share(kind, cluster, calibration);
     const double on_nic = shape.members_per_nic * shape.concurrent_per_nic;
     transfer_s = std::max(transfer_s, traffic.nic_bytes * on_nic / (nic_Bps * shape.nic_factor));
     if (shape.pods > 1) {
@@ -183,10 +195,8 @@ Nodes members_by_node(std::span<const std::int32_t> gpus, const Cluster& cluster
 // Collects edges; payloads become link occupation here and nowhere else.
 class EdgeList {
  public:
-  EdgeList(const Nodes& nodes, const Calibration& calibration)
-      : nodes_(nodes),
-        nvlink_efficiency_(calibration.nvlink_efficiency.value),
-        nic_efficiency_(calibration.nic_efficiency.value) {}
+  EdgeList(const Nodes& nodes, double nvlink_efficiency, double nic_efficiency)
+      : nodes_(nodes), nvlink_efficiency_(nvlink_efficiency), nic_efficiency_(nic_efficiency) {}
 
   void add_inside(size_t node, size_t from, size_t to, double payload) {
     edges_.push_back({nodes_[node][from], nodes_[node][to], payload / nvlink_efficiency_});
@@ -321,7 +331,7 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorith
   double hops_share = 0;
   const auto consider = [&](CollectiveAlgorithm candidate) {
     const Traffic traffic = traffic_of(kind, candidate, shape, bytes);
-    const double seconds = seconds_of(traffic, shape, cluster, calibration);
+    const double seconds = seconds_of(kind, traffic, shape, cluster, calibration);
     if (seconds >= cost.seconds) return;
     cost.seconds = seconds;
     cost.algorithm = candidate;
@@ -355,7 +365,7 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algori
   }
   const Nodes nodes = members_by_node(gpus, cluster);
   const size_t rails = shape.members_per_node;
-  EdgeList edges(nodes, calibration);
+  EdgeList edges(nodes, calibration.nvlink_efficiency.value, nic_share(kind, cluster, calibration));
   if (kind == CollectiveKind::all_to_all) {
     add_all_to_all(nodes, rails, bytes, edges);
   } else if (flows.algorithm == CollectiveAlgorithm::tree) {

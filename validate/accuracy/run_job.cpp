@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 #include "models/base/error.hpp"
 #include "policies/iteration_estimate.hpp"
@@ -216,6 +217,16 @@ class Mapper {
     node.nics = std::max(1, node.nics * per_node / node.gpus);
     node.gpus = per_node;
     job_.cluster.nodes = gpus / per_node;
+    set_measured_bus();
+  }
+
+  // "AR/AG/RS GB/s=183.34/74.17/75.62" of the run's own bandwidth test.
+  void set_measured_bus() {
+    const std::string text = run_.noted("AR/AG/RS GB/s");
+    MeasuredBus& measured = job_.cluster.fabric.measured;
+    double values[3] = {};
+    if (std::sscanf(text.c_str(), "%lf/%lf/%lf", &values[0], &values[1], &values[2]) != 3) return;
+    measured = {values[0] * 1e9, values[1] * 1e9, values[2] * 1e9};
   }
 
   // Layers that do not divide: one fewer on the last stage, then on the first, then from the end.
