@@ -44,7 +44,10 @@ enum class Topology {
 
 // Bus bandwidth (nccl-tests' busbw, bytes per second) of one group over all GPUs of the job, where
 // somebody measured it; 0: not measured. It bounds what the NICs of a node deliver to a collective
-// of that kind: congestion, routing and the transport beneath NCCL are in it.
+// of that kind: congestion, routing and the transport beneath NCCL are in it. A group over fewer
+// nodes is bound in proportion less: where the bound is felt, measured bandwidths fall with the
+// number of nodes (306, 160, 95 and 27 GB/s over 2, 4, 8 and 32 nodes in the sweep that Rapid-LLM
+// keeps, github.com/gkarfakis19/Rapid-LLM 317a2cb).
 struct MeasuredBus {
   double all_reduce_Bps = 0;
   double all_gather_Bps = 0;

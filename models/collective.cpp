@@ -113,7 +113,8 @@ double latency_of(const Traffic& traffic, const GroupShape& shape, const Cluster
 }
 
 // Share of the NICs' bandwidth that a collective between nodes gets.
-double nic_share(CollectiveKind kind, const Cluster& cluster, const Calibration& calibration) {
+double nic_share(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
+                 const Calibration& calibration) {
   const MeasuredBus& measured = cluster.fabric.measured;
   double bus_Bps = 0;
   if (kind == CollectiveKind::all_reduce) bus_Bps = measured.all_reduce_Bps;
@@ -121,7 +122,8 @@ double nic_share(CollectiveKind kind, const Cluster& cluster, const Calibration&
   if (kind == CollectiveKind::reduce_scatter) bus_Bps = measured.reduce_scatter_Bps;
   const double share = calibration.nic_efficiency.value;
   if (bus_Bps == 0) return share;
-  return std::min(share, bus_Bps / (cluster.node.nics * cluster.node.nic_Bps.value));
+  const double group_Bps = bus_Bps * cluster.nodes / shape.nodes;
+  return std::min(share, group_Bps / (cluster.node.nics * cluster.node.nic_Bps.value));
 }
 
 double seconds_of(CollectiveKind kind, const Traffic& traffic, const GroupShape& shape,
@@ -133,7 +135,7 @@ double seconds_of(CollectiveKind kind, const Traffic& traffic, const GroupShape&
         traffic.nvlink_bytes / (node.nvlink_Bps.value * calibration.nvlink_efficiency.value);
   }
   if (traffic.nic_bytes > 0) {
-    const double nic_Bps = node.nic_Bps.value * nic_share(kind, cluster, calibration);
+    const double nic_Bps = node.nic_Bps.value * nic_share(kind, shape, cluster, calibration);
     const double on_nic = shape.members_per_nic * shape.concurrent_per_nic;
     transfer_s = std::max(transfer_s, traffic.nic_bytes * on_nic / (nic_Bps * shape.nic_factor));
     if (shape.pods > 1) {
@@ -365,7 +367,8 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algori
   }
   const Nodes nodes = members_by_node(gpus, cluster);
   const size_t rails = shape.members_per_node;
-  EdgeList edges(nodes, calibration.nvlink_efficiency.value, nic_share(kind, cluster, calibration));
+  EdgeList edges(nodes, calibration.nvlink_efficiency.value,
+                 nic_share(kind, shape, cluster, calibration));
   if (kind == CollectiveKind::all_to_all) {
     add_all_to_all(nodes, rails, bytes, edges);
   } else if (flows.algorithm == CollectiveAlgorithm::tree) {
