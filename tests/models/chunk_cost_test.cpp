@@ -358,7 +358,57 @@ TEST(ChunkCost, OptimizerMovesItsBytes) {
   const auto parts = optimizer_cost(1e9, test_cluster().node.gpu, test_calibration());
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(parts[0].category, Category::optimizer);
-  EXPECT_NEAR(parts[0].seconds, 2e-6 + (38e9 + 4e6) / (3e12 * 0.9) / 0.75, 1e-12);
+  EXPECT_NEAR(parts[0].seconds, 2e-6 + (38e9 + 4e6) / (3e12 * 0.9), 1e-12);
+}
+
+// Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for
+// all launches but its own work, with or without a queue.
+TEST(ChunkCost, SlowHostSetsThePace) {
+  Job job = test_job(four_layers(), {.pp = 4}, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  const double launches = static_cast<double>(block_ops(job, Block::layer, Pass::forward).size());
+  for (const double run_ahead : {0.0, 0.5, 1.0}) {
+    job.calibration.host_run_ahead = parameter(run_ahead);
+    EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), launches, 1e-9);
+  }
+  job.software.cuda_graphs = true;
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::host), 0);
+}
+
+// A launch between the shortest and the longest kernel: a queue that never empties hides it, one
+// kernel at a time exposes it, the calibration says where in between.
+TEST(ChunkCost, RunningAheadHidesWhatLongKernelsCover) {
+  Job job = test_job(four_layers(), {.pp = 4}, kBatch);
+  double total_s = 0;
+  double each_s = 0;
+  const auto ops = block_ops(job, Block::layer, Pass::forward);
+  for (const Op& op : ops) {
+    total_s += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+  }
+  const double launch_s = 0.5 * total_s / static_cast<double>(ops.size());
+  for (const Op& op : ops) {
+    const double gpu_s = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    each_s += std::max(0.0, launch_s - gpu_s);
+  }
+  ASSERT_GT(each_s, 0);
+  job.calibration.host_launch_s = parameter(launch_s);
+  for (const double run_ahead : {0.0, 0.25, 1.0}) {
+    job.calibration.host_run_ahead = parameter(run_ahead);
+    EXPECT_NEAR(seconds(chunk_costs(job)[1].forward, Category::host), (1 - run_ahead) * each_s,
+                1e-12);
+  }
+}
+
+TEST(ChunkCost, SharedCoresSlowLaunchesByTensorRanksWhereAPipelineCrossesNodes) {
+  const Layout across{.tp = 4, .pp = 4, .sequence_parallel = true};
+  Job job = test_job(four_layers(), across, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  job.calibration.host_contention = parameter(0.5);
+  const double alone_s = total_seconds(chunk_costs(job)[1].forward);
+  job.software.shared_cores = true;
+  EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), 3 * alone_s, 1e-6 * alone_s);
+  job.cluster = test_cluster(1);
+  EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), alone_s, 1e-6 * alone_s);
 }
 
 }  // namespace

@@ -432,5 +432,39 @@ TEST(CollectiveFlows, TreesReachEveryNodeTwice) {
   }
 }
 
+// One group over all GPUs of 8 nodes reaches the measured bus bandwidth; one over 4 of them twice
+// that, and never more than the NICs' share. The flows carry the same bound.
+TEST(Collective, MeasuredBusBoundsWhatCrossesNodes) {
+  Cluster cluster = make_cluster(8);
+  const Calibration calibration = make_calibration();
+  const double bytes = 64e9;
+  const auto bus_Bps = [&](CollectiveKind kind, const std::vector<std::int32_t>& gpus) {
+    const GroupShape shape = group_shape(gpus, cluster);
+    const double seconds =
+        collective_cost(kind, CollectiveAlgorithm::ring, shape, bytes, cluster, calibration)
+            .seconds;
+    const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+    return passes * (shape.members - 1) / shape.members * bytes / seconds;
+  };
+  cluster.fabric.measured = {100e9, 50e9, 0};
+  EXPECT_NEAR(bus_Bps(CollectiveKind::all_reduce, strided(64, 1)) / 100e9, 1, 1e-2);
+  EXPECT_NEAR(bus_Bps(CollectiveKind::all_gather, strided(64, 1)) / 50e9, 1, 1e-2);
+  EXPECT_NEAR(bus_Bps(CollectiveKind::all_gather, strided(32, 1)) / 100e9, 1, 1e-2);
+  const double nics_Bps = 8 * kNic_Bps * 0.9;
+  EXPECT_NEAR(bus_Bps(CollectiveKind::reduce_scatter, strided(64, 1)) / nics_Bps, 1, 1e-2);
+  cluster.fabric.measured.all_gather_Bps = 1e15;
+  EXPECT_NEAR(bus_Bps(CollectiveKind::all_gather, strided(64, 1)) / nics_Bps, 1, 1e-2);
+
+  cluster.fabric.measured.all_gather_Bps = 50e9;
+  const auto gpus = strided(64, 1);
+  const CollectiveFlows flows = collective_flows(
+      CollectiveKind::all_gather, CollectiveAlgorithm::ring, gpus, bytes, cluster, calibration);
+  EXPECT_NEAR(fluid_time(flows, gpus, cluster),
+              collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring,
+                              group_shape(gpus, cluster), bytes, cluster, calibration)
+                  .seconds,
+              1e-6);
+}
+
 }  // namespace
 }  // namespace windtunnel
