@@ -23,6 +23,9 @@ struct Calibration {
   // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
+  // The same by kernels written for an earlier GPU: see Software::portable_attention.
+  Parameter portable_forward_efficiency;
+  Parameter portable_backward_efficiency;
   Parameter attention_half_sequence;  // sequence at which it reaches half of that
   Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
@@ -36,6 +39,9 @@ struct Calibration {
   // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
   // power limit, variation between GPUs.
   Parameter kernel_sustained;
+  // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
+  // bandwidth and power from them.
+  Parameter overlap_slowdown;
   Parameter optimizer_bytes;  // HBM bytes moved per parameter by the optimizer step
 
   // Network and host.

@@ -147,17 +147,22 @@ class BlockCoster {
   }
 
  private:
-  // What the host adds in one direction: `gpu_s` are the times of the kernels that it launches one
-  // after the other, collectives among them. With a queue that never empties the GPU waits only
+  struct Launched {
+    double launches = 1;
+    double gpu_s = 0;
+  };
+  // What the host adds in one direction: `launched` are the kernels that it launches one after the
+  // other, collectives among them. With a queue that never empties the GPU waits only
   // where the host takes longer for all of them than it does; without one, for every kernel that is
   // shorter than its launch. Frameworks are in between: between blocks they synchronise (loss,
   // pipeline messages, gradient hooks).
-  double host_wait_s(const std::vector<double>& gpu_s) const {
+  double host_wait_s(const std::vector<Launched>& launched) const {
     double ahead_s = 0;
     double each_s = 0;
-    for (const double seconds : gpu_s) {
-      ahead_s += launch_s_ - seconds;
-      each_s += std::max(0.0, launch_s_ - seconds);
+    for (const Launched& it : launched) {
+      const double wait_s = it.launches * launch_s_ - it.gpu_s;
+      ahead_s += wait_s;
+      each_s += std::max(0.0, wait_s);
     }
     ahead_s = std::max(0.0, ahead_s);
     return each_s + calibration_.host_run_ahead.value * (ahead_s - each_s);
@@ -165,21 +170,28 @@ class BlockCoster {
 
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const {
     if (job_.software.cuda_graphs) return;
-    std::vector<double> forward_s;
-    std::vector<double> backward_s;
-    for (const Op& op : ops.forward) forward_s.push_back(cost_of(op).seconds);
+    std::vector<Launched> forward;
+    std::vector<Launched> backward;
+    add_launched(ops.forward, forward);
     for (const auto* list : {&recomputed, &ops.backward_input, &ops.backward_weight}) {
-      for (const Op& op : *list) backward_s.push_back(cost_of(op).seconds);
+      add_launched(*list, backward);
     }
     const Origin origin = calibration_.host_launch_s.origin;
     const double exposed_forward_s = exposed_s(cost.forward) / kCollectives;
     const double exposed_backward_s = exposed_s(cost.backward_input) / kCollectives;
-    if (exposed_forward_s > 0) forward_s.insert(forward_s.end(), kCollectives, exposed_forward_s);
+    if (exposed_forward_s > 0) forward.insert(forward.end(), kCollectives, {1, exposed_forward_s});
     if (exposed_backward_s > 0) {
-      backward_s.insert(backward_s.end(), kCollectives, exposed_backward_s);
+      backward.insert(backward.end(), kCollectives, {1, exposed_backward_s});
     }
-    add(cost.forward, Category::host, origin, host_wait_s(forward_s));
-    add(cost.backward_input, Category::host, origin, host_wait_s(backward_s));
+    add(cost.forward, Category::host, origin, host_wait_s(forward));
+    add(cost.backward_input, Category::host, origin, host_wait_s(backward));
+  }
+
+  void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {
+    for (const Op& op : pass) {
+      const bool graphed = job_.software.dense_graphs && !op.routed;
+      launched.push_back({graphed ? 0 : op.launches, cost_of(op).seconds});
+    }
   }
 
   // Collectives of a layer and direction, for the host's count.

@@ -33,6 +33,9 @@ struct Op {
   double flops = 0;
   double bytes = 0;                         // HBM bytes read and written
   std::optional<Precision> precision = {};  // of a GEMM where it is not the job's
+  double launches = 1;                      // by the host
+  bool routed = false;                      // the router decides its size: no CUDA graph holds it
+  bool portable = false;                    // attention: see Software::portable_attention
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

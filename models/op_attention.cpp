@@ -59,11 +59,13 @@ void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * (s.q + s.k + s.v + s.context)));
 }
 
-void append_core(const TransformerSpec& model, const Shard& s, Pass pass, std::vector<Op>& ops) {
+void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::backward_weight) return;
+  const TransformerSpec& model = job.model;
   const bool backward = pass == Pass::backward_input;
   if (model.attention == AttentionKernel::flash) {
     ops.push_back(flash_op(s, backward));
+    ops.back().portable = job.software.portable_attention;
     if (s.cp > 1) ops.push_back(ring_merge_op(s, backward));
   } else if (backward) {
     append_unfused_backward(model, s, ops);
@@ -142,12 +144,12 @@ void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>
   if (pass == Pass::forward) {
     append_inputs(job, s, pass, ops);
     append_rotary(job, s, pass, ops);
-    append_core(job.model, s, pass, ops);
+    append_core(job, s, pass, ops);
     append_linear(projection, pass, s, ops);
     return;
   }
   append_linear(projection, pass, s, ops);
-  append_core(job.model, s, pass, ops);
+  append_core(job, s, pass, ops);
   append_rotary(job, s, pass, ops);
   append_inputs(job, s, pass, ops);
 }

@@ -114,9 +114,10 @@ OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const 
 }
 
 OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c) {
-  const Parameter& efficiency = op.kind == OpKind::attention_forward
-                                    ? c.attention_forward_efficiency
-                                    : c.attention_backward_efficiency;
+  const bool forward = op.kind == OpKind::attention_forward;
+  const Parameter& efficiency =
+      op.portable ? (forward ? c.portable_forward_efficiency : c.portable_backward_efficiency)
+                  : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
   const double half = c.attention_half_sequence.value;
   const double saturation = op.n / (op.n + half);
   const Origin origin = weakest_of({&peak, &efficiency});

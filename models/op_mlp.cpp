@@ -7,6 +7,9 @@
 // gets it; the local experts' MLPs are grouped GEMMs with the router's weight in the activation;
 // sorted back, sent back (combine), added up (unpermute). A shared expert is a dense MLP beside it
 // that tp divides. Auxiliary losses and padding of the groups are not counted.
+#include <algorithm>
+#include <functional>
+
 #include "models/op_parts.hpp"
 
 namespace windtunnel {
@@ -77,16 +80,40 @@ void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   if (pass == Pass::backward_weight) ops.push_back(gemm);
 }
 
-// One copy per visited expert is written from, or summed into, the rows of the tokens.
-Op permute_op(std::string_view name, const Job& job, const Shard& s) {
+// One copy per visited expert is written from, or summed into, the rows of the tokens. Merged
+// dispatch sends the rows themselves, and the copies are made where they arrive (append_sort).
+void append_permute(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
+  if (job.software.ep_merged && job.layout.ep > 1) return;
   const double rows = s.routed / job.model.moe.per_token;
-  return memory_op(name, s.e * (s.routed + rows) * s.hidden);
+  ops.push_back(memory_op(name, s.e * (s.routed + rows) * s.hidden));
+}
+
+// What the host launches once for each local expert, and what sizes the router decides.
+void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<Op>& ops) {
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    ops[i].routed = true;
+    const bool grouped = ops[i].kind == OpKind::gemm || ops[i].name == "quantise";
+    if (grouped && !job.software.fused_experts) ops[i].launches = s.local_experts;
+  }
+}
+
+// The local experts. Fused: the activation and the quantising between the matrices are part of the
+// GEMM before them.
+void append_expert_matrices(const Job& job, const Linear& up, const Op& activation,
+                            const Linear& down, Pass pass, const Shard& s, std::vector<Op>& ops) {
+  const std::size_t first = ops.size();
+  append_matrices(up, activation, down, pass, s, ops);
+  if (!job.software.fused_experts || pass == Pass::backward_weight) return;
+  const auto is_gemm = [](const Op& op) { return op.kind == OpKind::gemm; };
+  const auto behind =
+      std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(first), ops.end(), is_gemm);
+  ops.erase(std::remove_if(behind, ops.end(), std::not_fn(is_gemm)), ops.end());
 }
 
 // By source rank as they arrive, by expert as the GEMM wants them. With one expert, or one source,
 // they are so already.
 void append_sort(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
-  if (job.layout.ep == 1 || s.local_experts == 1) return;
+  if (job.layout.ep == 1 || (s.local_experts == 1 && !job.software.ep_merged)) return;
   ops.push_back(memory_op(name, 2 * s.e * s.expert_rows * s.hidden));
 }
 
@@ -105,28 +132,35 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   Linear down{"expert down", rows, ffn, s.hidden};
   up.batch = down.batch = s.local_experts;
   const Op activation = expert_activation_op(job, pass, s);
+  std::size_t first = ops.size();
   switch (pass) {
     case Pass::forward:
       append_router(job, s, pass, ops);
-      ops.push_back(permute_op("permute", job, s));
+      first = ops.size();
+      append_permute("permute", job, s, ops);
       append_sort("sort", job, s, ops);
-      append_matrices(up, activation, down, pass, s, ops);
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
       append_sort("sort back", job, s, ops);
-      ops.push_back(permute_op("unpermute", job, s));
+      append_permute("unpermute", job, s, ops);
+      mark_routed(job, s, first, ops);
       append_shared(job, s, pass, ops);
       return;
     case Pass::backward_input:
       append_shared(job, s, pass, ops);
-      ops.push_back(permute_op("unpermute", job, s));
+      first = ops.size();
+      append_permute("unpermute", job, s, ops);
       append_sort("sort back", job, s, ops);
-      append_matrices(up, activation, down, pass, s, ops);
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
       append_sort("sort", job, s, ops);
-      ops.push_back(permute_op("permute", job, s));
+      append_permute("permute", job, s, ops);
+      mark_routed(job, s, first, ops);
       append_router(job, s, pass, ops);
       return;
     case Pass::backward_weight:
       append_shared(job, s, pass, ops);
-      append_matrices(up, activation, down, pass, s, ops);
+      first = ops.size();
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
+      mark_routed(job, s, first, ops);
       append_router(job, s, pass, ops);
       return;
   }

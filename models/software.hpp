@@ -20,12 +20,23 @@ struct Software {
   bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;   // the host launches nothing
+  bool dense_graphs = false;  // it launches only the kernels whose sizes the router decides
+  // Experts in one kernel each way: one launch, activation and quantising of its output inside.
+  // Otherwise the host launches a GEMM for each local expert (Transformer Engine's GroupedLinear).
+  bool fused_experts = false;
+  // Flash attention whose instructions are an earlier GPU's: FlashAttention-2, written for A100.
+  bool portable_attention = false;
   // The threads that drive the network take cores from those that launch kernels: see
   // Calibration::host_contention.
   bool shared_cores = false;
   // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
   double reduced_copy_bytes = 0;
-  double logit_bytes = 6;     // of one logit at the peak of an unfused loss, all its copies
+  double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
+  // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
+  // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
+  // that flattens them).
+  double update_bytes = 0;
+  bool held_outputs = false;  // a stage keeps what it sent until the backward pass
   bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
   bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision

@@ -76,22 +76,8 @@ double reduce_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
 }
 
-namespace {
-
-// 0 as long as calibrations do not have it.
-template <typename Fields>
-double slowdown_in(const Fields& calibration) {
-  if constexpr (requires { calibration.overlap_slowdown; }) {
-    return calibration.overlap_slowdown.value;
-  } else {
-    return 0;
-  }
-}
-
-}  // namespace
-
 double overlapped_slowdown(const Job& job) {
-  return slowdown_in(job.calibration);
+  return job.calibration.overlap_slowdown.value;
 }
 
 DataParallel::DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,

@@ -46,10 +46,10 @@ constexpr std::array kMachines{
     Machine{"h100", "dgx-h100", "h100-published"},
     Machine{"h200", "dgx-h200", "h100-published"},
     Machine{"gh200", "gh200", "h100-published"},
-    Machine{"b200", "dgx-b200", "generic"},
-    Machine{"b300", "hgx-b300", "generic"},
-    Machine{"gb200", "gb200-nvl72", "generic"},
-    Machine{"gb300", "gb300-nvl72", "generic"},
+    Machine{"b200", "dgx-b200", "b200-spec"},
+    Machine{"b300", "hgx-b300", "b300-spec"},
+    Machine{"gb200", "gb200-nvl72", "gb200-spec"},
+    Machine{"gb300", "gb300-nvl72", "gb300-spec"},
     Machine{"mi300x", "mi300x", "generic"},
     Machine{"mi250x", "frontier-mi250x", "generic"},
     Machine{"v100", "dgx-v100", "generic"},
@@ -182,16 +182,29 @@ class Mapper {
     return number * (text.back() == 'M' ? 1e6 : text.back() == 'T' ? 1e12 : 1e9);
   }
 
+  // Width of the MLP that makes up the stated parameters.
+  double exact_ffn(bool tied) const {
+    TransformerSpec probe = job_.model;
+    probe.layers = require(run_.layers, "layers and ffn_hidden");
+    probe.ffn_hidden = 0;
+    probe.tied_embeddings = tied;
+    return (stated_parameters() - probe.parameters()) / (3.0 * probe.layers * probe.hidden);
+  }
+
+  // MLPs of this kind are multiples of 1024 wide. Where the row does not say whether the embeddings
+  // are tied, they are in the way that comes nearest to such a width.
   int ffn_from_parameters() {
     TransformerSpec& model = job_.model;
     if (model.activation == Activation::gelu) return assume({}, "ffn_hidden", 4 * model.hidden);
-    const int layers = require(run_.layers, "layers and ffn_hidden");
-    TransformerSpec probe = model;
-    probe.layers = layers;
-    probe.tied_embeddings = run_.noted("tie_embeddings") != "False";
-    const double without = probe.parameters();
-    const double width = (stated_parameters() - without) / (3.0 * layers * model.hidden);
-    return assume({}, "ffn_hidden", std::max(256, int(std::lround(width / 256)) * 256));
+    constexpr double kUnit = 1024;
+    const auto off = [&](bool tied) { return std::abs(std::remainder(exact_ffn(tied), kUnit)); };
+    const std::string stated = run_.noted("tie_embeddings");
+    model.tied_embeddings = stated.empty() ? off(true) < off(false) : stated == "True";
+    if (stated.empty()) {
+      assumed_.push_back(model.tied_embeddings ? "embeddings tied" : "embeddings untied");
+    }
+    const double units = std::round(exact_ffn(model.tied_embeddings) / kUnit);
+    return assume({}, "ffn_hidden", static_cast<int>(kUnit * std::max(1.0, units)));
   }
 
   int layers_from_parameters() {
@@ -285,6 +298,26 @@ RunJob job_of(const TrainingRun& run) {
   return Mapper(run).map();
 }
 
+MemoryFigure memory_figure_of(const TrainingRun& run) {
+  struct Printed {
+    std::string_view source;  // that the name starts with
+    MemoryFigure figure;
+  };
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  static const std::vector<Printed> sources = {
+      // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
+      {"Zero Bubble", {1e9, &RunPrediction::allocated_bytes}},
+      // mem-max-allocated-bytes of the golden values.
+      {"Megatron-LM CI", {kGib, &RunPrediction::allocated_bytes}},
+      // nvidia-smi, on the nodes with the word embedding: the 80 GB of an A100 are GiB.
+      {"BLOOM", {kGib, &RunPrediction::memory_bytes}}};
+  for (const Printed& printed : sources) {
+    if (run.source.starts_with(printed.source)) return printed.figure;
+  }
+  // nanotron's "Mem Res (GB)" and torchtitan's memory are max_memory_reserved() over 1024^3.
+  return {kGib, &RunPrediction::reserved_bytes};
+}
+
 RunPrediction predict(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
   const IterationEstimate estimate = estimate_iteration(job, prepared);
@@ -292,6 +325,9 @@ RunPrediction predict(const Job& job) {
   prediction.step_s = estimate.step_s;
   for (const GpuMemory& memory : prepared.memory) {
     prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
+    prediction.allocated_bytes = std::max(prediction.allocated_bytes, memory.allocated());
+    prediction.reserved_bytes =
+        std::max(prediction.reserved_bytes, memory.allocated() + memory.fragmentation);
   }
   prediction.fits = gpu_memory_excess(prepared.memory, job.cluster.node.gpu).empty();
   for (int i = 0; i < kOrigins; ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 
 namespace windtunnel {
 namespace {
@@ -29,6 +31,16 @@ void megatron_deepspeed(const TrainingRun& run, Job& job) {
   if (contains(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
 }
 
+// BLOOM's prequel. DeepSpeed 0.6, runtime/zero/stage_1_and_2.py: 16-bit gradients, reduced through
+// a buffer of reduce_bucket_size, 5e8 elements; runtime/pipe/engine.py keeps outputs in its
+// buffers.
+void bloom(const TrainingRun& run, Job& job) {
+  megatron_deepspeed(run, job);
+  job.communication.bucket_bytes = 2 * 5e8;
+  job.software.update_bytes = 8;
+  job.software.held_outputs = true;
+}
+
 // The published column says that activations are recomputed; the times say that they are not: a
 // layer of hidden 2048 takes 2.0 ms per sequence, three forwards' worth at 164 TFLOP/s of linear
 // layers alone; four forwards would be 222 TFLOP/s, which no A100 sustains beside unfused
@@ -38,12 +50,13 @@ void vtrain_single_node(const TrainingRun& run, Job& job) {
   job.recompute = Recompute::none;
 }
 
-// FSDP of PyTorch, FlashAttention, no biases, ALiBi: no position embeddings are added.
+// FSDP of PyTorch, FlashAttention-2, no biases, ALiBi: no position embeddings are added.
 void llm_foundry(const TrainingRun& run, Job& job) {
   const bool full = contains(run.schedule, "FULL_SHARD");
   job.layout.sharding = full ? Sharding::zero3 : Sharding::zero2;
   job.model.biases = false;
   job.model.position = PositionEncoding::rotary;
+  job.software.portable_attention = true;
   job.software.fusion = Fusion::none;
   job.software.gradient_bytes = 4;
   job.software.reduce_bytes = 2;
@@ -54,9 +67,13 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.layout.sharding = Sharding::zero3;
   const bool compiled = contains(run.note, "compile") || run.precision == "fp8";
   job.software.fusion = compiled ? Fusion::partial : Fusion::none;
+  job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
   job.software.reduce_bytes = 4;
   job.software.tp_overlap = contains(run.note, "AsyncTP");
   job.communication.overlap = GradientOverlap::bucketed;
+  // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
+  job.software.logit_bytes = 14;
+  job.software.scaled_copies = false;
 }
 
 // nanotron's pipeline: a stage takes layers until its share of the matrices' weights is reached,
@@ -79,7 +96,6 @@ void balance_by_cost(Job& job) {
 // Accumulates gradients in fp32, reduces after the last micro-batch's backward.
 void nanotron(const TrainingRun& run, Job& job) {
   if (run.noted("zero_stage") == "1") job.layout.sharding = Sharding::zero1;
-  job.model.tied_embeddings = run.noted("tie_embeddings") == "True";
   job.software.fusion = Fusion::none;
   job.software.reduce_bytes = 4;
   job.software.reduced_copy_bytes = 2;
@@ -102,6 +118,63 @@ void megatron_core(const TrainingRun& run, Job& job) {
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
+// NeMo-Framework-Launcher's configurations of GPT-3, launcher_scripts/conf/training/gpt3: dropout,
+// the scores of unfused attention computed again.
+void nemo_launcher(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.model.dropout = true;
+  job.model.attention = AttentionKernel::unfused;
+  if (run.recompute.empty()) job.recompute = Recompute::selective;
+}
+
+// "NVIDIA Megatron-Bridge 26.04.01 NeMo Container" -> 2604; 0: not stated.
+int container_of(const TrainingRun& run) {
+  const std::string& text = run.source;
+  for (std::size_t i = 0; i + 5 <= text.size(); ++i) {
+    const auto digit = [&](std::size_t at) { return std::isdigit(text[i + at]) != 0; };
+    if (!digit(0) || !digit(1) || text[i + 2] != '.' || !digit(3) || !digit(4)) continue;
+    return std::stoi(text.substr(i, 2) + text.substr(i + 3, 2));
+  }
+  return 0;
+}
+
+// Experts in Megatron-Bridge, by container, GPU and model as its performance recipes have them
+// (scripts/performance/configs): tokens dropped to full capacity and the whole iteration in one
+// graph at first; then dropless, and graphs of what the router does not size; from 26.06 on, in
+// mxfp8, graphs of whole iterations over padded experts, dispatch beside the compute of another
+// micro-batch, experts in fused kernels.
+void bridge_experts(const TrainingRun& run, int container, Job& job) {
+  Software& software = job.software;
+  const bool blackwell = job.cluster.node.gpu.fp4_flops.value > 0;
+  const bool deepseek = job.model.latent.kv_rank > 0;
+  const bool gpt_oss = contains(run.model, "GPT OSS");
+  const bool dropping = contains(run.note, "tokendrop");
+  const bool fused = container >= 2606 && blackwell && job.precision == Precision::mxfp8;
+  // HybridEP (DeepEP): DeepSeek first; GPT-OSS only where fused.
+  software.ep_merged =
+      fused || (deepseek && container >= 2511) || (!gpt_oss && blackwell && container >= 2602);
+  software.cuda_graphs = fused || (dropping && blackwell);
+  software.dense_graphs = blackwell && container >= 2511;
+  software.fused_experts = fused;
+  const bool leaves_node = job.layout.ep > job.cluster.node.gpus;
+  software.ep_overlap = fused || (leaves_node && job.layout.pp > 1);
+  if (!blackwell) software.tp_overlap = false;
+  // Norms and activations of GPT-OSS, where memory is short.
+  const bool small = !(blackwell && contains(run.gpu_type, "300"));
+  if (gpt_oss && small && !fused && run.recompute.empty()) job.recompute = Recompute::selective;
+}
+
+void megatron_bridge(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  const int container = container_of(run);
+  if (job.model.moe_layers() > 0) {
+    bridge_experts(run, container, job);
+  } else {
+    // "Full iteration cuda graph for dense model without pipelining": release notes of 25.09.
+    job.software.cuda_graphs = job.layout.pp == 1 && job.layout.sharding != Sharding::zero3;
+  }
+}
+
 void mlperf(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
   job.software.cuda_graphs = true;
@@ -110,7 +183,7 @@ void mlperf(const TrainingRun& run, Job& job) {
 void zero_bubble(const TrainingRun&, Job& job) {
   job.model.attention = AttentionKernel::unfused;
   job.model.dropout = true;
-  job.software.gradient_bytes = 4;
+  job.software.gradient_bytes = 2;
   job.communication.overlap = GradientOverlap::none;
 }
 
@@ -139,10 +212,12 @@ constexpr std::array kStacks{
                     return contains(run.source, "vTrain") && contains(run.source, "single node");
                   },
                   vtrain_single_node},
+    TrainingStack{"Megatron-DeepSpeed of BLOOM",
+                  "github.com/bigscience-workshop/bigscience, train/tr11-176B-ml",
+                  [](const TrainingRun& run) { return contains(run.source, "BLOOM"); }, bloom},
     TrainingStack{"Megatron-DeepSpeed", "github.com/bigscience-workshop/Megatron-DeepSpeed",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "vTrain") || contains(run.source, "BLOOM") ||
-                           contains(run.schedule, "DeepSpeed");
+                    return contains(run.source, "vTrain") || contains(run.schedule, "DeepSpeed");
                   },
                   megatron_deepspeed},
     TrainingStack{"Megatron-LM 2021", "arXiv 2104.04473, section 4",
@@ -170,11 +245,15 @@ constexpr std::array kStacks{
                   megatron_ci},
     TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
                   [](const TrainingRun& run) { return contains(run.source, "MLPerf"); }, mlperf},
+    TrainingStack{"NeMo-Framework-Launcher", "github.com/NVIDIA/NeMo-Framework-Launcher",
+                  [](const TrainingRun& run) { return contains(run.source, "Launcher"); },
+                  nemo_launcher},
+    TrainingStack{"Megatron-Bridge", "github.com/NVIDIA-NeMo/Megatron-Bridge, scripts/performance",
+                  [](const TrainingRun& run) { return contains(run.source, "Megatron-Bridge"); },
+                  megatron_bridge},
     TrainingStack{"NeMo", "docs.nvidia.com/nemo-framework, performance guides",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "NeMo") ||
-                           contains(run.source, "Megatron-Bridge") ||
-                           contains(run.source, "Megatron-Core");
+                    return contains(run.source, "NeMo") || contains(run.source, "Megatron-Core");
                   },
                   megatron_core},
     TrainingStack{"unknown", "Megatron-Core's defaults; of its time where the row looks early", any,
