@@ -108,6 +108,7 @@ std::string parameters_text(const RunFit& fit, const Calibration& base) {
   };
   for (const FittedParameter& each : fit.fitted) add(each.name, each.prior, each.fitted);
   if (fit.folds > 0) add("error.step", base.step_error, fit.calibration.step_error);
+  if (fit.memory_rows > 0) add("error.memory", base.memory_error, fit.calibration.memory_error);
   std::string text = table_text(table);
   std::vector<std::string_view> outside;
   for (const FittedParameter& each : fit.fitted) {

@@ -16,7 +16,8 @@ struct State {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
-  double update = 0;  // flat copies of the weights while the shards are gathered
+  double update = 0;          // flat copies of the weights while the shards are gathered
+  double gradients_flat = 0;  // Software::update_bytes
 };
 
 // ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054, figure 1): stage 1 shards the optimizer state,
@@ -29,6 +30,7 @@ void add_state(const Job& job, double parameters, double shards, State& state) {
   const bool gradients_shared = sharding == Sharding::zero2 || sharding == Sharding::zero3;
   state.gradients += gradients_shared ? gradients / shards : gradients;
   state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards;
+  state.gradients_flat += job.software.update_bytes * parameters / shards;
   const bool gathers = sharding == Sharding::zero1 || sharding == Sharding::zero2;
   if (gathers && shards > 1 && job.software.flat_copies) {
     state.update += weights * (1 + 1 / shards);
@@ -57,14 +59,15 @@ struct TensorClass {
   const char* remedy;
 };
 
-constexpr std::array<TensorClass, 6> kClasses = {{
+constexpr std::array<TensorClass, 7> kClasses = {{
     {"weights", &GpuMemory::weights, "raise tp or pp, or set sharding: zero3"},
     {"gradients", &GpuMemory::gradients, "raise tp or pp, or set sharding: zero2"},
     {"optimizer state", &GpuMemory::optimizer, "set sharding: zero1, or raise dp, tp or pp"},
     {"activations", &GpuMemory::activations,
      "set recompute: selective or full, or lower batch.micro, or raise tp or cp"},
     {"buffers", &GpuMemory::buffers, "lower batch.micro or communication.bucket, or raise tp"},
-    {"framework and fragmentation", &GpuMemory::framework, "raise tp or pp"},
+    {"fragmentation", &GpuMemory::fragmentation, "raise tp or pp"},
+    {"framework", &GpuMemory::framework, "raise tp or pp"},
 }};
 
 }  // namespace
@@ -98,6 +101,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.gradients = state.gradients;
     at.optimizer = state.optimizer;
     at.activations = peak_activation_bytes[rank];
+    if (job.software.held_outputs && rank + 1 < ranks && chunks[rank].activation_bytes > 0) {
+      // One for each micro-batch under way.
+      at.activations += boundary * at.activations / chunks[rank].activation_bytes;
+    }
     // One activation and one gradient in flight each way.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
@@ -111,8 +118,9 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
       buffers += (weight_bytes_per_parameter(job) + job.software.reduce_bytes) * whole;
     }
     // Activations are gone when the weights are gathered after the step.
-    at.buffers = std::max(buffers, state.update - at.activations);
-    at.framework = calibration.framework_bytes.value + calibration.fragmentation.value * at.total();
+    at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;
+    at.fragmentation = calibration.fragmentation.value * at.allocated();
+    at.framework = calibration.framework_bytes.value;
   }
   return memory;
 }

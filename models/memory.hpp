@@ -61,11 +61,11 @@ struct GpuMemory {
   double gradients = 0;
   double optimizer = 0;
   double activations = 0;
-  double buffers = 0;    // a gradient bucket, pipeline buffers, what lives while a chunk runs
-  double framework = 0;  // context and communicators, and the allocator's fragmentation
-  double total() const {
-    return weights + gradients + optimizer + activations + buffers + framework;
-  }
+  double buffers = 0;        // a gradient bucket, pipeline buffers, what lives while a chunk runs
+  double fragmentation = 0;  // what the allocator reserves beyond its tensors
+  double framework = 0;      // outside the allocator: context and communicators
+  double allocated() const { return weights + gradients + optimizer + activations + buffers; }
+  double total() const { return allocated() + fragmentation + framework; }
 };
 
 // One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most

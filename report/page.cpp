@@ -41,7 +41,7 @@ Json memory_json(const Record& record) {
                      {"optimizer", rank.optimizer},
                      {"activations", rank.activations},
                      {"buffers", rank.buffers},
-                     {"framework", rank.framework}});
+                     {"framework", rank.framework + rank.fragmentation}});
   }
   return {{"capacity_bytes", record.job.cluster.node.gpu.memory_bytes.value}, {"ranks", ranks}};
 }

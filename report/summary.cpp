@@ -82,7 +82,7 @@ SummarySection memory_section(const Record& record) {
   const std::pair<const char*, double> classes[] = {
       {"weights", peak->weights},     {"gradients", peak->gradients},
       {"optimizer", peak->optimizer}, {"activations", peak->activations},
-      {"buffers", peak->buffers},     {"framework", peak->framework}};
+      {"buffers", peak->buffers},     {"framework", peak->framework + peak->fragmentation}};
   std::string split;
   for (const auto& [name, bytes] : classes) {
     if (bytes > 0) {

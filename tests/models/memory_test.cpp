@@ -95,7 +95,9 @@ TEST(Memory, MixedPrecisionTakesEighteenBytesPerParameter) {
   EXPECT_EQ(at.activations, 7e9);
   EXPECT_EQ(at.buffers, state.chunks[0].transient_bytes);  // no pipeline, no replicas
   const double counted = at.weights + at.gradients + at.optimizer + at.activations + at.buffers;
-  EXPECT_NEAR(at.framework, 3e9 + 0.05 * counted, 1);
+  EXPECT_EQ(at.allocated(), counted);
+  EXPECT_NEAR(at.fragmentation, 0.05 * counted, 1);
+  EXPECT_EQ(at.framework, 3e9);
   EXPECT_EQ(state_of({.tp = 8}, Precision::fp32).memory[0].optimizer, 8 * parameters);
 }
 
@@ -192,7 +194,7 @@ TEST(Memory, NanotronsStateAsAllocated) {
     job.layout.sharding = sharding;
     job.layout.dp = dp;
     const GpuMemory at = gpu_memory(job, chunks, {0.0})[0];
-    return (at.total() - at.framework) / (1024.0 * 1024 * 1024);
+    return at.allocated() / (1024.0 * 1024 * 1024);
   };
   EXPECT_NEAR(gib(Sharding::none, 8), 25.07, 0.1);
   EXPECT_NEAR(gib(Sharding::zero1, 8), 14.76, 0.1);
@@ -271,7 +273,7 @@ TEST(Memory, SnapshotsWriteEveryParameterOnce) {
 
 TEST(Memory, ExcessNamesRankClassAndRemedy) {
   std::vector<GpuMemory> memory(3);
-  memory[1] = {10e9, 20e9, 30e9, 40e9, 1e9, 4e9};
+  memory[1] = {10e9, 20e9, 30e9, 40e9, 1e9, 0, 4e9};
   EXPECT_EQ(
       gpu_memory_excess(memory, test_cluster().node.gpu),
       "pipeline rank 1 needs 105 GB, 19.7 GB more than the usable 85.3 GB of gpu 'test-gpu'; "

@@ -39,7 +39,8 @@ RunPredictor stand_in() {
     RunPrediction predicted;
     predicted.step_s =
         job.batch.global / (job.layout.ranks() * job.calibration.kernel_sustained.value);
-    predicted.memory_bytes = 10e9 * job.batch.micro;
+    predicted.memory_bytes = predicted.reserved_bytes = 10e9 * job.batch.micro;
+    predicted.allocated_bytes = 0.9 * predicted.reserved_bytes;
     predicted.fits = predicted.memory_bytes <= 80e9;
     predicted.origin = Origin::published;
     return predicted;
@@ -213,14 +214,16 @@ TEST(ValidateRuns, LayoutsOfOneJobAreAGroup) {
   EXPECT_EQ(report.families[0].ranking->groups, 1);
 }
 
-TEST(ValidateRuns, MemoryInTheUnitOfItsSource) {
-  TrainingRun run;
-  run.source = "Zero Bubble Table 4";
-  EXPECT_EQ(memory_unit_bytes(run), 1e9);
-  run.source = "HF nanotron sweep";
-  EXPECT_EQ(memory_unit_bytes(run), kGib);
-  run.source = "another";
-  EXPECT_EQ(memory_unit_bytes(run), kGib);
+TEST(ValidateRuns, MemoryAsItsSourcePrintsIt) {
+  const ValidationReport report = validate(
+      "Zero Bubble Table 4,GPT,1024,1024,16,2,8,A100,2,2,,20,\n"
+      "HF nanotron sweep,GPT,1024,1024,16,2,8,H100,2,2,,20,\n");
+  ASSERT_EQ(report.rows.size(), 2U);
+  EXPECT_EQ(report.rows[0].measured, 20e9);
+  EXPECT_NEAR(report.rows[0].predicted, 18e9, 1);  // what tensors take
+  EXPECT_NEAR(report.rows[0].low, 0.9 * 18e9, 1);
+  EXPECT_EQ(report.rows[1].measured, 20 * kGib);
+  EXPECT_NEAR(report.rows[1].predicted, 20e9, 1);
 }
 
 TEST(ValidateRuns, ThreadsDoNotShow) {

@@ -23,7 +23,7 @@ void add_run(const TrainingRun& run, FitInput& input) {
     return;
   }
   try {
-    input.rows.push_back({job_of(run).job, *run.step_s, run.source, run.id});
+    input.rows.push_back(fit_row_of(run, job_of(run).job));
   } catch (const Error& error) {
     input.unusable.push_back({run.id, error.what(), run.table_row});
   }
@@ -63,6 +63,16 @@ void keep_kind(const std::string& path, const std::string& gpu, FitInput& input)
 }
 
 }  // namespace
+
+FitRow fit_row_of(const TrainingRun& run, const Job& job) {
+  const MemoryFigure figure = memory_figure_of(run);
+  return {.job = job,
+          .measured_s = *run.step_s,
+          .group = run.source,
+          .id = run.id,
+          .memory_bytes = run.memory_gib.value_or(0) * figure.unit_bytes,
+          .memory_figure = figure.predicted};
+}
 
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu) {
   if (!gpu.empty()) find_gpu(gpu);

@@ -18,6 +18,9 @@ struct FitInput {
   size_t other_rows = 0;  // not selected, or of another GPU kind
 };
 
+// Of a row that states a step time; the group is its source.
+FitRow fit_row_of(const TrainingRun& run, const Job& job);
+
 // `where`: an expression of row_filter.hpp, "" for all rows. `gpu`: a kind of the library, "" when
 // the rows have only one. Throws Error for several kinds, naming them, and when no row is left.
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu);

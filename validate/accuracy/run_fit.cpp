@@ -220,8 +220,7 @@ double freedom_of(const Parameter& error) {
 // Prior and left-out folds together: a scaled inverse chi-square prior of so many degrees of
 // freedom (Gelman et al., Bayesian Data Analysis, section 2.6), and one for each fold, because the
 // errors within a fold go together.
-Parameter unseen_error(const Parameter& prior, double left_out, int folds,
-                       const std::string& source) {
+Parameter unseen_error(const Parameter& prior, double left_out, int folds, const std::string& how) {
   const double known = freedom_of(prior);
   const double freedom = known + folds;
   Parameter error;
@@ -231,10 +230,8 @@ Parameter unseen_error(const Parameter& prior, double left_out, int folds,
   error.low = error.value / factor;
   error.high = error.value * factor;
   error.origin = Origin::published;
-  error.source = fmt::format(
-      "{} folds of models and GPU counts left out one after the other, nine tenths of "
-      "the rows within {:.1f} %; {}",
-      folds, 100 * std::expm1(kNormal95 * left_out), source);
+  error.source = fmt::format("{} {}, nine tenths of the rows within {:.1f} %", folds, how,
+                             100 * std::expm1(kNormal95 * left_out));
   return error;
 }
 
@@ -250,7 +247,30 @@ void estimate_error(const FitProblem& problem, const FitResult& fit,
     result.folds = count_of(folds);
   }
   Parameter& error = result.calibration.step_error;
-  if (result.folds > 0) error = unseen_error(error, worst, result.folds, source);
+  if (result.folds == 0) return;
+  error = unseen_error(error, worst, result.folds,
+                       "folds of models and GPU counts left out one after the other; " + source);
+}
+
+void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& prior,
+                           RunFit& result) {
+  std::vector<FitRow> stated;
+  for (const FitRow& row : rows) {
+    if (row.memory_bytes > 0) stated.push_back(row);
+  }
+  result.memory_rows = static_cast<int>(stated.size());
+  if (stated.empty()) return;
+  std::vector<double> errors;
+  for (const FitRow& row : stated) {
+    Job job = row.job;
+    job.calibration = prior;
+    errors.push_back(std::log(predict(job).*row.memory_figure / row.memory_bytes));
+  }
+  const double error = quantile90(errors, row_weights(stated)) / kNormal95;
+  Parameter& memory_error = result.calibration.memory_error;
+  memory_error = unseen_error(
+      memory_error, error, count_of(numbered(stated, model_of)),
+      fmt::format("models, none of them fitted on, {} rows that state memory", stated.size()));
 }
 
 // ---- The result.
@@ -331,6 +351,7 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
     result.calibration.*field.member = after;
   }
   estimate_error(problem, fit, usable, source, result);
+  estimate_memory_error(usable, prior, result);
 
   result.rows = static_cast<int>(usable.size());
   result.converged = fit.converged;

@@ -9,6 +9,8 @@
 // Error on unseen runs: rows are left out together, once all those of a model (layers, hidden size)
 // of their group and once all those of a GPU count of it, so that the prediction extrapolates as a
 // user's would; the worse of the two decides.
+// Error of memory: the memory law has no parameter that step times decide, so every row that states
+// its memory is one that was left out; a fold is a model of a group.
 #pragma once
 
 #include <functional>
@@ -24,8 +26,10 @@ namespace windtunnel {
 struct FitRow {
   Job job;  // its calibration does not matter: each candidate takes its place
   double measured_s = 0;
-  std::string group;  // source
-  std::string id;     // "file:line", for messages
+  std::string group;        // source
+  std::string id;           // "file:line", for messages
+  double memory_bytes = 0;  // measured; 0: not stated
+  double RunPrediction::*memory_figure = &RunPrediction::reserved_bytes;  // what was measured
 };
 
 struct FitOptions {
@@ -50,8 +54,9 @@ struct RunFit {
   std::vector<FittedParameter> fitted;              // in the order of calibration_fields()
   std::vector<std::string_view> without_influence;  // free, but no row depends on them
   std::vector<UnusableRow> unusable;
-  int rows = 0;   // used
-  int folds = 0;  // left out one after the other; 0: error.step is the prior's
+  int rows = 0;         // used
+  int folds = 0;        // left out one after the other; 0: error.step is the prior's
+  int memory_rows = 0;  // that state their memory; 0: error.memory is the prior's
   bool converged = true;
   double residual_rms = 0;  // of log(predicted / measured), every row alike
   double median_ape_before = 0;

@@ -9,6 +9,7 @@
 
 #include "models/base/error.hpp"
 #include "validate/accuracy/baselines.hpp"
+#include "validate/accuracy/fit_rows.hpp"
 #include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
@@ -105,10 +106,9 @@ void for_each_subject(std::vector<Subject>& subjects, const RunsOptions& options
 }
 
 FitRow fit_row_of(const Subject& subject) {
-  return {.job = subject.what.job,
-          .measured_s = *subject.run->step_s,
-          .group = subject.family,
-          .id = subject.run->id};
+  FitRow row = fit_row_of(*subject.run, subject.what.job);
+  row.group = subject.family;
+  return row;
 }
 
 // One fit for each calibration that the rows start from: usually one per kind of GPU.
@@ -223,10 +223,12 @@ void add_rows(const Subject& subject, const RunPredictor& predictor,
   if (subject.fit) return;
   if (run.memory_gib) {
     ValidationRow row = row_of(subject, kMemory);
-    row.measured = *run.memory_gib * memory_unit_bytes(run);
-    row.predicted = subject.predicted.memory_bytes;
-    row.low = range.memory_low_bytes;
-    row.high = range.memory_high_bytes;
+    const MemoryFigure figure = memory_figure_of(run);
+    row.measured = *run.memory_gib * figure.unit_bytes;
+    row.predicted = subject.predicted.*figure.predicted;
+    const double share = row.predicted / subject.predicted.memory_bytes;
+    row.low = share * range.memory_low_bytes;
+    row.high = share * range.memory_high_bytes;
     rows.push_back(std::move(row));
   }
   if (says_whether_it_fitted(run)) {
@@ -280,25 +282,6 @@ RunPredictor closed_predictor(int threads) {
 
 std::string family_of(const TrainingRun& run) {
   return run.source + " / " + run.gpu_type;
-}
-
-double memory_unit_bytes(const TrainingRun& run) {
-  struct Unit {
-    std::string_view source;  // that the name starts with
-    double bytes;
-  };
-  constexpr double kGib = 1024.0 * 1024 * 1024;
-  static const std::vector<Unit> units = {
-      // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
-      {"Zero Bubble", 1e9},
-      // Printed as GB, but divided by 1024^3 (nanotron's "Mem Res (GB)"); BLOOM's 80 GB of an A100
-      // are only there in GiB.
-      {"HF nanotron", kGib},
-      {"BLOOM", kGib}};
-  for (const Unit& unit : units) {
-    if (run.source.starts_with(unit.source)) return unit.bytes;
-  }
-  return kGib;
 }
 
 ValidationReport validate_runs(const std::vector<TrainingRuns>& files,

@@ -46,9 +46,6 @@ struct RunsOptions {
 // "a paper / A100"
 std::string family_of(const TrainingRun& run);
 
-// Bytes in the unit that the source prints memory in.
-double memory_unit_bytes(const TrainingRun& run);
-
 // Throws Error when a filter names an unknown column, or nothing can be fitted on that was to be.
 // Every row of the files that a filter lets pass is judged, fitted on, or skipped with the reason.
 ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
