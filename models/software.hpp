@@ -20,6 +20,8 @@ struct Software {
   bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;   // the host launches nothing
+  // A pipeline rank computes on only when what it sent to its neighbour is through.
+  bool blocking_sends = false;
   bool dense_graphs = false;  // it launches only the kernels whose sizes the router decides
   // Experts in one kernel each way: one launch, activation and quantising of its output inside.
   // Otherwise the host launches a GEMM for each local expert (Transformer Engine's GroupedLinear).
@@ -36,6 +38,8 @@ struct Software {
   // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
   // that flattens them).
   double update_bytes = 0;
+  // Selective recomputation keeps attention and every other matrix product (torchtitan's "op").
+  bool every_other_gemm = false;
   bool held_outputs = false;  // a stage keeps what it sent until the backward pass
   bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
   bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them

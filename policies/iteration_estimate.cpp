@@ -141,10 +141,10 @@ class Estimator {
   }
 
   IterationEstimate estimate() {
-    BoundarySeconds boundaries(layout_.pp, 0);
+    Boundaries boundaries{std::vector<double>(layout_.pp), job_.software.blocking_sends};
     const double boundary_bytes = prepared_.chunks.front().boundary_bytes;
     for (int rank = 0; rank < layout_.pp && layout_.pp > 1; ++rank) {
-      boundaries[rank] = message_s(job_, rank, boundary_bytes);
+      boundaries.message_s[rank] = message_s(job_, rank, boundary_bytes);
     }
     std::vector<double> ends_s;
     const ScheduleEvaluation pipeline =

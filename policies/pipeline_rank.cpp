@@ -446,7 +446,8 @@ class Builder {
     task.peer_slot = static_cast<std::int16_t>(slot);
     task.tag = tag(action.stage, action.microbatch, direction);
     task.bytes = ctx_.chunks[producer].boundary_bytes / efficiency.value;
-    append(std::move(task));
+    const TaskIndex sent = append(std::move(task));
+    if (job_.software.blocking_sends) before_compute_.push_back(sent);
   }
 
   const IterationContext& ctx_;

@@ -30,12 +30,12 @@ struct Stage {
   std::int32_t next_rank;
 };
 
-// `boundaries`: see BoundarySeconds.
+// `boundaries`: see Boundaries.
 std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<StageCost>& costs,
-                                  const BoundarySeconds& boundaries) {
+                                  const Boundaries& boundaries) {
   const auto delay_s = [&](int from, int to) {
     if (from == to || to < 0) return 0.0;
-    return boundaries[to == (from + 1) % schedule.ranks ? from : to];
+    return boundaries.message_s[to == (from + 1) % schedule.ranks ? from : to];
   };
   const int count = schedule.stages();
   std::vector<Stage> stages(count);
@@ -119,10 +119,11 @@ template <bool kSide>
 class Evaluation {
  public:
   Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs,
-             const BoundarySeconds& boundaries, ScheduleSpans* spans,
+             const Boundaries& boundaries, ScheduleSpans* spans,
              const CollectivesBeside* collectives = nullptr)
       : schedule_(schedule),
         stages_(prepare_stages(schedule, costs, boundaries)),
+        blocking_(boundaries.blocking),
         microbatches_(schedule.microbatches),
         gradients_(static_cast<ResultId>(schedule.stages()) * schedule.microbatches),
         there_s_(2 * gradients_, kPending),
@@ -251,6 +252,7 @@ class Evaluation {
           if (delay_s > 0) {
             sent_s = std::max(sent_s, side_[rank].sent_s);
             side_[rank].sent_s = sent_s + delay_s;
+            if (blocking_) state.now_s = side_[rank].sent_s;
           }
         }
         there_s_[made] = sent_s + delay_s;
@@ -342,6 +344,7 @@ class Evaluation {
 
   const Schedule& schedule_;
   const std::vector<Stage> stages_;
+  const bool blocking_;
   const ResultId microbatches_;
   const ResultId gradients_;     // first gradient
   std::vector<double> there_s_;  // [result] where its consumer can use it
@@ -354,12 +357,13 @@ class Evaluation {
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,
-                 const BoundarySeconds& boundaries) {
+                 const Boundaries& boundaries) {
   CHECK(static_cast<int>(stages.size()) == schedule.stages(), "{} stage costs for {} stages",
         stages.size(), schedule.stages());
-  CHECK(static_cast<int>(boundaries.size()) == schedule.ranks, "{} boundaries for {} ranks",
-        boundaries.size(), schedule.ranks);
-  for (const double message_s : boundaries) CHECK(message_s >= 0, "a message of {} s", message_s);
+  CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
+        "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
+  for (const double message_s : boundaries.message_s)
+    CHECK(message_s >= 0, "a message of {} s", message_s);
 }
 
 }  // namespace
@@ -389,13 +393,13 @@ double ScheduleEvaluation::bubble_idle() const {
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans) {
-  const BoundarySeconds boundaries(schedule.ranks, message_s);
+  const Boundaries boundaries{std::vector<double>(schedule.ranks, message_s)};
   check_costs(schedule, stages, boundaries);
   return Evaluation<false>(schedule, stages, boundaries, spans).run();
 }
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
-                                     const BoundarySeconds& boundaries,
+                                     const Boundaries& boundaries,
                                      const CollectivesBeside* collectives,
                                      std::vector<double>* ends_s) {
   check_costs(schedule, stages, boundaries);

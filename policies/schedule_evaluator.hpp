@@ -49,8 +49,12 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
                                      double message_s, ScheduleSpans* spans = nullptr);
 
 // Messages by the way they go: [r] between pipeline ranks r and r + 1, the last one back to 0.
-// Those that one rank sends leave one after the other.
-using BoundarySeconds = std::vector<double>;
+// Those that one rank sends leave one after the other. `blocking`: the rank computes on only when
+// its message is through.
+struct Boundaries {
+  std::vector<double> message_s;
+  bool blocking = false;
+};
 
 // An action that is cut into pieces with collectives beside them, seen from outside. The pieces run
 // one after another on the compute stream and the collectives on one stream of theirs, so every
@@ -92,7 +96,7 @@ struct CollectivesBeside {
 // The same with side streams. `collectives` may be null. `busy_s` counts the stages' costs;
 // `ends_s` is filled if given: [rank] the end of its last action and of the collectives behind it.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
-                                     const BoundarySeconds& boundaries,
+                                     const Boundaries& boundaries,
                                      const CollectivesBeside* collectives,
                                      std::vector<double>* ends_s = nullptr);
 

@@ -245,6 +245,14 @@ Rows software_rows() {
       flag_row("software.cuda_graphs", {.default_text = "false",
                                         .example = "false",
                                         .help = "the host launches no kernels one by one"}),
+      flag_row("software.blocking_sends",
+               {.default_text = "false",
+                .example = "false",
+                .help = "a pipeline rank computes on only when its message is through"}),
+      flag_row("software.shared_cores",
+               {.default_text = "false",
+                .example = "false",
+                .help = "the network's threads take cores from those that launch kernels"}),
   };
 }
 

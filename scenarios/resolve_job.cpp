@@ -103,6 +103,8 @@ Software resolve_software(const Values& values) {
   software.ep_overlap = values.flag("software.ep_overlap");
   software.ep_merged = values.flag("software.ep_merged");
   software.cuda_graphs = values.flag("software.cuda_graphs");
+  software.blocking_sends = values.flag("software.blocking_sends");
+  software.shared_cores = values.flag("software.shared_cores");
   return software;
 }
 

@@ -179,7 +179,7 @@ TEST(ScheduleEvaluator, TwoRanksByHand) {
 TEST(ScheduleEvaluator, MessagesQueue) {
   const Schedule schedule = generate_schedule("gpipe", 2, 2, 1);
   const std::vector<StageCost> stages = {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
-  const auto queued = evaluate_schedule(schedule, stages, BoundarySeconds{3, 3}, nullptr);
+  const auto queued = evaluate_schedule(schedule, stages, Boundaries{{3, 3}}, nullptr);
   EXPECT_EQ(queued.makespan_s, 18);
   EXPECT_EQ(queued.busy_s, (std::vector<double>{6, 6}));
 }
@@ -200,7 +200,7 @@ TEST(ScheduleEvaluator, CollectivesRunBeside) {
   const CollectivesBeside beside{{&maps}, {0}, true};
   std::vector<double> ends_s;
   const auto evaluation =
-      evaluate_schedule(schedule, {{2, 2, 2, 1, 0}}, BoundarySeconds{0}, &beside, &ends_s);
+      evaluate_schedule(schedule, {{2, 2, 2, 1, 0}}, Boundaries{{0}}, &beside, &ends_s);
   EXPECT_EQ(evaluation.makespan_s, 6);
   EXPECT_EQ(ends_s, std::vector<double>{10});
 }

@@ -78,6 +78,7 @@ Job random_job(RandomStream& random) {
   job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
   job.communication.fidelity = Fidelity::closed;
   job.software.reduce_bytes = pick(random, {2.0, 4.0});
+  job.software.blocking_sends = pick(random, {false, false, true});
   job.model.tied_embeddings = random.below(2) == 0;
   if (random.below(3) == 0) add_experts(random, job);
   job.calibration = busy_calibration(random);

@@ -26,7 +26,9 @@ void megatron_2021(const TrainingRun&, Job& job) {
   job.communication.overlap = GradientOverlap::none;
 }
 
+// Its pipeline engine sends with blocking calls on the stream that computes.
 void megatron_deepspeed(const TrainingRun& run, Job& job) {
+  job.software.blocking_sends = true;
   megatron_2021(run, job);
   if (contains(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
 }
@@ -74,6 +76,8 @@ void torchtitan(const TrainingRun& run, Job& job) {
   // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
   job.software.logit_bytes = 14;
   job.software.scaled_copies = false;
+  job.software.every_other_gemm = true;
+  job.layout.sequence_parallel = job.layout.tp > 1;  // its only form of tensor parallelism
 }
 
 // nanotron's pipeline: a stage takes layers until its share of the matrices' weights is reached,
@@ -192,6 +196,8 @@ void megatron_ci(const TrainingRun& run, Job& job) {
   job.model.dropout = true;
   job.communication.overlap = contains(run.model, "overlap_grad_reduce") ? GradientOverlap::bucketed
                                                                          : GradientOverlap::none;
+  // --transformer-impl local has no fused attention.
+  if (!contains(run.model, "_te")) job.model.attention = AttentionKernel::unfused;
 }
 
 void unknown(const TrainingRun& run, Job& job) {
