@@ -341,8 +341,15 @@ class BlockCoster {
       forward_s = shared_s(ops.forward);
       backward_s = shared_s(ops.backward_input);
     }
-    add(cost.forward, Category::ep, once.origin, 2 * once.seconds - forward_s);
-    add(cost.backward_input, Category::ep, once.origin, 2 * once.seconds - backward_s);
+    add(cost.forward, Category::ep, once.origin, beside_s(2 * once.seconds, forward_s));
+    add(cost.backward_input, Category::ep, once.origin, beside_s(2 * once.seconds, backward_s));
+  }
+
+  // What a collective beside compute adds to it: the part that sticks out, and what it slows.
+  double beside_s(double collective_s, double compute_s) const {
+    const double slowdown = calibration_.overlap_slowdown.value;
+    const double hidden_s = std::min(collective_s, (1 + slowdown) * compute_s);
+    return collective_s - hidden_s + hidden_s * slowdown / (1 + slowdown);
   }
 
   double shared_s(const std::vector<Op>& pass) const {

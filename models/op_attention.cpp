@@ -97,7 +97,9 @@ Op latent_norm_op(std::string_view name, Pass pass, double width, const Shard& s
 void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double rank = job.model.latent.query_rank;
   if (rank == 0) {
-    append_linear({"q", s.tokens, s.hidden, s.q, s.norm_tokens}, pass, s, ops);
+    Linear queries{"q", s.tokens, s.hidden, s.q, s.norm_tokens};
+    queries.input_cast = true;
+    append_linear(queries, pass, s, ops);
     return;
   }
   const Linear down{"q down", s.norm_tokens, s.hidden, rank};
@@ -120,7 +122,9 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
 
 void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (job.model.latent.kv_rank == 0) {
-    append_linear({"qkv", s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens}, pass, s, ops);
+    Linear all{"qkv", s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens};
+    all.input_cast = true;
+    append_linear(all, pass, s, ops);
     return;
   }
   append_latent_queries(job, s, pass, ops);

@@ -97,6 +97,19 @@ void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<
   }
 }
 
+// The bias behind the experts, weighted by the router, in fp32 and by one expert after the other
+// (megatron/core/transformer/moe/experts.py, _apply_bias): product, sum, concatenation and the cast
+// to 16 bit; backward the cast, the gradients of bias and weight with their sums.
+void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
+  const bool forward = pass == Pass::forward;
+  const double passes_fp32 = forward ? 6 : 8;  // over the output, and one of 16 bit
+  Op op = memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * s.hidden);
+  op.launches = s.local_experts * (forward ? 2 : 5);
+  op.routed = true;
+  ops.push_back(op);
+}
+
 // The local experts. Fused: the activation and the quantising between the matrices are part of the
 // GEMM before them.
 void append_expert_matrices(const Job& job, const Linear& up, const Op& activation,
@@ -120,8 +133,9 @@ void append_sort(std::string_view name, const Job& job, const Shard& s, std::vec
 }  // namespace
 
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const Linear up{"up", s.tokens, s.hidden, s.up, s.norm_tokens};
-  const Linear down{"down", s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
+  Linear up{"up", s.tokens, s.hidden, s.up, s.norm_tokens};
+  Linear down{"down", s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
+  up.input_cast = up.gradient_cast = down.input_cast = true;
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }
 
@@ -143,6 +157,7 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
       append_sort("sort back", job, s, ops);
       append_permute("unpermute", job, s, ops);
       mark_routed(job, s, first, ops);
+      append_expert_bias(job, s, pass, ops);
       append_shared(job, s, pass, ops);
       return;
     case Pass::backward_input:
@@ -154,6 +169,7 @@ void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
       append_sort("sort", job, s, ops);
       append_permute("permute", job, s, ops);
       mark_routed(job, s, first, ops);
+      append_expert_bias(job, s, pass, ops);
       append_router(job, s, pass, ops);
       return;
     case Pass::backward_weight:

@@ -20,9 +20,11 @@ Format format_of(Precision precision) {
       constexpr double kBytes = 1 + 1.0 / 32;
       return {kBytes, kRead + 2 * kBytes};
     }
-    case Precision::nvfp4: {  // two levels of scales, the upper one of the whole tensor
+    // Two levels of scales, the upper one of the whole tensor: its maximum comes first. Columns are
+    // rotated (Hadamard) before they are scaled: a pass of their own.
+    case Precision::nvfp4: {
       constexpr double kBytes = 0.5 + 1.0 / 16;
-      return {kBytes, 2 * kRead + 2 * kBytes};
+      return {kBytes, 3 * kRead + 2 * kBytes};
     }
     default:
       return {bytes_of(precision), 0};
@@ -66,6 +68,7 @@ Shard shard_of(const Job& job) {
   s.e = bytes_of(job.precision);
   s.operand = format.bytes;
   s.quantise = format.quantise;
+  s.casts_inside = job.precision == Precision::fp8;
   s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
   s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
   s.cp = layout.cp;
@@ -116,9 +119,10 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     const bool forward = pass == Pass::forward;
     const double given = forward ? linear.input_rows : linear.gradient_rows;
     const double rows = given > 0 ? given : linear.batch * linear.rows;
-    double elements = rows * (forward ? linear.in : linear.out);
+    const bool cast = forward ? linear.input_cast : linear.gradient_cast;
+    double elements = cast && s.casts_inside ? 0 : rows * (forward ? linear.in : linear.out);
     if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
-    ops.push_back(memory_op("quantise", s.quantise * elements));
+    if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements));
   }
   ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
 }

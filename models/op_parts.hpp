@@ -6,10 +6,12 @@
 // output gradient before the backward ones, by rows and by columns at once (the weight gradient's
 // GEMM reads the columns; Hopper multiplies fp8 in one layout only, block scales lie along the
 // inner dimension). Weights are quantised once per step, spread here over its micro-batches.
-// Quantising is a kernel of its own: that norms and activations may write fp8 themselves is not
-// counted. Router and loss head stay in 16 bit. nvfp4 runs in every layer, as in Megatron-Bridge's
-// bf16_with_nvfp4_mixed; that long runs keep some 15 % of the layers in bf16 (NVIDIA 2025, arXiv
-// 2509.25149, section 4) is not counted, and its Hadamard transform is part of quantising.
+// Quantising is a kernel of its own, but for fp8 with one scale per tensor, which norms and dense
+// activations write themselves (LayerNormLinear; "fusion of activation and cast", Megatron-Bridge
+// 25.09, release notes). Router and loss head stay in 16 bit. nvfp4 runs in every layer, as in
+// Megatron-Bridge's bf16_with_nvfp4_mixed; that long runs keep some 15 % of the layers in bf16
+// (NVIDIA 2025, arXiv 2509.25149, section 4) is not counted, and its Hadamard transform is part of
+// quantising.
 #pragma once
 
 #include <string_view>
@@ -24,6 +26,7 @@ struct Shard {
   double e;            // bytes of an element
   double operand;      // bytes of an element that a linear layer's GEMM reads, scales included
   double quantise;     // HBM bytes per element to make it so; 0 without scaling
+  bool casts_inside;   // norms and activations write quantised tensors themselves
   double steps_share;  // of what happens once per step: 1 / micro-batches
   double gradient;     // bytes of a weight gradient read and written (fp32 accumulation)
   double tokens;       // rows of the GEMMs: after cp, before sequence parallelism
@@ -57,6 +60,8 @@ struct Linear {
   // gathers them. 0: rows.
   double input_rows = 0, gradient_rows = 0;
   double batch = 1;
+  // Written by a kernel that can quantise it on the way (Shard::casts_inside).
+  bool input_cast = false, gradient_cast = false;
 };
 // The GEMM and what quantises for it, in the order in which they run.
 void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
