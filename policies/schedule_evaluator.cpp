@@ -191,6 +191,9 @@ class Evaluation {
           static_cast<ResultId>(action.stage) * microbatches_ + action.microbatch;
       const double previous_s = state.now_s;
       double start_s = previous_s;
+      if constexpr (kSide) {
+        if (blocking_) start_s = std::max(start_s, side_[rank].sent_s);
+      }
       double duration_s = 0;
       double freed = 0;
       ResultId made = -1;
@@ -252,7 +255,6 @@ class Evaluation {
           if (delay_s > 0) {
             sent_s = std::max(sent_s, side_[rank].sent_s);
             side_[rank].sent_s = sent_s + delay_s;
-            if (blocking_) state.now_s = side_[rank].sent_s;
           }
         }
         there_s_[made] = sent_s + delay_s;

@@ -78,10 +78,12 @@ Job random_job(RandomStream& random) {
   job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
   job.communication.fidelity = Fidelity::closed;
   job.software.reduce_bytes = pick(random, {2.0, 4.0});
-  job.software.blocking_sends = pick(random, {false, false, true});
   job.model.tied_embeddings = random.below(2) == 0;
   if (random.below(3) == 0) add_experts(random, job);
   job.calibration = busy_calibration(random);
+  // With several chunks per rank messages of both neighbours meet at one NIC, which the estimate
+  // ignores; blocked ranks wait for that too.
+  job.software.blocking_sends = vpp == 1 && random.below(3) == 0;
   return job;
 }
 
