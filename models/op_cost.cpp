@@ -131,6 +131,16 @@ const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
   throw Error(fmt::format("gpu '{}' does not support precision {}", gpu.name, name_of(precision)));
 }
 
+// Unfused attention multiplies matrices as wide as a head. The matrix units want rows that start on
+// 16 bytes (NVIDIA, "Matrix Multiplication Background User's Guide", section "Tensor Core
+// requirements"); heads of 150, say, run on the vector units.
+bool on_vector_units(const Op& op, Precision precision) {
+  constexpr double kAlignment_bytes = 16;
+  const double aligned = kAlignment_bytes / bytes_of(precision);
+  return op.kind == OpKind::attention_gemm &&
+         (std::fmod(op.n, aligned) != 0 || std::fmod(op.k, aligned) != 0);
+}
+
 // The higher of the roofs that an op of this kind has.
 OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
   const OpCost memory = memory_roof(op.bytes, gpu, c);
@@ -138,8 +148,8 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   // With scaled formats the linear layers run in them, attention in bf16 (Transformer Engine's
   // default).
   const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
-  const Parameter& peak =
-      checked_peak(gpu, in_bf16 ? Precision::bf16 : op.precision.value_or(precision));
+  const Precision math = in_bf16 ? Precision::bf16 : op.precision.value_or(precision);
+  const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
   // Clocks fall under load, memory does not slow down with them.

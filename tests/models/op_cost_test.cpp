@@ -178,6 +178,19 @@ TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
   EXPECT_EQ(origin(memory(1e9)), Origin::spec);
 }
 
+// Tensor cores want rows that start on 16 bytes: heads of 150 run at the vector units' peak.
+TEST(OpCost, UnalignedHeadsOfUnfusedAttentionLeaveTheMatrixUnits) {
+  Op op = gemm(2048, 2048, 152);
+  op.kind = OpKind::attention_gemm;
+  op.batch = 64;
+  const double aligned_s = seconds(op) - kLaunch_s;
+  op.k = 150;
+  const double ratio = (150.0 + 200) / (152 + 200);  // with the tile's start and end
+  EXPECT_NEAR((seconds(op) - kLaunch_s) / aligned_s, 1000.0 / 60 * ratio, 1e-9);
+  op.kind = OpKind::gemm;  // cuBLAS pads those
+  EXPECT_LT(seconds(op) - kLaunch_s, 1.01 * aligned_s);
+}
+
 TEST(OpCost, UnsupportedPrecisionIsAnError) {
   try {
     op_cost(gemm(1, 1, 1), test_cluster().node.gpu, Precision::fp16, test_calibration());
