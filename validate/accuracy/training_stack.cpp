@@ -77,6 +77,7 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.software.logit_bytes = 14;
   job.software.scaled_copies = false;
   job.software.every_other_gemm = true;
+  job.software.expandable_segments = true;           // run_train.sh
   job.layout.sequence_parallel = job.layout.tp > 1;  // its only form of tensor parallelism
 }
 
@@ -153,10 +154,13 @@ void bridge_experts(const TrainingRun& run, int container, Job& job) {
   const bool deepseek = job.model.latent.kv_rank > 0;
   const bool gpt_oss = contains(run.model, "GPT OSS");
   const bool dropping = contains(run.note, "tokendrop");
-  const bool fused = container >= 2606 && blackwell && job.precision == Precision::mxfp8;
+  // DeepSeek-V3's and Kimi K2's recipes moved with the micro-batch, from 2 to 1.
+  const bool fused = container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
+                     (!deepseek || job.batch.micro == 1);
   // HybridEP (DeepEP): DeepSeek first; GPT-OSS only where fused.
-  software.ep_merged =
-      fused || (deepseek && container >= 2511) || (!gpt_oss && blackwell && container >= 2602);
+  software.ep_merged = fused || (deepseek && container >= 2511) ||
+                       (!gpt_oss && blackwell && container >= 2602) ||
+                       (!gpt_oss && job.layout.pp == 1 && container >= 2604);
   software.cuda_graphs = fused || (dropping && blackwell);
   software.dense_graphs = blackwell && container >= 2511;
   software.fused_experts = fused;
