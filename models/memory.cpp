@@ -53,6 +53,13 @@ double scaled_weight_bytes(const Job& job) {
   }
 }
 
+// What cuBLAS is given by PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and by
+// Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), once for all GEMMs.
+double gemm_workspace_bytes(const GpuSpec& gpu) {
+  constexpr double kMebibyte = 1024.0 * 1024;
+  return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
+}
+
 struct TensorClass {
   const char* name;
   double GpuMemory::*bytes;
@@ -110,7 +117,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
     const double bucket =
         replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
-    double buffers = transient + pipeline + bucket;
+    double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
     if (gathered) {
       // The weights of two layers and the vocabulary, and the gradients of the same before they
       // are reduced and scattered.
@@ -119,7 +126,9 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     }
     // Activations are gone when the weights are gathered after the step.
     at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;
-    at.fragmentation = calibration.fragmentation.value * at.allocated();
+    if (!job.software.expandable_segments) {
+      at.fragmentation = calibration.fragmentation.value * at.allocated();
+    }
     at.framework = calibration.framework_bytes.value;
   }
   return memory;
@@ -127,7 +136,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
 
 double usable_bytes(const GpuSpec& gpu) {
   constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-  constexpr double kVisible = 0.993;
+  constexpr double kVisible = 0.99;
   return gpu.memory_bytes.value * (kGibibyte / 1e9) * kVisible;
 }
 

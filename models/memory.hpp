@@ -1,6 +1,8 @@
 // GPU and host memory from first principles: what a stage holds (Rajbhandari et al. 2020, arXiv
 // 1910.02054, for the training state; Korthikanti et al. 2022, arXiv 2205.05198, for activations,
-// generalised to GQA, SwiGLU and fused attention).
+// generalised to GQA, SwiGLU and fused attention). Not modelled: offloading weights, optimizer
+// state or activations to the host, checkpointed activations divided over tp, optimizers whose
+// state is not two fp32 moments.
 #pragma once
 
 #include <string>
@@ -78,9 +80,11 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
 // (gradients are not saved).
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks);
 
-// Of the memory as it is sold. "80 GB" are 80 GiB, of which the driver shows 99.3 %: nvidia-smi
-// reports 81,559 MiB on H100 80 GB, 143,771 MiB on H200 141 GB (99.6 %), 183,359 MiB on B200
-// 180 GB (99.5 %), 32,510 MiB on V100 32 GB (99.2 %). Context and communicators count as used.
+// Of the memory as it is sold: "80 GB" are 80 GiB, of which the driver keeps some. What is left to
+// CUDA is what PyTorch's out-of-memory messages call the capacity: 79.11 GiB of an H100 80 GB (98.9
+// %; github.com/vllm-project/vllm/issues/27508), 79.25 of an A100 80 GB (99.1 %), 31.75 of a V100
+// 32 GB (99.2 %), 31.37 of an RTX 5090 32 GB (98.0 %). nvidia-smi counts the driver's part in:
+// 81,559 MiB of an H100 80 GB (99.6 %). Context and communicators are the job's.
 double usable_bytes(const GpuSpec& gpu);
 
 // Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.

@@ -145,6 +145,14 @@ LayerActivations layer_activations(const Job& job, Block block) {
       bytes.kept = everything;
       break;
     case Recompute::selective:
+      if (job.software.every_other_gemm) {
+        // Products in order: q k v projection, gate up down: the first of each pair is kept.
+        const double values = e * rows.full * model.kv_width() / layout.tp;
+        const double queries = e * rows.full * model.q_width() / layout.tp;
+        bytes.kept = input + queries + values + context + scores + mlp.product + input;
+        bytes.transient += everything - bytes.kept;
+        break;
+      }
       bytes.kept = everything - dropped;
       bytes.transient += dropped;
       break;

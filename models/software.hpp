@@ -38,6 +38,7 @@ struct Software {
   // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
   // that flattens them).
   double update_bytes = 0;
+  bool expandable_segments = false;  // PyTorch's allocator so configured hardly fragments
   // Selective recomputation keeps attention and every other matrix product (torchtitan's "op").
   bool every_other_gemm = false;
   bool held_outputs = false;  // a stage keeps what it sent until the backward pass

@@ -39,8 +39,15 @@ RunPredictor stand_in() {
     RunPrediction predicted;
     predicted.step_s =
         job.batch.global / (job.layout.ranks() * job.calibration.kernel_sustained.value);
-    predicted.memory_bytes = predicted.reserved_bytes = 10e9 * job.batch.micro;
-    predicted.allocated_bytes = 0.9 * predicted.reserved_bytes;
+    // The second pipeline rank holds a tenth less than the first; 1 GB per sequence is the
+    // allocator's.
+    GpuMemory memory;
+    memory.activations = 9e9 * job.batch.micro;
+    memory.fragmentation = 1e9 * job.batch.micro;
+    predicted.memory_bytes = memory.total();
+    predicted.memory = {memory};
+    memory.activations *= 0.9;
+    predicted.memory.push_back(memory);
     predicted.fits = predicted.memory_bytes <= 80e9;
     predicted.origin = Origin::published;
     return predicted;
@@ -217,13 +224,15 @@ TEST(ValidateRuns, LayoutsOfOneJobAreAGroup) {
 TEST(ValidateRuns, MemoryAsItsSourcePrintsIt) {
   const ValidationReport report = validate(
       "Zero Bubble Table 4,GPT,1024,1024,16,2,8,A100,2,2,,20,\n"
-      "HF nanotron sweep,GPT,1024,1024,16,2,8,H100,2,2,,20,\n");
-  ASSERT_EQ(report.rows.size(), 2U);
+      "HF nanotron sweep,GPT,1024,1024,16,2,8,H100,2,2,,20,\n"
+      "Megatron-LM CI,GPT,1024,1024,16,2,8,H100,2,2,,20,\n");
+  ASSERT_EQ(report.rows.size(), 3U);
   EXPECT_EQ(report.rows[0].measured, 20e9);
   EXPECT_NEAR(report.rows[0].predicted, 18e9, 1);  // what tensors take
   EXPECT_NEAR(report.rows[0].low, 0.9 * 18e9, 1);
   EXPECT_EQ(report.rows[1].measured, 20 * kGib);
   EXPECT_NEAR(report.rows[1].predicted, 20e9, 1);
+  EXPECT_NEAR(report.rows[2].predicted, 0.9 * 18e9, 1);  // of the last rank
 }
 
 TEST(ValidateRuns, ThreadsDoNotShow) {

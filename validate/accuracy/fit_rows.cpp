@@ -71,7 +71,7 @@ FitRow fit_row_of(const TrainingRun& run, const Job& job) {
           .group = run.source,
           .id = run.id,
           .memory_bytes = run.memory_gib.value_or(0) * figure.unit_bytes,
-          .memory_figure = figure.predicted};
+          .memory_figure = figure};
 }
 
 FitInput read_fit_rows(const std::string& path, const std::string& where, const std::string& gpu) {

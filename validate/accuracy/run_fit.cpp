@@ -264,7 +264,7 @@ void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& p
   for (const FitRow& row : stated) {
     Job job = row.job;
     job.calibration = prior;
-    errors.push_back(std::log(predict(job).*row.memory_figure / row.memory_bytes));
+    errors.push_back(std::log(bytes_of(row.memory_figure, predict(job).memory) / row.memory_bytes));
   }
   const double error = quantile90(errors, row_weights(stated)) / kNormal95;
   Parameter& memory_error = result.calibration.memory_error;

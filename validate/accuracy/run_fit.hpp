@@ -26,10 +26,10 @@ namespace windtunnel {
 struct FitRow {
   Job job;  // its calibration does not matter: each candidate takes its place
   double measured_s = 0;
-  std::string group;        // source
-  std::string id;           // "file:line", for messages
-  double memory_bytes = 0;  // measured; 0: not stated
-  double RunPrediction::*memory_figure = &RunPrediction::reserved_bytes;  // what was measured
+  std::string group;           // source
+  std::string id;              // "file:line", for messages
+  double memory_bytes = 0;     // measured; 0: not stated
+  MemoryFigure memory_figure;  // what was measured
 };
 
 struct FitOptions {

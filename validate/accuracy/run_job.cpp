@@ -299,23 +299,40 @@ RunJob job_of(const TrainingRun& run) {
 }
 
 MemoryFigure memory_figure_of(const TrainingRun& run) {
+  using What = MemoryFigure::What;
+  using Rank = MemoryFigure::Rank;
   struct Printed {
     std::string_view source;  // that the name starts with
     MemoryFigure figure;
   };
   constexpr double kGib = 1024.0 * 1024 * 1024;
-  static const std::vector<Printed> sources = {
+  constexpr std::array kPrinted{
       // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
-      {"Zero Bubble", {1e9, &RunPrediction::allocated_bytes}},
-      // mem-max-allocated-bytes of the golden values.
-      {"Megatron-LM CI", {kGib, &RunPrediction::allocated_bytes}},
-      // nvidia-smi, on the nodes with the word embedding: the 80 GB of an A100 are GiB.
-      {"BLOOM", {kGib, &RunPrediction::memory_bytes}}};
-  for (const Printed& printed : sources) {
+      Printed{"Zero Bubble", {1e9, What::allocated, Rank::fullest}},
+      // mem-max-allocated-bytes; TensorBoard is written by the last rank (global_vars.py).
+      Printed{"Megatron-LM CI", {kGib, What::allocated, Rank::last}},
+      // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
+      Printed{"HF nanotron", {kGib, What::reserved, Rank::first}},
+      // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
+      Printed{"BLOOM", {kGib, What::device, Rank::fullest}}};
+  for (const Printed& printed : kPrinted) {
     if (run.source.starts_with(printed.source)) return printed.figure;
   }
-  // nanotron's "Mem Res (GB)" and torchtitan's memory are max_memory_reserved() over 1024^3.
-  return {kGib, &RunPrediction::reserved_bytes};
+  return {kGib, What::reserved, Rank::fullest};
+}
+
+double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory) {
+  CHECK(!memory.empty(), "memory of {} ranks", memory.size());
+  const auto bytes = [&](const GpuMemory& at) {
+    if (figure.what == MemoryFigure::What::device) return at.total();
+    const bool reserved = figure.what == MemoryFigure::What::reserved;
+    return at.allocated() + (reserved ? at.fragmentation : 0);
+  };
+  if (figure.rank == MemoryFigure::Rank::first) return bytes(memory.front());
+  if (figure.rank == MemoryFigure::Rank::last) return bytes(memory.back());
+  double most = 0;
+  for (const GpuMemory& at : memory) most = std::max(most, bytes(at));
+  return most;
 }
 
 RunPrediction predict(const Job& job) {
@@ -325,10 +342,8 @@ RunPrediction predict(const Job& job) {
   prediction.step_s = estimate.step_s;
   for (const GpuMemory& memory : prepared.memory) {
     prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
-    prediction.allocated_bytes = std::max(prediction.allocated_bytes, memory.allocated());
-    prediction.reserved_bytes =
-        std::max(prediction.reserved_bytes, memory.allocated() + memory.fragmentation);
   }
+  prediction.memory = prepared.memory;
   prediction.fits = gpu_memory_excess(prepared.memory, job.cluster.node.gpu).empty();
   for (int i = 0; i < kOrigins; ++i) {
     if (estimate.origin_s[i] > 0) prediction.origin = static_cast<Origin>(i);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/job.hpp"
+#include "models/memory.hpp"
 #include "traces/training_runs.hpp"
 
 namespace windtunnel {
@@ -20,21 +21,23 @@ RunJob job_of(const TrainingRun& run);
 
 struct RunPrediction {
   double step_s = 0;
-  // Peaks of the fullest GPU: what its driver shows, what PyTorch's allocator reserves of that, and
-  // what tensors take of that (max_memory_reserved(), max_memory_allocated()).
-  double memory_bytes = 0;
-  double reserved_bytes = 0;
-  double allocated_bytes = 0;
+  double memory_bytes = 0;        // peak of the fullest GPU, as its driver shows it
+  std::vector<GpuMemory> memory;  // [pipeline rank]
   bool fits = true;
   Origin origin = Origin::assumed;  // weakest of the numbers that decide
 };
 
-// What the source prints as memory: in which unit, and what of it.
+// What a source prints as memory: of which GPU, in which unit, and what of it.
 struct MemoryFigure {
+  enum class Rank { fullest, first, last };  // of the pipeline
+  // What the driver shows; max_memory_reserved() and max_memory_allocated() of PyTorch.
+  enum class What { device, reserved, allocated };
   double unit_bytes = 0;
-  double RunPrediction::*predicted = nullptr;
+  What what = What::reserved;
+  Rank rank = Rank::fullest;
 };
 MemoryFigure memory_figure_of(const TrainingRun& run);
+double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory);
 
 // Closed evaluation, see policies/iteration_estimate.hpp. `job.calibration` decides.
 RunPrediction predict(const Job& job);

@@ -225,7 +225,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor,
     ValidationRow row = row_of(subject, kMemory);
     const MemoryFigure figure = memory_figure_of(run);
     row.measured = *run.memory_gib * figure.unit_bytes;
-    row.predicted = subject.predicted.*figure.predicted;
+    row.predicted = bytes_of(figure, subject.predicted.memory);
     const double share = row.predicted / subject.predicted.memory_bytes;
     row.low = share * range.memory_low_bytes;
     row.high = share * range.memory_high_bytes;
