@@ -375,6 +375,36 @@ TEST(ChunkCost, SlowHostSetsThePace) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::host), 0);
 }
 
+// Graphs leave to the host what the router sizes: with experts fused, permutation, sorting and two
+// GEMMs of 16 bit.
+TEST(ChunkCost, GraphsOutsideTheExperts) {
+  const Layout layout{.pp = 4, .dp = 4, .ep = 4};
+  Job job = test_job(four_expert_layers(), layout, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  job.calibration.host_run_ahead = parameter(0);
+  job.software.dense_graphs = job.software.fused_experts = true;
+  double waits_s = 0;
+  for (const Op& op : block_ops(job, Block::moe_layer, Pass::forward)) {
+    const double gpu_s = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    waits_s += op.routed ? 1 - gpu_s : 0;
+  }
+  const auto chunk = chunk_costs(job)[1];
+  const double collectives = 2 - seconds(chunk.forward, Category::ep);
+  EXPECT_NEAR(seconds(chunk.forward, Category::host), waits_s + collectives, 1e-9);
+  EXPECT_GT(waits_s, 5);
+}
+
+// All-to-alls beside another micro-batch cost what they slow it down by.
+TEST(ChunkCost, HiddenDispatchSlowsWhatItRunsBeside) {
+  const Layout layout{.pp = 4, .dp = 4, .ep = 4};
+  Job job = test_job(four_expert_layers(), layout, kBatch);
+  const double open_s = seconds(chunk_costs(job)[1].forward, Category::ep);
+  job.software.ep_overlap = true;
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+  job.calibration.overlap_slowdown = parameter(0.25);
+  EXPECT_NEAR(seconds(chunk_costs(job)[1].forward, Category::ep), open_s * 0.25 / 1.25, 1e-12);
+}
+
 // A launch between the shortest and the longest kernel: a queue that never empties hides it, one
 // kernel at a time exposes it, the calibration says where in between.
 TEST(ChunkCost, RunningAheadHidesWhatLongKernelsCover) {

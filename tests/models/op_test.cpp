@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/models/cost_fixtures.hpp"
 
 namespace windtunnel::testing {
@@ -202,6 +204,43 @@ TEST(Op, ExpertsByHand) {
   EXPECT_EQ(op_named(ops, "router").m, 2048);
 }
 
+// Launched for each of the 32 local experts; fused, once, with what stands behind the first GEMM
+// inside it. What is sent once per expert is copied before, what is sent once per rank after.
+TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
+  const Layout layout{.dp = 8, .ep = 8};
+  Job job = test_job(deepseek_v3(), layout, kBatch, Precision::mxfp8);
+  const auto launches = [&] {
+    double sum = 0;
+    for (const Op& op : block_ops(job, Block::moe_layer, Pass::forward)) {
+      sum += op.routed ? op.launches : 0;
+    }
+    return sum;
+  };
+  const auto has = [&](std::string_view name) {
+    const auto ops = block_ops(job, Block::moe_layer, Pass::forward);
+    return std::ranges::any_of(ops, [&](const Op& op) { return op.name == name; });
+  };
+  // Two GEMMs and their inputs' quantising; activation, permutation and sorting of both sides.
+  EXPECT_EQ(launches(), 4 * 32 + 1 + 4);
+  job.software.fused_experts = true;
+  EXPECT_EQ(launches(), 3 + 4);
+  EXPECT_FALSE(has("expert activation"));
+  EXPECT_TRUE(has("permute"));
+  job.software.ep_merged = true;
+  EXPECT_FALSE(has("permute"));
+  EXPECT_TRUE(has("sort"));
+}
+
+// 4096 rows to 4 experts each: six passes of fp32 over the output, and its 16 bit.
+TEST(Op, BiasOfExpertsIsAddedInFp32) {
+  TransformerSpec model = wide_headed_experts();
+  model.biases = true;
+  const Job job = test_job(model, {}, kBatch);
+  const Op bias = op_named(block_ops(job, Block::moe_layer, Pass::forward), "expert bias");
+  EXPECT_EQ(bias.bytes, (6 * 4 + 2) * 4096.0 * 4 * model.hidden);
+  EXPECT_EQ(bias.launches, 2 * 64);
+}
+
 // Scaled GEMMs read their operands in fewer bytes; router and loss head do not.
 TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
   const TransformerSpec model = deepseek_v3();
@@ -230,8 +269,14 @@ TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
   const double inputs = rows * (7168 + 1536 + 7168 + 512 + 128 * 128 + 7168 + 18432);
   const double gradients = rows * (1536 + 128 * 192 + 576 + 128 * 256 + 7168 + 2 * 18432 + 7168);
   const double weights = model.attention_parameters() + model.mlp_parameters();
-  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::forward), 6 * (inputs + weights / 4));
-  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::backward_input), 6 * gradients);
+  const double bytes = 2 + 2 * (1 + 1.0 / 32);
+  EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::forward), bytes * (inputs + weights / 4));
+  EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::backward_input), bytes * gradients);
+  // The norm writes the MLP's input, the activation its product and its gradient.
+  const double written = rows * (7168 + 18432);
+  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::forward), 6 * (inputs - written + weights / 4));
+  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::backward_input),
+                   6 * (gradients - rows * 2 * 18432));
   EXPECT_EQ(quantised(Precision::fp8, Pass::backward_weight), 0);
   EXPECT_EQ(quantised(Precision::bf16, Pass::forward), 0);
 
