@@ -212,7 +212,8 @@ TEST(RunFit, IntervalsOfPredictionsHoldUnseenRuns) {
     for (const FitRow& row : unseen) {
       Job job = row.job;
       job.calibration = fit.calibration;
-      const PredictionInterval bounds = interval({.step_s = toy_step_s(job)}, fit.calibration);
+      const PredictionInterval bounds =
+          interval({.step_s = toy_step_s(job), .memory = {}}, fit.calibration);
       held += bounds.step_low_s <= row.measured_s && row.measured_s <= bounds.step_high_s;
       ++asked;
     }
@@ -256,14 +257,16 @@ TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
 TEST(RunFit, IntervalIsStudents) {
   Calibration calibration = prior_calibration();
   calibration.step_error = assumed(0.1, 0.1, 0.1);
-  const PredictionInterval known = interval({.step_s = 1, .memory_bytes = 1}, calibration);
+  const PredictionInterval known =
+      interval({.step_s = 1, .memory_bytes = 1, .memory = {}}, calibration);
   EXPECT_NEAR(std::log(known.step_high_s), 0.16449, 1e-4);
   EXPECT_NEAR(known.step_low_s * known.step_high_s, 1, 1e-12);
   // An interval of a factor exp(1.645/sqrt(2 * 5)) around it is that of 5 degrees of freedom, for
   // which the tables give t = 2.015.
   const double factor = std::exp(1.6448536 / std::sqrt(10.0));
   calibration.memory_error = assumed(0.1, 0.1 / factor, 0.1 * factor);
-  const PredictionInterval few = interval({.step_s = 1, .memory_bytes = 1}, calibration);
+  const PredictionInterval few =
+      interval({.step_s = 1, .memory_bytes = 1, .memory = {}}, calibration);
   EXPECT_NEAR(std::log(few.memory_high_bytes), 0.2015, 1e-4);
 }
 
