@@ -42,7 +42,7 @@ constexpr std::array kMachines{
     Machine{"a100sxm440", "dgx-a100-40", "a100-published"},
     Machine{"a10040", "dgx-a100-40", "a100-published"},
     Machine{"a100", "dgx-a100", "a100-published"},
-    Machine{"h10096", "grand-teton-h100-96", "h100-published"},
+    Machine{"h10096", "grand-teton-h100-96", "h100-500w-spec"},
     Machine{"h100", "dgx-h100", "h100-published"},
     Machine{"h200", "dgx-h200", "h100-published"},
     Machine{"gh200", "gh200", "h100-published"},

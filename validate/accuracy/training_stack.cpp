@@ -161,7 +161,9 @@ void bridge_experts(const TrainingRun& run, int container, Job& job) {
   software.ep_merged = fused || (deepseek && container >= 2511) ||
                        (!gpt_oss && blackwell && container >= 2602) ||
                        (!gpt_oss && job.layout.pp == 1 && container >= 2604);
-  software.cuda_graphs = fused || (dropping && blackwell);
+  // 25.09: Qwen3's, in the rack and without a pipeline.
+  const bool rack = job.cluster.node.gpus > 8 || job.layout.pp == 1;
+  software.cuda_graphs = fused || (dropping && blackwell && rack && !deepseek);
   software.dense_graphs = blackwell && container >= 2511;
   software.fused_experts = fused;
   const bool leaves_node = job.layout.ep > job.cluster.node.gpus;
