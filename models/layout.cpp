@@ -59,6 +59,13 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
   check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
   check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
+  // Without it all ranks of a tp group hold the same tokens, and each would send them.
+  if (layout.tp > 1 && !layout.sequence_parallel) {
+    throw Error(fmt::format(
+        "layout.ep {} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
+        "layout.sequence_parallel: true",
+        layout.ep, layout.tp));
+  }
 }
 
 void check_sharding(const Layout& layout) {

@@ -65,7 +65,8 @@ int microbatches(const Layout& layout, const Batch& batch);
 // Throws Error unless tp divides heads, kv_heads, ffn and vocabulary (padded to a multiple of
 // 128 * tp as Megatron does, so the vocabulary always fits), 2 cp (and with sequence parallelism
 // tp * cp) the sequence, tp the GPUs of a node or these tp, ep the tp * cp * dp ranks of a stage
-// and the experts, shard_ranks dp * cp, and the ranks equal the GPUs given.
+// and the experts, shard_ranks dp * cp, ep > 1 beside tp > 1 comes with sequence parallelism
+// (Megatron-LM refuses it otherwise), and the ranks equal the GPUs given.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 

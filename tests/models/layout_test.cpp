@@ -90,11 +90,10 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
   // Whole nodes.
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "");
   // Narrower than a node, yet the second group of four would straddle two nodes.
-  EXPECT_EQ(
-      error_of([&] {
-        check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
-      }),
-      "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
+  EXPECT_EQ(error_of([&] {
+              check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
+            }),
+            "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
             "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs");
 }
@@ -107,12 +106,15 @@ TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
   };
   EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep is 8 but model 'llama3' has no experts");
   model.moe = {.experts = 12, .per_token = 2, .ffn_hidden = 14336};
-  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4}), "");
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4, .sequence_parallel = true}), "");
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4}),
+            "layout.ep 4 with layout.tp 2 needs sequence parallelism, as in Megatron-LM; set "
+            "layout.sequence_parallel: true");
   EXPECT_EQ(error_with({.pp = 2, .dp = 4, .ep = 8}),
             "layout.ep 8 does not divide tp x cp x dp = 4");
   EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep 8 does not divide moe.experts 12");
   model.ffn_hidden = 1;  // no layer has a dense MLP
-  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "");
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true}), "");
   model.moe.dense_layers = 1;
   EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "layout.tp 2 does not divide ffn_hidden 1");
 }
