@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -22,11 +23,10 @@ std::string share_text(const Estimate& estimate, double whole) {
 std::string subtitle_of(const Record& record) {
   const Job& job = record.job;
   const Cluster& cluster = job.cluster;
-  const char* precisions[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
   return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {} x {} tokens", job.model.name,
                      with_separators(cluster.gpus()), cluster.node.gpu.name,
                      with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
-                     job.schedule, precisions[static_cast<int>(job.precision)],
+                     job.schedule, name_of(precisions(), job.precision),
                      with_separators(job.batch.global), with_separators(job.batch.sequence));
 }
 
@@ -217,7 +217,11 @@ std::string layout_text(const Layout& layout) {
     if (size > 1) text += fmt::format("{}{} {}", text.empty() ? "" : " x ", name, size);
   }
   if (text.empty()) text = "one GPU";
-  if (layout.sharding == Sharding::zero1) text += ", ZeRO-1";
+  if (layout.ep > 1) text += fmt::format(", ep {}", layout.ep);
+  if (layout.sharding != Sharding::none) {
+    text += fmt::format(", ZeRO-{}", static_cast<int>(layout.sharding));
+    if (layout.shard_ranks > 0) text += fmt::format(" over {} ranks", layout.shard_ranks);
+  }
   return text;
 }
 

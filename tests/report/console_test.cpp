@@ -1,11 +1,13 @@
 #include "report/console.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "report/table.hpp"
+#include "scenarios/spec_fields.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
@@ -38,6 +40,23 @@ TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
   }
   EXPECT_EQ(text.find("recompute"), std::string::npos) << "a share of 0 is no news";
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << "colour without a terminal";
+}
+
+TEST(Summary, NamesEveryPrecision) {
+  Record record = sample_record();
+  for (const Choice<Precision>& precision : precisions()) {
+    record.job.precision = precision.value;
+    const std::string text = summary_text(summarise(record));
+    EXPECT_NE(text.find(fmt::format("; gpipe, {}; ", precision.name)), std::string::npos) << text;
+  }
+}
+
+TEST(Summary, NamesExpertParallelismAndShards) {
+  EXPECT_EQ(layout_text({}), "one GPU");
+  EXPECT_EQ(layout_text({.tp = 2, .dp = 8, .ep = 4}), "tp 2 x dp 8, ep 4");
+  EXPECT_EQ(layout_text({.dp = 8, .sharding = Sharding::zero2}), "dp 8, ZeRO-2");
+  EXPECT_EQ(layout_text({.dp = 8, .sharding = Sharding::zero3, .shard_ranks = 4}),
+            "dp 8, ZeRO-3 over 4 ranks");
 }
 
 TEST(Summary, WithoutCampaignSaysNothingOfIt) {
