@@ -80,13 +80,21 @@ Job shrunk(const Job& job, int missing) {
   return smaller;
 }
 
+// Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
+bool groups_are_whole(const Layout& layout) {
+  const int replicas = layout.cp * layout.dp;
+  return layout.tp * replicas % layout.ep == 0 &&
+         (layout.shard_ranks == 0 || replicas % layout.shard_ranks == 0);
+}
+
 // With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
-// and the next one is taken to hit another replica. Ends where a smaller job would not fit in
-// memory (fewer replicas share the optimizer state).
+// a replica those that share its experts and shards, and the next node is taken to hit another
+// one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state).
 void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
   for (int out = 1; out <= kMostNodesOut; ++out) {
-    const int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
+    int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
+    while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
     if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
     if (!gpu_memory_excess(gpu_memory(smaller, prepared.chunks, prepared.peak_activation_bytes),

@@ -168,6 +168,22 @@ TEST(Simulate, WithoutSparesAShrunkJobGoesOnWhereAWaitingOneStands) {
   }
 }
 
+TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
+  // Four replicas on four nodes: a lost node takes one along, or two where pairs belong together.
+  Job job = with_campaign(small_job(4, 1, 4));
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024};
+  const auto degraded = [&](int ep, int shard_ranks) {
+    job.layout.ep = ep;
+    job.layout.shard_ranks = shard_ranks;
+    return lost(simulate(case_of(job)), Loss::degraded);
+  };
+  const double one = degraded(1, 0);
+  EXPECT_GT(one, 0);
+  EXPECT_GT(degraded(8, 0), 1.5 * one);
+  EXPECT_GT(degraded(1, 2), 1.5 * one);
+}
+
 TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
   Job job = with_campaign(small_job(1, 2, 4));
   job.cluster.storage.write_Bps = testing::spec(1e9);
