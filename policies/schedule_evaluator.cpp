@@ -249,22 +249,25 @@ class Evaluation {
       state.busy_s += duration_s;
       state.activation -= freed;
       if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
-      if (made >= 0) {
-        double sent_s = state.now_s;
-        if constexpr (kSide) {
-          if (delay_s > 0) {
-            sent_s = std::max(sent_s, side_[rank].sent_s);
-            side_[rank].sent_s = sent_s + delay_s;
-          }
-        }
-        there_s_[made] = sent_s + delay_s;
-        if (consumer >= 0 && consumer != rank && ranks_[consumer].waits_for == made) {
-          ranks_[consumer].waits_for = -1;
-          ready_.push_back(consumer);
-        }
-      }
+      if (made >= 0) deliver(made, rank, consumer, state.now_s, delay_s);
     }
     ranks_[rank] = state;
+  }
+
+  // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
+  void deliver(ResultId made, int maker, int consumer, double made_s, double delay_s) {
+    double sent_s = made_s;
+    if constexpr (kSide) {
+      if (delay_s > 0) {
+        sent_s = std::max(sent_s, side_[maker].sent_s);
+        side_[maker].sent_s = sent_s + delay_s;
+      }
+    }
+    there_s_[made] = sent_s + delay_s;
+    if (consumer >= 0 && consumer != maker && ranks_[consumer].waits_for == made) {
+      ranks_[consumer].waits_for = -1;
+      ready_.push_back(consumer);
+    }
   }
 
   const ActionMap& action_map(const Action& action) const {
