@@ -151,6 +151,40 @@ TEST(ValidateRuns, FiltersSelectWhatIsJudgedAndWhatIsFittedOn) {
   EXPECT_THROW(validate(kFour, options), Error);
 }
 
+TEST(ValidateRuns, AFaultyRowThatOnlyTheFitAsksForIsNamed) {
+  RunsOptions options;
+  options.where = RowFilter::parse("hidden==2048");
+  options.fit_where = RowFilter::parse("hidden==1024");
+  const ValidationReport report = validate(
+      kFour + "p,GPT,1024,1024,16,2,9,A100,2,2,4,,\n" + "p,GPT,4096,1024,16,2,9,A100,2,2,4,,\n",
+      options);
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_EQ(report.skipped[0].id, "runs.csv:6");
+}
+
+TEST(ValidateRuns, WhatCannotBePredictedIsNotFittedOn) {
+  RunPredictor predictor = stand_in();
+  predictor.predict = [predict = predictor.predict](const Job& job) {
+    if (job.batch.sequence == 512) throw Error("too short");
+    return predict(job);
+  };
+  predictor.fit = [fit = predictor.fit](const std::vector<FitRow>& rows, const Calibration& prior) {
+    for (const FitRow& row : rows) {
+      if (row.job.batch.sequence == 512) throw Error("no row can be used");
+    }
+    return fit(rows, prior);
+  };
+  RunsOptions options;
+  options.fit_where = RowFilter::parse("hidden==1024");
+  const ValidationReport report =
+      validate_runs({parse(kFour + "p,GPT,1024,512,64,2,8,H100,2,2,9,,\n")}, predictor, options);
+  EXPECT_EQ(report.fitted.size(), 2U);
+  EXPECT_EQ(report.rows.size(), 2U);
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_EQ(report.skipped[0].id, "runs.csv:6");
+  EXPECT_EQ(report.skipped[0].reason, "too short");
+}
+
 TEST(ValidateRuns, FitsOnAnotherFile) {
   RunsOptions options;
   options.calibrate_on = {

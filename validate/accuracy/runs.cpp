@@ -45,7 +45,7 @@ class Selection {
     const bool fits_elsewhere = !options.calibrate_on.empty();
     for (const TrainingRuns& file : options.calibrate_on) {
       if (options.fit_where) options.fit_where->check(file.table);
-      skip_unusable(file, options.fit_where, report);
+      skip_unusable(file, {&options.fit_where}, report);
       for (const TrainingRun& run : file.runs) {
         add(run, is_wanted(options.fit_where, file.table, run.table_row), false);
       }
@@ -54,7 +54,9 @@ class Selection {
       if (options.where) options.where->check(file.table);
       const bool fits_here = options.fit_where && !fits_elsewhere;
       if (fits_here) options.fit_where->check(file.table);
-      skip_unusable(file, options.where, report);
+      std::vector<const std::optional<RowFilter>*> filters = {&options.where};
+      if (fits_here) filters.push_back(&options.fit_where);
+      skip_unusable(file, filters, report);
       for (const TrainingRun& run : file.runs) {
         add(run, fits_here && options.fit_where->matches(file.table, run.table_row),
             is_wanted(options.where, file.table, run.table_row));
@@ -74,11 +76,17 @@ class Selection {
     subject.judged = judged && !fit;
   }
 
-  // A line that is no row cannot be filtered: it is always named.
-  static void skip_unusable(const TrainingRuns& file, const std::optional<RowFilter>& filter,
+  // Those that one of the filters lets pass. A line that is no row cannot be filtered: it is always
+  // named.
+  static void skip_unusable(const TrainingRuns& file,
+                            const std::vector<const std::optional<RowFilter>*>& filters,
                             ValidationReport& report) {
     for (const UnusableRow& row : file.unusable) {
-      if (row.table_row && !is_wanted(filter, file.table, *row.table_row)) continue;
+      const bool wanted =
+          !row.table_row || std::any_of(filters.begin(), filters.end(), [&](const auto* filter) {
+            return is_wanted(*filter, file.table, *row.table_row);
+          });
+      if (!wanted) continue;
       report.skipped.push_back({row.id, row.reason});
     }
   }
@@ -301,10 +309,11 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
       subject.predicted = predictor.predict(subject.what.job);
     });
   };
+  const bool fits = options.one_point || options.fit_where || !options.calibrate_on.empty();
+  if (fits) predict_all();  // what cannot be predicted is nothing to fit on
   if (options.one_point) {
-    predict_all();
     fit_one_point_each(subjects, predictor);
-  } else if (options.fit_where || !options.calibrate_on.empty()) {
+  } else if (fits) {
     fit_calibrations(subjects, predictor);
   }
   predict_all();
