@@ -41,6 +41,8 @@ TEST(RowFilter, ComparesNumbersAndTexts) {
   EXPECT_EQ(matching("gpus>64"), "1");
   EXPECT_EQ(matching("gpus>=6.4e1"), "12");
   EXPECT_EQ(matching("gpus>-1"), "012");
+  EXPECT_EQ(matching("gpus>-1e-5"), "012");
+  EXPECT_EQ(matching("gpus>.64e+2"), "1");
   EXPECT_EQ(matching("64<gpus"), "1");
   EXPECT_EQ(matching("tp>pp"), "02");
   EXPECT_EQ(matching("gpus==tp"), "0");

@@ -171,10 +171,10 @@ class RowFilterParser {
     }
     size_t end = at_;
     // Signs belong to numbers: at the front, and after an exponent's e.
+    const bool is_number = std::isalpha(static_cast<unsigned char>(first)) == 0 && first != '_';
     const auto is_sign = [&](size_t i) {
       return (text()[i] == '-' || text()[i] == '+') &&
-             (i == at_ || (std::isdigit(static_cast<unsigned char>(first)) != 0 &&
-                           lower(text()[i - 1]) == 'e'));
+             (i == at_ || (is_number && lower(text()[i - 1]) == 'e'));
     };
     while (end < text().size() && (is_word(text()[end]) || text()[end] == '.' || is_sign(end))) {
       ++end;
@@ -183,7 +183,7 @@ class RowFilterParser {
     if (operand.text.empty()) {
       fail(fmt::format("expected a column, a number or a text, not '{}'", first));
     }
-    operand.is_column = std::isalpha(static_cast<unsigned char>(first)) != 0 || first == '_';
+    operand.is_column = !is_number;
     if (!operand.is_column && !number_of(operand.text)) {
       fail(fmt::format("'{}' is not a number", operand.text));
     }
