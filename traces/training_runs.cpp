@@ -190,9 +190,10 @@ void check_batch(const TrainingRun& run, RowReader& reader) {
 
 // `rate_per_gpu` counts `per_sequence` for every sequence.
 void check_rate(const TrainingRun& run, std::string_view column, std::optional<double> rate_per_gpu,
-                double per_sequence, RowReader& reader) {
-  if (!rate_per_gpu || !run.step_s || !run.global_batch || !run.gpus) return;
-  const double implied_s = *run.global_batch * per_sequence / (*rate_per_gpu * *run.gpus);
+                std::optional<int> per_sequence, RowReader& reader) {
+  if (!rate_per_gpu || !per_sequence || !run.step_s || !run.global_batch || !run.gpus) return;
+  const double sequences = *run.global_batch;
+  const double implied_s = sequences * *per_sequence / (*rate_per_gpu * *run.gpus);
   if (std::abs(implied_s / *run.step_s - 1) <= kRateTolerance) return;
   reader.fault("iter_time_s", fmt::format("{:g} s contradicts column '{}', which implies {:.4g} s",
                                           *run.step_s, column, implied_s));
@@ -204,7 +205,7 @@ void read_times(TrainingRun& run, RowReader& reader) {
   run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
   reader.number({"mfu", "a share, not per cent", 1});
   check_rate(run, "tokens_per_s_per_gpu", reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12}),
-             run.sequence.value_or(0), reader);
+             run.sequence, reader);
   check_rate(run, "samples_per_s_per_gpu",
              reader.number({"samples_per_s_per_gpu", "sequences/s", 1e12}), 1, reader);
   if (run.noted("status") == "OOM" && run.step_s) {

@@ -147,6 +147,8 @@ const std::vector<Fault>& faults() {
       {{{"tokens_per_s_per_gpu", "1800"}},
        "column 'iter_time_s': 2 s contradicts column 'tokens_per_s_per_gpu', which implies 2.276 "
        "s"},
+      {{{"seq", ""}, {"tokens_per_s_per_gpu", "1800"}},
+       "column 'seq': is empty, and no step can be predicted without it"},
       {{{"samples_per_s_per_gpu", "3"}},
        "column 'iter_time_s': 2 s contradicts column 'samples_per_s_per_gpu', which implies 1.333 "
        "s"},
