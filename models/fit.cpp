@@ -289,6 +289,10 @@ std::vector<double> left_out_residuals(const FitProblem& problem, const FitResul
   VectorXd held = model.precision;  // a parameter that no row moves stays, also under a flat prior
   for (size_t i = 0; i < parameters; ++i) {
     const auto at = static_cast<Eigen::Index>(i);
+    if (!fit.influence[i]) {
+      held[at] = 1;
+      continue;
+    }
     model.precision[at] = 1 / (problem.prior[i].sd * problem.prior[i].sd);
     model.offset[at] = fit.point[i] - problem.prior[i].mean;
     held[at] = 1e-9 * (1 + model.jacobian.col(at).squaredNorm());

@@ -182,6 +182,21 @@ TEST(Fit, LeftOutResidualsAreThoseOfARefit) {
   EXPECT_GT(most, 0.02);  // leaving out did change the predictions
 }
 
+TEST(Fit, AParameterThatMayNotMoveLeavesTheOthersLeftOut) {
+  RandomStream random(18, RandomPurpose::test, 0);
+  const Steps steps = make_steps(20, {0.2, -0.8, 1.0}, 0.05, random);
+  FitProblem problem = problem_of(steps, 0.05);
+  std::vector<int> folds;
+  for (size_t row = 0; row < 20; ++row) folds.push_back(row % 2 == 0);
+  const std::vector<double> expected =
+      left_out_residuals(problem, fit_least_squares(problem), folds);
+  problem.prior[2].sd = 0;
+  const FitResult fit = fit_least_squares(problem);
+  EXPECT_FALSE(fit.influence[2]);
+  const std::vector<double> left_out = left_out_residuals(problem, fit, folds);
+  for (size_t row = 0; row < 20; ++row) EXPECT_NEAR(left_out[row], expected[row], 1e-9) << row;
+}
+
 TEST(Fit, PointsThatCannotBeEvaluatedAreAvoided) {
   RandomStream random(19, RandomPurpose::test, 0);
   const Steps steps = make_steps(30, {0.5, -0.5, 1.0}, 0.05, random);
