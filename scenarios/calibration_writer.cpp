@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "models/base/error.hpp"
+#include <algorithm>
+
 #include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
 
 // YAML's double-quoted form: the one in which every character can be written.
 std::string quoted(const std::string& text) {
@@ -14,7 +19,7 @@ std::string quoted(const std::string& text) {
   for (const char c : text) {
     if (c == '"' || c == '\\') {
       result += {'\\', c};
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    } else if (is_control(c)) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
     } else {
       result += c;
@@ -34,8 +39,9 @@ std::string quantity_text(double value, std::string_view unit) {
 }  // namespace
 
 std::string calibration_text(const Calibration& calibration, const std::string& comment) {
-  CHECK(comment.find_first_of("\r\n") == std::string::npos, "one line of comment: {}", comment);
-  std::string text = fmt::format("# {}\nname: {}\ngpu: {}\nparameters:\n", comment,
+  std::string line = comment;
+  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  std::string text = fmt::format("# {}\nname: {}\ngpu: {}\nparameters:\n", line,
                                  quoted(calibration.name), quoted(calibration.gpu));
   for (const CalibrationField& field : calibration_fields()) {
     const Parameter& parameter = calibration.*field.member;

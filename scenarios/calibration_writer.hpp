@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// `comment` becomes the first line.
+// `comment` becomes the first line, its line breaks blanks.
 std::string calibration_text(const Calibration& calibration, const std::string& comment);
 
 }  // namespace windtunnel

@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 void expect_read_back(const Calibration& written) {
-  const std::string text = calibration_text(written, "a comment: with {signs}");
+  const std::string text = calibration_text(written, "a comment:\n{signs}: in it");
   const Calibration read = read_calibration(parse_document(text, "fitted.yaml"));
   EXPECT_EQ(read.name, written.name);
   EXPECT_EQ(read.gpu, written.gpu);
