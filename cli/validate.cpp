@@ -29,7 +29,7 @@ struct ValidateOptions {
   std::vector<std::string> calibrate_on;
   std::string calibration;
   bool one_point = false;
-  int worst = 0;
+  int worst = 5;
   std::string markdown;
   int threads = 0;
 };
@@ -134,7 +134,7 @@ void add_common(CLI::App& app, ValidateOptions& options, const char* what_is_jud
                              "share",
                              what_is_judged))
       ->type_name("SHARE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e6));
 }
 
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
@@ -169,7 +169,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                  "fit kernel.sustained on the middle row of each family, judge the others")
       ->excludes(fit_where)
       ->excludes(calibrate_on);
-  runs->add_option("--worst", options.worst, "also print so many rows of the largest error")
+  runs->add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
   runs->add_option("--markdown", options.markdown,

@@ -46,8 +46,15 @@ std::string value_text(const ValidationRow& row, double value) {
 // bytes, so that a name with others than ASCII may come out shorter.
 std::string shortened(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
+  const auto inside_character = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
   const size_t tail = width / 3;
-  return text.substr(0, width - tail - 1) + "…" + text.substr(text.size() - tail);
+  size_t head_end = width - tail - 1;
+  size_t tail_start = text.size() - tail;
+  while (head_end > 0 && inside_character(head_end)) --head_end;
+  while (inside_character(tail_start)) ++tail_start;
+  return text.substr(0, head_end) + "…" + text.substr(tail_start);
 }
 
 // The names of all simpler rules, in order.
