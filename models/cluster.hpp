@@ -52,6 +52,7 @@ struct MeasuredBus {
   double all_reduce_Bps = 0;
   double all_gather_Bps = 0;
   double reduce_scatter_Bps = 0;
+  Origin origin = Origin::measured;
 };
 
 struct FabricSpec {

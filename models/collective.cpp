@@ -68,13 +68,15 @@ Traffic hierarchical_traffic(CollectiveKind kind, const GroupShape& shape, doubl
 }
 
 Traffic all_to_all_traffic(const GroupShape& shape, double bytes) {
+  const double n = shape.members;
   const double g = shape.members_per_node;
   const double nodes = shape.nodes;
   Traffic traffic;
   traffic.node_steps = shape.members_per_node - 1;
   traffic.fabric_steps = shape.nodes - 1;
   traffic.nvlink_bytes = (g - 1) / g * bytes;
-  traffic.nic_bytes = (nodes - 1) / nodes * bytes;
+  // Of a member on the node with the fewest: it has the most to send away.
+  traffic.nic_bytes = (n - g) / n * bytes;
   traffic.pod_bytes = shape.pod_pairs_per_node / nodes * bytes;
   return traffic;
 }
@@ -348,6 +350,10 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorith
     consider(applies(kind, algorithm, shape) ? algorithm : CollectiveAlgorithm::ring);
   }
   cost.origin = origin_of(shape, hops_share, cluster, calibration);
+  if (shape.nodes > 1 &&
+      nic_share(kind, shape, cluster, calibration) < calibration.nic_efficiency.value) {
+    cost.origin = weakest(cost.origin, cluster.fabric.measured.origin);
+  }
   return cost;
 }
 

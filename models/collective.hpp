@@ -50,7 +50,7 @@ struct CollectiveCost {
 //                (g-1)/g S and (N-1)/N S/g (all-reduce twice both, twice the steps)
 //   broadcast    a pipelined chain: n-1 steps; S and S/g
 //   all_to_all   first within the node to the receiver's rail, then along it (PXN): (g-1) + (N-1)
-//                steps; (g-1)/g S and (N-1)/N S
+//                steps; (g-1)/g S and (n-g)/n S, g being the fewest on any node
 // Uplinks of a pod carry what leaves it: one edge per ring, the trees' edges, all pairs of
 // all_to_all. Traffic between rails of an irregular group is not counted here; flows route it.
 //

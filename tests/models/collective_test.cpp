@@ -207,6 +207,22 @@ TEST(CollectiveCost, SwitchesAreEvidenceOnlyWhereTheyMatter) {
   EXPECT_EQ(origin(1e9), Origin::spec);
 }
 
+TEST(CollectiveCost, AMeasuredBusIsEvidenceOnlyWhereItBounds) {
+  Cluster cluster = make_cluster(16);
+  cluster.fabric.measured.origin = Origin::assumed;
+  Calibration calibration = make_calibration();
+  calibration.nic_latency_s.origin = Origin::spec;
+  const auto origin = [&](double bus_Bps) {
+    cluster.fabric.measured.all_gather_Bps = bus_Bps;
+    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring,
+                           group_shape(strided(16, 8), cluster), 1e9, cluster, calibration)
+        .origin;
+  };
+  EXPECT_EQ(origin(1e9), Origin::assumed);
+  EXPECT_EQ(origin(1e15), Origin::spec);
+  EXPECT_EQ(origin(0), Origin::spec);
+}
+
 // All tp ranks of a node reduce at once: their groups share the NICs, and in a fat tree the
 // uplinks.
 TEST(CollectiveCost, ConcurrentGroupsShareNicsAndUplinks) {
@@ -391,6 +407,20 @@ TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
     const double closed_s = closed_time(kind, CollectiveAlgorithm::automatic, gpus, 1e8, cluster);
     EXPECT_NEAR(flow_time(kind, CollectiveAlgorithm::automatic, gpus, 1e8, cluster), closed_s,
                 0.1 * closed_s);
+  }
+}
+
+// Seven of eight members on one node, or two whole nodes and a half: those on the emptiest node
+// send the most away.
+TEST(CollectiveFlows, AnIrregularAllToAllIsBoundByItsEmptiestNode) {
+  const Cluster cluster = make_cluster(3);
+  std::vector<std::int32_t> lonely = strided(7, 1);
+  lonely.push_back(8);
+  for (const auto& gpus : {lonely, strided(20, 1)}) {
+    const auto ring = CollectiveAlgorithm::ring;
+    const double closed_s = closed_time(CollectiveKind::all_to_all, ring, gpus, 1e9, cluster);
+    EXPECT_NEAR(flow_time(CollectiveKind::all_to_all, ring, gpus, 1e9, cluster), closed_s,
+                0.01 * closed_s);
   }
 }
 
