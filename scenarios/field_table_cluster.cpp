@@ -124,6 +124,16 @@ Rows fabric_rows() {
                 .help = "NIC bandwidth of a pod / bandwidth of its uplinks"}),
       duration_row("cluster.fabric.hop_latency",
                    {.example = "300 ns", .help = "of one switch with its cables"}),
+      map_row("cluster.fabric.measured",
+              {.example = "{all_reduce: 160 GB/s, all_gather: 170 GB/s}",
+               .help = "bus bandwidth (nccl-tests' busbw) of one group over all GPUs, where "
+                       "somebody measured it; bounds the collectives between nodes"}),
+      bandwidth_row("cluster.fabric.measured.all_reduce",
+                    {.example = "160 GB/s", .help = "of all-reduce"}),
+      bandwidth_row("cluster.fabric.measured.all_gather",
+                    {.example = "170 GB/s", .help = "of all-gather"}),
+      bandwidth_row("cluster.fabric.measured.reduce_scatter",
+                    {.example = "170 GB/s", .help = "of reduce-scatter"}),
   };
 }
 

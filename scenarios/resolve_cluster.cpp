@@ -49,6 +49,20 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   return node;
 }
 
+MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evidence) {
+  MeasuredBus measured;
+  const auto read = [&](const std::string& name, double& bus_Bps) {
+    const std::string key = "cluster.fabric.measured." + name;
+    if (!values.has(key)) return;
+    bus_Bps = values.number(key);
+    measured.origin = weakest(measured.origin, evidence.of(key).origin);
+  };
+  read("all_reduce", measured.all_reduce_Bps);
+  read("all_gather", measured.all_gather_Bps);
+  read("reduce_scatter", measured.reduce_scatter_Bps);
+  return measured;
+}
+
 FabricSpec resolve_fabric(const Values& values, const EvidenceList& evidence) {
   const std::string path = "cluster.fabric";
   FabricSpec fabric = find_fabric(values.text(path + ".base")).fabric;
@@ -59,6 +73,7 @@ FabricSpec resolve_fabric(const Values& values, const EvidenceList& evidence) {
   fabric.pod_oversubscription =
       values.number_or(path + ".pod_oversubscription", fabric.pod_oversubscription);
   override_parameter(fabric.hop_latency_s, path + ".hop_latency", values, evidence);
+  fabric.measured = resolve_measured_bus(values, evidence);
   return fabric;
 }
 
@@ -131,6 +146,13 @@ TransformerSpec inline_model(const Values& values) {
   return model;
 }
 
+// `key` switches a part of the model on: the others below `part` would do nothing without it.
+void check_part(const Values& values, const std::string& part, const std::string& key, int value) {
+  if (value > 0 || !values.stated(part) || values.has(join_path(part, key))) return;
+  throw Error(values.fault_at(part),
+              fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
+}
+
 }  // namespace
 
 TransformerSpec resolve_model(const Values& values) {
@@ -161,6 +183,8 @@ TransformerSpec resolve_model(const Values& values) {
   } catch (const Error& error) {
     throw Error(values.fault_at("model"), error.what());
   }
+  check_part(values, "model.moe", "experts", model.moe.experts);
+  check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);
   return model;
 }
 

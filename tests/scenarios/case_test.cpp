@@ -99,6 +99,34 @@ TEST(Case, DefaultsFollowFromOtherValues) {
   EXPECT_EQ(example("small.yaml", {{"cluster.node", "dgx-h200"}}).job.calibration.name, "generic");
 }
 
+TEST(Case, AMeasuredBusRestsOnTheWeakestOfItsNumbers) {
+  const auto measured = [](const Overrides& overrides) {
+    return example("small.yaml", overrides).job.cluster.fabric.measured;
+  };
+  EXPECT_EQ(measured({}).all_reduce_Bps, 0);
+  const std::string key = "cluster.fabric.measured";
+  const MeasuredBus stated = measured({{key, "{all_reduce: 160 GB/s, reduce_scatter: 1320 Gb/s}"},
+                                       {"origins", "{" + key + ": 'published: a paper'}"}});
+  EXPECT_DOUBLE_EQ(stated.all_reduce_Bps, 160e9);
+  EXPECT_EQ(stated.all_gather_Bps, 0);
+  EXPECT_DOUBLE_EQ(stated.reduce_scatter_Bps, 165e9);
+  EXPECT_EQ(stated.origin, Origin::published);
+  EXPECT_EQ(measured({{key + ".all_gather", "160 GB/s"}}).origin, Origin::assumed);
+}
+
+TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
+  const auto message = [](const Overrides& overrides) {
+    return message_of([&] { example("small.yaml", overrides); });
+  };
+  EXPECT_EQ(message({{"model.moe.shared_ffn", "8"}}),
+            "--set model.moe.shared_ffn=8: model.moe has no 'experts', and neither has the model "
+            "it starts from");
+  EXPECT_EQ(message({{"model.latent.query_rank", "8"}}),
+            "--set model.latent.query_rank=8: model.latent has no 'kv_rank', and neither has the "
+            "model it starts from");
+  EXPECT_EQ(message({{"model", "mixtral-8x7b"}, {"model.moe.experts", "0"}}), "accepted");
+}
+
 TEST(Case, InlineModel) {
   const Case result =
       example("small.yaml", {{"model", "{layers: 4, hidden: 512, heads: 8, vocabulary: 1000}"},
