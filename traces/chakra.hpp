@@ -4,19 +4,17 @@
 // Messages and fields: chakra_wire.hpp. Attribute names: the feeder of mlcommons/chakra
 // (src/feeder/et_feeder_node.cpp, 02da5d0) and ASTRA-sim (astra-sim/workload/Workload.cc, 0383c20).
 //
-//   task                 node
-//   compute, encode      COMP_NODE, is_cpu_op = false
-//   send, recv           COMM_SEND_NODE, COMM_RECV_NODE with comm_src, comm_dst, comm_tag,
-//   comm_size collective           COMM_COLL_NODE with comm_type, comm_size, pg_name. comm_size is
-//   the buffer
-//                        that a rank hands in: for an all-gather its share of Task::bytes
-//   copy, store          MEM_STORE_NODE (MEM_LOAD_NODE towards the GPU) with tensor_size
-//   after                data_deps; ctrl_deps name the task before on a stream in order
-//   cost                 duration_micros, rounded
-//   groups of the rank   one METADATA_NODE as PyTorch writes process groups: a JSON list of
-//   pg_name,
-//                        pg_desc (the axis), ranks (none: all). pg_name is the index in
-//                        Plan::groups plus 1, because ASTRA-sim takes "0" for all ranks
+//   task                node
+//   compute, encode     COMP_NODE, is_cpu_op = false
+//   send, recv          COMM_SEND_NODE, COMM_RECV_NODE with comm_src, comm_dst, comm_tag, comm_size
+//   collective          COMM_COLL_NODE with comm_type, comm_size, pg_name. comm_size is the buffer
+//                       that a rank hands in: for an all-gather its share of Task::bytes
+//   copy, store         MEM_STORE_NODE (MEM_LOAD_NODE towards the GPU) with tensor_size
+//   after               data_deps; ctrl_deps name the task before on a stream in order
+//   cost                duration_micros, rounded
+//   groups of the rank  one METADATA_NODE as PyTorch writes process groups: a JSON list of
+//                       pg_name, pg_desc (the axis), ranks (none: all). pg_name is the index in
+//                       Plan::groups plus 1, because ASTRA-sim takes "0" for all ranks
 //
 // What these do not say stands in attributes "windtunnel.FIELD" after the names of Task
 // (visit_task_fields in chakra_fields.hpp), written only where they differ from what a reader of

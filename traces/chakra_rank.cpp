@@ -74,6 +74,10 @@ class OwnHeader {
           {streams_[s], value_of<StreamOrder>("stream order", orders_[s])});
     }
     const size_t members = rank.rank_class.members.size();
+    if (rank.first_member >= rank.ranks || members > size_t(rank.ranks - rank.first_member)) {
+      throw Error(fmt::format("members {} to {} of a class of a job of {} ranks", rank.first_member,
+                              rank.first_member + members - 1, rank.ranks));
+    }
     rank.rank_class.groups = by_slot(groups_, members, "groups");
     rank.rank_class.peers = by_slot(peers_, members, "peers");
     return tasks_;
@@ -263,8 +267,7 @@ class RankReader {
     ChakraNode node;
     while (file_.next(node)) at(file_.message(), [&] { add(node); });
     if (rank_.own && std::ssize(nodes_) != tasks) {
-      file_.fail(file_.message(),
-                 fmt::format("the file ends after {} of {} tasks", nodes_.size(), tasks));
+      file_.fail(file_.message(), fmt::format("the file has {} of {} tasks", nodes_.size(), tasks));
     }
     resolve();
     if (!rank_.own) name_rank();

@@ -198,8 +198,9 @@ class PlanMerger {
     std::int32_t number = 0;
     const char* end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data(), end, number);
+    // "01" would be a second name of "1", and leave a group without any.
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
-        number > std::ssize(plan_.groups)) {
+        number > std::ssize(plan_.groups) || name != std::to_string(number)) {
       throw Error(Location{group.file}, fmt::format("process group '{}' of {}, which are numbered",
                                                     name, plan_.groups.size()));
     }
