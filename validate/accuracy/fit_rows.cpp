@@ -87,7 +87,11 @@ FitInput read_fit_rows(const std::string& path, const std::string& where, const 
   }
   FitInput input;
   for (const UnusableRow& row : runs.unusable) {
-    if (!row.table_row || selected[*row.table_row]) input.unusable.push_back(row);
+    if (!row.table_row || selected[*row.table_row]) {
+      input.unusable.push_back(row);
+    } else {
+      ++input.other_rows;
+    }
   }
   for (const TrainingRun& run : runs.runs) {
     if (selected[run.table_row]) {
