@@ -63,6 +63,8 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
 Job shrunk(const Job& job, int missing) {
   Job smaller = job;
   smaller.layout.dp -= missing;
+  // Shards over all replicas are so however many there are.
+  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) smaller.layout.shard_ranks = 0;
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;

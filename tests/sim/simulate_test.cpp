@@ -182,6 +182,7 @@ TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
   EXPECT_GT(one, 0);
   EXPECT_GT(degraded(8, 0), 1.5 * one);
   EXPECT_GT(degraded(1, 2), 1.5 * one);
+  EXPECT_DOUBLE_EQ(degraded(1, 4), one);
 }
 
 TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
