@@ -89,7 +89,8 @@ ExitCode export_traces(const ExportOptions& options) {
 }
 
 ChakraImport read_traces(const ImportOptions& options) {
-  const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front());
+  std::error_code error;
+  const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front(), error);
   Progress progress;
   return read_chakra(folder ? chakra_files(options.files.front()) : options.files,
                      [&](size_t done, size_t all) {

@@ -55,5 +55,12 @@ TEST(TraceCommand, TracesMustFitTheMachine) {
   EXPECT_NE(result.err.find("16384 ranks"), std::string::npos) << result.err;
 }
 
+TEST(TraceCommand, ANameThatNoFileCanHaveIsTheUsersError) {
+  const ProgramResult result =
+      run_program("trace import " + std::string(5000, 'a') + " --scenario scenarios/small.yaml");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
+}
+
 }  // namespace
 }  // namespace windtunnel
