@@ -199,6 +199,13 @@ TEST(ValidateRuns, FitsOnAnotherFile) {
   const ValidationReport one = validate(kFour, options);
   EXPECT_EQ(one.rows.size(), 4U);
   EXPECT_NEAR(one.rows[0].predicted, 2 / 0.25, 1e-12);
+
+  // The same file for both: what is fitted on is not judged.
+  options.calibrate_on = {parse(kFour)};
+  const ValidationReport same = validate(kFour, options);
+  EXPECT_EQ(same.fitted.size(), 2U);
+  ASSERT_EQ(same.rows.size(), 2U);
+  EXPECT_EQ(same.rows[0].id, "runs.csv:4");
 }
 
 TEST(ValidateRuns, OnePointOfEachFamilyIsTheMiddleOne) {

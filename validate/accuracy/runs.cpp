@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -43,11 +44,13 @@ class Selection {
   Selection(const std::vector<TrainingRuns>& files, const RunsOptions& options,
             ValidationReport& report) {
     const bool fits_elsewhere = !options.calibrate_on.empty();
+    std::set<std::string> fitted;  // one file may be named for both
     for (const TrainingRuns& file : options.calibrate_on) {
       if (options.fit_where) options.fit_where->check(file.table);
       skip_unusable(file, {&options.fit_where}, report);
       for (const TrainingRun& run : file.runs) {
-        add(run, is_wanted(options.fit_where, file.table, run.table_row), false);
+        if (!is_wanted(options.fit_where, file.table, run.table_row)) continue;
+        if (fitted.insert(run.id).second) add(run, true, false);
       }
     }
     for (const TrainingRuns& file : files) {
@@ -59,7 +62,7 @@ class Selection {
       skip_unusable(file, filters, report);
       for (const TrainingRun& run : file.runs) {
         add(run, fits_here && options.fit_where->matches(file.table, run.table_row),
-            is_wanted(options.where, file.table, run.table_row));
+            !fitted.contains(run.id) && is_wanted(options.where, file.table, run.table_row));
       }
     }
   }
