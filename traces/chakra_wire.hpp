@@ -69,7 +69,6 @@ class ChakraFile {
   ChakraFile(const ChakraFile&) = delete;
   ChakraFile& operator=(const ChakraFile&) = delete;
 
-  const std::string& path() const { return path_; }
   ChakraMetadata metadata();     // the first message
   bool next(ChakraNode& node);   // false at the end of the file
   std::int64_t message() const;  // where the message that was read last starts

@@ -30,8 +30,6 @@ class RowFilter {
   // The table must have passed check().
   bool matches(const CsvTable& table, size_t row) const;
 
-  const std::string& text() const { return text_; }
-
  private:
   friend class RowFilterParser;
   enum class Kind { any, all, negation, comparison };
