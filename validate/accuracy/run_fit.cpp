@@ -369,7 +369,6 @@ RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptio
   FitOptions one = options;
   one.only = {"kernel.sustained"};
   one.fixed.clear();
-  one.flat_prior = true;
   return fit_runs({row}, prior, one);
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 #include "models/base/error.hpp"
 #include "policies/iteration_estimate.hpp"
@@ -80,7 +82,11 @@ class Mapper {
     set_precision();
     set_recompute();
     set_schedule();
-    stack_of(run_).apply(run_, job_);
+    const TrainingStack& stack = stack_of(run_);
+    stack.apply(run_, job_);
+    if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
+      job_.calibration = find_calibration(stack.calibration);
+    }
     return {std::move(job_), std::move(assumed_)};
   }
 
@@ -174,12 +180,19 @@ class Mapper {
     model.tied_embeddings = false;
   }
 
+  // "1.34B", "760M" or a plain count.
   double stated_parameters() const {
-    // "1.34B" in the model's name or in the column of that name.
     const std::string& text = run_.parameters;
     if (text.empty()) throw Error("the row states neither dimensions nor params");
-    const double number = std::stod(text);
-    return number * (text.back() == 'M' ? 1e6 : text.back() == 'T' ? 1e12 : 1e9);
+    double number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string unit(end, text.data() + text.size());
+    const double times = unit == "M" ? 1e6 : unit == "B" ? 1e9 : unit == "T" ? 1e12 : 1;
+    const bool known = times > 1 || (unit.empty() && number > 1e5);
+    if (fault != std::errc() || !known || !(number > 0) || !std::isfinite(number)) {
+      throw Error(fmt::format("params is '{}'; write it as 1.34B, 760M or a count", text));
+    }
+    return number * times;
   }
 
   // Width of the MLP that makes up the stated parameters.

@@ -128,8 +128,8 @@ void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predic
   std::map<std::string, Calibration> calibrations;
   for (Subject& subject : subjects) {
     if (!subject.fit || !subject.failure.empty()) continue;
-    if (!subject.run->step_s) {
-      subject.failure = "states no time to fit on";
+    if (!subject.run->step_s) {  // nothing to fit on: its memory or its label is judged
+      subject.fit = false;
       continue;
     }
     const Calibration& prior = subject.what.job.calibration;

@@ -109,6 +109,7 @@ void nanotron(const TrainingRun& run, Job& job) {
   job.software.held_tensors = true;
   job.communication.overlap = GradientOverlap::none;
   balance_by_cost(job);
+  job.software.portable_attention = true;  // its kernels are FlashAttention-2
   job.software.shared_cores = true;
 }
 
@@ -136,7 +137,7 @@ void nemo_launcher(const TrainingRun& run, Job& job) {
 int container_of(const TrainingRun& run) {
   const std::string& text = run.source;
   for (std::size_t i = 0; i + 5 <= text.size(); ++i) {
-    const auto digit = [&](std::size_t at) { return std::isdigit(text[i + at]) != 0; };
+    const auto digit = [&](std::size_t at) { return std::isdigit(static_cast<unsigned char>(text[i + at])) != 0; };
     if (!digit(0) || !digit(1) || text[i + 2] != '.' || !digit(3) || !digit(4)) continue;
     return std::stoi(text.substr(i, 2) + text.substr(i + 3, 2));
   }
@@ -223,7 +224,7 @@ constexpr std::array kStacks{
                   [](const TrainingRun& run) {
                     return contains(run.source, "vTrain") && contains(run.source, "single node");
                   },
-                  vtrain_single_node},
+                  vtrain_single_node, "a100-single-node", "a100-80"},
     TrainingStack{"Megatron-DeepSpeed of BLOOM",
                   "github.com/bigscience-workshop/bigscience, train/tr11-176B-ml",
                   [](const TrainingRun& run) { return contains(run.source, "BLOOM"); }, bloom},
@@ -231,7 +232,7 @@ constexpr std::array kStacks{
                   [](const TrainingRun& run) {
                     return contains(run.source, "vTrain") || contains(run.schedule, "DeepSpeed");
                   },
-                  megatron_deepspeed},
+                  megatron_deepspeed, "a100-single-node", "a100-80"},
     TrainingStack{"Megatron-LM 2021", "arXiv 2104.04473, section 4",
                   [](const TrainingRun& run) {
                     return contains(run.source, "SC21") ||
@@ -247,8 +248,8 @@ constexpr std::array kStacks{
                   [](const TrainingRun& run) { return contains(run.source, "torchtitan"); },
                   torchtitan},
     TrainingStack{"nanotron", "github.com/huggingface/nanotron",
-                  [](const TrainingRun& run) { return contains(run.source, "nanotron"); },
-                  nanotron},
+                  [](const TrainingRun& run) { return contains(run.source, "nanotron"); }, nanotron,
+                  "h100-sweep", "h100"},
     TrainingStack{"Megatron-LM 2023", "github.com/sail-sg/zero-bubble-pipeline-parallelism",
                   [](const TrainingRun& run) { return contains(run.source, "Zero Bubble"); },
                   zero_bubble},

@@ -15,6 +15,9 @@ struct TrainingStack {
   bool (*matches)(const TrainingRun& run);
   // `job` has the row's model dimensions, layout and batch; sets the rest.
   void (*apply)(const TrainingRun& run, Job& job);
+  // Of the library, where one was fitted on this software and `gpu`; empty: that of the machine.
+  std::string_view calibration = {};
+  std::string_view gpu = {};
 };
 
 // The last one matches every run.
