@@ -1,6 +1,8 @@
 #include "traces/chakra.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -26,7 +28,8 @@ using testing::with_flow;
 
 // An empty folder of this test.
 std::string scratch(const std::string& name) {
-  const std::string folder = ::testing::TempDir() + "windtunnel-chakra-" + name;
+  const std::string folder =
+      fmt::format("{}windtunnel-chakra-{}-{}", ::testing::TempDir(), getpid(), name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;

@@ -1,6 +1,7 @@
 #include "traces/chakra_wire.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -9,7 +10,8 @@ namespace {
 
 // The name of a file with these bytes.
 std::string written(const std::string& bytes) {
-  const std::string path = ::testing::TempDir() + "windtunnel-chakra-wire.0.et";
+  const std::string path =
+      ::testing::TempDir() + "windtunnel-chakra-wire-" + std::to_string(getpid()) + ".0.et";
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }

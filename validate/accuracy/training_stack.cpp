@@ -137,7 +137,9 @@ void nemo_launcher(const TrainingRun& run, Job& job) {
 int container_of(const TrainingRun& run) {
   const std::string& text = run.source;
   for (std::size_t i = 0; i + 5 <= text.size(); ++i) {
-    const auto digit = [&](std::size_t at) { return std::isdigit(static_cast<unsigned char>(text[i + at])) != 0; };
+    const auto digit = [&](std::size_t at) {
+      return std::isdigit(static_cast<unsigned char>(text[i + at])) != 0;
+    };
     if (!digit(0) || !digit(1) || text[i + 2] != '.' || !digit(3) || !digit(4)) continue;
     return std::stoi(text.substr(i, 2) + text.substr(i + 3, 2));
   }
