@@ -356,6 +356,9 @@ std::string runs_text(const ValidationReport& report, int worst) {
   if (!report.fitted.empty()) {
     text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
   }
+  for (const std::string& line : report.fitted_before) {
+    text += fmt::format("not blind to the rows of calibration {}\n", line);
+  }
   text += fmt::format("{} values and {} memory labels predicted, {} rows not\n", report.rows.size(),
                       report.labels.size(), report.skipped.size());
   return text + skipped_text(report);
@@ -371,8 +374,11 @@ std::string runs_page(const ValidationReport& report, const std::string& command
       "values inside the predicted\n90 % interval. Rows that a calibration was fitted on are "
       "counted and not judged.\n",
       command);
+  for (const std::string& line : report.fitted_before) {
+    text += fmt::format("\nNot blind to the rows of calibration {}.\n", line);
+  }
   if (!rules.empty()) {
-    text += fmt::format("The last columns are the MAPE of simpler rules: {}.\n",
+    text += fmt::format("\nThe last columns are the MAPE of simpler rules: {}.\n",
                         fmt::join(rules, "; "));
   }
   text += "\n## Step time\n\n" + page_families(report, std::string(kStep), rules);

@@ -295,6 +295,31 @@ std::string family_of(const TrainingRun& run) {
   return run.source + " / " + run.gpu_type;
 }
 
+namespace {
+
+// "h100-sweep: fitted on 205 rows of ..."; what a fit writes into its sources, up to the semicolon.
+std::vector<std::string> fitted_before(const std::vector<Subject>& subjects) {
+  std::map<std::string, std::string> texts;
+  for (const Subject& subject : subjects) {
+    const Calibration& calibration = subject.what.job.calibration;
+    if (texts.contains(calibration.name)) continue;
+    std::string& text = texts[calibration.name];
+    for (const CalibrationField& field : calibration_fields()) {
+      const std::string& source = (calibration.*field.member).source;
+      if (text.empty() && source.starts_with("fitted")) {
+        text = calibration.name + ": " + source.substr(0, source.find(';'));
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (auto& [name, text] : texts) {
+    if (!text.empty()) lines.push_back(std::move(text));
+  }
+  return lines;
+}
+
+}  // namespace
+
 ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
                                const RunPredictor& predictor, const RunsOptions& options) {
   ValidationReport report;
@@ -312,6 +337,7 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
       subject.predicted = predictor.predict(subject.what.job);
     });
   };
+  report.fitted_before = fitted_before(subjects);
   const bool fits = options.one_point || options.fit_where || !options.calibrate_on.empty();
   if (fits) predict_all();  // what cannot be predicted is nothing to fit on
   if (options.one_point) {

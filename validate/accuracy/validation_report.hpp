@@ -93,6 +93,9 @@ struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row
   std::vector<ValidationRow> rows;
   std::vector<ValidationRow> fitted;  // used to fit: stated, not judged
+  // Of the calibrations that predicted, which rows each was fitted on beforehand, in its own words:
+  // among those nothing is blind.
+  std::vector<std::string> fitted_before;
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
 };
