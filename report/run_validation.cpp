@@ -21,6 +21,7 @@ constexpr std::string_view kStep = "step_s";
 // "8.1%", "12%": what fits four columns.
 std::string percent(double share) {
   if (share == 0) return "0%";
+  if (share > 100) return ">9999%";  // a rule that has run away
   return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
 }
 
