@@ -1,5 +1,6 @@
 // The Plan against a format from outside: written as Chakra traces and read back, it runs the same.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 using testing::small_job;
 
 std::string scratch_folder() {
-  const std::string folder = ::testing::TempDir() + "windtunnel-chakra-engine";
+  const std::string folder =
+      ::testing::TempDir() + "windtunnel-chakra-engine-" + std::to_string(getpid());
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
