@@ -1,7 +1,6 @@
 #include "policies/data_parallel.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "models/memory.hpp"
 
@@ -262,10 +261,10 @@ void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
   }
   if (job_.layout.sharding == Sharding::none) return;
   traffic.first_forward.clear();
-  for (const Cut& cut : cuts | std::views::reverse) {
+  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
     Piece& piece = traffic.first_forward.emplace_back();
-    piece.share = cut.share;
-    add_gathers(pp, cut.amount, piece.gathers);
+    piece.share = cut->share;
+    add_gathers(pp, cut->amount, piece.gathers);
   }
 }
 

@@ -85,7 +85,9 @@ class ActionTimes {
   };
 
   void run(std::array<double, 3>& times) const {
-    auto& [before_s, compute_s, channel_s] = times;
+    double& before_s = times[ActionMap::kBefore];
+    double& compute_s = times[ActionMap::kCompute];
+    double& channel_s = times[ActionMap::kChannel];
     compute_s += steps_.front().work_s;
     for (std::size_t i = 1; i < steps_.size(); ++i) {
       const Step& step = steps_[i];

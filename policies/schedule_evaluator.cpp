@@ -409,7 +409,7 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
                                      std::vector<double>* ends_s) {
   check_costs(schedule, stages, boundaries);
   Evaluation<true> evaluation(schedule, stages, boundaries, nullptr, collectives);
-  const ScheduleEvaluation result = evaluation.run();
+  ScheduleEvaluation result = evaluation.run();
   if (ends_s != nullptr) *ends_s = evaluation.ends_s();
   return result;
 }

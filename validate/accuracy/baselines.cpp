@@ -47,7 +47,7 @@ std::optional<double> median_mfu(const std::vector<const BaselineRow*>& rows) {
 
 constexpr int kFeatures = 7;
 constexpr int kCoefficients = 1 + kFeatures + kFeatures * (kFeatures + 1) / 2;
-constexpr size_t kFewestRows = 2 * kCoefficients;
+constexpr size_t kFewestRows = 2 * size_t{kCoefficients};
 
 using Features = Eigen::Array<double, kFeatures, 1>;
 
