@@ -55,8 +55,7 @@ void check_out(const CalibrateOptions& options) {
 
 Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
   if (options.base.empty()) return input.rows.front().job.calibration;  // the library's
-  if (!options.base.ends_with(".yaml")) return find_calibration(options.base);
-  return read_calibration(parse_document(read_text_file(options.base), options.base));
+  return calibration_of(options.base);
 }
 
 std::string source_of(const CalibrateOptions& options) {

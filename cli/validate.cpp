@@ -65,12 +65,6 @@ std::optional<RowFilter> filter_of(const std::string& expression, const char* op
   return RowFilter::parse(expression, option);
 }
 
-std::optional<Calibration> calibration_of(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  if (name.ends_with(".yaml")) return read_calibration(parse_document(read_text_file(name), name));
-  return find_calibration(name);
-}
-
 std::vector<TrainingRuns> read_all(const std::vector<std::string>& paths) {
   std::vector<TrainingRuns> files;
   for (const std::string& path : paths) files.push_back(read_training_runs(path));
@@ -82,7 +76,7 @@ RunsOptions runs_options(const ValidateOptions& options) {
   runs.where = filter_of(options.where, "--where");
   runs.fit_where = filter_of(options.fit_where, "--fit-where");
   runs.calibrate_on = read_all(options.calibrate_on);
-  runs.calibration = calibration_of(options.calibration);
+  if (!options.calibration.empty()) runs.calibration = calibration_of(options.calibration);
   runs.one_point = options.one_point;
   runs.threads = options.threads;
   return runs;

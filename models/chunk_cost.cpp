@@ -408,19 +408,16 @@ std::vector<ChunkCost> chunk_costs(const Job& job) {
   const std::vector<double> parameters = stage_parameters(model, job.layout);
   const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
   std::vector<ChunkCost> chunks(layers.size());
-  int first = 0;  // layer of the stage
+  const std::vector<int> moe_layers = moe_layers_per_stage(model, job.layout);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
-    const int end = first + layers[stage];
-    const int moe =
-        model.moe_layers() > 0 ? std::max(0, end - std::max(first, model.moe.dense_layers)) : 0;
+    const int moe = moe_layers[stage];
     for (const LayerKind& kind : kinds) {
       add_layers(chunk, kind, kind.block == Block::moe_layer ? moe : layers[stage] - moe);
     }
     chunk.parameters = parameters[stage];
     chunk.expert_parameters = moe * local_experts * model.expert_parameters();
     chunk.boundary_bytes = boundary_bytes(job);
-    first = end;
   }
   add_block(chunks.front(), coster.embedding(), 1);
   add_block(chunks.back(), coster.head(), 1);

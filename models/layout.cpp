@@ -123,6 +123,17 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
   return layers;
 }
 
+std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout) {
+  std::vector<int> layers = layers_per_stage(model, layout);
+  int layer = 0;
+  for (int& count : layers) {
+    const int end = layer + count;
+    count = 0;
+    for (; layer < end; ++layer) count += model.is_moe(layer) ? 1 : 0;
+  }
+  return layers;
+}
+
 int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.micro", batch.micro);
   check_positive("batch.global", batch.global);

@@ -58,6 +58,8 @@ struct Batch {
 // Layers of every stage, size layout.stages(). Throws Error that names the numbers if the layers do
 // not divide, a stage would be negative, or a list has the wrong length or sum.
 std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout);
+// Those of them that have experts: the leading layers of a model are dense.
+std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout);
 
 // Micro-batches per pipeline and iteration. Throws Error if global does not divide by micro * dp.
 int microbatches(const Layout& layout, const Batch& batch);

@@ -28,18 +28,6 @@ double vocabulary_parameters(const TransformerSpec& model, int tp) {
   return padded_vocabulary(model.vocabulary, tp) * static_cast<double>(model.hidden) / tp;
 }
 
-// Layers with experts of each stage; the leading dense layers come first.
-std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout) {
-  std::vector<int> count;
-  int layer = 0;
-  for (const int layers : layers_per_stage(model, layout)) {
-    int sparse = 0;
-    for (int i = 0; i < layers; ++i) sparse += model.is_moe(layer++) ? 1 : 0;
-    count.push_back(sparse);
-  }
-  return count;
-}
-
 }  // namespace
 
 double weight_bytes_per_parameter(const Job& job) {

@@ -31,4 +31,31 @@ struct Schedule {
   int stages() const { return ranks * chunks; }
 };
 
+// Something that a stage has for each kind of its actions, and apart for those that are special in
+// an iteration: the first forward, and the backward that completes the gradients.
+template <class T>
+struct ByAction {
+  T first_forward;
+  T forward;
+  T backward;
+  T backward_input;
+  T backward_weight;
+  T last_backward;
+  T last_backward_weight;
+
+  const T& of(ActionKind kind, bool first, bool last) const {
+    switch (kind) {
+      case ActionKind::backward:
+        return last ? last_backward : backward;
+      case ActionKind::backward_input:
+        return backward_input;
+      case ActionKind::backward_weight:
+        return last ? last_backward_weight : backward_weight;
+      case ActionKind::forward:
+        break;
+    }
+    return first ? first_forward : forward;
+  }
+};
+
 }  // namespace windtunnel

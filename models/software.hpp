@@ -6,14 +6,13 @@ namespace windtunnel {
 
 // Of the operations between the matrix multiplications.
 enum class Fusion {
-  none,     // one kernel per PyTorch operation
+  none,     // one kernel per PyTorch operation; counted: SwiGLU keeps its gate's activation too
   partial,  // bias + activation, bias + dropout + residual, softmax and norms fused by hand
 };
 
 struct Software {
   Fusion fusion = Fusion::partial;
-  bool fused_loss = false;  // cross entropy in one kernel, without fp32 copies of the logits
-  bool fused_rotary = true;
+  bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network
   bool tp_overlap = false;    // sequence-parallel collectives cut up and run beside their GEMM

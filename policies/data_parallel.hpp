@@ -25,6 +25,7 @@
 #include "models/chunk_cost.hpp"
 #include "models/collective.hpp"
 #include "models/job.hpp"
+#include "models/schedule.hpp"
 #include "policies/gradient_overlap.hpp"
 #include "policies/replica_groups.hpp"
 
@@ -47,15 +48,7 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-struct StageTraffic {
-  Pieces first_forward;  // of an iteration
-  Pieces forward;
-  Pieces backward;
-  Pieces backward_input;
-  Pieces backward_weight;
-  // That complete the gradients.
-  Pieces last_backward;
-  Pieces last_backward_weight;
+struct StageTraffic : ByAction<Pieces> {
   std::vector<Transfer> at_end;  // reductions after all actions
 };
 

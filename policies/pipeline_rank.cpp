@@ -280,19 +280,9 @@ class Builder {
   }
 
   const Pieces& pieces_of(int index, const Action& action) const {
-    const StageTraffic& traffic = ctx_.data_parallel.stage(action.stage);
-    const bool last = index == last_of_stage_[action.stage];
-    switch (action.kind) {
-      case ActionKind::forward:
-        return index == first_of_stage_[action.stage] ? traffic.first_forward : traffic.forward;
-      case ActionKind::backward:
-        return last ? traffic.last_backward : traffic.backward;
-      case ActionKind::backward_input:
-        return traffic.backward_input;
-      case ActionKind::backward_weight:
-        return last ? traffic.last_backward_weight : traffic.backward_weight;
-    }
-    return traffic.forward;
+    return ctx_.data_parallel.stage(action.stage)
+        .of(action.kind, index == first_of_stage_[action.stage],
+            index == last_of_stage_[action.stage]);
   }
 
   // An action cut into pieces: what each gathers before it and reduces behind it.

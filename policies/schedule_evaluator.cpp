@@ -273,18 +273,7 @@ class Evaluation {
   const ActionMap& action_map(const Action& action) const {
     const StageMaps& maps = *collectives_->stages[action.stage];
     const SpecialActions& special = special_[action.stage];
-    const bool last = special.last_backward == &action;
-    switch (action.kind) {
-      case ActionKind::forward:
-        return special.first_forward == &action ? maps.first_forward : maps.forward;
-      case ActionKind::backward:
-        return last ? maps.last_backward : maps.backward;
-      case ActionKind::backward_input:
-        return maps.backward_input;
-      case ActionKind::backward_weight:
-        return last ? maps.last_backward_weight : maps.backward_weight;
-    }
-    return maps.forward;
+    return maps.of(action.kind, special.first_forward == &action, special.last_backward == &action);
   }
 
   // The end of an action that could start at `start_s`; the one before it ended at `previous_s`.

@@ -74,16 +74,7 @@ struct ActionMap {
   double reduce_s = 0;                             // behind the last piece
 };
 
-// Of a stage: its actions by kind, and those that are special.
-struct StageMaps {
-  ActionMap first_forward;
-  ActionMap forward;
-  ActionMap backward;
-  ActionMap backward_input;
-  ActionMap backward_weight;
-  ActionMap last_backward;
-  ActionMap last_backward_weight;
-};
+using StageMaps = ByAction<ActionMap>;
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;

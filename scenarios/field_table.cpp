@@ -189,9 +189,6 @@ Rows software_rows() {
                {.default_text = "false",
                 .example = "true",
                 .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
-      flag_row(
-          "software.fused_rotary",
-          {.default_text = "true", .example = "true", .help = "rotary embedding in one kernel"}),
       name_row("software.gradients",
                {.default_text = "fp32",
                 .names = {"fp32", "bf16"},

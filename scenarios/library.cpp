@@ -93,4 +93,9 @@ const Calibration& find_calibration(std::string_view name) {
   return find_item(library_calibrations(), "calibration", name);
 }
 
+Calibration calibration_of(const std::string& name_or_path) {
+  if (!name_or_path.ends_with(".yaml")) return find_calibration(name_or_path);
+  return read_calibration(parse_document(read_text_file(name_or_path), name_or_path));
+}
+
 }  // namespace windtunnel

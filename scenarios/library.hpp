@@ -34,4 +34,8 @@ const LayerNetwork& find_network(std::string_view name);
 const NamedFabric& find_fabric(std::string_view name);
 const Calibration& find_calibration(std::string_view name);
 
+// Of the library by its name, or from a file (*.yaml). Throws Error likewise, or with
+// file:line:column.
+Calibration calibration_of(const std::string& name_or_path);
+
 }  // namespace windtunnel

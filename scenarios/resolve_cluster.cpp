@@ -210,7 +210,7 @@ Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
   if (name.ends_with(".yaml")) {
     const std::string path = (std::filesystem::path(folder) / name).string();
     try {
-      return read_calibration(parse_document(read_text_file(path), path));
+      return calibration_of(path);
     } catch (const Error& error) {
       throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
     }

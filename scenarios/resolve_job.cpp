@@ -90,7 +90,6 @@ Software resolve_software(const Values& values) {
   Software software;
   software.fusion = value_of(fusions(), values.text("software.fusion"));
   software.fused_loss = values.flag("software.fused_loss");
-  software.fused_rotary = values.flag("software.fused_rotary");
   software.gradient_bytes = value_of(gradient_types(), values.text("software.gradients"));
   software.reduce_bytes = value_of(gradient_types(), values.text("software.reductions"));
   const std::string& copies = values.text("software.reduced_copies");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -31,6 +33,13 @@ std::string read_file(const std::string& path) {
   // A folder opens like a file, and fails only when it is read.
   if (std::ferror(file.get()) != 0) fail(path, errno);
   return content;
+}
+
+bool contains_text(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  const auto same = [&](char a, char b) { return lower(a) == lower(b); };
+  return part.empty() ||
+         std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -9,6 +9,9 @@ namespace windtunnel {
 // The whole file. Throws Error (usage) with the system's reason when it cannot be read.
 std::string read_file(const std::string& path);
 
+// Whether `part` stands somewhere in `text`, upper and lower case alike (ASCII).
+bool contains_text(std::string_view text, std::string_view part);
+
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
 
 }  // namespace windtunnel

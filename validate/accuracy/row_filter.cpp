@@ -38,16 +38,6 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-char lower(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-}
-
-bool has_text(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end() ||
-         part.empty();
-}
-
 }  // namespace
 
 class RowFilterParser {
@@ -174,7 +164,7 @@ class RowFilterParser {
     const bool is_number = std::isalpha(static_cast<unsigned char>(first)) == 0 && first != '_';
     const auto is_sign = [&](size_t i) {
       return (text()[i] == '-' || text()[i] == '+') &&
-             (i == at_ || (is_number && lower(text()[i - 1]) == 'e'));
+             (i == at_ || (is_number && (text()[i - 1] == 'e' || text()[i - 1] == 'E')));
     };
     while (end < text().size() && (is_word(text()[end]) || text()[end] == '.' || is_sign(end))) {
       ++end;
@@ -255,9 +245,9 @@ bool RowFilter::holds(size_t index, const CsvTable& table, size_t row) const {
     case Operator::greater_equal:
       return numbers && *a >= *b;
     case Operator::has:
-      return has_text(left, right);
+      return contains_text(left, right);
     case Operator::lacks:
-      return !has_text(left, right);
+      return !contains_text(left, right);
   }
   return false;
 }

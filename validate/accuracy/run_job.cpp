@@ -13,14 +13,11 @@
 #include "models/base/error.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "scenarios/library.hpp"
+#include "traces/text.hpp"
 #include "validate/accuracy/training_stack.hpp"
 
 namespace windtunnel {
 namespace {
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" are the same.
 std::string plain(std::string_view text) {
@@ -169,8 +166,8 @@ class Mapper {
   void guess_architecture() {
     TransformerSpec& model = job_.model;
     const std::string name = plain(run_.model);
-    const bool named = contains(name, "llama") || contains(name, "qwen") ||
-                       contains(name, "mistral") || contains(name, "mixtral");
+    const bool named = contains_text(name, "llama") || contains_text(name, "qwen") ||
+                       contains_text(name, "mistral") || contains_text(name, "mixtral");
     const bool wide = run_.ffn_hidden && *run_.ffn_hidden != 4 * model.hidden;
     if (!named && !wide) return;
     model.activation = Activation::swiglu;
@@ -231,8 +228,8 @@ class Mapper {
   void set_machine() {
     const Machine& machine = machine_of(run_);
     job_.cluster.node = find_node(machine.node);
-    if (contains(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
-    if (contains(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
+    if (contains_text(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
+    if (contains_text(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
     job_.calibration = find_calibration(machine.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
@@ -273,30 +270,31 @@ class Mapper {
   void set_precision() {
     const std::string& text = run_.precision;
     if (text.empty()) assumed_.push_back("precision bf16");
-    job_.precision = contains(text, "nvfp4")                  ? Precision::nvfp4
-                     : contains(text, "mxfp8")                ? Precision::mxfp8
-                     : contains(text, "fp8")                  ? Precision::fp8
-                     : contains(text, "fp16")                 ? Precision::fp16
-                     : contains(text, "tf32")                 ? Precision::tf32
-                     : contains(text, "bf16") || text.empty() ? Precision::bf16
-                     : contains(text, "fp32")
+    job_.precision = contains_text(text, "nvfp4")                  ? Precision::nvfp4
+                     : contains_text(text, "mxfp8")                ? Precision::mxfp8
+                     : contains_text(text, "fp8")                  ? Precision::fp8
+                     : contains_text(text, "fp16")                 ? Precision::fp16
+                     : contains_text(text, "tf32")                 ? Precision::tf32
+                     : contains_text(text, "bf16") || text.empty() ? Precision::bf16
+                     : contains_text(text, "fp32")
                          ? Precision::fp32
                          : throw Error(fmt::format("unknown precision '{}'", text));
   }
 
   void set_recompute() {
-    job_.recompute = contains(run_.recompute, "full")        ? Recompute::full
-                     : contains(run_.recompute, "selective") ? Recompute::selective
-                                                             : Recompute::none;
+    job_.recompute = contains_text(run_.recompute, "full")        ? Recompute::full
+                     : contains_text(run_.recompute, "selective") ? Recompute::selective
+                                                                  : Recompute::none;
     if (run_.recompute.empty()) assumed_.push_back("recompute none");
   }
 
   void set_schedule() {
     const std::string& text = run_.schedule;
     job_.schedule = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
-    const bool known = text.empty() || text == "none" || text == "DP" || contains(text, "FSDP") ||
-                       text.starts_with("1F1B") || contains(text, "interleaved") ||
-                       (job_.layout.pp == 1 && contains(text, "1F1B"));
+    const bool known = text.empty() || text == "none" || text == "DP" ||
+                       contains_text(text, "FSDP") || text.starts_with("1F1B") ||
+                       contains_text(text, "interleaved") ||
+                       (job_.layout.pp == 1 && contains_text(text, "1F1B"));
     if (!known) throw Error(fmt::format("schedule '{}' is not one of this build", text));
   }
 

@@ -5,13 +5,10 @@
 #include <cctype>
 #include <string>
 
+#include "traces/text.hpp"
+
 namespace windtunnel {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
-  return std::ranges::search(text, part, same).begin() != text.end();
-}
 
 bool any(const TrainingRun&) {
   return true;
@@ -30,7 +27,7 @@ void megatron_2021(const TrainingRun&, Job& job) {
 void megatron_deepspeed(const TrainingRun& run, Job& job) {
   job.software.blocking_sends = true;
   megatron_2021(run, job);
-  if (contains(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
+  if (contains_text(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
 }
 
 // BLOOM's prequel. DeepSpeed 0.6, runtime/zero/stage_1_and_2.py: 16-bit gradients, reduced through
@@ -54,7 +51,7 @@ void vtrain_single_node(const TrainingRun& run, Job& job) {
 
 // FSDP of PyTorch, FlashAttention-2, no biases, ALiBi: no position embeddings are added.
 void llm_foundry(const TrainingRun& run, Job& job) {
-  const bool full = contains(run.schedule, "FULL_SHARD");
+  const bool full = contains_text(run.schedule, "FULL_SHARD");
   job.layout.sharding = full ? Sharding::zero3 : Sharding::zero2;
   job.model.biases = false;
   job.model.position = PositionEncoding::rotary;
@@ -67,11 +64,11 @@ void llm_foundry(const TrainingRun& run, Job& job) {
 
 void torchtitan(const TrainingRun& run, Job& job) {
   job.layout.sharding = Sharding::zero3;
-  const bool compiled = contains(run.note, "compile") || run.precision == "fp8";
+  const bool compiled = contains_text(run.note, "compile") || run.precision == "fp8";
   job.software.fusion = compiled ? Fusion::partial : Fusion::none;
   job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
   job.software.reduce_bytes = 4;
-  job.software.tp_overlap = contains(run.note, "AsyncTP");
+  job.software.tp_overlap = contains_text(run.note, "AsyncTP");
   job.communication.overlap = GradientOverlap::bucketed;
   // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
   job.software.logit_bytes = 14;
@@ -115,7 +112,7 @@ void nanotron(const TrainingRun& run, Job& job) {
 
 // NeMo and Megatron-Bridge: Megatron-Core with its distributed optimizer and everything overlapped.
 void megatron_core(const TrainingRun& run, Job& job) {
-  job.layout.sharding = contains(run.schedule, "FSDP") || contains(run.note, "FSDP=")
+  job.layout.sharding = contains_text(run.schedule, "FSDP") || contains_text(run.note, "FSDP=")
                             ? Sharding::zero3
                             : Sharding::zero1;
   job.software.reduce_bytes = 2;
@@ -155,8 +152,8 @@ void bridge_experts(const TrainingRun& run, int container, Job& job) {
   Software& software = job.software;
   const bool blackwell = job.cluster.node.gpu.fp4_flops.value > 0;
   const bool deepseek = job.model.latent.kv_rank > 0;
-  const bool gpt_oss = contains(run.model, "GPT OSS");
-  const bool dropping = contains(run.note, "tokendrop");
+  const bool gpt_oss = contains_text(run.model, "GPT OSS");
+  const bool dropping = contains_text(run.note, "tokendrop");
   // DeepSeek-V3's and Kimi K2's recipes moved with the micro-batch, from 2 to 1.
   const bool fused = container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
                      (!deepseek || job.batch.micro == 1);
@@ -173,7 +170,7 @@ void bridge_experts(const TrainingRun& run, int container, Job& job) {
   software.ep_overlap = fused || (leaves_node && job.layout.pp > 1);
   if (!blackwell) software.tp_overlap = false;
   // Norms and activations of GPT-OSS, where memory is short.
-  const bool small = !(blackwell && contains(run.gpu_type, "300"));
+  const bool small = !(blackwell && contains_text(run.gpu_type, "300"));
   if (gpt_oss && small && !fused && run.recompute.empty()) job.recompute = Recompute::selective;
 }
 
@@ -201,17 +198,19 @@ void zero_bubble(const TrainingRun&, Job& job) {
 }
 
 void megatron_ci(const TrainingRun& run, Job& job) {
-  job.layout.sharding = contains(run.model, "dist_optimizer") ? Sharding::zero1 : Sharding::none;
+  job.layout.sharding =
+      contains_text(run.model, "dist_optimizer") ? Sharding::zero1 : Sharding::none;
   job.model.dropout = true;
-  job.communication.overlap = contains(run.model, "overlap_grad_reduce") ? GradientOverlap::bucketed
-                                                                         : GradientOverlap::none;
+  job.communication.overlap = contains_text(run.model, "overlap_grad_reduce")
+                                  ? GradientOverlap::bucketed
+                                  : GradientOverlap::none;
   // --transformer-impl local has no fused attention.
-  if (!contains(run.model, "_te")) job.model.attention = AttentionKernel::unfused;
+  if (!contains_text(run.model, "_te")) job.model.attention = AttentionKernel::unfused;
 }
 
 void unknown(const TrainingRun& run, Job& job) {
   // Before FlashAttention and sequence parallelism, full recomputation in fp16 was the rule.
-  const bool early = contains(run.precision, "fp16") && contains(run.recompute, "full") &&
+  const bool early = contains_text(run.precision, "fp16") && contains_text(run.recompute, "full") &&
                      !run.sequence_parallel.value_or(false);
   if (early) {
     megatron_deepspeed(run, job);
@@ -224,51 +223,57 @@ void unknown(const TrainingRun& run, Job& job) {
 constexpr std::array kStacks{
     TrainingStack{"Megatron-DeepSpeed on one node", "github.com/VIA-Research/vTrain",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "vTrain") && contains(run.source, "single node");
+                    return contains_text(run.source, "vTrain") &&
+                           contains_text(run.source, "single node");
                   },
                   vtrain_single_node, "a100-single-node", "a100-80"},
     TrainingStack{"Megatron-DeepSpeed of BLOOM",
                   "github.com/bigscience-workshop/bigscience, train/tr11-176B-ml",
-                  [](const TrainingRun& run) { return contains(run.source, "BLOOM"); }, bloom},
+                  [](const TrainingRun& run) { return contains_text(run.source, "BLOOM"); }, bloom},
     TrainingStack{"Megatron-DeepSpeed", "github.com/bigscience-workshop/Megatron-DeepSpeed",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "vTrain") || contains(run.schedule, "DeepSpeed");
+                    return contains_text(run.source, "vTrain") ||
+                           contains_text(run.schedule, "DeepSpeed");
                   },
                   megatron_deepspeed, "a100-single-node", "a100-80"},
     TrainingStack{"Megatron-LM 2021", "arXiv 2104.04473, section 4",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "SC21") ||
-                           contains(run.source, "Megatron-LM README");
+                    return contains_text(run.source, "SC21") ||
+                           contains_text(run.source, "Megatron-LM README");
                   },
                   megatron_2021},
     TrainingStack{"llm-foundry", "github.com/mosaicml/llm-foundry, scripts/train/benchmarking",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "MosaicML") || contains(run.model, "MPT");
+                    return contains_text(run.source, "MosaicML") || contains_text(run.model, "MPT");
                   },
                   llm_foundry},
     TrainingStack{"torchtitan", "arXiv 2410.06511",
-                  [](const TrainingRun& run) { return contains(run.source, "torchtitan"); },
+                  [](const TrainingRun& run) { return contains_text(run.source, "torchtitan"); },
                   torchtitan},
     TrainingStack{"nanotron", "github.com/huggingface/nanotron",
-                  [](const TrainingRun& run) { return contains(run.source, "nanotron"); }, nanotron,
-                  "h100-sweep", "h100"},
+                  [](const TrainingRun& run) { return contains_text(run.source, "nanotron"); },
+                  nanotron, "h100-sweep", "h100"},
     TrainingStack{"Megatron-LM 2023", "github.com/sail-sg/zero-bubble-pipeline-parallelism",
-                  [](const TrainingRun& run) { return contains(run.source, "Zero Bubble"); },
+                  [](const TrainingRun& run) { return contains_text(run.source, "Zero Bubble"); },
                   zero_bubble},
-    TrainingStack{"Megatron-Core tests", "github.com/NVIDIA/Megatron-LM, tests/functional_tests",
-                  [](const TrainingRun& run) { return contains(run.source, "Megatron-LM CI"); },
-                  megatron_ci},
+    TrainingStack{
+        "Megatron-Core tests", "github.com/NVIDIA/Megatron-LM, tests/functional_tests",
+        [](const TrainingRun& run) { return contains_text(run.source, "Megatron-LM CI"); },
+        megatron_ci},
     TrainingStack{"MLPerf submissions", "github.com/mlcommons/training_results_v3.1",
-                  [](const TrainingRun& run) { return contains(run.source, "MLPerf"); }, mlperf},
+                  [](const TrainingRun& run) { return contains_text(run.source, "MLPerf"); },
+                  mlperf},
     TrainingStack{"NeMo-Framework-Launcher", "github.com/NVIDIA/NeMo-Framework-Launcher",
-                  [](const TrainingRun& run) { return contains(run.source, "Launcher"); },
+                  [](const TrainingRun& run) { return contains_text(run.source, "Launcher"); },
                   nemo_launcher},
-    TrainingStack{"Megatron-Bridge", "github.com/NVIDIA-NeMo/Megatron-Bridge, scripts/performance",
-                  [](const TrainingRun& run) { return contains(run.source, "Megatron-Bridge"); },
-                  megatron_bridge},
+    TrainingStack{
+        "Megatron-Bridge", "github.com/NVIDIA-NeMo/Megatron-Bridge, scripts/performance",
+        [](const TrainingRun& run) { return contains_text(run.source, "Megatron-Bridge"); },
+        megatron_bridge},
     TrainingStack{"NeMo", "docs.nvidia.com/nemo-framework, performance guides",
                   [](const TrainingRun& run) {
-                    return contains(run.source, "NeMo") || contains(run.source, "Megatron-Core");
+                    return contains_text(run.source, "NeMo") ||
+                           contains_text(run.source, "Megatron-Core");
                   },
                   megatron_core},
     TrainingStack{"unknown", "Megatron-Core's defaults; of its time where the row looks early", any,
