@@ -221,7 +221,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
 
 }  // namespace
 
-Action define_calibrate(CLI::App& app) {
+Handler define_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("--from", options->from, "measured training runs (CSV)")
       ->type_name("ROWS.csv")

@@ -86,7 +86,7 @@ ExitCode compare(const CompareOptions& options) {
 
 }  // namespace
 
-Action define_compare(CLI::App& app) {
+Handler define_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
   app.add_option("--vary", options->vary,

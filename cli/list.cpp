@@ -33,7 +33,7 @@ ExitCode list(const ListOptions& options) {
 
 }  // namespace
 
-Action define_list(CLI::App& app) {
+Handler define_list(CLI::App& app) {
   auto options = std::make_shared<ListOptions>();
   app.add_option("WHAT", options->what, fmt::format("{}", fmt::join(listing_names(), ", ")))
       ->required();

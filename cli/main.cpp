@@ -106,7 +106,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("windtunnel {}", program_version()),
                        "print the version");
-  std::vector<std::pair<CLI::App*, Action>> actions;
+  std::vector<std::pair<CLI::App*, Handler>> actions;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     sub->footer("");

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-Action define_report(CLI::App& app) {
+Handler define_report(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   app.add_option("DIR", *folder, "folder that `run --out` wrote")->required();
   return [folder] {

@@ -76,7 +76,7 @@ ExitCode run(const RunOptions& options) {
 
 }  // namespace
 
-Action define_run(CLI::App& app) {
+Handler define_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
   app.add_option("--set", options->set, "set a value of the scenario; may be repeated")

@@ -5,7 +5,7 @@
 
 namespace windtunnel {
 
-Action define_schema(CLI::App&) {
+Handler define_schema(CLI::App&) {
   return [] {
     std::string schema = scenario_schema();
     if (!schema.ends_with('\n')) schema += '\n';

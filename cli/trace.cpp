@@ -169,7 +169,7 @@ CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
 
 }  // namespace
 
-Action define_trace(CLI::App& app) {
+Handler define_trace(CLI::App& app) {
   auto to = std::make_shared<ExportOptions>();
   CLI::App* write = app.add_subcommand(
       "export", "write the tasks of a scenario as MLCommons Chakra execution traces");

@@ -177,7 +177,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
 
 }  // namespace
 
-Action define_validate(CLI::App& app) {
+Handler define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   const CLI::App* schedules = define_schedules(app, *options);
   define_runs(app, *options);

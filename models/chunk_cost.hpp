@@ -45,6 +45,8 @@ struct ChunkCost {
   double weight_activation_bytes = 0;
   // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.
   double transient_bytes = 0;
+  // What a recomputation of the whole chunk ahead of its backward brings beside activation_bytes.
+  double recomputed_bytes = 0;
   double boundary_bytes = 0;  // sent to the next stage per micro-batch and GPU
   // Of F + B + W + recompute on this GPU. Fused attention counts the full square, forward and 2.5
   // times that backward, so that the same convention as model_flops() holds and HFU >= MFU.

@@ -9,6 +9,7 @@
 #include "models/cluster.hpp"
 #include "models/failure_process.hpp"
 #include "models/layout.hpp"
+#include "models/schedule.hpp"
 #include "models/snapshot.hpp"
 #include "models/software.hpp"
 #include "models/transformer.hpp"
@@ -39,7 +40,7 @@ struct Job {
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
   Software software;
-  std::string schedule = "1f1b";  // a name of policies/schedules
+  ScheduleChoice schedule;
   Communication communication;
   Calibration calibration;
   FoldMode fold = FoldMode::automatic;

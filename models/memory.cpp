@@ -80,7 +80,8 @@ constexpr std::array<TensorClass, 7> kClasses = {{
 }  // namespace
 
 std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
-                                  const std::vector<double>& peak_activation_bytes) {
+                                  const std::vector<double>& peak_activation_bytes,
+                                  const HeldStages& held) {
   const Layout& layout = job.layout;
   const Calibration& calibration = job.calibration;
   const auto ranks = static_cast<std::size_t>(layout.pp);
@@ -90,12 +91,13 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
   const double boundary = boundary_bytes(job);
   const bool gathered = layout.sharding == Sharding::zero3 && shards.dense > 1;
+  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     double parameters = 0;
     double transient = 0;
     State state;
-    for (std::size_t stage = rank; stage < chunks.size(); stage += ranks) {
+    for (const int stage : stages_of[rank]) {
       parameters += chunks[stage].parameters;
       add_state(job, chunks[stage].parameters - chunks[stage].expert_parameters, shards.dense,
                 state);

@@ -10,6 +10,7 @@
 
 #include "models/chunk_cost.hpp"
 #include "models/op.hpp"
+#include "models/schedule.hpp"
 
 namespace windtunnel {
 
@@ -72,13 +73,17 @@ struct GpuMemory {
 
 // One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most
 // that is alive at once on rank r. The optimizer state is sharded over dp x cp under ZeRO-1.
+// `held`: which stages are where, [rank]; empty: looped.
 std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
-                                  const std::vector<double>& peak_activation_bytes);
+                                  const std::vector<double>& peak_activation_bytes,
+                                  const HeldStages& held = {});
 
 // Bytes of the training state that one GPU of pipeline rank r must save: weights and optimizer
 // state, each copy once per job, so the dp x cp ranks that hold the same share the writing
 // (gradients are not saved).
-std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks);
+// Of stages that two ranks hold each saves half.
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
+                                           const HeldStages& held = {});
 
 // Of the memory as it is sold: "80 GB" are 80 GiB, of which the driver keeps some. What is left to
 // CUDA is what PyTorch's out-of-memory messages call the capacity: 79.11 GiB of an H100 80 GB (98.9

@@ -86,16 +86,24 @@ Shards state_shards(const Job& job) {
   return shards;
 }
 
-std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks) {
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
+                                           const HeldStages& held) {
   const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
   const Layout& layout = job.layout;
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
   const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);
   std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
-  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    const double experts = chunks[stage].expert_parameters;
-    const double dense = chunks[stage].parameters - experts;
-    bytes[stage % bytes.size()] += per_parameter * (dense / replicas + experts / expert_replicas);
+  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  std::vector<int> copies(chunks.size(), 0);
+  for (const auto& stages : stages_of) {
+    for (const int stage : stages) ++copies[stage];
+  }
+  for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
+    for (const int stage : stages_of[rank]) {
+      const double experts = chunks[stage].expert_parameters;
+      const double dense = chunks[stage].parameters - experts;
+      bytes[rank] += per_parameter * (dense / replicas + experts / expert_replicas) / copies[stage];
+    }
   }
   return bytes;
 }

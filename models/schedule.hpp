@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -12,24 +13,82 @@ enum class ActionKind : std::uint8_t {
   backward,         // B: input and weight gradient at once
   backward_input,   // I
   backward_weight,  // W
+  recompute,        // R: the forward again, for the backward behind it
+  // Of a stage whose weights are sharded (ZeRO-3).
+  unshard,
+  reshard,
+  reduce_grad,
+  // In schedules that say when messages are posted; otherwise an action that needs another rank's
+  // result implies them.
+  send_forward,
+  receive_forward,
+  send_backward,
+  receive_backward,
 };
+
+// The letters that torch.distributed.pipelining uses: "F", "UNSHARD", "SEND_F"; "R" is ours.
+std::string_view letters_of(ActionKind kind);
+// F, B, I, W, R.
+bool is_compute(ActionKind kind);
 
 struct Action {
+  constexpr Action() = default;
+  constexpr Action(ActionKind the_kind, std::int32_t the_stage, std::int32_t the_unit,
+                   bool with_the_next = false)
+      : kind(the_kind), with_next(with_the_next), stage(the_stage), unit(the_unit) {}
+  bool operator==(const Action&) const = default;
+
   ActionKind kind = ActionKind::forward;
-  std::int32_t stage = 0;  // global: chunk * pp + rank for interleaved placement
-  std::int32_t microbatch = 0;
+  // A forward that runs together with the full backward behind it in the list, as one (DualPipe).
+  bool with_next = false;
+  std::int32_t stage = 0;  // of Schedule::stages()
+  std::int32_t unit = 0;   // of Schedule::units(); 0 for the kinds that have none
 };
 
+// "3F1": stage, letters and unit, as torch writes them.
+std::string to_string(const Action& action);
+
+// What is asked of a generator by name (policies/schedules.hpp); the numbers that a name does not
+// use must be left alone.
+struct ScheduleChoice {
+  std::string name = "1f1b";
+  int group = 0;               // micro-batches that pass through a chunk together; 0: p
+  int slices = 1;              // pieces of each micro-batch's sequence
+  bool defer_weights = false;  // 2BP: weight gradients apart, at the end
+  double memory_limit = 0;     // bytes of a rank's activations; 0: the schedule's own
+  std::string file;            // a torch CSV in place of a name
+};
+
+// A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous
+// schedule a micro-batch of one of several iterations:
+// unit = (iteration * microbatches + micro-batch) * slices + slice.
 struct Schedule {
   std::string name;
-  int ranks = 0;                             // p
-  int chunks = 1;                            // v, per rank
-  int microbatches = 0;                      // m
-  std::vector<int> rank_of_stage;            // size ranks * chunks
+  int ranks = 0;         // p
+  int chunks = 1;        // stages per rank, of all replicas
+  int microbatches = 0;  // m, per iteration
+  // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
+  // unit passes through one of them.
+  int replicas = 1;
+  int slices = 1;      // of a micro-batch's sequence; forwards go up, backwards down
+  int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
+  // Recomputation is in actions of its own only; otherwise backwards contain it.
+  bool explicit_recompute = false;
+  // [stage]. Replica k has the stages k * model_stages() and so on.
+  std::vector<int> rank_of_stage;
   std::vector<std::vector<Action>> actions;  // [rank]
 
   int stages() const { return ranks * chunks; }
+  int model_stages() const { return stages() / replicas; }
+  int model_stage(int stage) const { return stage % model_stages(); }
+  int units() const { return iterations * microbatches * slices; }
 };
+
+// [rank] -> the model's stages that it holds, in order; of every replica.
+using HeldStages = std::vector<std::vector<int>>;
+HeldStages held_stages(const Schedule& schedule);
+// Chunk c of rank r is stage c * ranks + r.
+HeldStages looped_stages(int ranks, int chunks);
 
 // Something that a stage has for each kind of its actions, and apart for those that are special in
 // an iteration: the first forward, and the backward that completes the gradients.
@@ -51,10 +110,9 @@ struct ByAction {
         return backward_input;
       case ActionKind::backward_weight:
         return last ? last_backward_weight : backward_weight;
-      case ActionKind::forward:
-        break;
+      default:
+        return first ? first_forward : forward;
     }
-    return first ? first_forward : forward;
   }
 };
 

@@ -10,6 +10,14 @@ enum class Fusion {
   partial,  // bias + activation, bias + dropout + residual, softmax and norms fused by hand
 };
 
+// What a pipeline rank waits for when it has a result for another one.
+enum class Sends {
+  asynchronous,  // nothing
+  blocking,      // computes on only when its message is through
+  synchronous,   // a message passes when the receiver, too, is done with what it computes before it
+                 // uses it; both wait (batched send and receive)
+};
+
 struct Software {
   Fusion fusion = Fusion::partial;
   bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
@@ -19,8 +27,11 @@ struct Software {
   bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
   bool cuda_graphs = false;   // the host launches nothing
-  // A pipeline rank computes on only when what it sent to its neighbour is through.
-  bool blocking_sends = false;
+  Sends sends = Sends::asynchronous;
+  // The optimizer steps on each rank when its own gradients are there and is rolled back if their
+  // norm turns out too large (Zero Bubble, arXiv 2401.10241, section 4); otherwise all ranks wait
+  // for the norm first.
+  bool post_validation = false;
   bool dense_graphs = false;  // it launches only the kernels whose sizes the router decides
   // Experts in one kernel each way: one launch, activation and quantising of its output inside.
   // Otherwise the host launches a GEMM for each local expert (Transformer Engine's GroupedLinear).

@@ -6,46 +6,15 @@
 
 #include "models/base/error.hpp"
 #include "models/collective.hpp"
+#include "policies/boundary.hpp"
 #include "policies/data_parallel.hpp"
+#include "policies/job_schedule.hpp"
 #include "policies/replica_groups.hpp"
 #include "policies/schedule_evaluator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/stage_cost.hpp"
 
 namespace windtunnel {
 namespace {
-
-double backward_input_s(const ChunkCost& chunk) {
-  return total_seconds(chunk.recompute) + total_seconds(chunk.backward_input);
-}
-
-std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
-  std::vector<StageCost> stages;
-  stages.reserve(chunks.size());
-  for (const ChunkCost& chunk : chunks) {
-    stages.push_back({total_seconds(chunk.forward), backward_input_s(chunk),
-                      total_seconds(chunk.backward_weight), chunk.activation_bytes,
-                      chunk.weight_activation_bytes});
-  }
-  return stages;
-}
-
-// A message from pipeline rank `from` to the next one. All ranks of a stage send at once, so those
-// behind one NIC share it.
-double message_s(const Job& job, int from, double bytes) {
-  const Layout& layout = job.layout;
-  const Calibration& c = job.calibration;
-  const NodeSpec& node = job.cluster.node;
-  const MessageWay way = message_way(layout, job.cluster, from, (from + 1) % layout.pp);
-  if (way.in_node) {
-    return c.p2p_launch_s.value + c.nvlink_latency_s.value +
-           bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);
-  }
-  const int members = layout.ranks() / layout.pp;
-  const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
-  return c.p2p_launch_s.value + c.nic_latency_s.value +
-         way.hops * job.cluster.fabric.hop_latency_s.value +
-         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
-}
 
 // The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
 // with each of the times that go in at 0 and the others at "never".
@@ -139,14 +108,15 @@ class Estimator {
       costs_[s].forward_s *= factor;
       costs_[s].backward_input_s *= factor;
       costs_[s].backward_weight_s *= factor;
+      costs_[s].recompute_s *= factor;
     }
   }
 
   IterationEstimate estimate() {
-    Boundaries boundaries{std::vector<double>(layout_.pp), job_.software.blocking_sends};
+    Boundaries boundaries{std::vector<double>(layout_.pp), job_.software.sends == Sends::blocking};
     const double boundary_bytes = prepared_.chunks.front().boundary_bytes;
     for (int rank = 0; rank < layout_.pp && layout_.pp > 1; ++rank) {
-      boundaries.message_s[rank] = message_s(job_, rank, boundary_bytes);
+      boundaries.message_s[rank] = boundary_s(job_, rank, boundary_bytes);
     }
     std::vector<double> ends_s;
     const ScheduleEvaluation pipeline =
@@ -197,14 +167,15 @@ class Estimator {
     }
     const StageTraffic& traffic = data_.stage(stage);
     const StageCost& cost = costs_[stage];
-    const double backward_s = cost.backward_input_s + cost.backward_weight_s;
+    const double input_s = cost.recompute_s + cost.backward_input_s;
+    const double backward_s = input_s + cost.backward_weight_s;
     const auto map = [&](const Pieces& pieces, double action_s, bool early = false) {
       return ActionTimes(pieces, action_s, data_.overlaps(), early).map();
     };
     return {.first_forward = map(traffic.first_forward, cost.forward_s, data_.gathers_early()),
             .forward = map(traffic.forward, cost.forward_s),
             .backward = map(traffic.backward, backward_s),
-            .backward_input = map(traffic.backward_input, cost.backward_input_s),
+            .backward_input = map(traffic.backward_input, input_s),
             .backward_weight = map(traffic.backward_weight, cost.backward_weight_s),
             .last_backward = map(traffic.last_backward, backward_s),
             .last_backward_weight = map(traffic.last_backward_weight, cost.backward_weight_s)};
@@ -299,12 +270,12 @@ class Estimator {
 PreparedIteration prepare_iteration(const Job& job) {
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   PreparedIteration prepared;
-  prepared.schedule = generate_schedule(job.schedule, job.layout.pp,
-                                        microbatches(job.layout, job.batch), job.layout.vpp);
   prepared.chunks = chunk_costs(job);
+  prepared.schedule = job_schedule(job, prepared.chunks);
   prepared.peak_activation_bytes =
       evaluate_schedule(prepared.schedule, stage_costs(prepared.chunks), 0).peak_activation;
-  prepared.memory = gpu_memory(job, prepared.chunks, prepared.peak_activation_bytes);
+  prepared.memory = gpu_memory(job, prepared.chunks, prepared.peak_activation_bytes,
+                               held_stages(prepared.schedule));
   return prepared;
 }
 

@@ -238,37 +238,39 @@ class Builder {
     task.kind = TaskKind::compute;
     task.stream = kCompute;
     task.stage = action.stage;
-    task.microbatch = action.microbatch;
+    task.microbatch = action.unit;
     task.after = std::exchange(before_compute_, {});
     const int last_stage = ctx_.schedule.stages() - 1;
     switch (action.kind) {
       case ActionKind::forward:
-        task.name = fmt::format("F{}.{}", action.stage, action.microbatch);
+        task.name = fmt::format("F{}.{}", action.stage, action.unit);
         task.category = Category::forward;
         task.cost = chunk.forward;
         task.allocate_bytes = chunk.activation_bytes;
         if (action.stage > 0) receive(action, Direction::forward, task);
         break;
       case ActionKind::backward:
-        task.name = fmt::format("B{}.{}", action.stage, action.microbatch);
+        task.name = fmt::format("B{}.{}", action.stage, action.unit);
         task.category = Category::backward;
         task.cost = joined({&chunk.recompute, &chunk.backward_input, &chunk.backward_weight});
         task.free_bytes = chunk.activation_bytes;
         if (action.stage < last_stage) receive(action, Direction::backward, task);
         break;
       case ActionKind::backward_input:
-        task.name = fmt::format("I{}.{}", action.stage, action.microbatch);
+        task.name = fmt::format("I{}.{}", action.stage, action.unit);
         task.category = Category::backward;
         task.cost = joined({&chunk.recompute, &chunk.backward_input});
         task.free_bytes = chunk.activation_bytes - chunk.weight_activation_bytes;
         if (action.stage < last_stage) receive(action, Direction::backward, task);
         break;
       case ActionKind::backward_weight:
-        task.name = fmt::format("W{}.{}", action.stage, action.microbatch);
+        task.name = fmt::format("W{}.{}", action.stage, action.unit);
         task.category = Category::backward;
         task.cost = chunk.backward_weight;
         task.free_bytes = chunk.weight_activation_bytes;
         break;
+      default:
+        CHECK(false, "action {} has no task", to_string(action));
     }
     append_pieces(std::move(task), pieces_of(index, action));
     if (action.kind == ActionKind::forward && action.stage < last_stage) {
@@ -376,7 +378,7 @@ class Builder {
 
   std::int64_t tag(int stage, int microbatch, Direction direction) const {
     const std::int64_t step = 2 * iteration_ + (direction == Direction::backward);
-    return (step * ctx_.schedule.microbatches + microbatch) * ctx_.schedule.stages() + stage;
+    return (step * ctx_.schedule.units() + microbatch) * ctx_.schedule.stages() + stage;
   }
 
   bool same_rank(int a, int b) const {
@@ -394,13 +396,13 @@ class Builder {
     Task task;
     task.kind = TaskKind::recv;
     task.name = fmt::format("recv {}{}.{}", direction == Direction::forward ? 'F' : 'B', source,
-                            action.microbatch);
+                            action.unit);
     task.stream = kRecv;
     task.stage = action.stage;
-    task.microbatch = action.microbatch;
+    task.microbatch = action.unit;
     task.category = Category::pp;
     task.peer_slot = static_cast<std::int16_t>(slot_towards(source));
-    task.tag = tag(source, action.microbatch, direction);
+    task.tag = tag(source, action.unit, direction);
     consumer.after.push_back(append(std::move(task)));
   }
 
@@ -418,10 +420,10 @@ class Builder {
     Task task;
     task.kind = TaskKind::send;
     task.name = fmt::format("send {}{}.{}", direction == Direction::forward ? 'F' : 'B',
-                            action.stage, action.microbatch);
+                            action.stage, action.unit);
     task.stream = kSend;
     task.stage = action.stage;
-    task.microbatch = action.microbatch;
+    task.microbatch = action.unit;
     task.after = {last_compute_};
     task.cost = {
         part(Category::pp, calibration.p2p_launch_s),
@@ -434,10 +436,10 @@ class Builder {
     task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
                                                      : job_.cluster.node.nic_Bps.origin);
     task.peer_slot = static_cast<std::int16_t>(slot);
-    task.tag = tag(action.stage, action.microbatch, direction);
+    task.tag = tag(action.stage, action.unit, direction);
     task.bytes = ctx_.chunks[producer].boundary_bytes / efficiency.value;
     const TaskIndex sent = append(std::move(task));
-    if (job_.software.blocking_sends) before_compute_.push_back(sent);
+    if (job_.software.sends == Sends::blocking) before_compute_.push_back(sent);
   }
 
   const IterationContext& ctx_;
@@ -477,7 +479,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       chunks(costs),
       options(the_options),
       data_parallel(job, chunks, schedule.rank_of_stage, overlapped_slowdown(job)),
-      snapshot_bytes(snapshot_bytes_per_gpu(job, chunks)),
+      snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),
       members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups) {

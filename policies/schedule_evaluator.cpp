@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "models/base/error.hpp"
-#include "policies/schedules.hpp"
 
 namespace windtunnel {
 namespace {
@@ -16,19 +15,32 @@ namespace {
 using ResultId = std::int64_t;
 constexpr double kPending = -1;
 
-// A stage as the inner loop reads it.
+// A stage as the inner loop reads it: [stage * slices + slice].
 struct Stage {
   double forward_s;
   double backward_s;
   double backward_input_s;
   double backward_weight_s;
+  double recompute_s;
   double activation;
   double weight_activation;
+  double recomputed;
   double delay_to_previous_s;  // of a message between ranks, 0 within one
   double delay_to_next_s;
   std::int32_t previous_rank;  // -1 at the ends
   std::int32_t next_rank;
 };
+
+// Stages that have recompute actions.
+std::vector<bool> recomputing_stages(const Schedule& schedule) {
+  std::vector<bool> recomputes(schedule.stages(), false);
+  for (const auto& actions : schedule.actions) {
+    for (const Action& action : actions) {
+      if (action.kind == ActionKind::recompute) recomputes[action.stage] = true;
+    }
+  }
+  return recomputes;
+}
 
 // `boundaries`: see Boundaries.
 std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<StageCost>& costs,
@@ -37,26 +49,38 @@ std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<St
     if (from == to || to < 0) return 0.0;
     return boundaries.message_s[to == (from + 1) % schedule.ranks ? from : to];
   };
-  const int count = schedule.stages();
-  std::vector<Stage> stages(count);
-  for (int s = 0; s < count; ++s) {
-    // A negative end would read as "pending".
-    CHECK(costs[s].forward_s >= 0 && costs[s].backward_input_s >= 0 &&
-              costs[s].backward_weight_s >= 0,
-          "stage {} has a negative duration", s);
+  const int of_replica = schedule.model_stages();
+  const std::vector<bool> recomputes =
+      schedule.explicit_recompute ? recomputing_stages(schedule) : std::vector<bool>();
+  std::vector<Stage> stages;
+  stages.reserve(static_cast<std::size_t>(schedule.stages()) * schedule.slices);
+  for (int s = 0; s < schedule.stages(); ++s) {
+    const int at = schedule.model_stage(s);
     const int rank = schedule.rank_of_stage[s];
-    const int previous = s > 0 ? schedule.rank_of_stage[s - 1] : -1;
-    const int next = s + 1 < count ? schedule.rank_of_stage[s + 1] : -1;
-    stages[s] = {.forward_s = costs[s].forward_s,
-                 .backward_s = costs[s].backward_input_s + costs[s].backward_weight_s,
-                 .backward_input_s = costs[s].backward_input_s,
-                 .backward_weight_s = costs[s].backward_weight_s,
-                 .activation = costs[s].activation,
-                 .weight_activation = costs[s].weight_activation,
-                 .delay_to_previous_s = delay_s(rank, previous),
-                 .delay_to_next_s = delay_s(rank, next),
-                 .previous_rank = previous,
-                 .next_rank = next};
+    const int previous = at > 0 ? schedule.rank_of_stage[s - 1] : -1;
+    const int next = at + 1 < of_replica ? schedule.rank_of_stage[s + 1] : -1;
+    for (int slice = 0; slice < schedule.slices; ++slice) {
+      const StageCost& cost = costs[at * schedule.slices + slice];
+      // A negative end would read as "pending".
+      CHECK(cost.forward_s >= 0 && cost.backward_input_s >= 0 && cost.backward_weight_s >= 0 &&
+                cost.recompute_s >= 0,
+            "stage {} has a negative duration", s);
+      const bool within = !schedule.explicit_recompute;
+      const bool keeps = schedule.explicit_recompute && !recomputes[s];
+      const double input_s = cost.backward_input_s + (within ? cost.recompute_s : 0);
+      stages.push_back({.forward_s = cost.forward_s,
+                        .backward_s = input_s + cost.backward_weight_s,
+                        .backward_input_s = input_s,
+                        .backward_weight_s = cost.backward_weight_s,
+                        .recompute_s = cost.recompute_s,
+                        .activation = cost.activation + (keeps ? cost.recomputed : 0),
+                        .weight_activation = cost.weight_activation,
+                        .recomputed = within || keeps ? 0 : cost.recomputed,
+                        .delay_to_previous_s = delay_s(rank, previous),
+                        .delay_to_next_s = delay_s(rank, next),
+                        .previous_rank = previous,
+                        .next_rank = next});
+    }
   }
   return stages;
 }
@@ -124,10 +148,13 @@ class Evaluation {
       : schedule_(schedule),
         stages_(prepare_stages(schedule, costs, boundaries)),
         blocking_(boundaries.blocking),
-        microbatches_(schedule.microbatches),
-        gradients_(static_cast<ResultId>(schedule.stages()) * schedule.microbatches),
+        costs_(costs),
+        units_(schedule.units()),
+        slices_(schedule.slices),
+        gradients_(static_cast<ResultId>(schedule.stages()) * units_),
         there_s_(2 * gradients_, kPending),
         ranks_(schedule.ranks),
+        iteration_end_s_(schedule.iterations, 0),
         spans_(spans),
         collectives_(collectives) {
     if constexpr (kSide) {
@@ -180,78 +207,145 @@ class Evaluation {
   }
 
  private:
+  const Stage& stage_of(const Action& action) const {
+    if (slices_ == 1) return stages_[action.stage];
+    return stages_[action.stage * slices_ + action.unit % slices_];
+  }
+
+  ResultId result_of(const Action& action) const {
+    return static_cast<ResultId>(action.stage) * units_ + action.unit;
+  }
+
+  // What the action lacks, -1 if nothing; moves `start_s` to where the last of its inputs is there.
+  ResultId missing_input(const Action& action, const Stage& stage, double& start_s) const {
+    const ResultId result = result_of(action);
+    switch (action.kind) {
+      case ActionKind::forward:
+        if (stage.previous_rank >= 0) {
+          const double arrived_s = there_s_[result - units_];
+          if (arrived_s < 0) return result - units_;
+          start_s = std::max(start_s, arrived_s);
+        }
+        return -1;
+      case ActionKind::backward:
+      case ActionKind::backward_input:
+        if (there_s_[result] < 0) return result;
+        if (stage.next_rank >= 0) {
+          const ResultId gradient = gradients_ + result + units_;
+          const double arrived_s = there_s_[gradient];
+          if (arrived_s < 0) return gradient;
+          start_s = std::max(start_s, arrived_s);
+        }
+        return -1;
+      case ActionKind::backward_weight:
+        return there_s_[gradients_ + result] < 0 ? gradients_ + result : -1;
+      case ActionKind::recompute:
+        return there_s_[result] < 0 ? result : -1;
+      default:
+        return -1;
+    }
+  }
+
+  static double duration_of(const Action& action, const Stage& stage) {
+    switch (action.kind) {
+      case ActionKind::forward:
+        return stage.forward_s;
+      case ActionKind::backward:
+        return stage.backward_s;
+      case ActionKind::backward_input:
+        return stage.backward_input_s;
+      case ActionKind::backward_weight:
+        return stage.backward_weight_s;
+      case ActionKind::recompute:
+        return stage.recompute_s;
+      default:
+        return 0;
+    }
+  }
+
+  static void allocate(const Action& action, const Stage& stage, RankState& state) {
+    if (action.kind == ActionKind::forward) {
+      state.activation += stage.activation;
+    } else if (action.kind == ActionKind::recompute) {
+      state.activation += stage.recomputed;
+    } else {
+      return;
+    }
+    state.peak_activation = std::max(state.peak_activation, state.activation);
+  }
+
+  // What the action leaves behind when it ends.
+  void finish(const Action& action, const Stage& stage, int rank, RankState& state) {
+    const ResultId result = result_of(action);
+    switch (action.kind) {
+      case ActionKind::forward:
+        deliver(result, rank, stage.next_rank, state.now_s, stage.delay_to_next_s);
+        return;
+      case ActionKind::backward:
+        state.activation -= stage.activation + stage.recomputed;
+        break;
+      case ActionKind::backward_input:
+        state.activation -= stage.activation + stage.recomputed - stage.weight_activation;
+        break;
+      case ActionKind::backward_weight:
+        state.activation -= stage.weight_activation;
+        break;
+      default:
+        return;
+    }
+    if (schedule_.iterations > 1) {
+      double& end_s = iteration_end_s_[action.unit / (schedule_.microbatches * slices_)];
+      end_s = std::max(end_s, state.now_s);
+    }
+    if (action.kind == ActionKind::backward_weight) return;
+    deliver(gradients_ + result, rank, stage.previous_rank, state.now_s, stage.delay_to_previous_s);
+  }
+
   // Runs the rank's actions until the list ends or one must wait.
   void run_rank(int rank) {
     RankState state = ranks_[rank];
     state.waits_for = -1;
-    for (; state.next != state.last; ++state.next) {
-      const Action action = *state.next;
-      const Stage& stage = stages_[action.stage];
-      const ResultId result =
-          static_cast<ResultId>(action.stage) * microbatches_ + action.microbatch;
+    while (state.next != state.last) {
+      const Action& action = *state.next;
+      const Stage& stage = stage_of(action);
       const double previous_s = state.now_s;
       double start_s = previous_s;
       if constexpr (kSide) {
         if (blocking_) start_s = std::max(start_s, side_[rank].sent_s);
       }
-      double duration_s = 0;
-      double freed = 0;
-      ResultId made = -1;
-      int consumer = -1;
-      double delay_s = 0;
-      switch (action.kind) {
-        case ActionKind::forward:
-          if (action.stage > 0) {
-            const double arrived_s = there_s_[result - microbatches_];
-            if (arrived_s < 0) return wait(rank, state, result - microbatches_);
-            start_s = std::max(start_s, arrived_s);
-          }
-          duration_s = stage.forward_s;
-          state.activation += stage.activation;
-          state.peak_activation = std::max(state.peak_activation, state.activation);
-          made = result;
-          consumer = stage.next_rank;
-          delay_s = stage.delay_to_next_s;
-          break;
-        case ActionKind::backward:
-        case ActionKind::backward_input:
-          if (there_s_[result] < 0) return wait(rank, state, result);
-          if (stage.next_rank >= 0) {
-            const ResultId gradient = gradients_ + result + microbatches_;
-            const double arrived_s = there_s_[gradient];
-            if (arrived_s < 0) return wait(rank, state, gradient);
-            start_s = std::max(start_s, arrived_s);
-          }
-          if (action.kind == ActionKind::backward) {
-            duration_s = stage.backward_s;
-            freed = stage.activation;
-          } else {
-            duration_s = stage.backward_input_s;
-            freed = stage.activation - stage.weight_activation;
-          }
-          made = gradients_ + result;
-          consumer = stage.previous_rank;
-          delay_s = stage.delay_to_previous_s;
-          break;
-        case ActionKind::backward_weight:
-          if (there_s_[gradients_ + result] < 0) return wait(rank, state, gradients_ + result);
-          duration_s = stage.backward_weight_s;
-          freed = stage.weight_activation;
-          break;
+      const ResultId missing = missing_input(action, stage, start_s);
+      if (missing >= 0) return wait(rank, state, missing);
+      const Action* const second = action.with_next ? state.next + 1 : nullptr;
+      double duration_s = duration_of(action, stage);
+      if (second != nullptr) {
+        const Stage& other = stage_of(*second);
+        const ResultId missing_too = missing_input(*second, other, start_s);
+        if (missing_too >= 0) return wait(rank, state, missing_too);
+        duration_s = overlapped_s(cost_of(action), cost_of(*second), other.backward_s);
       }
       if (state.next == schedule_.actions[rank].data()) state.first_start_s = start_s;
       state.now_s = start_s + duration_s;
       if constexpr (kSide) {
         if (collectives_ != nullptr) {
-          state.now_s = run_beside(side_[rank], action_map(*state.next), start_s, previous_s);
+          state.now_s = run_beside(side_[rank], action_map(action), start_s, previous_s);
         }
       }
       state.busy_s += duration_s;
-      state.activation -= freed;
       if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
-      if (made >= 0) deliver(made, rank, consumer, state.now_s, delay_s);
+      allocate(action, stage, state);
+      finish(action, stage, rank, state);
+      if (second != nullptr) {
+        if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
+        finish(*second, stage_of(*second), rank, state);
+        ++state.next;
+      }
+      ++state.next;
     }
     ranks_[rank] = state;
+  }
+
+  const StageCost& cost_of(const Action& action) const {
+    return costs_[schedule_.model_stage(action.stage) * slices_ + action.unit % slices_];
   }
 
   // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
@@ -315,13 +409,13 @@ class Evaluation {
     const RankState& state = ranks_[rank];
     const bool is_gradient = state.waits_for >= gradients_;
     const ResultId cell = state.waits_for - (is_gradient ? gradients_ : 0);
-    const auto stage = static_cast<std::int32_t>(cell / microbatches_);
+    const auto stage = static_cast<std::int32_t>(cell / units_);
     throw Error(fmt::format(
         "schedule '{}' deadlocks: rank {} waits at its action {} ({}) for the {} of stage {}, "
         "micro-batch {} from rank {}",
         schedule_.name, rank, state.next - schedule_.actions[rank].data() + 1,
-        to_string(*state.next), is_gradient ? "input gradient" : "activation", stage,
-        cell % microbatches_, schedule_.rank_of_stage[stage]));
+        to_string(*state.next), is_gradient ? "input gradient" : "activation", stage, cell % units_,
+        schedule_.rank_of_stage[stage]));
   }
 
   ScheduleEvaluation result() const {
@@ -333,16 +427,24 @@ class Evaluation {
       evaluation.busy_s.push_back(state.busy_s);
       evaluation.peak_activation.push_back(state.peak_activation);
     }
+    if (schedule_.iterations > 1) {
+      const double period_s = iteration_end_s_.back() - *(iteration_end_s_.end() - 2);
+      evaluation.makespan_s = evaluation.longest_stage_s = period_s;
+      for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
+    }
     return evaluation;
   }
 
   const Schedule& schedule_;
   const std::vector<Stage> stages_;
   const bool blocking_;
-  const ResultId microbatches_;
+  const std::vector<StageCost>& costs_;
+  const ResultId units_;
+  const std::int32_t slices_;
   const ResultId gradients_;     // first gradient
   std::vector<double> there_s_;  // [result] where its consumer can use it
   std::vector<RankState> ranks_;
+  std::vector<double> iteration_end_s_;
   std::vector<int> ready_;
   ScheduleSpans* spans_;
   const CollectivesBeside* collectives_;
@@ -352,8 +454,9 @@ class Evaluation {
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,
                  const Boundaries& boundaries) {
-  CHECK(static_cast<int>(stages.size()) == schedule.stages(), "{} stage costs for {} stages",
-        stages.size(), schedule.stages());
+  CHECK(static_cast<int>(stages.size()) == schedule.model_stages() * schedule.slices,
+        "{} stage costs for {} stages of {} slices", stages.size(), schedule.model_stages(),
+        schedule.slices);
   CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
         "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
   for (const double message_s : boundaries.message_s)

@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "models/schedule.hpp"
+#include "policies/stage_cost.hpp"
 
 namespace windtunnel {
 
-// Per stage, seconds and units of activation memory (any unit).
-struct StageCost {
-  double forward_s = 0;
-  double backward_input_s = 0;
-  double backward_weight_s = 0;  // a full backward lasts the sum of both
-  double activation = 0;         // +activation when F starts, -activation when B ends
-  double weight_activation = 0;  // when backward is split: this part stays until W ends
-};
-
+// Of an iteration; under an asynchronous schedule makespan and longest stage are the period of its
+// steady state, and the busy times those of a period.
 struct ScheduleEvaluation {
   double makespan_s = 0;
   double longest_stage_s = 0;           // max over ranks of last end - first start
@@ -43,8 +37,10 @@ struct ActionSpan {
 };
 using ScheduleSpans = std::vector<std::vector<ActionSpan>>;  // [rank][position in its list]
 
-// `stages` has one entry per stage of a schedule that passes validate_schedule; `spans` is filled
-// if given. Throws Error naming rank and action when the order deadlocks.
+// Of a schedule that passes validate_schedule and holds no messages. `stages`: [stage of the model
+// * slices + slice]; `message_s`: of one unit; `spans` is filled if given, an overlapped pair gives
+// two equal ones. Unshard, reshard and reduce take no time. Throws Error naming rank and action
+// when the order deadlocks.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans = nullptr);
 

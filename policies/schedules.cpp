@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/schedules/generators.hpp"
 
 namespace windtunnel {
 namespace {
@@ -14,240 +13,156 @@ namespace {
 // Some 2.4 GB of actions: beyond it the numbers are a mistake.
 constexpr double kMostForwards = 1e8;
 
-Schedule empty_schedule(std::string name, int ranks, int microbatches, int chunks) {
-  Schedule schedule;
-  schedule.name = std::move(name);
-  schedule.ranks = ranks;
-  schedule.chunks = chunks;
-  schedule.microbatches = microbatches;
-  schedule.rank_of_stage.resize(schedule.stages());
-  for (int stage = 0; stage < schedule.stages(); ++stage) {
-    schedule.rank_of_stage[stage] = stage % ranks;
-  }
-  schedule.actions.resize(ranks);
-  for (auto& actions : schedule.actions) {
-    actions.reserve(2 * static_cast<size_t>(chunks) * microbatches);
-  }
-  return schedule;
-}
-
-void require_one_chunk(std::string_view name, int chunks) {
-  if (chunks == 1) return;
-  throw Error(
-      fmt::format("schedule '{}' has one model chunk per rank, not {} (layout.vpp); "
-                  "interleaved-1f1b takes more",
-                  name, chunks));
-}
-
-Schedule generate_gpipe(int ranks, int microbatches, int chunks) {
-  require_one_chunk("gpipe", chunks);
-  Schedule schedule = empty_schedule("gpipe", ranks, microbatches, chunks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto& actions = schedule.actions[rank];
-    for (int i = 0; i < microbatches; ++i) actions.push_back({ActionKind::forward, rank, i});
-    // The last micro-batch comes first: its activations are the ones just written.
-    for (int i = microbatches - 1; i >= 0; --i) actions.push_back({ActionKind::backward, rank, i});
-  }
-  return schedule;
-}
-
-Schedule generate_1f1b(int ranks, int microbatches, int chunks) {
-  require_one_chunk("1f1b", chunks);
-  Schedule schedule = empty_schedule("1f1b", ranks, microbatches, chunks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto& actions = schedule.actions[rank];
-    const int warm_up = std::min(ranks - 1 - rank, microbatches);
-    int forward = 0;
-    while (forward < warm_up) actions.push_back({ActionKind::forward, rank, forward++});
-    for (int i = 0; i < microbatches; ++i) {
-      if (forward < microbatches) actions.push_back({ActionKind::forward, rank, forward++});
-      actions.push_back({ActionKind::backward, rank, i});
-    }
-  }
-  return schedule;
-}
-
-// Which short last groups deadlock depends on p, m and v in no simple way: try.
-void require_no_deadlock(const Schedule& schedule) {
-  try {
-    evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
-  } catch (const Error&) {
-    throw Error(fmt::format(
-        "schedule 'interleaved-1f1b' deadlocks with {} micro-batches on {} pipeline ranks of {} "
-        "chunks: the last group holds {} micro-batches where {} are needed to fill the pipeline; "
-        "make the micro-batches a multiple of the ranks",
-        schedule.microbatches, schedule.ranks, schedule.chunks,
-        schedule.microbatches % schedule.ranks, schedule.ranks));
-  }
-}
-
-// Megatron-LM: micro-batches go in groups of p through chunk 0, then the same group through chunk
-// 1, and so on; backwards take the same order with the chunks reversed. Where p does not
-// divide m the last group is smaller, which lengthens the bubble and, with few micro-batches in it,
-// deadlocks.
-Schedule generate_interleaved(int ranks, int microbatches, int chunks) {
-  if (chunks < 2) {
+void check_request(const ScheduleRequest& request) {
+  if (request.ranks < 1 || request.microbatches < 1 || request.chunks < 1 || request.slices < 1) {
     throw Error(
-        "schedule 'interleaved-1f1b' needs at least 2 model chunks per rank (layout.vpp); "
-        "with 1 it is 1f1b");
+        fmt::format("a schedule needs at least 1 rank, micro-batch and chunk, not {}, {}, {}",
+                    request.ranks, request.microbatches, request.chunks));
   }
-  Schedule schedule = empty_schedule("interleaved-1f1b", ranks, microbatches, chunks);
-  struct Unit {
-    int microbatch;
-    int chunk;
-  };
-  std::vector<Unit> order;
-  order.reserve(static_cast<size_t>(microbatches) * chunks);
-  for (int low = 0; low < microbatches; low += ranks) {
-    const int high = std::min(low + ranks, microbatches);
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      for (int i = low; i < high; ++i) order.push_back({i, chunk});
-    }
-  }
-  const int units = static_cast<int>(order.size());
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto& actions = schedule.actions[rank];
-    int forward = 0;
-    const auto add_forward = [&] {
-      const Unit unit = order[forward++];
-      actions.push_back({ActionKind::forward, unit.chunk * ranks + rank, unit.microbatch});
-    };
-    const int warm_up = std::min(2 * (ranks - rank - 1) + (chunks - 1) * ranks, units);
-    while (forward < warm_up) add_forward();
-    for (const Unit unit : order) {
-      if (forward < units) add_forward();
-      const int stage = (chunks - 1 - unit.chunk) * ranks + rank;
-      actions.push_back({ActionKind::backward, stage, unit.microbatch});
-    }
-  }
-  if (microbatches % ranks != 0) require_no_deadlock(schedule);
-  return schedule;
-}
-
-[[noreturn]] void reject(const Schedule& schedule, int rank, const Action& action,
-                         std::string_view why) {
-  throw Error(fmt::format("schedule '{}', rank {}, action {}: {}", schedule.name, rank,
-                          to_string(action), why));
-}
-
-// What has happened to one micro-batch on one stage.
-struct Progress {
-  bool forward = false;
-  bool backward_input = false;
-  bool backward_weight = false;
-};
-
-void advance(const Schedule& schedule, int rank, const Action& action, Progress& progress) {
-  switch (action.kind) {
-    case ActionKind::forward:
-      if (progress.forward) reject(schedule, rank, action, "done twice");
-      progress.forward = true;
-      return;
-    case ActionKind::backward:
-    case ActionKind::backward_input:
-      if (!progress.forward) reject(schedule, rank, action, "comes before its forward");
-      if (progress.backward_input) reject(schedule, rank, action, "done twice");
-      progress.backward_input = true;
-      if (action.kind == ActionKind::backward) progress.backward_weight = true;
-      return;
-    case ActionKind::backward_weight:
-      if (!progress.backward_input)
-        reject(schedule, rank, action, "comes before its input gradient");
-      if (progress.backward_weight) reject(schedule, rank, action, "done twice");
-      progress.backward_weight = true;
-      return;
-  }
-}
-
-void check_numbers(const Schedule& schedule) {
-  const auto wrong = [&](std::string_view why) {
-    throw Error(fmt::format("schedule '{}': {}", schedule.name, why));
-  };
-  if (schedule.ranks < 1 || schedule.chunks < 1 || schedule.microbatches < 1) {
-    wrong("ranks, chunks and micro-batches must be at least 1");
-  }
-  if (static_cast<int>(schedule.rank_of_stage.size()) != schedule.stages()) {
-    wrong(fmt::format("{} stages have a rank, not {}", schedule.rank_of_stage.size(),
-                      schedule.stages()));
-  }
-  for (const int rank : schedule.rank_of_stage) {
-    if (rank < 0 || rank >= schedule.ranks) wrong(fmt::format("a stage lies on rank {}", rank));
-  }
-  if (static_cast<int>(schedule.actions.size()) != schedule.ranks) {
-    wrong(fmt::format("{} ranks have actions, not {}", schedule.actions.size(), schedule.ranks));
+  if (static_cast<double>(request.ranks) * request.microbatches * request.chunks * request.slices >
+      kMostForwards) {
+    throw Error(fmt::format("a schedule of {} ranks, {} micro-batches and {} chunks is too large",
+                            request.ranks, request.microbatches, request.chunks));
   }
 }
 
 }  // namespace
 
+Schedule empty_schedule(std::string_view name, const ScheduleRequest& request, Placement placement,
+                        int replicas) {
+  Schedule schedule;
+  schedule.name = name;
+  schedule.ranks = request.ranks;
+  schedule.chunks = request.chunks * replicas;
+  schedule.microbatches = request.microbatches;
+  schedule.replicas = replicas;
+  schedule.slices = request.slices;
+  schedule.rank_of_stage.reserve(schedule.stages());
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
+    const int replica = stage / schedule.model_stages();
+    const int chunk = stage % schedule.model_stages() / request.ranks;
+    int rank = stage % request.ranks;
+    const bool back = placement == Placement::vee && chunk % 2 == 1;
+    if (back != (replica % 2 == 1)) rank = request.ranks - 1 - rank;
+    schedule.rank_of_stage.push_back(rank);
+  }
+  schedule.actions.resize(request.ranks);
+  for (auto& actions : schedule.actions) {
+    actions.reserve(2 * static_cast<std::size_t>(request.chunks) * schedule.units());
+  }
+  return schedule;
+}
+
+void require_chunks(std::string_view name, const ScheduleRequest& request, int least, int most) {
+  if (least <= request.chunks && request.chunks <= most) return;
+  const std::string wanted =
+      least == most ? least == 1 ? "one model chunk" : fmt::format("{} model chunks", least)
+                    : fmt::format("{} to {} model chunks", least, most);
+  throw Error(fmt::format("schedule '{}' has {} per rank, not {} (layout.vpp){}", name, wanted,
+                          request.chunks, most == 1 ? "; interleaved-1f1b takes more" : ""));
+}
+
+std::vector<StageCost> costs_of(const ScheduleRequest& request) {
+  if (!request.costs.empty()) return request.costs;
+  const double share = 1.0 / request.chunks;
+  return std::vector<StageCost>(static_cast<std::size_t>(request.ranks) * request.chunks,
+                                {share, share, share, share, share / 2});
+}
+
 const std::vector<ScheduleKind>& schedule_kinds() {
   static const std::vector<ScheduleKind> kinds = {
       {"gpipe", "all forwards, then all backwards; keeps every micro-batch's activations",
-       "Huang et al., NeurIPS 2019, arXiv 1811.06965", generate_gpipe},
+       "Huang et al., NeurIPS 2019, arXiv 1811.06965", 1, generate_gpipe},
       {"1f1b", "one forward, one backward; keeps at most p micro-batches' activations",
-       "Narayanan et al. (PipeDream-flush), ICML 2021, arXiv 2006.09503", generate_1f1b},
+       "Narayanan et al. (PipeDream-flush), ICML 2021, arXiv 2006.09503", 1, generate_1f1b},
+      {"eager-1f1b", "1f1b with twice the forwards ahead, which hides messages",
+       "Zhuang et al. (Alpa eager-1F1B), MLSys 2023, arXiv 2211.05322", 1, generate_eager_1f1b},
       {"interleaved-1f1b", "1f1b over v model chunks per rank; the bubble shrinks by v",
-       "Narayanan et al. (Megatron-LM), SC 2021, arXiv 2104.04473", generate_interleaved},
+       "Narayanan et al. (Megatron-LM), SC 2021, arXiv 2104.04473", 2, generate_interleaved},
+      {"looped-bfs",
+       "all micro-batches through a chunk before the next one; gradients of a chunk are reduced "
+       "early",
+       "Lamy-Poirier (breadth-first), MLSys 2023, arXiv 2211.05953", 2, generate_looped_bfs},
+      {"2bp", "1f1b with all weight gradients at the end", "Rae et al. (2BP), arXiv 2405.18047", 1,
+       generate_2bp},
+      {"zb-h1", "1f1b's memory; weight gradients fill part of the drain",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h1},
+      {"zb-h2", "twice 1f1b's memory; no bubble where T_F = T_I = T_W",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h2},
+      {"zb-1p", "greedy order for the measured times within 1f1b's memory",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_1p},
+      {"zb-2p", "the same within twice 1f1b's memory",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_2p},
+      {"zb-auto", "the same within any memory limit (schedule.memory_limit)",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_auto},
+      {"zb-v", "two chunks in a V; no bubble where T_F = T_I = T_W, at 1f1b's memory",
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 2, generate_zb_v},
+      {"v-half", "two chunks in a V; half of 1f1b's memory",
+       "Qi et al. (controllable memory), NeurIPS 2024, arXiv 2405.15362", 2, generate_v_half},
+      {"v-min", "two chunks in a V; a third of 1f1b's memory",
+       "Qi et al. (controllable memory), NeurIPS 2024, arXiv 2405.15362", 2, generate_v_min},
+      {"hanayo", "2 W chunks in W waves",
+       "Liu et al. (Hanayo), SC 2023, arXiv 2308.15762; the order within a wave is assumed", 4,
+       generate_hanayo},
+      {"chimera", "two pipelines in opposite directions, weights held twice",
+       "Li and Hoefler (Chimera), SC 2021, arXiv 2107.06925", 1, generate_chimera},
+      {"bitpipe", "two V-shaped pipelines in opposite directions, weights held twice",
+       "Wu et al. (BitPipe), arXiv 2410.19367", 2, generate_bitpipe},
+      {"dualpipe", "two directions, forwards and backwards overlapped in pairs, weights held twice",
+       "DeepSeek-V3, arXiv 2412.19437", 1, generate_dualpipe},
+      {"dualpipev", "dualpipe folded into a V: weights held once",
+       "DeepSeek DualPipe, github.com/deepseek-ai/DualPipe; arXiv 2412.19437", 2,
+       generate_dualpipev},
+      {"pre-recompute-1f1b", "1f1b that recomputes before the gradient arrives",
+       "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959", 1, generate_pre_recompute_1f1b},
+      {"last-no-recompute-1f1b", "the same; the last stage keeps its activations",
+       "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959", 1, generate_last_no_recompute_1f1b},
+      {"shifted-critical-path", "the same with the critical path shifted off the last stages",
+       "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959", 1, generate_shifted_critical_path},
+      {"seq1f1b", "1f1b over slices of the sequence",
+       "Sun et al. (Seq1F1B), NAACL 2025, arXiv 2406.03488", 1, generate_seq1f1b},
+      {"terapipe", "gpipe over slices of the sequence, of unequal length",
+       "Li et al. (TeraPipe), ICML 2021, arXiv 2102.07988", 1, generate_terapipe},
+      {"pipedream", "asynchronous 1f1b: no flush, p versions of the weights",
+       "Narayanan et al. (PipeDream), SOSP 2019, arXiv 1806.03377", 1, generate_pipedream},
+      {"pipedream-2bw", "asynchronous 1f1b with two versions of the weights",
+       "Narayanan et al. (PipeDream-2BW), ICML 2021, arXiv 2006.09503", 1, generate_pipedream_2bw},
+      {"zeropp", "weight gradients staggered within scheduling units, under fully sharded weights",
+       "Tang et al. (ZeroPP), arXiv 2402.03791; the order is assumed", 2, generate_zeropp},
   };
   return kinds;
 }
 
-Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks) {
-  if (ranks < 1 || microbatches < 1 || chunks < 1) {
-    throw Error(
-        fmt::format("a schedule needs at least 1 rank, micro-batch and chunk, not {}, {}, {}",
-                    ranks, microbatches, chunks));
-  }
-  if (static_cast<double>(ranks) * microbatches * chunks > kMostForwards) {
-    throw Error(fmt::format("a schedule of {} ranks, {} micro-batches and {} chunks is too large",
-                            ranks, microbatches, chunks));
-  }
+const ScheduleKind& schedule_kind(std::string_view name) {
   std::vector<std::string> known;
   for (const ScheduleKind& kind : schedule_kinds()) {
-    if (kind.name == name) return kind.generate(ranks, microbatches, chunks);
+    if (kind.name == name) return kind;
     known.emplace_back(kind.name);
   }
   throw Error(unknown_name("schedule", name, known));
 }
 
-void validate_schedule(const Schedule& schedule) {
-  check_numbers(schedule);
-  const size_t microbatches = schedule.microbatches;
-  std::vector<Progress> progress(schedule.stages() * microbatches);
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    for (const Action& action : schedule.actions[rank]) {
-      if (action.stage < 0 || action.stage >= schedule.stages()) {
-        reject(schedule, rank, action, fmt::format("there are {} stages", schedule.stages()));
-      }
-      if (action.microbatch < 0 || action.microbatch >= schedule.microbatches) {
-        reject(schedule, rank, action,
-               fmt::format("there are {} micro-batches", schedule.microbatches));
-      }
-      if (schedule.rank_of_stage[action.stage] != rank) {
-        reject(schedule, rank, action,
-               fmt::format("the stage lies on rank {}", schedule.rank_of_stage[action.stage]));
-      }
-      advance(schedule, rank, action, progress[action.stage * microbatches + action.microbatch]);
-    }
-  }
-  for (int stage = 0; stage < schedule.stages(); ++stage) {
-    for (int i = 0; i < schedule.microbatches; ++i) {
-      const Progress& done = progress[stage * microbatches + i];
-      const int rank = schedule.rank_of_stage[stage];
-      if (!done.forward) reject(schedule, rank, {ActionKind::forward, stage, i}, "is missing");
-      if (!done.backward_input)
-        reject(schedule, rank, {ActionKind::backward, stage, i}, "is missing");
-      if (!done.backward_weight) {
-        reject(schedule, rank, {ActionKind::backward_weight, stage, i}, "is missing");
-      }
-    }
-  }
+Schedule generate_schedule(std::string_view name, const ScheduleRequest& request) {
+  const ScheduleKind& kind = schedule_kind(name);
+  check_request(request);
+  return kind.generate(request);
 }
 
-std::string to_string(const Action& action) {
-  constexpr std::string_view kLetters = "FBIW";  // order of ActionKind
-  return fmt::format("{}{}{}", action.stage, kLetters[static_cast<size_t>(action.kind)],
-                     action.microbatch);
+Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks) {
+  return generate_schedule(name, {.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
+}
+
+Schedule with_deferred_weights(Schedule schedule) {
+  for (auto& actions : schedule.actions) {
+    std::vector<Action> weights;
+    for (Action& action : actions) {
+      if (action.kind != ActionKind::backward) continue;
+      action.kind = ActionKind::backward_input;
+      weights.emplace_back(ActionKind::backward_weight, action.stage, action.unit);
+    }
+    actions.insert(actions.end(), weights.begin(), weights.end());
+  }
+  return schedule;
 }
 
 }  // namespace windtunnel

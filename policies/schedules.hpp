@@ -1,4 +1,4 @@
-// Pipeline schedules by name: one table, one generator each.
+// Pipeline schedules by name: one table, one generator each (policies/schedules/).
 #pragma once
 
 #include <string>
@@ -6,29 +6,47 @@
 #include <vector>
 
 #include "models/schedule.hpp"
+#include "policies/stage_cost.hpp"
 
 namespace windtunnel {
+
+// What a schedule is made for. Generators whose order depends on nothing but the numbers ignore
+// costs, message and limit.
+struct ScheduleRequest {
+  int ranks = 1;         // p
+  int microbatches = 1;  // m, of all replicas
+  int chunks = 1;        // v, stages of the model per rank
+  int group = 0;         // micro-batches that pass through a chunk together; 0: the ranks
+  int slices = 1;        // of a micro-batch's sequence
+  // [stage of the model], or of [stage * slices + slice]; empty: T_F = T_I = T_W = 1/v, activations
+  // of 1/v, half of which wait for W.
+  std::vector<StageCost> costs = {};
+  double message_s = 0;
+  // Activations of a rank, in the unit of the costs; 0: the schedule's own bound.
+  double memory_limit = 0;
+};
 
 struct ScheduleKind {
   std::string_view name;  // "interleaved-1f1b"
   std::string_view help;
-  std::string_view source;  // paper
+  std::string_view source;  // paper, or code with commit; says what it leaves open
+  int usual_chunks = 1;     // v where the user says nothing
   // Throws Error that says why when the theory forbids (p, m, v).
-  Schedule (*generate)(int ranks, int microbatches, int chunks);
+  Schedule (*generate)(const ScheduleRequest& request) = nullptr;
 };
 
-const std::vector<ScheduleKind>& schedule_kinds();  // gpipe, 1f1b, interleaved-1f1b
+const std::vector<ScheduleKind>& schedule_kinds();
 
-// Throws Error with the nearest name for an unknown schedule, and for numbers below 1 or absurdly
-// large (more than 1e8 forwards).
+// Throws Error with the nearest name.
+const ScheduleKind& schedule_kind(std::string_view name);
+
+// Also throws Error for numbers below 1 or absurdly large (more than 1e8 forwards), and for a
+// group, slices or memory limit that the schedule does not know.
+Schedule generate_schedule(std::string_view name, const ScheduleRequest& request);
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 
-// Every stage and micro-batch has one forward, then either one full backward or one input-gradient
-// and after it one weight-gradient action, all on the stage's rank. Throws Error that names rank
-// and action. Says nothing about deadlock: evaluate_schedule does.
-void validate_schedule(const Schedule& schedule);
-
-// Stage, kind and micro-batch, as torch.distributed.pipelining writes it: "3F1".
-std::string to_string(const Action& action);
+// 2BP (arXiv 2405.18047): every backward split, the weight gradients of a rank at its end in the
+// order of their inputs. Backwards that are split already are left alone.
+Schedule with_deferred_weights(Schedule schedule);
 
 }  // namespace windtunnel

@@ -26,7 +26,7 @@ std::string subtitle_of(const Record& record) {
   return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {} x {} tokens", job.model.name,
                      with_separators(cluster.gpus()), cluster.node.gpu.name,
                      with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
-                     job.schedule, name_of(precisions(), job.precision),
+                     job.schedule.name, name_of(precisions(), job.precision),
                      with_separators(job.batch.global), with_separators(job.batch.sequence));
 }
 

@@ -102,7 +102,8 @@ Software resolve_software(const Values& values) {
   software.ep_overlap = values.flag("software.ep_overlap");
   software.ep_merged = values.flag("software.ep_merged");
   software.cuda_graphs = values.flag("software.cuda_graphs");
-  software.blocking_sends = values.flag("software.blocking_sends");
+  software.sends = value_of(sends(), values.text("software.sends"));
+  software.post_validation = values.flag("software.post_validation");
   software.shared_cores = values.flag("software.shared_cores");
   return software;
 }
@@ -357,7 +358,7 @@ void check_schedule(const Values& values, const Job& job) {
   const int chunks = job.layout.vpp;
   const int count = microbatches(job.layout, job.batch);
   try {
-    generate_schedule(job.schedule, 1, 1, chunks);
+    generate_schedule(job.schedule.name, 1, 1, chunks);
   } catch (const Error& error) {
     throw Error(place_of_schedule(values), error.what());
   }
@@ -370,7 +371,7 @@ void check_schedule(const Values& values, const Job& job) {
   }
   if (count % ranks == 0) return;
   try {
-    generate_schedule(job.schedule, ranks, count, chunks);
+    generate_schedule(job.schedule.name, ranks, count, chunks);
   } catch (const Error& error) {
     throw Error(values.fault_at("batch.global"), error.what());
   }
@@ -387,7 +388,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.precision = resolve_precision(values, job.cluster.node.gpu);
   job.recompute = value_of(recomputes(), values.text("recompute"));
   job.software = resolve_software(values);
-  job.schedule = values.text("schedule.name");
+  job.schedule.name = values.text("schedule.name");
   job.communication = resolve_communication(values);
   job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));

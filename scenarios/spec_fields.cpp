@@ -92,6 +92,9 @@ constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::
 constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
                                  Choice<Fidelity>{"closed", Fidelity::closed},
                                  Choice<Fidelity>{"flows", Fidelity::flows}};
+constexpr Choice<Sends> kSends[] = {{"asynchronous", Sends::asynchronous},
+                                    {"blocking", Sends::blocking},
+                                    {"synchronous", Sends::synchronous}};
 constexpr std::array kFoldModes{Choice<FoldMode>{"auto", FoldMode::automatic},
                                 Choice<FoldMode>{"none", FoldMode::none}};
 constexpr std::array kPlaces{Choice<SnapshotPlace>{"host-memory", SnapshotPlace::host_memory},
@@ -168,6 +171,9 @@ std::span<const Choice<GradientOverlap>> overlaps() {
 }
 std::span<const Choice<Fidelity>> fidelities() {
   return kFidelities;
+}
+std::span<const Choice<Sends>> sends() {
+  return kSends;
 }
 std::span<const Choice<FoldMode>> fold_modes() {
   return kFoldModes;

@@ -26,8 +26,8 @@ constexpr int kMostNodesOut = 4;
 
 // Every host-memory tier keeps two buffers, the last complete copy and the one being written; on
 // the way to storage a copy is staged once.
-double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>& chunks) {
-  const auto bytes = snapshot_bytes_per_gpu(job, chunks);
+double snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared) {
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const double most = *std::ranges::max_element(bytes) * job.cluster.node.gpus;
   double total = 0;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -39,7 +39,7 @@ double snapshot_host_bytes_per_node(const Job& job, const std::vector<ChunkCost>
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
   if (!gpu.empty()) return gpu;
-  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared.chunks), job.cluster.node);
+  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared), job.cluster.node);
 }
 
 struct Execution {
@@ -99,7 +99,8 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
     while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
     if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
-    if (!gpu_memory_excess(gpu_memory(smaller, prepared.chunks, prepared.peak_activation_bytes),
+    if (!gpu_memory_excess(gpu_memory(smaller, prepared.chunks, prepared.peak_activation_bytes,
+                                      held_stages(prepared.schedule)),
                            job.cluster.node.gpu)
              .empty()) {
       return;
@@ -113,7 +114,7 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
 IterationTable measure_iterations(const Job& job, const PreparedIteration& prepared,
                                   const Execution& plain) {
   IterationTable table;
-  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks);
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const auto tiers = static_cast<unsigned>(job.snapshots.size());
   for (const SnapshotTier& tier : job.snapshots) {
     table.tiers.push_back(

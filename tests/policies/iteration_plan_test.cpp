@@ -22,7 +22,7 @@ struct Built {
 
 Built build(const Job& job, const IterationPlanOptions& options = {}) {
   Built built;
-  built.schedule = generate_schedule(job.schedule, job.layout.pp,
+  built.schedule = generate_schedule(job.schedule.name, job.layout.pp,
                                      microbatches(job.layout, job.batch), job.layout.vpp);
   built.chunks = chunk_costs(job);
   built.plan = iteration_plan(job, built.schedule, built.chunks, options);
@@ -55,7 +55,7 @@ TEST(IterationPlan, RandomJobsGiveValidPlansThatLoseNothing) {
     const int vpp = name == "interleaved-1f1b" ? 2 : 1;
     const int pp = vpp == 2 ? 2 : 1 << random.below(3);
     Job job = small_job(1 << random.below(2), pp, 1 << random.below(3), vpp);
-    job.schedule = name;
+    job.schedule.name = name;
     if (random.below(2) == 0) job.communication.overlap = GradientOverlap::none;
     if (random.below(2) == 0) job.layout.sharding = Sharding::none;
     if (random.below(2) == 0) job.model.tied_embeddings = false;

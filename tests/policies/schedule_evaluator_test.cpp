@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
 
 namespace windtunnel {
@@ -33,15 +35,15 @@ std::vector<StageCost> equal_stages(const Schedule& schedule, const StageCost& r
 }
 
 Schedule random_schedule(RandomStream& random) {
-  const auto& kinds = schedule_kinds();
-  const ScheduleKind& kind = kinds[random.below(kinds.size())];
+  const ScheduleKind& kind =
+      schedule_kind(std::array{"gpipe", "1f1b", "interleaved-1f1b"}[random.below(3)]);
   const int ranks = 1 + static_cast<int>(random.below(9));
   int microbatches = 1 + static_cast<int>(random.below(30));
   const bool interleaved = kind.name == "interleaved-1f1b";
   // More than one group: whole ones only, the others may be impossible.
   if (interleaved && microbatches > ranks) microbatches -= microbatches % ranks;
   const int chunks = interleaved ? 2 + static_cast<int>(random.below(4)) : 1;
-  return kind.generate(ranks, microbatches, chunks);
+  return kind.generate({.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
 }
 
 // Every stage its own cost; now and then the backwards are split and W moved back behind the next
@@ -87,8 +89,9 @@ double duration_of(const Action& action, const StageCost& cost) {
       return cost.backward_input_s;
     case ActionKind::backward_weight:
       return cost.backward_weight_s;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 // The slow and obvious executor: raise every start to what its predecessors demand until nothing
@@ -114,15 +117,15 @@ ScheduleSpans relax(const Sample& sample) {
         const Action& action = schedule.actions[rank][i];
         double start_s = free_s;
         if (action.kind == ActionKind::forward) {
-          start_s = std::max(start_s, arrival(false, action.stage - 1, action.microbatch, rank));
+          start_s = std::max(start_s, arrival(false, action.stage - 1, action.unit, rank));
         } else if (action.kind != ActionKind::backward_weight) {
-          start_s = std::max(start_s, arrival(true, action.stage + 1, action.microbatch, rank));
+          start_s = std::max(start_s, arrival(true, action.stage + 1, action.unit, rank));
         }
         free_s = start_s + duration_of(action, sample.stages[action.stage]);
         changed = changed || spans[rank][i].end_s != free_s;
         spans[rank][i] = {start_s, free_s};
         if (action.kind != ActionKind::backward_weight) {
-          end_s[{action.kind != ActionKind::forward, action.stage, action.microbatch}] = free_s;
+          end_s[{action.kind != ActionKind::forward, action.stage, action.unit}] = free_s;
         }
       }
     }

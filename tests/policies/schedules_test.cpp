@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "policies/schedule_validator.hpp"
 
 namespace windtunnel {
 namespace {
@@ -89,9 +90,9 @@ TEST(ValidateSchedule, NamesRankAndAction) {
   EXPECT_EQ(error_after([](Schedule&) {}), "no error");
   EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1].pop_back(); }),
             "schedule '1f1b', rank 1, action 1B1: is missing");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[0][1].microbatch = 0; }),
+  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[0][1].unit = 0; }),
             "schedule '1f1b', rank 0, action 0F0: done twice");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].microbatch = 7; }),
+  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].unit = 7; }),
             "schedule '1f1b', rank 1, action 1F7: there are 2 micro-batches");
   EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].stage = 4; }),
             "schedule '1f1b', rank 1, action 4F0: there are 2 stages");

@@ -174,7 +174,7 @@ Record sample_record(const SampleOptions& options) {
   job.layout.dp = 128;
   job.layout.sharding = Sharding::zero1;
   job.batch = {2048, 1, 8192};
-  job.schedule = "gpipe";
+  job.schedule.name = "gpipe";
   fill_iteration(record, options.pp);
   if (options.campaign) record.campaign = sample_campaign();
   return record;

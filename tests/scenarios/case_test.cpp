@@ -41,7 +41,7 @@ TEST(Case, Llama3MachineAndLayout) {
   EXPECT_EQ(job.batch.sequence, 8192);
   EXPECT_EQ(job.precision, Precision::bf16);
   EXPECT_EQ(job.recompute, Recompute::selective);
-  EXPECT_EQ(job.schedule, "interleaved-1f1b");
+  EXPECT_EQ(job.schedule.name, "interleaved-1f1b");
   EXPECT_EQ(job.communication.overlap, GradientOverlap::bucketed);
   EXPECT_DOUBLE_EQ(job.communication.bucket_bytes, 25e6);
   EXPECT_EQ(job.calibration.name, "h100-published");

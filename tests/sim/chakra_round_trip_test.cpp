@@ -59,7 +59,7 @@ Job random_job(RandomStream& random) {
   const bool interleaved = random.below(3) == 0;
   Job job = small_job(1 << random.below(3), 2 << random.below(2), 1 << random.below(3),
                       interleaved ? 2 : 1);
-  if (!interleaved && random.below(2) == 0) job.schedule = "gpipe";
+  if (!interleaved && random.below(2) == 0) job.schedule.name = "gpipe";
   if (random.below(2) == 0) job.communication.overlap = GradientOverlap::none;
   if (random.below(2) == 0) job.layout.sharding = Sharding::none;
   job.communication.fidelity = random.below(2) == 0 ? Fidelity::flows : Fidelity::automatic;
@@ -76,7 +76,7 @@ TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
   for (int round = 0; round < 12; ++round) {
     const Job job = random_job(random);
     const Schedule schedule = generate_schedule(
-        job.schedule, job.layout.pp, microbatches(job.layout, job.batch), job.layout.vpp);
+        job.schedule.name, job.layout.pp, microbatches(job.layout, job.batch), job.layout.vpp);
     IterationPlanOptions options;
     options.iterations = 1 + static_cast<int>(random.below(2));
     if (random.below(2) == 0) options.due_snapshots = {0, 1};

@@ -69,7 +69,7 @@ Job random_job(RandomStream& random) {
     job.cluster.slow_nodes = {{static_cast<int>(random.below(job.cluster.nodes)), 1.5}};
   }
   job.cluster.node.nic_Bps = spec(pick(random, {12.5e9, 25e9, 50e9}));
-  job.schedule = vpp > 1 ? "interleaved-1f1b" : pick(random, {"1f1b", "gpipe"});
+  job.schedule.name = vpp > 1 ? "interleaved-1f1b" : pick(random, {"1f1b", "gpipe"});
   const int groups = 1 + static_cast<int>(random.below(3));
   job.batch.global = layout.dp * (vpp > 1 ? pp * groups : 1 + static_cast<int>(random.below(10)));
   job.batch.sequence = 1024;
@@ -83,7 +83,7 @@ Job random_job(RandomStream& random) {
   job.calibration = busy_calibration(random);
   // With several chunks per rank messages of both neighbours meet at one NIC, which the estimate
   // ignores; blocked ranks wait for that too.
-  job.software.blocking_sends = vpp == 1 && random.below(3) == 0;
+  if (vpp == 1 && random.below(3) == 0) job.software.sends = Sends::blocking;
   return job;
 }
 
@@ -92,7 +92,7 @@ std::string name_of(const Job& job) {
   return fmt::format(
       "tp {} cp {} pp {} vpp {} dp {} ep {} zero {} shard {} {} m {} {} bucket {} MB, {} nodes of "
       "{}, pods of {}, {} slow, nic {}",
-      l.tp, l.cp, l.pp, l.vpp, l.dp, l.ep, int(l.sharding), l.shard_ranks, job.schedule,
+      l.tp, l.cp, l.pp, l.vpp, l.dp, l.ep, int(l.sharding), l.shard_ranks, job.schedule.name,
       job.batch.global / l.dp, job.communication.overlap == GradientOverlap::none ? "none" : "over",
       job.communication.bucket_bytes / 1e6, job.cluster.nodes, job.cluster.node.gpus,
       job.cluster.fabric.nodes_per_pod, job.cluster.slow_nodes.size(),

@@ -85,7 +85,7 @@ inline Job small_job(int tp, int pp, int dp, int vpp = 1) {
       small_cluster(tp * pp * dp >= 4 ? tp * pp * dp / 4 : 1, tp * pp * dp >= 4 ? 4 : tp * pp * dp);
   job.batch = {8 * dp, 1, 1024};
   job.precision = Precision::bf16;
-  job.schedule = vpp > 1 ? "interleaved-1f1b" : "1f1b";
+  job.schedule.name = vpp > 1 ? "interleaved-1f1b" : "1f1b";
   job.communication.overlap = GradientOverlap::bucketed;
   job.calibration = ideal_calibration();
   return job;

@@ -290,7 +290,7 @@ class Mapper {
 
   void set_schedule() {
     const std::string& text = run_.schedule;
-    job_.schedule = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
+    job_.schedule.name = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
     const bool known = text.empty() || text == "none" || text == "DP" ||
                        contains_text(text, "FSDP") || text.starts_with("1F1B") ||
                        contains_text(text, "interleaved") ||

@@ -12,6 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedule_evaluator.hpp"
+#include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
 #include "traces/csv.hpp"
 

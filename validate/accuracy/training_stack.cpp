@@ -25,7 +25,7 @@ void megatron_2021(const TrainingRun&, Job& job) {
 
 // Its pipeline engine sends with blocking calls on the stream that computes.
 void megatron_deepspeed(const TrainingRun& run, Job& job) {
-  job.software.blocking_sends = true;
+  job.software.sends = Sends::blocking;
   megatron_2021(run, job);
   if (contains_text(run.note, "ZeRO-1")) job.layout.sharding = Sharding::zero1;
 }

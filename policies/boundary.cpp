@@ -1,0 +1,25 @@
+#include "policies/boundary.hpp"
+
+#include <algorithm>
+
+#include "policies/replica_groups.hpp"
+
+namespace windtunnel {
+
+double boundary_s(const Job& job, int from, double bytes) {
+  const Layout& layout = job.layout;
+  const Calibration& c = job.calibration;
+  const NodeSpec& node = job.cluster.node;
+  const MessageWay way = message_way(layout, job.cluster, from, (from + 1) % layout.pp);
+  if (way.in_node) {
+    return c.p2p_launch_s.value + c.nvlink_latency_s.value +
+           bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);
+  }
+  const int members = layout.ranks() / layout.pp;
+  const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
+  return c.p2p_launch_s.value + c.nic_latency_s.value +
+         way.hops * job.cluster.fabric.hop_latency_s.value +
+         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
+}
+
+}  // namespace windtunnel
