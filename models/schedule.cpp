@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+
+#include "models/base/error.hpp"
 
 namespace windtunnel {
 
@@ -15,6 +18,17 @@ std::string_view letters_of(ActionKind kind) {
 
 bool is_compute(ActionKind kind) {
   return kind <= ActionKind::recompute;
+}
+
+SteadyWindow steady_window(const Schedule& schedule) {
+  CHECK(schedule.iterations > 1, "schedule '{}' is synchronous", schedule.name);
+  const auto holding = [&](int units) {
+    return (units + schedule.microbatches - 1) / schedule.microbatches;
+  };
+  SteadyWindow window;
+  window.last = std::max(1, schedule.iterations - 1 - holding(schedule.ranks - 1));
+  window.first = std::max(0, window.last - holding(schedule.ranks));
+  return window;
 }
 
 HeldStages held_stages(const Schedule& schedule) {

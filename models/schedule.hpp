@@ -56,7 +56,10 @@ struct ScheduleChoice {
   int slices = 1;              // pieces of each micro-batch's sequence
   bool defer_weights = false;  // 2BP: weight gradients apart, at the end
   double memory_limit = 0;     // bytes of a rank's activations; 0: the schedule's own
-  std::string file;            // a torch CSV in place of a name
+  // Stage-aware recomputation: the share of stage 0's layers that recompute, later stages less
+  // (policies/unit_cost.hpp).
+  double recompute_share = 1;
+  std::string file;  // a torch CSV in place of a name
 };
 
 // A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous
@@ -74,6 +77,8 @@ struct Schedule {
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
   // Recomputation is in actions of its own only; otherwise backwards contain it.
   bool explicit_recompute = false;
+  std::vector<double> slice_shares;   // [slice] of the sequence; empty: equal ones
+  std::vector<double> weight_copies;  // [rank] versions of the weights held; empty: 1
   // [stage]. Replica k has the stages k * model_stages() and so on.
   std::vector<int> rank_of_stage;
   std::vector<std::vector<Action>> actions;  // [rank]
@@ -83,6 +88,15 @@ struct Schedule {
   int model_stage(int stage) const { return stage % model_stages(); }
   int units() const { return iterations * microbatches * slices; }
 };
+
+// The period of an asynchronous schedule is (end of iteration `last` - end of iteration `first`) /
+// (last - first): the iterations before them fill the pipeline, those behind `last` drain it, and
+// between them at least as many micro-batches end as are under way at once.
+struct SteadyWindow {
+  int first = 0;
+  int last = 0;
+};
+SteadyWindow steady_window(const Schedule& schedule);
 
 // [rank] -> the model's stages that it holds, in order; of every replica.
 using HeldStages = std::vector<std::vector<int>>;
