@@ -428,7 +428,9 @@ class Evaluation {
       evaluation.peak_activation.push_back(state.peak_activation);
     }
     if (schedule_.iterations > 1) {
-      const double period_s = iteration_end_s_.back() - *(iteration_end_s_.end() - 2);
+      const SteadyWindow window = steady_window(schedule_);
+      const double period_s = (iteration_end_s_[window.last] - iteration_end_s_[window.first]) /
+                              (window.last - window.first);
       evaluation.makespan_s = evaluation.longest_stage_s = period_s;
       for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
     }
