@@ -19,11 +19,29 @@ void check_request(const ScheduleRequest& request) {
         fmt::format("a schedule needs at least 1 rank, micro-batch and chunk, not {}, {}, {}",
                     request.ranks, request.microbatches, request.chunks));
   }
+  if (request.group < 0 || !(request.memory_limit >= 0)) {
+    throw Error("a schedule's group and memory limit must not be negative");
+  }
   if (static_cast<double>(request.ranks) * request.microbatches * request.chunks * request.slices >
       kMostForwards) {
     throw Error(fmt::format("a schedule of {} ranks, {} micro-batches and {} chunks is too large",
                             request.ranks, request.microbatches, request.chunks));
   }
+}
+
+void check_knobs(const ScheduleKind& kind, const ScheduleRequest& request) {
+  const auto check = [&](ScheduleKnobs knob, bool is_set, std::string_view what) {
+    if (!is_set || (kind.knobs & knob) != 0) return;
+    std::string others;
+    for (const ScheduleKind& other : schedule_kinds()) {
+      if ((other.knobs & knob) == 0) continue;
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
+    }
+    throw Error(fmt::format("schedule '{}' takes no {}; with one: {}", kind.name, what, others));
+  };
+  check(kGroup, request.group != 0, "group");
+  check(kSlices, request.slices != 1, "slices");
+  check(kMemoryLimit, request.memory_limit != 0, "memory limit");
 }
 
 }  // namespace
@@ -78,7 +96,8 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"eager-1f1b", "1f1b with twice the forwards ahead, which hides messages",
        "Zhuang et al. (Alpa eager-1F1B), MLSys 2023, arXiv 2211.05322", 1, generate_eager_1f1b},
       {"interleaved-1f1b", "1f1b over v model chunks per rank; the bubble shrinks by v",
-       "Narayanan et al. (Megatron-LM), SC 2021, arXiv 2104.04473", 2, generate_interleaved},
+       "Narayanan et al. (Megatron-LM), SC 2021, arXiv 2104.04473", 2, generate_interleaved,
+       kGroup},
       {"looped-bfs",
        "all micro-batches through a chunk before the next one; gradients of a chunk are reduced "
        "early",
@@ -94,7 +113,7 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"zb-2p", "the same within twice 1f1b's memory",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_2p},
       {"zb-auto", "the same within any memory limit (schedule.memory_limit)",
-       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_auto},
+       "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_auto, kMemoryLimit},
       {"zb-v", "two chunks in a V; no bubble where T_F = T_I = T_W, at 1f1b's memory",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 2, generate_zb_v},
       {"v-half", "two chunks in a V; half of 1f1b's memory",
@@ -120,9 +139,9 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"shifted-critical-path", "the same with the critical path shifted off the last stages",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959", 1, generate_shifted_critical_path},
       {"seq1f1b", "1f1b over slices of the sequence",
-       "Sun et al. (Seq1F1B), NAACL 2025, arXiv 2406.03488", 1, generate_seq1f1b},
+       "Sun et al. (Seq1F1B), NAACL 2025, arXiv 2406.03488", 1, generate_seq1f1b, kSlices},
       {"terapipe", "gpipe over slices of the sequence, of unequal length",
-       "Li et al. (TeraPipe), ICML 2021, arXiv 2102.07988", 1, generate_terapipe},
+       "Li et al. (TeraPipe), ICML 2021, arXiv 2102.07988", 1, generate_terapipe, kSlices},
       {"pipedream", "asynchronous 1f1b: no flush, p versions of the weights",
        "Narayanan et al. (PipeDream), SOSP 2019, arXiv 1806.03377", 1, generate_pipedream},
       {"pipedream-2bw", "asynchronous 1f1b with two versions of the weights",
@@ -145,6 +164,7 @@ const ScheduleKind& schedule_kind(std::string_view name) {
 Schedule generate_schedule(std::string_view name, const ScheduleRequest& request) {
   const ScheduleKind& kind = schedule_kind(name);
   check_request(request);
+  check_knobs(kind, request);
   return kind.generate(request);
 }
 
@@ -155,8 +175,11 @@ Schedule generate_schedule(std::string_view name, int ranks, int microbatches, i
 Schedule with_deferred_weights(Schedule schedule) {
   for (auto& actions : schedule.actions) {
     std::vector<Action> weights;
+    bool paired = false;
     for (Action& action : actions) {
-      if (action.kind != ActionKind::backward) continue;
+      const bool apart = action.kind == ActionKind::backward && !paired;
+      paired = action.with_next;
+      if (!apart) continue;
       action.kind = ActionKind::backward_input;
       weights.emplace_back(ActionKind::backward_weight, action.stage, action.unit);
     }

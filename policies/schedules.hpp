@@ -26,6 +26,9 @@ struct ScheduleRequest {
   double memory_limit = 0;
 };
 
+// The numbers of a request that only some schedules know.
+enum ScheduleKnobs : unsigned { kNoKnobs = 0, kGroup = 1, kSlices = 2, kMemoryLimit = 4 };
+
 struct ScheduleKind {
   std::string_view name;  // "interleaved-1f1b"
   std::string_view help;
@@ -33,6 +36,7 @@ struct ScheduleKind {
   int usual_chunks = 1;     // v where the user says nothing
   // Throws Error that says why when the theory forbids (p, m, v).
   Schedule (*generate)(const ScheduleRequest& request) = nullptr;
+  unsigned knobs = kNoKnobs;  // any other must be left alone
 };
 
 const std::vector<ScheduleKind>& schedule_kinds();
@@ -46,7 +50,8 @@ Schedule generate_schedule(std::string_view name, const ScheduleRequest& request
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 
 // 2BP (arXiv 2405.18047): every backward split, the weight gradients of a rank at its end in the
-// order of their inputs. Backwards that are split already are left alone.
+// order of their inputs. Backwards that are split already or run as one with a forward are left
+// alone.
 Schedule with_deferred_weights(Schedule schedule);
 
 }  // namespace windtunnel

@@ -1,18 +1,22 @@
-#include "models/base/error.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {
 
-Schedule generate_eager_1f1b(const ScheduleRequest&) {
-  throw Error("eager_1f1b is not written yet");
-}
-
-Schedule generate_looped_bfs(const ScheduleRequest&) {
-  throw Error("looped_bfs is not written yet");
-}
-
-Schedule generate_2bp(const ScheduleRequest&) {
-  throw Error("2bp is not written yet");
+// Each chunk is visited once forwards and once backwards, by all micro-batches in the same order;
+// so its weights are gathered twice and its gradients reduced once, while later chunks compute.
+Schedule generate_looped_bfs(const ScheduleRequest& request) {
+  Schedule schedule = empty_schedule("looped-bfs", request);
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    auto& actions = schedule.actions[rank];
+    const auto visit = [&](ActionKind kind, int chunk) {
+      for (int i = 0; i < schedule.microbatches; ++i) {
+        actions.push_back({kind, chunk * schedule.ranks + rank, i});
+      }
+    };
+    for (int chunk = 0; chunk < schedule.chunks; ++chunk) visit(ActionKind::forward, chunk);
+    for (int chunk = schedule.chunks - 1; chunk >= 0; --chunk) visit(ActionKind::backward, chunk);
+  }
+  return schedule;
 }
 
 }  // namespace windtunnel

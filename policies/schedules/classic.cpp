@@ -9,17 +9,37 @@
 namespace windtunnel {
 namespace {
 
-// Which short last groups deadlock depends on p, m and v in no simple way: try.
-void require_no_deadlock(const Schedule& schedule) {
+// Forwards ahead of the first backward by rank, then one forward, one backward.
+Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& request,
+                                  int ahead_per_rank) {
+  require_chunks(name, request, 1, 1);
+  Schedule schedule = empty_schedule(name, request);
+  const int microbatches = schedule.microbatches;
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    auto& actions = schedule.actions[rank];
+    const int warm_up = std::min(ahead_per_rank * (schedule.ranks - 1 - rank), microbatches);
+    int forward = 0;
+    while (forward < warm_up) actions.push_back({ActionKind::forward, rank, forward++});
+    for (int i = 0; i < microbatches; ++i) {
+      if (forward < microbatches) actions.push_back({ActionKind::forward, rank, forward++});
+      actions.push_back({ActionKind::backward, rank, i});
+    }
+  }
+  return schedule;
+}
+
+// Which groups deadlock depends on p, m, v and the group in no simple way: try.
+void require_no_deadlock(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
   } catch (const Error&) {
+    const int rest = schedule.microbatches % group;
     throw Error(fmt::format(
         "schedule 'interleaved-1f1b' deadlocks with {} micro-batches on {} pipeline ranks of {} "
         "chunks: the last group holds {} micro-batches where {} are needed to fill the pipeline; "
-        "make the micro-batches a multiple of the ranks",
-        schedule.microbatches, schedule.ranks, schedule.chunks,
-        schedule.microbatches % schedule.ranks, schedule.ranks));
+        "make the micro-batches a multiple of the {}",
+        schedule.microbatches, schedule.ranks, schedule.chunks, rest == 0 ? group : rest,
+        schedule.ranks, group == schedule.ranks ? "ranks" : "group, and that at least the ranks"));
   }
 }
 
@@ -39,26 +59,24 @@ Schedule generate_gpipe(const ScheduleRequest& request) {
 }
 
 Schedule generate_1f1b(const ScheduleRequest& request) {
-  require_chunks("1f1b", request, 1, 1);
-  Schedule schedule = empty_schedule("1f1b", request);
-  const int microbatches = schedule.microbatches;
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    auto& actions = schedule.actions[rank];
-    const int warm_up = std::min(schedule.ranks - 1 - rank, microbatches);
-    int forward = 0;
-    while (forward < warm_up) actions.push_back({ActionKind::forward, rank, forward++});
-    for (int i = 0; i < microbatches; ++i) {
-      if (forward < microbatches) actions.push_back({ActionKind::forward, rank, forward++});
-      actions.push_back({ActionKind::backward, rank, i});
-    }
-  }
-  return schedule;
+  return one_forward_one_backward("1f1b", request, 1);
 }
 
-// Megatron-LM: micro-batches go in groups of p through chunk 0, then the same group through chunk
-// 1, and so on; backwards take the same order with the chunks reversed. Where p does not
-// divide m the last group is smaller, which lengthens the bubble and, with few micro-batches in it,
-// deadlocks.
+// A forward and a backward of the neighbour lie between those of a rank, so that the messages of
+// both directions pass while the rank computes.
+Schedule generate_eager_1f1b(const ScheduleRequest& request) {
+  return one_forward_one_backward("eager-1f1b", request, 2);
+}
+
+Schedule generate_2bp(const ScheduleRequest& request) {
+  return with_deferred_weights(one_forward_one_backward("2bp", request, 1));
+}
+
+// Megatron-LM: micro-batches go in groups (of p, unless asked otherwise) through chunk 0, then the
+// same group through chunk 1, and so on; backwards take the same order with the chunks reversed.
+// Where the group does not divide m the last one is smaller, which lengthens the bubble and, with
+// few micro-batches in it, deadlocks. torch takes groups of m / max(1, m / p), which must be whole,
+// and so never has a smaller one: ask for that group to have its order.
 Schedule generate_interleaved(const ScheduleRequest& request) {
   const int ranks = request.ranks;
   const int microbatches = request.microbatches;
@@ -68,6 +86,8 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
         "schedule 'interleaved-1f1b' needs at least 2 model chunks per rank (layout.vpp); "
         "with 1 it is 1f1b");
   }
+  const int group =
+      request.group > 0 ? std::min(request.group, std::max(microbatches, ranks)) : ranks;
   Schedule schedule = empty_schedule("interleaved-1f1b", request);
   struct Unit {
     int microbatch;
@@ -75,8 +95,8 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
   };
   std::vector<Unit> order;
   order.reserve(static_cast<size_t>(microbatches) * chunks);
-  for (int low = 0; low < microbatches; low += ranks) {
-    const int high = std::min(low + ranks, microbatches);
+  for (int low = 0; low < microbatches; low += group) {
+    const int high = std::min(low + group, microbatches);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       for (int i = low; i < high; ++i) order.push_back({i, chunk});
     }
@@ -89,7 +109,7 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
       const Unit unit = order[forward++];
       actions.push_back({ActionKind::forward, unit.chunk * ranks + rank, unit.microbatch});
     };
-    const int warm_up = std::min(2 * (ranks - rank - 1) + (chunks - 1) * ranks, units);
+    const int warm_up = std::min(2 * (ranks - rank - 1) + (chunks - 1) * group, units);
     while (forward < warm_up) add_forward();
     for (const Unit unit : order) {
       if (forward < units) add_forward();
@@ -97,7 +117,7 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
       actions.push_back({ActionKind::backward, stage, unit.microbatch});
     }
   }
-  if (microbatches % ranks != 0) require_no_deadlock(schedule);
+  if (microbatches % group != 0 || group < ranks) require_no_deadlock(schedule, group);
   return schedule;
 }
 
