@@ -1,14 +1,58 @@
+// 1F1B that never drains: the micro-batches of one iteration follow those of the one before.
+#include <fmt/format.h>
+
 #include "models/base/error.hpp"
+#include "policies/schedules/alternation.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {
+namespace {
 
-Schedule generate_pipedream(const ScheduleRequest&) {
-  throw Error("pipedream is not written yet");
+// Enough iterations for steady_window(): as many micro-batches as the pipeline holds pass while it
+// drains, the same number while it is watched, and twice that many before, because a bottleneck is
+// not felt everywhere before the pipeline is full.
+int iterations_for(const ScheduleRequest& request) {
+  return 4 * ((request.ranks + request.microbatches - 1) / request.microbatches);
 }
 
-Schedule generate_pipedream_2bw(const ScheduleRequest&) {
-  throw Error("pipedream_2bw is not written yet");
+Schedule endless_1f1b(std::string_view name, const ScheduleRequest& request) {
+  require_chunks(name, request, 1, 1);
+  Schedule schedule = empty_schedule(name, request);
+  schedule.iterations = iterations_for(request);
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    append_alternating(actions_of(ActionKind::forward, rank, schedule.units()),
+                       actions_of(ActionKind::backward, rank, schedule.units()),
+                       schedule.ranks - 1 - rank, schedule.actions[rank]);
+  }
+  return schedule;
+}
+
+}  // namespace
+
+// The weights change after every micro-batch, which keeps the version of its forward until its
+// backward. Rank r holds p - r of them: the gradient of version k makes version k + p - r.
+Schedule generate_pipedream(const ScheduleRequest& request) {
+  Schedule schedule = endless_1f1b("pipedream", request);
+  for (int rank = 0; rank < request.ranks; ++rank) {
+    schedule.weight_copies.push_back(request.ranks - rank);
+  }
+  return schedule;
+}
+
+// The weights change once per iteration. What is under way then stems from two iterations at most,
+// if an iteration has as many micro-batches as the pipeline holds.
+Schedule generate_pipedream_2bw(const ScheduleRequest& request) {
+  constexpr std::string_view kName = "pipedream-2bw";
+  if (request.microbatches < request.ranks) {
+    throw Error(
+        fmt::format("schedule '{}' needs at least as many micro-batches as pipeline ranks "
+                    "({}), not {}: two versions of the weights do not suffice else; "
+                    "pipedream holds more",
+                    kName, request.ranks, request.microbatches));
+  }
+  Schedule schedule = endless_1f1b(kName, request);
+  schedule.weight_copies.assign(request.ranks, 2);
+  return schedule;
 }
 
 }  // namespace windtunnel
