@@ -26,6 +26,7 @@ Handler define_list(CLI::App& app);
 Handler define_schema(CLI::App& app);
 Handler define_report(CLI::App& app);
 Handler define_validate(CLI::App& app);
+Handler define_schedule(CLI::App& app);
 Handler define_trace(CLI::App& app);
 Handler define_calibrate(CLI::App& app);
 

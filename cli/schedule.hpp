@@ -1,0 +1,12 @@
+// The subcommands of `windtunnel schedule`; one file each.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace windtunnel {
+
+Handler define_schedule_show(CLI::App& app);
+Handler define_schedule_export(CLI::App& app);
+Handler define_schedule_import(CLI::App& app);
+
+}  // namespace windtunnel
