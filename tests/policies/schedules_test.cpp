@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_validator.hpp"
 
 namespace windtunnel {
 namespace {
@@ -79,50 +78,6 @@ TEST(Schedules, SaysWhyWhenItCannot) {
               testing::HasSubstr("at least 1 rank"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),
               testing::HasSubstr("too large"));
-}
-
-TEST(ValidateSchedule, NamesRankAndAction) {
-  const auto error_after = [](const std::function<void(Schedule&)>& change) {
-    Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
-    change(schedule);
-    return error_of([&] { validate_schedule(schedule); });
-  };
-  EXPECT_EQ(error_after([](Schedule&) {}), "no error");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1].pop_back(); }),
-            "schedule '1f1b', rank 1, action 1B1: is missing");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[0][1].unit = 0; }),
-            "schedule '1f1b', rank 0, action 0F0: done twice");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].unit = 7; }),
-            "schedule '1f1b', rank 1, action 1F7: there are 2 micro-batches");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].stage = 4; }),
-            "schedule '1f1b', rank 1, action 4F0: there are 2 stages");
-  EXPECT_EQ(error_after([](Schedule& schedule) { schedule.actions[1][0].stage = 0; }),
-            "schedule '1f1b', rank 1, action 0F0: the stage lies on rank 0");
-  EXPECT_EQ(error_after([](Schedule& schedule) {
-              std::swap(schedule.actions[1][0], schedule.actions[1][1]);
-            }),
-            "schedule '1f1b', rank 1, action 1B0: comes before its forward");
-  EXPECT_EQ(error_after([](Schedule& schedule) {
-              schedule.actions[1][1].kind = ActionKind::backward_weight;
-            }),
-            "schedule '1f1b', rank 1, action 1W0: comes before its input gradient");
-  EXPECT_EQ(error_after([](Schedule& schedule) {
-              schedule.actions[1][1].kind = ActionKind::backward_input;
-            }),
-            "schedule '1f1b', rank 1, action 1W0: is missing");
-  EXPECT_THAT(error_after([](Schedule& schedule) { schedule.rank_of_stage.pop_back(); }),
-              testing::HasSubstr("1 stages have a rank, not 2"));
-  EXPECT_THAT(error_after([](Schedule& schedule) { schedule.actions.pop_back(); }),
-              testing::HasSubstr("1 ranks have actions, not 2"));
-}
-
-TEST(ValidateSchedule, TakesSplitBackwards) {
-  Schedule schedule = generate_schedule("1f1b", 1, 1, 1);
-  schedule.actions[0][1].kind = ActionKind::backward_input;
-  schedule.actions[0].push_back({ActionKind::backward_weight, 0, 0});
-  EXPECT_NO_THROW(validate_schedule(schedule));
-  schedule.actions[0].push_back({ActionKind::backward_weight, 0, 0});
-  EXPECT_THROW(validate_schedule(schedule), Error);
 }
 
 }  // namespace
