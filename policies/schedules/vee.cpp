@@ -1,10 +1,13 @@
 #include <algorithm>
 
-#include "models/base/error.hpp"
 #include "policies/schedules/generators.hpp"
+#include "policies/schedules/repeated_block.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Slots of a micro-batch on a rank: F, I and W of two chunks.
+constexpr int kPeriod = 6;
 
 // The actions of one rank of ZB-V. Micro-batches from `wanted` on are left out: with fewer than
 // 2p - 1 the phases below would not meet.
@@ -71,12 +74,32 @@ Schedule generate_zb_v(const ScheduleRequest& request) {
   return schedule;
 }
 
-Schedule generate_v_half(const ScheduleRequest&) {
-  throw Error("v_half is not written yet");
+// The blocks of the paper. The gap at the turn keeps passes of two micro-batches from meeting on a
+// slot where p would make them.
+Schedule generate_v_half(const ScheduleRequest& request) {
+  require_chunks("v-half", request, 2, 2);
+  Schedule schedule = empty_schedule("v-half", request, Placement::vee);
+  const int p = request.ranks;
+  const int gap = p % 2 == 0 ? 3 : 0;
+  std::vector<BlockSlots> block;
+  for (int r = 0; r < p; ++r) {
+    block.push_back({2 * r, 3 * p - r - 2, 3 * p + gap + 2 * r - 1, 6 * p + gap - r - 2});
+  }
+  append_repeated(block, kPeriod, schedule);
+  return schedule;
 }
 
-Schedule generate_v_min(const ScheduleRequest&) {
-  throw Error("v_min is not written yet");
+Schedule generate_v_min(const ScheduleRequest& request) {
+  require_chunks("v-min", request, 2, 2);
+  Schedule schedule = empty_schedule("v-min", request, Placement::vee);
+  const int p = request.ranks;
+  const int gap = p % 3 == 0 ? 2 : 0;
+  std::vector<BlockSlots> block;
+  for (int r = 0; r < p; ++r) {
+    block.push_back({r, 2 * p - r - 1, 2 * p + gap + r, 4 * p + gap - r - 1});
+  }
+  append_repeated(block, kPeriod, schedule);
+  return schedule;
 }
 
 }  // namespace windtunnel

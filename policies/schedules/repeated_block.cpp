@@ -1,0 +1,276 @@
+#include "policies/schedules/repeated_block.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace windtunnel {
+namespace {
+
+enum Pass { kForward0, kForward1, kBackward1, kBackward0, kWeight, kNothing };
+constexpr int kPasses = kNothing;
+
+struct Event {
+  int slot;
+  int rank;
+  int pass;
+  int unit;  // of kWeight: the how manieth of its rank
+
+  bool operator<(const Event& other) const {
+    return std::tie(slot, rank, pass) < std::tie(other.slot, other.rank, other.pass);
+  }
+};
+
+// Memory counts chunks of activations: a forward adds one, the weight gradient of any chunk takes
+// one away. Weight gradients are those of the oldest input gradients, so they need no names.
+class Weave {
+ public:
+  Weave(const std::vector<BlockSlots>& block, int period, int units)
+      : ranks_(static_cast<int>(block.size())), units_(units), slots_(block.size()) {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      for (int pass = kForward0; pass < kWeight; ++pass) {
+        for (int i = 0; i < units; ++i)
+          slots_[rank][pass].push_back(block[rank][pass] + i * period);
+      }
+    }
+  }
+
+  void build() {
+    place_weights();
+    move_fill_and_drain();
+    squeeze();
+    for (auto& rank : slots_) rank[kWeight].clear();
+    move_drain();
+    place_weights();
+  }
+
+  // All passes of the rank in order.
+  std::vector<Event> order(int rank) const {
+    std::vector<Event> events;
+    append_events(rank, events);
+    std::ranges::sort(events, std::less<>());
+    return events;
+  }
+
+ private:
+  void append_events(int rank, std::vector<Event>& events) const {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const auto& slots = slots_[rank][pass];
+      for (int i = 0; i < static_cast<int>(slots.size()); ++i) {
+        events.push_back({slots[i], rank, pass, i});
+      }
+    }
+  }
+
+  std::vector<Event> all_in_order() const {
+    std::vector<Event> events;
+    for (int rank = 0; rank < ranks_; ++rank) append_events(rank, events);
+    std::ranges::sort(events, std::less<>());
+    return events;
+  }
+
+  // [slot] the pass of the rank there.
+  std::vector<int> passes_by_slot(int rank) const {
+    std::vector<int> passes;
+    for (const Event& event : order(rank)) {
+      passes.resize(event.slot + 1, kNothing);
+      passes[event.slot] = event.pass;
+    }
+    return passes;
+  }
+
+  // A weight gradient into every free slot as soon as an input gradient is there.
+  void place_weights() {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const std::vector<int> passes = passes_by_slot(rank);
+      auto& weights = slots_[rank][kWeight];
+      int pending = 0;
+      int slot = 0;
+      for (; slot < static_cast<int>(passes.size()) || pending > 0; ++slot) {
+        const int pass = slot < static_cast<int>(passes.size()) ? passes[slot] : kNothing;
+        if (pass == kBackward0 || pass == kBackward1) ++pending;
+        if (pass != kNothing || pending == 0) continue;
+        weights.push_back(slot);
+        --pending;
+      }
+    }
+  }
+
+  // The first slot that the other passes leave to this one.
+  int earliest(const Event& event) const {
+    const int pass = event.pass;
+    const int unit = event.unit;
+    int after = unit > 0 ? slots_[event.rank][pass][unit - 1] : -1;
+    const bool down = pass == kForward0 || pass == kBackward1;
+    const int neighbour = event.rank + (down ? -1 : 1);
+    if (0 <= neighbour && neighbour < ranks_) {
+      after = std::max(after, slots_[neighbour][pass][unit]);
+    }
+    if (pass > kForward0) after = std::max(after, slots_[event.rank][pass - 1][unit]);
+    return after + 1;
+  }
+
+  // Fill: before the first micro-batch is through. Drain: after the last one has started.
+  struct Phases {
+    size_t fill_end = 0;
+    size_t drain_begin = 0;
+  };
+  Phases phases(const std::vector<Event>& events) const {
+    Phases phases;
+    for (size_t i = 0; i < events.size(); ++i) {
+      const Event& event = events[i];
+      if (event.rank != 0) continue;
+      if (event.pass == kBackward0 && event.unit == 0) phases.fill_end = i;
+      if (event.pass == kForward0 && event.unit == units_ - 1) phases.drain_begin = i;
+    }
+    phases.drain_begin = std::max(phases.drain_begin, phases.fill_end);
+    return phases;
+  }
+
+  static int change(int pass) {
+    if (pass == kForward0 || pass == kForward1) return 1;
+    return pass == kWeight ? -1 : 0;
+  }
+
+  void move_fill_and_drain() {
+    std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] behind the pass there
+    int limit = 0;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      int now = 0;
+      for (const int pass : passes_by_slot(rank)) {
+        memory[rank].push_back(now += change(pass));
+        limit = std::max(limit, now);
+      }
+    }
+    std::vector<std::vector<bool>> taken(ranks_);     // [rank][slot]
+    std::vector<std::vector<int>> backwards(ranks_);  // [rank] their slots, ascending
+    for (int rank = 0; rank < ranks_; ++rank) taken[rank].resize(memory[rank].size());
+    const std::vector<Event> events = all_in_order();
+    const Phases phases = this->phases(events);
+    for (size_t i = 0; i < events.size(); ++i) {
+      const auto [slot, rank, pass, unit] = events[i];
+      int to = slot;
+      if (i < phases.fill_end || i > phases.drain_begin) {
+        int low = pass == kWeight ? std::max(backwards[rank][unit],
+                                             unit > 0 ? slots_[rank][kWeight][unit - 1] : -1) +
+                                        1
+                                  : earliest(events[i]);
+        if (change(pass) > 0) {
+          int room = slot;
+          while (room > low && memory[rank][room - 1] < limit) --room;
+          low = room;
+        }
+        to = low;
+        while (to < slot && taken[rank][to]) ++to;
+        for (int at = to; at < slot; ++at) memory[rank][at] += change(pass);
+      }
+      slots_[rank][pass][unit] = to;
+      taken[rank][to] = true;
+      if (pass == kBackward0 || pass == kBackward1) {
+        auto& slots = backwards[rank];
+        slots.insert(std::ranges::upper_bound(slots, to), to);
+      }
+    }
+  }
+
+  // Everything as early as the order on each rank lets it.
+  void squeeze() {
+    std::vector<int> free(ranks_, 0);  // [rank] first slot behind what it has done
+    for (const Event& event : all_in_order()) {
+      int slot = free[event.rank];
+      if (event.pass != kWeight) slot = std::max(slot, earliest(event));
+      slots_[event.rank][event.pass][event.unit] = slot;
+      free[event.rank] = slot + 1;
+    }
+  }
+
+  // What one rank holds before a slot while weight gradients fill its free slots.
+  struct Filled {
+    int pending = 0;
+    int memory = 0;
+    bool operator==(const Filled&) const = default;
+
+    void pass(int pass) {
+      memory += change(pass);
+      if (pass == kBackward0 || pass == kBackward1) ++pending;
+      if (pass != kNothing || pending == 0) return;
+      --pending;
+      --memory;
+    }
+  };
+  struct Rank {
+    std::vector<int> passes;     // [slot]
+    std::vector<Filled> before;  // [slot]
+  };
+
+  // Tries the pass at `from` at the free slot `to`.
+  static bool move(Rank& rank, int from, int to, int limit) {
+    std::swap(rank.passes[from], rank.passes[to]);
+    Filled now = rank.before[to];
+    std::vector<Filled> before;
+    for (int slot = to; slot < static_cast<int>(rank.passes.size()); ++slot) {
+      if (slot > from && now == rank.before[slot]) break;
+      before.push_back(now);
+      now.pass(rank.passes[slot]);
+      if (now.memory <= limit) continue;
+      std::swap(rank.passes[from], rank.passes[to]);
+      return false;
+    }
+    std::ranges::copy(before, rank.before.begin() + to);
+    return true;
+  }
+
+  // Once more, for now weight gradients can make place in the drain.
+  void move_drain() {
+    std::vector<Rank> ranks(ranks_);
+    int limit = 0;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      ranks[rank].passes = passes_by_slot(rank);
+      Filled now;
+      for (const int pass : ranks[rank].passes) {
+        ranks[rank].before.push_back(now);
+        now.pass(pass);
+        limit = std::max(limit, now.memory);
+      }
+    }
+    const std::vector<Event> events = all_in_order();
+    for (size_t i = phases(events).drain_begin + 1; i < events.size(); ++i) {
+      const Event& event = events[i];
+      Rank& rank = ranks[event.rank];
+      for (int to = earliest(event); to < event.slot; ++to) {
+        if (rank.passes[to] != kNothing || !move(rank, event.slot, to, limit)) continue;
+        slots_[event.rank][event.pass][event.unit] = to;
+        break;
+      }
+    }
+  }
+
+  const int ranks_;
+  const int units_;
+  std::vector<std::array<std::vector<int>, kPasses>> slots_;  // [rank][pass][unit]
+};
+
+}  // namespace
+
+void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule) {
+  Weave weave(block, period, schedule.units());
+  weave.build();
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    const int first = rank;
+    const int second = 2 * schedule.ranks - 1 - rank;
+    auto& actions = schedule.actions[rank];
+    std::vector<Action> weights;  // in the order of their input gradients
+    for (const Event& event : weave.order(rank)) {
+      const int stage = event.pass == kForward0 || event.pass == kBackward0 ? first : second;
+      if (event.pass == kWeight) {
+        actions.push_back(weights[event.unit]);
+      } else if (event.pass == kForward0 || event.pass == kForward1) {
+        actions.emplace_back(ActionKind::forward, stage, event.unit);
+      } else {
+        actions.emplace_back(ActionKind::backward_input, stage, event.unit);
+        weights.emplace_back(ActionKind::backward_weight, stage, event.unit);
+      }
+    }
+  }
+}
+
+}  // namespace windtunnel
