@@ -1,0 +1,30 @@
+// Activations alive on each rank while it runs a schedule, without a network or an allocator: the
+// evaluator's rule, kept as a timeline.
+#pragma once
+
+#include <vector>
+
+#include "models/schedule.hpp"
+#include "policies/schedule_evaluator.hpp"
+#include "policies/stage_cost.hpp"
+
+namespace windtunnel {
+
+struct ActivationPoint {
+  double time_s = 0;
+  double activation = 0;  // from then on; in the unit of the costs
+};
+
+struct RankActivations {
+  std::vector<ActivationPoint> points;  // in list order; several may share a time
+  double peak = 0;
+  double peak_s = 0;
+  int peak_position = -1;  // of the action that brings it first; -1: nothing is kept
+};
+
+// [rank] A forward and a recomputation allocate when they start; a backward frees when it ends.
+std::vector<RankActivations> schedule_activations(const Schedule& schedule,
+                                                  const std::vector<StageCost>& costs,
+                                                  const ScheduleSpans& spans);
+
+}  // namespace windtunnel
