@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "scenarios/document.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
+#include "traces/stage_profile.hpp"
+#include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
 #include "validate/accuracy/schedules.hpp"
 
@@ -102,7 +105,30 @@ std::string command_of(const ValidateOptions& options) {
   return command;
 }
 
+// From measured stage times, where --calibrate-on names a file of them.
+ExitCode against_profiled_runs(const ValidateOptions& options) {
+  std::vector<StageProfiles> profiles;
+  for (const std::string& path : options.calibrate_on) {
+    if (!holds_stage_profiles(path)) {
+      throw Error(Location{path},
+                  "holds no stage profiles (column T_F_ms), unlike another file of --calibrate-on");
+    }
+    profiles.push_back(read_stage_profiles(path));
+  }
+  if (!options.fit_where.empty() || !options.calibration.empty()) {
+    throw Error("--fit-where and --calibration have no meaning with a file of stage profiles");
+  }
+  const ValidationReport report = validate_profiled_runs(
+      read_all(options.files), profiles, {.where = filter_of(options.where, "--where")});
+  if (options.json) print_result(json_text(validation_document(report)));
+  print_human(validation_text(report), options.json);
+  return judge(report, options, "speed_ratio");
+}
+
 ExitCode against_runs(const ValidateOptions& options) {
+  if (std::any_of(options.calibrate_on.begin(), options.calibrate_on.end(), holds_stage_profiles)) {
+    return against_profiled_runs(options);
+  }
   RunsOptions runs = runs_options(options);
   const std::vector<TrainingRuns> files = read_all(options.files);
   ValidationReport report;
@@ -152,8 +178,10 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                        "fit the calibration on these rows, freeze it, and do not judge them")
           ->type_name("EXPR");
   CLI::Option* calibrate_on =
-      runs->add_option("--calibrate-on", options.calibrate_on,
-                       "fit on the rows of this file (those of --fit-where); may be repeated")
+      runs->add_option(
+              "--calibrate-on", options.calibrate_on,
+              "fit on the rows of this file (those of --fit-where), or predict from the stage "
+              "times that it holds (columns T_F_ms ...); may be repeated")
           ->type_name("FILE")
           ->allow_extra_args(false);
   runs->add_option("--calibration", options.calibration,

@@ -14,6 +14,7 @@
 #include "policies/iteration_estimate.hpp"
 #include "scenarios/library.hpp"
 #include "traces/text.hpp"
+#include "validate/accuracy/printed_schedule.hpp"
 #include "validate/accuracy/training_stack.hpp"
 
 namespace windtunnel {
@@ -291,11 +292,15 @@ class Mapper {
   void set_schedule() {
     const std::string& text = run_.schedule;
     job_.schedule.name = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
-    const bool known = text.empty() || text == "none" || text == "DP" ||
+    const bool plain = text.empty() || text == "none" || text == "DP" ||
                        contains_text(text, "FSDP") || text.starts_with("1F1B") ||
                        contains_text(text, "interleaved") ||
                        (job_.layout.pp == 1 && contains_text(text, "1F1B"));
-    if (!known) throw Error(fmt::format("schedule '{}' is not one of this build", text));
+    if (plain) return;
+    const std::optional<PrintedSchedule> printed = printed_schedule(text);
+    if (!printed) throw Error(fmt::format("schedule '{}' is not one of this build", text));
+    job_.schedule.name = printed->name;
+    job_.software.post_validation = printed->post_validation;
   }
 
   const TrainingRun& run_;

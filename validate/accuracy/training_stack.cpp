@@ -195,6 +195,8 @@ void zero_bubble(const TrainingRun&, Job& job) {
   job.model.dropout = true;
   job.software.gradient_bytes = 2;
   job.communication.overlap = GradientOverlap::none;
+  // Batched sends and receives, which are waited for (p2p_communication.py, fused_pipeline_ops).
+  job.software.sends = Sends::blocking;
 }
 
 void megatron_ci(const TrainingRun& run, Job& job) {
