@@ -15,12 +15,11 @@ struct ScheduleFault {
 };
 
 // Under torch's runtime: actions are issued in order, messages do not block, a result is waited for
-// before it is used, and the messages between two ranks run one after another, both ways (one NCCL
-// communicator and stream). Every receive needs its send and every result of another rank its
-// receive; both ranks of a pair name their messages in the same order; weights that are gathered at
-// all are gathered before use, once; gradients are reduced once, after the last weight gradient;
-// nobody waits forever. A schedule without messages implies them: only the last is asked of it.
-// `schedule` passes validate_schedule apart from the actions that it does not know.
+// before it is used, and the messages from one rank to another match in the order in which they are
+// issued. Every receive needs its send and every result of another rank its receive; weights that
+// are gathered at all are gathered before use, once; gradients are reduced once, after the last
+// weight gradient; nobody waits forever. A schedule without messages implies them: only the last is
+// asked of it. `schedule` passes validate_schedule.
 std::optional<ScheduleFault> find_message_fault(const Schedule& schedule);
 
 // Throws Error that names rank and action.

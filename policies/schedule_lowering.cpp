@@ -217,6 +217,24 @@ Schedule lowered(const Schedule& schedule, const LoweringOptions& options) {
   return with_messages(with_gradient_reductions(std::move(result)));
 }
 
+Schedule with_full_backwards(Schedule schedule) {
+  for (auto& actions : schedule.actions) {
+    std::vector<Action> result;
+    for (const Action& action : actions) {
+      const bool merges =
+          action.kind == ActionKind::backward_weight && !result.empty() &&
+          result.back() == Action(ActionKind::backward_input, action.stage, action.unit);
+      if (merges) {
+        result.back().kind = ActionKind::backward;
+      } else {
+        result.push_back(action);
+      }
+    }
+    actions = std::move(result);
+  }
+  return schedule;
+}
+
 Schedule compute_only(Schedule schedule) {
   for (auto& actions : schedule.actions) {
     std::erase_if(actions, [](const Action& action) { return !is_compute(action.kind); });

@@ -32,6 +32,9 @@ Schedule with_gradient_reductions(Schedule schedule);
 // ranks stand in the same order on both.
 Schedule with_messages(const Schedule& schedule);
 
+// An input gradient with its weight gradient right behind it is one full backward (_merge_bw).
+Schedule with_full_backwards(Schedule schedule);
+
 // The schedule without messages, gathers and reductions.
 Schedule compute_only(Schedule schedule);
 
