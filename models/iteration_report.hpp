@@ -20,6 +20,12 @@ struct Bubble {
   double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
 
+// Of several iterations the one that is reported: others precede and follow it, so that it shows the
+// steady state.
+inline int reported_iteration(int iterations) {
+  return iterations / 2;
+}
+
 struct IterationReport {
   double time_s = 0;  // period of the steady state
   double tokens_per_s = 0;

@@ -7,10 +7,14 @@
 namespace windtunnel {
 
 double boundary_s(const Job& job, int from, double bytes) {
+  return boundary_s(job, from, (from + 1) % job.layout.pp, bytes);
+}
+
+double boundary_s(const Job& job, int from, int to, double bytes) {
   const Layout& layout = job.layout;
   const Calibration& c = job.calibration;
   const NodeSpec& node = job.cluster.node;
-  const MessageWay way = message_way(layout, job.cluster, from, (from + 1) % layout.pp);
+  const MessageWay way = message_way(layout, job.cluster, from, to);
   if (way.in_node) {
     return c.p2p_launch_s.value + c.nvlink_latency_s.value +
            bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);

@@ -13,10 +13,6 @@ double seconds_of(const std::vector<Transfer>& transfers) {
   return seconds;
 }
 
-double backward_input_s(const ChunkCost& chunk) {
-  return total_seconds(chunk.recompute) + total_seconds(chunk.backward_input);
-}
-
 // How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
 // that time they get through 1 / (1 + slowdown) of it.
 double lost_s(double work_s, double beside_s, double slowdown) {
@@ -79,11 +75,46 @@ double overlapped_slowdown(const Job& job) {
   return job.calibration.overlap_slowdown.value;
 }
 
-DataParallel::DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
-                           const std::vector<int>& rank_of_stage, double slowdown)
+bool embeddings_together(const Job& job, const Schedule& schedule) {
+  if (!job.model.tied_embeddings || schedule.ranks == 1) return false;
+  const int of_replica = schedule.model_stages();
+  for (int last = of_replica - 1; last < schedule.stages(); last += of_replica) {
+    if (schedule.rank_of_stage[last] == schedule.rank_of_stage.front()) return true;
+  }
+  return false;
+}
+
+Pieces joined(const Pieces& forward, double forward_s, const Pieces& backward, double backward_s) {
+  const double both_s = forward_s + backward_s;
+  const double part = both_s > 0 ? forward_s / both_s : 0.5;
+  Pieces pieces = forward;
+  for (Piece& piece : pieces) piece.share *= part;
+  const Piece& first = backward.front();
+  const double share = (1 - part) * first.share;
+  Piece& last = pieces.back();
+  std::size_t next = 0;
+  if (last.reductions.empty() && first.gathers.empty()) {
+    const double whole = last.share + share;
+    if (whole > 0) last.stretch = (last.share * last.stretch + share * first.stretch) / whole;
+    last.share = whole;
+    last.reductions = first.reductions;
+    next = 1;
+  }
+  for (; next < backward.size(); ++next) {
+    pieces.push_back(backward[next]);
+    pieces.back().share *= 1 - part;
+  }
+  return pieces;
+}
+
+DataParallel::DataParallel(const Job& job, const Schedule& schedule,
+                           const std::vector<ChunkCost>& units, double slowdown)
     : job_(job),
-      chunks_(chunks),
-      rank_of_(rank_of_stage),
+      schedule_(schedule),
+      units_(units),
+      rank_of_(schedule.rank_of_stage),
+      seconds_(schedule.model_stages()),
+      reduces_(schedule.stages(), false),
       overlaps_(job.communication.overlap == GradientOverlap::bucketed),
       slowdown_(slowdown),
       shape_(job.layout.pp) {
@@ -100,26 +131,55 @@ DataParallel::DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
       shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
     }
   }
+  read_schedule();
   const std::vector<int> layers = layers_per_stage(job.model, layout);
   int first_layer = 0;
-  for (int s = 0; s < layout.stages(); ++s) {
-    const bool end = s == 0 || s + 1 == layout.stages();
+  for (int s = 0; s < schedule.stages(); ++s) {
+    const int at = schedule.model_stage(s);
+    if (at == 0) first_layer = 0;
     int known = -1;
-    for (int other = 1; other < s && !end && known < 0; ++other) {
-      const bool same = layers[s] == layers[other] &&
-                        chunks[s].parameters == chunks[other].parameters &&
-                        chunks[s].expert_parameters == chunks[other].expert_parameters &&
-                        shape_[rank_of_[s]] == shape_[rank_of_[other]];
-      if (same) known = of_stage_[other];
+    for (int other = 0; other < s && known < 0; ++other) {
+      if (equal(s, other, layers)) known = of_stage_[other];
     }
     if (known < 0) {
       known = static_cast<int>(traffic_.size());
-      traffic_.push_back(make(s, first_layer, layers[s]));
+      traffic_.push_back(make(s, first_layer, layers[at]));
     }
     of_stage_.push_back(known);
-    first_layer += layers[s];
+    first_layer += layers[at];
   }
   if (active_ && overlaps_ && gathers_early()) stretch_first_forwards();
+}
+
+void DataParallel::read_schedule() {
+  const int slices = schedule_.slices;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const ChunkCost& cost = units_[unit];
+    Seconds& mean = seconds_[unit / slices];
+    const double recompute_s = schedule_.explicit_recompute ? 0 : total_seconds(cost.recompute);
+    mean.forward_s += total_seconds(cost.forward) / slices;
+    mean.backward_input_s += (recompute_s + total_seconds(cost.backward_input)) / slices;
+    mean.backward_weight_s += total_seconds(cost.backward_weight) / slices;
+  }
+  if (job_.layout.sharding != Sharding::zero3) return;
+  for (const auto& actions : schedule_.actions) {
+    for (const Action& action : actions) {
+      by_schedule_ |= action.kind == ActionKind::unshard;
+      if (action.kind == ActionKind::reduce_grad) reduces_[action.stage] = true;
+    }
+  }
+}
+
+// Whether two stages have equal traffic.
+bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) const {
+  const int a = schedule_.model_stage(stage);
+  const int b = schedule_.model_stage(other);
+  const int last = schedule_.model_stages() - 1;
+  const bool end = a == 0 || a == last || b == 0 || b == last;
+  return (a == b || !end) && layers[a] == layers[b] &&
+         chunk(stage).parameters == chunk(other).parameters &&
+         chunk(stage).expert_parameters == chunk(other).expert_parameters &&
+         reduces_[stage] == reduces_[other] && shape_[rank_of_[stage]] == shape_[rank_of_[other]];
 }
 
 Origin DataParallel::origin(int pp) const {
@@ -138,10 +198,10 @@ Origin DataParallel::origin(int pp) const {
 
 double DataParallel::updated_parameters(int pp) const {
   double parameters = 0;
-  for (int stage = 0; stage < job_.layout.stages(); ++stage) {
+  for (int stage = 0; stage < schedule_.stages(); ++stage) {
     if (rank_of_[stage] != pp) continue;
-    const double experts = chunks_[stage].expert_parameters;
-    parameters += (chunks_[stage].parameters - experts) / lattice(ReplicaAxis::dense_shard).count +
+    const double experts = chunk(stage).expert_parameters;
+    parameters += (chunk(stage).parameters - experts) / lattice(ReplicaAxis::dense_shard).count +
                   experts / lattice(ReplicaAxis::expert_shard).count;
   }
   return parameters;
@@ -172,15 +232,22 @@ void DataParallel::add_reductions(int pp, const Amount& amount, std::vector<Tran
 }
 
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
-  const ChunkCost& chunk = chunks_[stage];
+  const ChunkCost& held = chunk(stage);
   StageTraffic traffic;
   for (Pieces* pieces :
        {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
         &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
     pieces->resize(1);
   }
-  if (!active_ || chunk.parameters <= 0) return traffic;
-  const auto tensors = stage_tensors(job_, stage, first_layer, layers, chunk);
+  if (!active_ || held.parameters <= 0) return traffic;
+  if (by_schedule_) {
+    const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
+    add_gathers(rank_of_[stage], all, traffic.unshard);
+    add_reductions(rank_of_[stage], all, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
+    return traffic;
+  }
+  const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
+                                     embeddings_together(job_, schedule_));
   if (job_.layout.sharding == Sharding::zero3) {
     add_units(stage, cut_by_layer(tensors), traffic);
   } else if (overlaps_) {
@@ -232,8 +299,8 @@ std::vector<DataParallel::Cut> DataParallel::cut_by_layer(
 // zero1 and zero2 without overlap.
 void DataParallel::add_whole(int stage, StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
-  const double experts = chunks_[stage].expert_parameters;
-  const Amount all{chunks_[stage].parameters - experts, experts};
+  const double experts = chunk(stage).expert_parameters;
+  const Amount all{chunk(stage).parameters - experts, experts};
   add_gathers(pp, all, traffic.first_forward.front().gathers);
   if (job_.layout.sharding != Sharding::zero2) {
     add_reductions(pp, all, traffic.at_end);
@@ -246,14 +313,14 @@ void DataParallel::add_whole(int stage, StageTraffic& traffic) const {
 void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
                                StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
-  const double weight_s = total_seconds(chunks_[stage].backward_weight);
+  const double weight_s = seconds(stage).backward_weight_s;
   Pieces pieces(cuts.size());
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     pieces[i].share = cuts[i].share;
     add_reductions(pp, cuts[i].amount, pieces[i].reductions);
   }
   traffic.last_backward_weight = traffic.last_backward = pieces;
-  stretch_buckets(traffic.last_backward, backward_input_s(chunks_[stage]) + weight_s, slowdown_);
+  stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
   stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
   if (job_.layout.sharding == Sharding::zero2) {
     traffic.backward = traffic.last_backward;
@@ -292,10 +359,9 @@ void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraff
   traffic.backward_input = std::move(input);
   traffic.backward_weight = std::move(weight);
   if (overlaps_) {
-    const ChunkCost& chunk = chunks_[stage];
-    const double input_s = backward_input_s(chunk);
-    const double weight_s = total_seconds(chunk.backward_weight);
-    stretch_units(traffic.forward, total_seconds(chunk.forward), slowdown_);
+    const double input_s = seconds(stage).backward_input_s;
+    const double weight_s = seconds(stage).backward_weight_s;
+    stretch_units(traffic.forward, seconds(stage).forward_s, slowdown_);
     stretch_units(traffic.backward, input_s + weight_s, slowdown_);
     stretch_units(traffic.backward_input, input_s, slowdown_);
     stretch_units(traffic.backward_weight, weight_s, slowdown_);
@@ -310,13 +376,14 @@ void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraff
 void DataParallel::stretch_first_forwards() {
   if (slowdown_ <= 0) return;
   std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers
-  for (int s = 0; s < job_.layout.stages(); ++s)
+  for (int s = 0; s < schedule_.stages(); ++s)
     end_s[rank_of_[s]] += gather_s(stage(s).first_forward);
   std::vector<double> channel_s(job_.layout.pp, 0);
   double earliest_s = 0;
-  for (int s = 0; s < job_.layout.stages(); ++s) {
+  for (int s = 0; s < schedule_.stages(); ++s) {
     const int rank = rank_of_[s];
-    const double forward_s = total_seconds(chunks_[s].forward);
+    if (schedule_.model_stage(s) == 0) earliest_s = 0;
+    const double forward_s = seconds(s).forward_s;
     const double gathers_s = gather_s(stage(s).first_forward);
     if (earliest_s < end_s[rank]) {
       StageTraffic own = stage(s);

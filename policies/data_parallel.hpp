@@ -17,6 +17,11 @@
 //                 the reduction of the last piece (BACKWARD_PRE). All on one stream, in order.
 // Without overlap the collectives stand between the actions (zero3: between the layers), and one
 // waits for all.
+//
+// A schedule that says itself when stages are unsharded (unshard, reshard, reduce_grad) has under
+// zero3 one gather of the whole stage where it says unshard and one reduction where it says
+// reduce_grad, at the end where it says nothing; that kernels run slower beside them is not
+// counted. Without zero3 there is nothing to unshard and these actions mean nothing.
 #pragma once
 
 #include <array>
@@ -50,13 +55,21 @@ using Pieces = std::vector<Piece>;
 
 struct StageTraffic : ByAction<Pieces> {
   std::vector<Transfer> at_end;  // reductions after all actions
+  // Of actions of their own.
+  std::vector<Transfer> unshard;
+  std::vector<Transfer> reduce_grad;
 };
+
+// Pieces of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
+// one behind the other; where they meet, one piece if no collective stands between them.
+Pieces joined(const Pieces& forward, double forward_s, const Pieces& backward, double backward_s);
 
 class DataParallel {
  public:
-  // Keeps references. `slowdown`: overlapped_slowdown(job).
-  DataParallel(const Job& job, const std::vector<ChunkCost>& chunks,
-               const std::vector<int>& rank_of_stage, double slowdown);
+  // Keeps references. `units`: unit_costs(); pieces are the same for all slices and slowed down as
+  // by an average one. `slowdown`: overlapped_slowdown(job).
+  DataParallel(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& units,
+               double slowdown);
 
   // Replicas are more than one.
   bool active() const { return active_; }
@@ -74,6 +87,8 @@ class DataParallel {
   Origin origin(int pp) const;
   // Parameters of a pipeline rank that one GPU updates.
   double updated_parameters(int pp) const;
+  // The schedule says when stages are gathered and reduced.
+  bool by_schedule() const { return by_schedule_; }
 
  private:
   struct Amount {
@@ -98,9 +113,26 @@ class DataParallel {
   void add_units(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
 
+  // Of an average unit.
+  struct Seconds {
+    double forward_s = 0;
+    double backward_input_s = 0;  // with the recomputation, where that is no action of its own
+    double backward_weight_s = 0;
+  };
+  const ChunkCost& chunk(int stage) const {
+    return units_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices];
+  }
+  const Seconds& seconds(int stage) const { return seconds_[schedule_.model_stage(stage)]; }
+  void read_schedule();
+  bool equal(int stage, int other, const std::vector<int>& layers) const;
+
   const Job& job_;
-  const std::vector<ChunkCost>& chunks_;
+  const Schedule& schedule_;
+  const std::vector<ChunkCost>& units_;
   const std::vector<int>& rank_of_;
+  std::vector<Seconds> seconds_;  // [stage of the model]
+  std::vector<bool> reduces_;     // [stage] in an action of its own
+  bool by_schedule_ = false;
   bool active_ = false;
   bool overlaps_ = false;
   double slowdown_ = 0;
@@ -109,6 +141,9 @@ class DataParallel {
   std::vector<StageTraffic> traffic_;
   std::vector<int> of_stage_;  // [stage] -> index into traffic_
 };
+
+// Tied embeddings, and the first and the last stage lie on the same rank: it holds them once.
+bool embeddings_together(const Job& job, const Schedule& schedule);
 
 // Bytes of a parameter's gradient on the network.
 double reduce_bytes_per_parameter(const Job& job);

@@ -34,7 +34,7 @@ void add_layer(const TransformerSpec& model, int layer, std::vector<StageTensor>
 }  // namespace
 
 std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
-                                       const ChunkCost& chunk) {
+                                       const ChunkCost& chunk, bool embedding_here) {
   if (chunk.parameters <= 0) return {};
   const TransformerSpec& model = job.model;
   std::vector<StageTensor> tensors;
@@ -43,8 +43,10 @@ std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_laye
     // Tied: the stage has a copy of its own, unless it also holds the embedding; then the gradient
     // is complete with the embedding's.
     const double head = double(model.vocabulary) * model.hidden;
-    const bool shared = model.tied_embeddings && stage == 0;
-    tensors.push_back({shared ? 0 : head, head, -1, false});
+    const bool shared = model.tied_embeddings && (stage == 0 || embedding_here);
+    // Without layers, too, the final norm needs a tensor to ride with.
+    const double left = stage > 0 && layers == 0 ? model.hidden : 0;
+    tensors.push_back({shared ? left : head, head, -1, false});
   }
   for (int layer = first_layer + layers; layer-- > first_layer;) add_layer(model, layer, tensors);
   if (stage == 0) tensors.push_back({model.embedding_parameters(), 0, -1, false});

@@ -20,9 +20,10 @@ struct StageTensor {
 // In the order in which the backward pass completes them; the work adds up to 1, the parameters to
 // those of the chunk. Weight matrices only carry backward time, spread in proportion to the
 // parameters that a token meets, because forward and backward of a GEMM cost 6 FLOPs per weight
-// and token. `first_layer`: of the stage, `layers` of them.
+// and token. `first_layer`: of the stage, `layers` of them. `embedding_here`: the first stage lies
+// on the same rank as this one.
 std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
-                                       const ChunkCost& chunk);
+                                       const ChunkCost& chunk, bool embedding_here = false);
 
 // One reduction of a stage: `parameters` whose gradients are complete when `ready_share` of the
 // backward has run.

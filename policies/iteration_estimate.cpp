@@ -2,19 +2,28 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/collective.hpp"
+#include "policies/action_cost.hpp"
 #include "policies/boundary.hpp"
 #include "policies/data_parallel.hpp"
+#include "policies/gradient_partners.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/replica_groups.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/stage_cost.hpp"
+#include "policies/unit_cost.hpp"
 
 namespace windtunnel {
 namespace {
+
+// Iterations in a row whose middle one is taken for the steady state, where ranks do not wait for
+// one another.
+constexpr int kUnsynchronised = 6;
 
 // The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
 // with each of the times that go in at 0 and the others at "never".
@@ -86,14 +95,21 @@ class ActionTimes {
   std::vector<Step> steps_;
 };
 
+bool same_seconds(const StageCost& a, const StageCost& b) {
+  return a.forward_s == b.forward_s && a.backward_input_s == b.backward_input_s &&
+         a.backward_weight_s == b.backward_weight_s && a.recompute_s == b.recompute_s;
+}
+
 class Estimator {
  public:
   Estimator(const Job& job, const PreparedIteration& prepared)
       : job_(job),
         layout_(job.layout),
         prepared_(prepared),
-        data_(job, prepared.chunks, prepared.schedule.rank_of_stage, overlapped_slowdown(job)),
-        costs_(stage_costs(prepared.chunks)) {
+        schedule_(prepared.schedule),
+        data_(job, schedule_, prepared.units, overlapped_slowdown(job)),
+        costs_(stage_costs(prepared.units)),
+        times_(stage_times(schedule_, costs_, {{0}, {0}}, {})) {
     const int members = layout_.ranks() / layout_.pp;
     slowdown_.assign(layout_.pp, 1);
     for (const SlowNode& slow : job.cluster.slow_nodes) {
@@ -103,94 +119,208 @@ class Estimator {
         slowdown_[pp] = std::max(slowdown_[pp], job.cluster.slowdown_of(first));
       }
     }
-    for (std::size_t s = 0; s < costs_.size(); ++s) {
-      const double factor = slowdown_[rank_of(s)];
-      costs_[s].forward_s *= factor;
-      costs_[s].backward_input_s *= factor;
-      costs_[s].backward_weight_s *= factor;
-      costs_[s].recompute_s *= factor;
-    }
   }
 
   IterationEstimate estimate() {
-    Boundaries boundaries{std::vector<double>(layout_.pp), job_.software.sends == Sends::blocking};
-    const double boundary_bytes = prepared_.chunks.front().boundary_bytes;
-    for (int rank = 0; rank < layout_.pp && layout_.pp > 1; ++rank) {
-      boundaries.message_s[rank] = boundary_s(job_, rank, boundary_bytes);
-    }
-    std::vector<double> ends_s;
-    const ScheduleEvaluation pipeline =
-        evaluate_schedule(prepared_.schedule, costs_, boundaries, nullptr, &ends_s);
+    SideStreams beside{.messages = messages(), .slowdown = slowdown_};
+    const ScheduleEvaluation pipeline = evaluate_schedule(schedule_, costs_, beside);
+    CollectivesBeside collectives;
     if (data_.active()) {
-      const CollectivesBeside beside = collectives();
-      evaluate_schedule(prepared_.schedule, costs_, boundaries, &beside, &ends_s);
-      for (int s = 0; s < layout_.stages(); ++s) {
-        for (const Transfer& t : data_.stage(s).at_end) ends_s[rank_of(s)] += t.seconds;
-      }
+      collectives = collectives_beside();
+      beside.collectives = &collectives;
     }
-    const auto last = std::ranges::max_element(ends_s);
-    const double synchronised_s =
-        std::max(*last, std::max(ends_s.front(), ends_s.back()) + embedding_s()) + norm_s();
-    const CostPart optimizer = slowest_optimizer();
+    const IterationEnd end = iteration_end();
+    beside.end = &end;
+    std::vector<double> ends_s;
     IterationEstimate estimate;
-    estimate.step_s = synchronised_s + optimizer.seconds;
-    attribute(estimate, pipeline, static_cast<int>(last - ends_s.begin()), optimizer);
+    estimate.step_s = evaluate_schedule(schedule_, costs_, beside, &ends_s).makespan_s;
+    attribute(estimate, pipeline,
+              static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin()));
     return estimate;
   }
 
  private:
-  int rank_of(std::size_t stage) const { return prepared_.schedule.rank_of_stage[stage]; }
+  int rank_of(int stage) const { return schedule_.rank_of_stage[stage]; }
+  double slowdown_of(int stage) const { return slowdown_[rank_of(stage)]; }
 
-  CollectivesBeside collectives() {
+  Messages messages() const {
+    Messages messages{.times = {}, .sends = job_.software.sends};
+    struct Known {
+      int from;
+      int to;
+      double bytes;
+      double seconds;
+    };
+    std::vector<Known> known;
+    const auto message_s = [&](int from, int to, double bytes) {
+      if (from == to) return 0.0;
+      for (const Known& k : known) {
+        if (k.from == from && k.to == to && k.bytes == bytes) return k.seconds;
+      }
+      known.push_back({from, to, bytes, boundary_s(job_, from, to, bytes)});
+      return known.back().seconds;
+    };
+    const int of_replica = schedule_.model_stages();
+    for (int stage = 0; stage < schedule_.stages(); ++stage) {
+      const int at = schedule_.model_stage(stage);
+      for (int slice = 0; slice < schedule_.slices; ++slice) {
+        // The tensor has the size that the stage before the boundary gave it.
+        const auto bytes = [&](int producer) {
+          return prepared_.units[std::size_t(producer) * schedule_.slices + slice].boundary_bytes;
+        };
+        const bool up = at + 1 < of_replica;
+        messages.times.forward_s.push_back(
+            up ? message_s(rank_of(stage), rank_of(stage + 1), bytes(at)) : 0);
+        messages.times.backward_s.push_back(
+            at > 0 ? message_s(rank_of(stage), rank_of(stage - 1), bytes(at - 1)) : 0);
+      }
+    }
+    return messages;
+  }
+
+  CollectivesBeside collectives_beside() {
     CollectivesBeside beside;
     beside.overlap = data_.overlaps();
-    beside.channel_s.assign(layout_.pp, 0);
-    maps_.reserve(layout_.stages());
-    for (int s = 0; s < layout_.stages(); ++s) {
-      maps_.push_back(maps_of(s));
+    beside.gathers_s.assign(layout_.pp, 0);
+    const int slices = schedule_.slices;
+    maps_.reserve(times_.size());
+    gathered_s_.resize(schedule_.stages());
+    for (int s = 0; s < schedule_.stages(); ++s) {
       if (data_.gathers_early()) {
-        const double ready_s = first_forward_end_s(s, beside.channel_s[rank_of(s)]);
-        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] = ready_s;
+        double& channel_s = beside.gathers_s[rank_of(s)];
+        for (const Piece& piece : data_.stage(s).first_forward) {
+          for (const Transfer& t : piece.gathers) channel_s += t.seconds;
+          gathered_s_[s].push_back(piece.gathers.empty() ? 0 : channel_s);
+        }
+      }
+      for (int slice = 0; slice < slices; ++slice) {
+        maps_.push_back(maps_of(s, slice));
+        if (!data_.gathers_early()) continue;
+        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] = gathered_end_s(
+            data_.stage(s).first_forward, s, slowdown_of(s) * times_[cell(s, slice)].forward_s);
       }
     }
     for (const StageMaps& maps : maps_) beside.stages.push_back(&maps);
+    if (data_.by_schedule()) {
+      for (int s = 0; s < schedule_.stages(); ++s) {
+        beside.unshard_s.push_back(seconds_of(data_.stage(s).unshard));
+        beside.reduce_grad_s.push_back(seconds_of(data_.stage(s).reduce_grad));
+      }
+    }
+    add_pairs(beside);
     return beside;
   }
 
-  // Stages with equal traffic on equally slow ranks have equal maps.
-  StageMaps maps_of(int stage) const {
+  std::size_t cell(int stage, int slice) const {
+    return std::size_t(stage) * schedule_.slices + slice;
+  }
+
+  static double seconds_of(const std::vector<Transfer>& transfers) {
+    double seconds = 0;
+    for (const Transfer& t : transfers) seconds += t.seconds;
+    return seconds;
+  }
+
+  // Stages with equal traffic and costs on equally slow ranks have equal maps.
+  StageMaps maps_of(int stage, int slice) const {
+    const StageTimes& times = times_[cell(stage, slice)];
     for (int other = 0; other < stage; ++other) {
       if (data_.traffic_number(other) == data_.traffic_number(stage) &&
-          slowdown_[rank_of(other)] == slowdown_[rank_of(stage)]) {
-        return maps_[other];
+          slowdown_of(other) == slowdown_of(stage) &&
+          same_seconds(cost_of(other, slice), cost_of(stage, slice))) {
+        return maps_[cell(other, slice)];
       }
     }
     const StageTraffic& traffic = data_.stage(stage);
-    const StageCost& cost = costs_[stage];
-    const double input_s = cost.recompute_s + cost.backward_input_s;
-    const double backward_s = input_s + cost.backward_weight_s;
     const auto map = [&](const Pieces& pieces, double action_s, bool early = false) {
-      return ActionTimes(pieces, action_s, data_.overlaps(), early).map();
+      return ActionTimes(pieces, slowdown_of(stage) * action_s, data_.overlaps(), early).map();
     };
-    return {.first_forward = map(traffic.first_forward, cost.forward_s, data_.gathers_early()),
-            .forward = map(traffic.forward, cost.forward_s),
-            .backward = map(traffic.backward, backward_s),
-            .backward_input = map(traffic.backward_input, input_s),
-            .backward_weight = map(traffic.backward_weight, cost.backward_weight_s),
-            .last_backward = map(traffic.last_backward, backward_s),
-            .last_backward_weight = map(traffic.last_backward_weight, cost.backward_weight_s)};
+    StageMaps maps;
+    maps.first_forward = map(traffic.first_forward, times.forward_s, data_.gathers_early());
+    maps.forward = map(traffic.forward, times.forward_s);
+    maps.backward = map(traffic.backward, times.backward_s);
+    maps.backward_input = map(traffic.backward_input, times.backward_input_s);
+    maps.backward_weight = map(traffic.backward_weight, times.backward_weight_s);
+    maps.last_backward = map(traffic.last_backward, times.backward_s);
+    maps.last_backward_weight = map(traffic.last_backward_weight, times.backward_weight_s);
+    if (schedule_.explicit_recompute) maps.recompute = map(traffic.forward, times.recompute_s);
+    return maps;
   }
 
-  // The earliest end of the first forward whose gathers run from `channel_s` on; moves that to
-  // their end.
-  double first_forward_end_s(int stage, double& channel_s) const {
+  const StageCost& cost_of(int stage, int slice) const {
+    return costs_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices + slice];
+  }
+
+  // The end of a first forward that could start when the gathers are issued.
+  double gathered_end_s(const Pieces& pieces, int stage, double action_s) const {
     double end_s = 0;
-    for (const Piece& piece : data_.stage(stage).first_forward) {
-      for (const Transfer& t : piece.gathers) channel_s += t.seconds;
-      const double ready_s = piece.gathers.empty() ? 0 : channel_s;
-      end_s = std::max(end_s, ready_s) + piece.share * piece.stretch * costs_[stage].forward_s;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const double ready_s = i < gathered_s_[stage].size() ? gathered_s_[stage][i] : 0;
+      end_s = std::max(end_s, ready_s) + pieces[i].share * pieces[i].stretch * action_s;
     }
     return end_s;
+  }
+
+  void add_pairs(CollectivesBeside& beside) const {
+    for (const auto& actions : schedule_.actions) {
+      for (std::size_t i = 0; i < actions.size(); ++i) {
+        if (!actions[i].with_next) continue;
+        const int f = static_cast<int>(cell(actions[i].stage, actions[i].unit % schedule_.slices));
+        const int b =
+            static_cast<int>(cell(actions[i + 1].stage, actions[i + 1].unit % schedule_.slices));
+        const auto [known, is_new] = beside.pairs.try_emplace({f, b});
+        if (is_new) known->second = pair_maps(f, b);
+      }
+    }
+  }
+
+  // Of the cells of a forward and a backward on one rank.
+  PairMaps pair_maps(int f, int b) const {
+    const int slices = schedule_.slices;
+    const StageTraffic& forward = data_.stage(f / slices);
+    const StageTraffic& backward = data_.stage(b / slices);
+    const double forward_s = times_[f].forward_s;
+    const double backward_s = times_[b].backward_s;
+    const double pair_s =
+        slowdown_of(f / slices) *
+        overlapped_s(cost_of(f / slices, f % slices), cost_of(b / slices, b % slices), backward_s);
+    PairMaps pair;
+    for (const bool first : {false, true}) {
+      for (const bool last : {false, true}) {
+        const Pieces pieces = joined(first ? forward.first_forward : forward.forward, forward_s,
+                                     last ? backward.last_backward : backward.backward, backward_s);
+        const bool early = first && data_.gathers_early();
+        ActionMap& map = pair.maps[first][last];
+        map = ActionTimes(pieces, pair_s, data_.overlaps(), early).map();
+        if (early) {
+          map.later_s[ActionMap::kCompute][ActionMap::kFixed] =
+              gathered_end_s(pieces, f / slices, pair_s);
+        }
+      }
+    }
+    return pair;
+  }
+
+  IterationEnd iteration_end() const {
+    IterationEnd end;
+    end.reductions_s.assign(layout_.pp, 0);
+    for (int s = 0; s < schedule_.stages(); ++s) {
+      end.reductions_s[rank_of(s)] += seconds_of(data_.stage(s).at_end);
+    }
+    const std::vector<GradientPartner> partners = gradient_partners(job_, schedule_, data_);
+    for (int rank = 0; rank < layout_.pp; ++rank) {
+      const GradientPartner& partner = partners[rank];
+      end.partner.push_back(partner.rank);
+      end.partner_s.push_back(partner.rank == rank ? 0
+                                                   : collective_s(CollectiveKind::all_reduce,
+                                                                  partner.shape, partner.bytes));
+      end.optimizer_s.push_back(slowdown_[rank] * total_seconds(optimizer(rank)));
+    }
+    // Clipping needs the norm over all gradients.
+    if (layout_.ranks() > 1) {
+      end.norm_s = collective_s(CollectiveKind::all_reduce, world_shape(job_.cluster), 8);
+    }
+    return end;
   }
 
   double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
@@ -199,25 +329,14 @@ class Estimator {
         .seconds;
   }
 
-  double embedding_s() const {
-    if (!job_.model.tied_embeddings || layout_.pp == 1) return 0;
-    const GroupShape shape = lattice_shape(embedding_groups(layout_), 0, job_.cluster);
-    const double bytes = double(padded_vocabulary(job_.model.vocabulary, layout_.tp)) *
-                         job_.model.hidden / layout_.tp * reduce_bytes_per_parameter(job_);
-    return collective_s(CollectiveKind::all_reduce, shape, bytes);
-  }
-
-  // Clipping needs the norm over all gradients.
-  double norm_s() const {
-    if (layout_.ranks() == 1) return 0;
-    return collective_s(CollectiveKind::all_reduce, world_shape(job_.cluster), 8);
+  std::vector<CostPart> optimizer(int rank) const {
+    return optimizer_cost(data_.updated_parameters(rank), job_.cluster.node.gpu, job_.calibration);
   }
 
   CostPart slowest_optimizer() const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
-      const auto parts =
-          optimizer_cost(data_.updated_parameters(rank), job_.cluster.node.gpu, job_.calibration);
+      const auto parts = optimizer(rank);
       const double seconds = total_seconds(parts) * slowdown_[rank];
       if (seconds <= slowest.seconds) continue;
       slowest.seconds = seconds;
@@ -228,21 +347,12 @@ class Estimator {
 
   // The rank that ends last: its own work, what the pipeline without data parallelism takes longer
   // than that, the optimizer, and as dp what data parallelism adds.
-  void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
-                 const CostPart& optimizer) const {
+  void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
       estimate.seconds[static_cast<int>(category)] += seconds;
       estimate.origin_s[static_cast<int>(origin)] += seconds;
     };
-    const double times = prepared_.schedule.microbatches * slowdown_[rank];
-    for (int stage = 0; stage < layout_.stages(); ++stage) {
-      if (rank_of(stage) != rank) continue;
-      const ChunkCost& chunk = prepared_.chunks[stage];
-      for (const auto* parts :
-           {&chunk.forward, &chunk.recompute, &chunk.backward_input, &chunk.backward_weight}) {
-        for (const CostPart& part : *parts) add(part.category, part.origin, times * part.seconds);
-      }
-    }
+    add_work(rank, add);
     // The bubble is made of the others' work, known as well as this rank's.
     const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
     estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
@@ -251,19 +361,73 @@ class Estimator {
         seconds *= pipeline.makespan_s / pipeline.busy_s[rank];
       }
     }
+    const CostPart optimizer = slowest_optimizer();
     add(Category::optimizer, optimizer.origin, optimizer.seconds);
     const double exposed_s = estimate.step_s - pipeline.makespan_s - optimizer.seconds;
     add(Category::dp, data_.origin(rank), exposed_s);
   }
 
+  // What the rank computes in an iteration: each kind of action as often as it stands in the list.
+  template <class Add>
+  void add_work(int rank, const Add& add) const {
+    const ActionCosts costs(schedule_, prepared_.units);
+    const double share = slowdown_[rank] / schedule_.iterations;
+    const auto add_parts = [&](const std::vector<CostPart>& parts, double times) {
+      for (const CostPart& part : parts) add(part.category, part.origin, times * part.seconds);
+    };
+    std::map<std::tuple<int, int, ActionKind>, std::pair<Action, int>> counted;
+    const auto& actions = schedule_.actions[rank];
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      const Action& action = actions[i];
+      if (!is_compute(action.kind)) continue;
+      if (action.with_next) {
+        add_parts(costs.pair_parts(action, actions[++i]), share);
+        continue;
+      }
+      auto& [example, times] = counted[{action.stage, action.unit % schedule_.slices, action.kind}];
+      example = action;
+      ++times;
+    }
+    for (const auto& [key, action] : counted) {
+      add_parts(costs.parts(action.first), share * action.second);
+    }
+  }
+
   const Job& job_;
   const Layout& layout_;
   const PreparedIteration& prepared_;
+  const Schedule& schedule_;
   const DataParallel data_;
-  std::vector<StageCost> costs_;  // [stage], on its slowest GPU
-  std::vector<double> slowdown_;  // [pipeline rank]
-  std::vector<StageMaps> maps_;   // [stage]
+  const std::vector<StageCost> costs_;   // [stage of the model * slices + slice]
+  const std::vector<StageTimes> times_;  // [stage * slices + slice] on a GPU that is not slow
+  std::vector<double> slowdown_;         // [pipeline rank] of its slowest GPU
+  std::vector<StageMaps> maps_;          // [stage * slices + slice]
+  // [stage][piece of its first forward] when its gathers are through, from when they are issued.
+  std::vector<std::vector<double>> gathered_s_;
 };
+
+// The iteration several times over, without a flush: where ranks do not wait for one another.
+Schedule in_a_row(Schedule schedule, int times) {
+  const int units = schedule.units();
+  for (auto& actions : schedule.actions) {
+    const std::vector<Action> once = actions;
+    for (int i = 1; i < times; ++i) {
+      for (Action action : once) {
+        if (is_compute(action.kind)) action.unit += i * units;
+        actions.push_back(action);
+      }
+    }
+  }
+  schedule.iterations = times;
+  return schedule;
+}
+
+// A rank that has the embedding does not hold its tied copy in the head, too.
+void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkCost>& chunks) {
+  if (!embeddings_together(job, schedule)) return;
+  chunks.back().parameters -= double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
+                              job.model.hidden / job.layout.tp;
+}
 
 }  // namespace
 
@@ -272,10 +436,16 @@ PreparedIteration prepare_iteration(const Job& job) {
   PreparedIteration prepared;
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);
+  hold_tied_once(job, prepared.schedule, prepared.chunks);
+  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
   prepared.peak_activation_bytes =
-      evaluate_schedule(prepared.schedule, stage_costs(prepared.chunks), 0).peak_activation;
+      evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
   prepared.memory = gpu_memory(job, prepared.chunks, prepared.peak_activation_bytes,
                                held_stages(prepared.schedule));
+  // With one rank there is nobody to wait for.
+  if (job.software.post_validation && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
+    prepared.schedule = in_a_row(std::move(prepared.schedule), kUnsynchronised);
+  }
   return prepared;
 }
 

@@ -18,8 +18,10 @@ namespace windtunnel {
 
 // What is known of a job before anything runs.
 struct PreparedIteration {
+  // Under Software::post_validation several iterations of it without a flush between them.
   Schedule schedule;
-  std::vector<ChunkCost> chunks;
+  std::vector<ChunkCost> chunks;              // [stage of the model] per micro-batch
+  std::vector<ChunkCost> units;               // unit_costs()
   std::vector<double> peak_activation_bytes;  // [pipeline rank]
   std::vector<GpuMemory> memory;              // [pipeline rank]
 };

@@ -22,13 +22,6 @@ GroupSlot add_groups(const IterationContext& ctx, const GroupLattice& lattice,
   return slot;
 }
 
-// The first and the last pipeline rank hold the tied embedding.
-GroupSlot add_embedding_groups(const IterationContext& ctx, Plan& plan) {
-  const GroupLattice lattice = embedding_groups(ctx.job.layout);
-  return add_groups(ctx, lattice, lattice_shape(lattice, 0, ctx.job.cluster), Category::pp, 0,
-                    plan);
-}
-
 GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
   return add_groups(ctx, {1, plan.ranks, 1, 1}, world_shape(ctx.job.cluster), Category::dp, 0,
                     plan);
@@ -38,15 +31,15 @@ GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
 
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                     const IterationPlanOptions& options) {
-  CHECK(schedule.ranks == job.layout.pp && schedule.chunks == job.layout.vpp,
-        "schedule for {} x {} stages, layout with {} x {}", schedule.ranks, schedule.chunks,
-        job.layout.pp, job.layout.vpp);
-  CHECK(std::ssize(chunks) == schedule.stages(), "{} chunk costs for {} stages", chunks.size(),
-        schedule.stages());
+  CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
+        "schedule for {} ranks and {} stages, layout with {} and {}", schedule.ranks,
+        schedule.model_stages(), job.layout.pp, job.layout.stages());
+  CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
+        chunks.size(), schedule.model_stages());
   const IterationContext ctx(job, schedule, chunks, options);
   Plan plan;
   plan.ranks = job.layout.ranks();
-  plan.iterations = options.iterations;
+  plan.iterations = options.iterations * schedule.iterations;
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {
@@ -57,10 +50,13 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
                                           Category::dp, ctx.rank(pp, 0), plan);
     }
   }
-  if (job.model.tied_embeddings && job.layout.pp > 1) {
-    groups.front().embedding = groups.back().embedding = add_embedding_groups(ctx, plan);
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    const GradientPartner& partner = ctx.partners[pp];
+    if (partner.rank <= pp) continue;
+    groups[pp].partner = groups[partner.rank].partner =
+        add_groups(ctx, partner.lattice, partner.shape, Category::pp, ctx.rank(pp, 0), plan);
   }
-  if (plan.ranks > 1) {
+  if (plan.ranks > 1 && schedule.iterations == 1) {
     const GroupSlot world = add_world_group(ctx, plan);
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }

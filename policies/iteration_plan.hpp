@@ -12,11 +12,15 @@
 namespace windtunnel {
 
 struct IterationPlanOptions {
-  int iterations = 1;
-  // Indices into job.snapshots that are taken in the first iteration.
+  int iterations = 1;  // of the schedule, each with a flush at its end
+  // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
+  // iterations without a flush in the reported one.
   std::vector<int> due_snapshots = {};
 };
 
+// `chunks`: chunk_costs(job), as prepare_iteration() has them. The Plan spans all iterations of the
+// schedule. Without a flush between them ranks do not wait for a common gradient norm: each steps
+// its optimizer where its own gradients are reduced.
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                     const IterationPlanOptions& options = {});
 

@@ -3,17 +3,18 @@
 // snapshots that are due.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "models/chunk_cost.hpp"
 #include "models/job.hpp"
 #include "models/plan.hpp"
 #include "models/schedule.hpp"
+#include "policies/action_cost.hpp"
 #include "policies/data_parallel.hpp"
+#include "policies/gradient_partners.hpp"
 #include "policies/iteration_plan.hpp"
+#include "policies/rank_tasks.hpp"
+#include "policies/schedule_stages.hpp"
 
 namespace windtunnel {
 
@@ -27,24 +28,14 @@ struct IterationContext {
 
   const Job& job;
   const Schedule& schedule;
-  const std::vector<ChunkCost>& chunks;
   const IterationPlanOptions& options;
+  const std::vector<ChunkCost> units;
+  const ActionCosts costs;
   const DataParallel data_parallel;
-  const std::vector<double> snapshot_bytes;  // [pipeline rank], per GPU
-  const int members;                         // ranks of one pipeline rank
-};
-
-// A communicator of the rank's members: which instance each is in, and what they have in common.
-struct GroupSlot {
-  std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
-  GroupShape shape;
-  std::vector<std::int32_t> first_gpus;  // of the first member's group
-};
-
-struct PipelineRankGroups {
-  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
-  std::optional<GroupSlot> embedding;  // first and last stage, which tie their embeddings
-  std::optional<GroupSlot> world;
+  const std::vector<GradientPartner> partners;  // [pipeline rank]
+  const std::vector<IterationMarks> marks;      // [iteration of the schedule]
+  const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
+  const int members;                            // ranks of one pipeline rank
 };
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups);

@@ -128,11 +128,6 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis) {
   return {};
 }
 
-GroupLattice embedding_groups(const Layout& layout) {
-  const int members = layout.tp * layout.cp * layout.dp;
-  return {(layout.pp - 1) * members, 2, members, 1};
-}
-
 GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& cluster) {
   if (lattice.count == 1) return {};
   const GroupShape worst = regular(lattice, first, cluster)

@@ -37,8 +37,6 @@ struct GroupLattice {
 
 // Of the ranks of one stage.
 GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis);
-// Pairs of the first and the last stage, which tie their embeddings; first = 0. Needs pp > 1.
-GroupLattice embedding_groups(const Layout& layout);
 
 // The worst shape (WorstShape) of the groups of a lattice whose first member is GPU `first`, when
 // all of them run at once.

@@ -6,90 +6,23 @@
 #include <cstdint>
 
 #include "models/base/error.hpp"
+#include "models/iteration_report.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Results are numbered: the activation of (stage, micro-batch) is stage * m + micro-batch, its
-// input gradient stands behind all activations. -1 = nothing.
+// Results are numbered: the activation of (stage, unit) is stage * units + unit, its input gradient
+// stands behind all activations. -1 = nothing.
 using ResultId = std::int64_t;
+constexpr ResultId kNothing = -1;
+constexpr ResultId kPartner = -2;  // that the partner has come as far
 constexpr double kPending = -1;
-
-// A stage as the inner loop reads it: [stage * slices + slice].
-struct Stage {
-  double forward_s;
-  double backward_s;
-  double backward_input_s;
-  double backward_weight_s;
-  double recompute_s;
-  double activation;
-  double weight_activation;
-  double recomputed;
-  double delay_to_previous_s;  // of a message between ranks, 0 within one
-  double delay_to_next_s;
-  std::int32_t previous_rank;  // -1 at the ends
-  std::int32_t next_rank;
-};
-
-// Stages that have recompute actions.
-std::vector<bool> recomputing_stages(const Schedule& schedule) {
-  std::vector<bool> recomputes(schedule.stages(), false);
-  for (const auto& actions : schedule.actions) {
-    for (const Action& action : actions) {
-      if (action.kind == ActionKind::recompute) recomputes[action.stage] = true;
-    }
-  }
-  return recomputes;
-}
-
-// `boundaries`: see Boundaries.
-std::vector<Stage> prepare_stages(const Schedule& schedule, const std::vector<StageCost>& costs,
-                                  const Boundaries& boundaries) {
-  const auto delay_s = [&](int from, int to) {
-    if (from == to || to < 0) return 0.0;
-    return boundaries.message_s[to == (from + 1) % schedule.ranks ? from : to];
-  };
-  const int of_replica = schedule.model_stages();
-  const std::vector<bool> recomputes =
-      schedule.explicit_recompute ? recomputing_stages(schedule) : std::vector<bool>();
-  std::vector<Stage> stages;
-  stages.reserve(static_cast<std::size_t>(schedule.stages()) * schedule.slices);
-  for (int s = 0; s < schedule.stages(); ++s) {
-    const int at = schedule.model_stage(s);
-    const int rank = schedule.rank_of_stage[s];
-    const int previous = at > 0 ? schedule.rank_of_stage[s - 1] : -1;
-    const int next = at + 1 < of_replica ? schedule.rank_of_stage[s + 1] : -1;
-    for (int slice = 0; slice < schedule.slices; ++slice) {
-      const StageCost& cost = costs[at * schedule.slices + slice];
-      // A negative end would read as "pending".
-      CHECK(cost.forward_s >= 0 && cost.backward_input_s >= 0 && cost.backward_weight_s >= 0 &&
-                cost.recompute_s >= 0,
-            "stage {} has a negative duration", s);
-      const bool within = !schedule.explicit_recompute;
-      const bool keeps = schedule.explicit_recompute && !recomputes[s];
-      const double input_s = cost.backward_input_s + (within ? cost.recompute_s : 0);
-      stages.push_back({.forward_s = cost.forward_s,
-                        .backward_s = input_s + cost.backward_weight_s,
-                        .backward_input_s = input_s,
-                        .backward_weight_s = cost.backward_weight_s,
-                        .recompute_s = cost.recompute_s,
-                        .activation = cost.activation + (keeps ? cost.recomputed : 0),
-                        .weight_activation = cost.weight_activation,
-                        .recomputed = within || keeps ? 0 : cost.recomputed,
-                        .delay_to_previous_s = delay_s(rank, previous),
-                        .delay_to_next_s = delay_s(rank, next),
-                        .previous_rank = previous,
-                        .next_rank = next});
-    }
-  }
-  return stages;
-}
 
 struct RankState {
   const Action* next = nullptr;
   const Action* last = nullptr;  // one past the end
-  ResultId waits_for = -1;
-  double first_start_s = 0;
+  ResultId waits_for = kNothing;
+  double first_start_s = kPending;
   double now_s = 0;
   double busy_s = 0;
   double activation = 0;
@@ -97,58 +30,28 @@ struct RankState {
 };
 
 // The streams of a rank beside its compute stream.
-struct SideStreams {
+struct RankStreams {
   double before_s = 0;   // end of the last piece but one
   double channel_s = 0;  // end of the last collective that was issued
   double reduce_s = 0;   // of the reduction that is to be issued next
+  double gathers_s = 0;  // when the gathers of the iteration were issued
   double sent_s = 0;     // end of the last message
+  // Synchronous messages that the next action waits for.
+  std::array<ResultId, 2> outgoing = {kNothing, kNothing};
+  int iteration = 0;  // that has not ended
 };
 
-// Which actions of a stage are special: positions in the list of its rank.
-struct SpecialActions {
-  const Action* first_forward = nullptr;
-  const Action* last_backward = nullptr;
-};
-
-// Looks from both ends of the lists, no further than it must.
-std::vector<SpecialActions> special_actions(const Schedule& schedule) {
-  std::vector<SpecialActions> special(schedule.stages());
-  for (int rank = 0; rank < schedule.ranks; ++rank) {
-    const auto& actions = schedule.actions[rank];
-    const auto stages = std::ranges::count(schedule.rank_of_stage, rank);
-    auto missing = stages;
-    for (auto at = actions.begin(); at != actions.end() && missing > 0; ++at) {
-      const Action*& first = special[at->stage].first_forward;
-      if (at->kind != ActionKind::forward || first != nullptr) continue;
-      first = &*at;
-      --missing;
-    }
-    missing = stages;
-    for (auto at = actions.rbegin(); at != actions.rend() && missing > 0; ++at) {
-      const bool completes =
-          at->kind == ActionKind::backward || at->kind == ActionKind::backward_weight;
-      const Action*& last = special[at->stage].last_backward;
-      if (!completes || last != nullptr) continue;
-      last = &*at;
-      --missing;
-    }
-  }
-  return special;
-}
-
-// Runs each rank until it waits for another rank's result; the action that makes the result wakes
-// it. Every action is looked at once, and once more if it had to wait. `kSide`: with the streams
-// beside the compute stream.
+// Runs each rank until it waits for another one; whoever makes what it waits for wakes it. Every
+// action is looked at once, and once more if it had to wait. `kSide`: with the streams beside the
+// compute stream.
 template <bool kSide>
 class Evaluation {
  public:
   Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs,
-             const Boundaries& boundaries, ScheduleSpans* spans,
-             const CollectivesBeside* collectives = nullptr)
+             const SideStreams& beside, ScheduleSpans* spans)
       : schedule_(schedule),
-        stages_(prepare_stages(schedule, costs, boundaries)),
-        blocking_(boundaries.blocking),
         costs_(costs),
+        stages_(stage_times(schedule, costs, beside.messages.times, beside.slowdown)),
         units_(schedule.units()),
         slices_(schedule.slices),
         gradients_(static_cast<ResultId>(schedule.stages()) * units_),
@@ -156,16 +59,10 @@ class Evaluation {
         ranks_(schedule.ranks),
         iteration_end_s_(schedule.iterations, 0),
         spans_(spans),
-        collectives_(collectives) {
-    if constexpr (kSide) {
-      side_.resize(schedule.ranks);
-      if (collectives_ != nullptr) {
-        special_ = special_actions(schedule);
-        for (int rank = 0; rank < schedule.ranks; ++rank) {
-          side_[rank].channel_s = collectives_->channel_s[rank];
-        }
-      }
-    }
+        beside_(beside),
+        sends_(beside.messages.sends),
+        collectives_(beside.collectives),
+        end_(beside.end) {
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       const auto& actions = schedule.actions[rank];
       ranks_[rank].next = actions.data();
@@ -177,6 +74,7 @@ class Evaluation {
         (*spans_)[rank].reserve(schedule.actions[rank].size());
       }
     }
+    if constexpr (kSide) prepare_side();
   }
 
   ScheduleEvaluation run() {
@@ -189,35 +87,57 @@ class Evaluation {
       run_rank(rank);
     }
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
-      if (ranks_[rank].next != ranks_[rank].last) fail_deadlock(rank);
+      if (ranks_[rank].next != ranks_[rank].last || ranks_[rank].waits_for != kNothing) {
+        fail_deadlock(rank);
+      }
     }
     return result();
   }
 
-  // [rank] the end of its last action and of the collectives behind it.
+  // [rank] of the reported iteration.
   std::vector<double> ends_s() const {
-    std::vector<double> ends_s;
-    for (int rank = 0; rank < schedule_.ranks; ++rank) {
-      const double computed_s = ranks_[rank].now_s;
-      const SideStreams& side = side_[rank];
-      ends_s.push_back(std::max(computed_s, side.channel_s));
-      if (side.reduce_s > 0) ends_s.back() += side.reduce_s;
-    }
-    return ends_s;
+    const std::size_t first = std::size_t(reported_iteration(schedule_.iterations)) * ranks_.size();
+    return {complete_s_.begin() + first, complete_s_.begin() + first + ranks_.size()};
   }
 
  private:
-  const Stage& stage_of(const Action& action) const {
-    if (slices_ == 1) return stages_[action.stage];
-    return stages_[action.stage * slices_ + action.unit % slices_];
+  void prepare_side() {
+    side_.resize(schedule_.ranks);
+    if (collectives_ != nullptr || end_ != nullptr) marks_ = iteration_marks(schedule_);
+    if (end_ != nullptr) {
+      arrived_s_.assign(std::size_t(schedule_.iterations) * schedule_.ranks, kPending);
+      complete_s_ = arrived_s_;
+    }
+    if (collectives_ != nullptr) {
+      unsharded_s_.assign(schedule_.stages(), 0);
+      for (int rank = 0; rank < schedule_.ranks; ++rank) {
+        side_[rank].channel_s = collectives_->gathers_s[rank];
+      }
+    }
+    if (sends_ == Sends::synchronous) {
+      offered_s_.assign(there_s_.size(), kPending);
+      posted_s_ = offered_s_;
+    }
   }
+
+  std::size_t cell_of(const Action& action) const {
+    if (slices_ == 1) return action.stage;
+    return std::size_t(action.stage) * slices_ + action.unit % slices_;
+  }
+
+  const StageTimes& stage_of(const Action& action) const { return stages_[cell_of(action)]; }
 
   ResultId result_of(const Action& action) const {
     return static_cast<ResultId>(action.stage) * units_ + action.unit;
   }
 
-  // What the action lacks, -1 if nothing; moves `start_s` to where the last of its inputs is there.
-  ResultId missing_input(const Action& action, const Stage& stage, double& start_s) const {
+  int iteration_of(const Action& action) const {
+    if (schedule_.iterations == 1) return 0;
+    return action.unit / (schedule_.microbatches * slices_);
+  }
+
+  // What the action lacks, if anything; moves `start_s` to where the last of its inputs is there.
+  ResultId missing_input(const Action& action, const StageTimes& stage, double& start_s) const {
     const ResultId result = result_of(action);
     switch (action.kind) {
       case ActionKind::forward:
@@ -226,7 +146,7 @@ class Evaluation {
           if (arrived_s < 0) return result - units_;
           start_s = std::max(start_s, arrived_s);
         }
-        return -1;
+        return kNothing;
       case ActionKind::backward:
       case ActionKind::backward_input:
         if (there_s_[result] < 0) return result;
@@ -236,34 +156,17 @@ class Evaluation {
           if (arrived_s < 0) return gradient;
           start_s = std::max(start_s, arrived_s);
         }
-        return -1;
+        return kNothing;
       case ActionKind::backward_weight:
-        return there_s_[gradients_ + result] < 0 ? gradients_ + result : -1;
+        return there_s_[gradients_ + result] < 0 ? gradients_ + result : kNothing;
       case ActionKind::recompute:
-        return there_s_[result] < 0 ? result : -1;
+        return there_s_[result] < 0 ? result : kNothing;
       default:
-        return -1;
+        return kNothing;
     }
   }
 
-  static double duration_of(const Action& action, const Stage& stage) {
-    switch (action.kind) {
-      case ActionKind::forward:
-        return stage.forward_s;
-      case ActionKind::backward:
-        return stage.backward_s;
-      case ActionKind::backward_input:
-        return stage.backward_input_s;
-      case ActionKind::backward_weight:
-        return stage.backward_weight_s;
-      case ActionKind::recompute:
-        return stage.recompute_s;
-      default:
-        return 0;
-    }
-  }
-
-  static void allocate(const Action& action, const Stage& stage, RankState& state) {
+  static void allocate(const Action& action, const StageTimes& stage, RankState& state) {
     if (action.kind == ActionKind::forward) {
       state.activation += stage.activation;
     } else if (action.kind == ActionKind::recompute) {
@@ -275,7 +178,7 @@ class Evaluation {
   }
 
   // What the action leaves behind when it ends.
-  void finish(const Action& action, const Stage& stage, int rank, RankState& state) {
+  void finish(const Action& action, const StageTimes& stage, int rank, RankState& state) {
     const ResultId result = result_of(action);
     switch (action.kind) {
       case ActionKind::forward:
@@ -294,7 +197,7 @@ class Evaluation {
         return;
     }
     if (schedule_.iterations > 1) {
-      double& end_s = iteration_end_s_[action.unit / (schedule_.microbatches * slices_)];
+      double& end_s = iteration_end_s_[iteration_of(action)];
       end_s = std::max(end_s, state.now_s);
     }
     if (action.kind == ActionKind::backward_weight) return;
@@ -304,30 +207,44 @@ class Evaluation {
   // Runs the rank's actions until the list ends or one must wait.
   void run_rank(int rank) {
     RankState state = ranks_[rank];
-    state.waits_for = -1;
-    while (state.next != state.last) {
-      const Action& action = *state.next;
-      const Stage& stage = stage_of(action);
-      const double previous_s = state.now_s;
-      double start_s = previous_s;
+    state.waits_for = kNothing;
+    while (true) {
       if constexpr (kSide) {
-        if (blocking_) start_s = std::max(start_s, side_[rank].sent_s);
+        if (end_ != nullptr && !end_iterations(rank, state)) return wait(rank, state, kPartner);
+      }
+      if (state.next == state.last) break;
+      const Action& action = *state.next;
+      if constexpr (kSide) {
+        if (!is_compute(action.kind)) {
+          transfer_weights(action, rank, state);
+          if (spans_ != nullptr) (*spans_)[rank].push_back({state.now_s, state.now_s});
+          ++state.next;
+          continue;
+        }
+      }
+      const StageTimes& stage = stage_of(action);
+      const Action* const second = action.with_next ? state.next + 1 : nullptr;
+      double start_s = state.now_s;
+      if constexpr (kSide) {
+        const ResultId outgoing = wait_for_sends(action, second, rank, state, start_s);
+        if (outgoing != kNothing) return wait(rank, state, outgoing);
       }
       const ResultId missing = missing_input(action, stage, start_s);
-      if (missing >= 0) return wait(rank, state, missing);
-      const Action* const second = action.with_next ? state.next + 1 : nullptr;
-      double duration_s = duration_of(action, stage);
+      if (missing != kNothing) return wait(rank, state, missing);
+      double duration_s = stage.of(action.kind);
       if (second != nullptr) {
-        const Stage& other = stage_of(*second);
+        const StageTimes& other = stage_of(*second);
         const ResultId missing_too = missing_input(*second, other, start_s);
-        if (missing_too >= 0) return wait(rank, state, missing_too);
-        duration_s = overlapped_s(cost_of(action), cost_of(*second), other.backward_s);
+        if (missing_too != kNothing) return wait(rank, state, missing_too);
+        duration_s = pair_s(action, *second, rank);
       }
-      if (state.next == schedule_.actions[rank].data()) state.first_start_s = start_s;
+      if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
+      const double previous_s = state.now_s;
       state.now_s = start_s + duration_s;
       if constexpr (kSide) {
+        side_[rank].outgoing = {kNothing, kNothing};
         if (collectives_ != nullptr) {
-          state.now_s = run_beside(side_[rank], action_map(action), start_s, previous_s);
+          state.now_s = run_beside(action, second, rank, start_s, previous_s);
         }
       }
       state.busy_s += duration_s;
@@ -348,31 +265,126 @@ class Evaluation {
     return costs_[schedule_.model_stage(action.stage) * slices_ + action.unit % slices_];
   }
 
+  double pair_s(const Action& forward, const Action& backward, int rank) const {
+    const StageCost& cost = cost_of(backward);
+    const double within_s = schedule_.explicit_recompute ? 0 : cost.recompute_s;
+    const double seconds = overlapped_s(cost_of(forward), cost, cost.backward_s() + within_s);
+    return beside_.slowdown.empty() ? seconds : beside_.slowdown[rank] * seconds;
+  }
+
   // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
   void deliver(ResultId made, int maker, int consumer, double made_s, double delay_s) {
     double sent_s = made_s;
     if constexpr (kSide) {
+      if (sends_ == Sends::synchronous && consumer >= 0 && consumer != maker) {
+        offered_s_[made] = made_s;
+        auto& outgoing = side_[maker].outgoing;
+        outgoing[outgoing[0] != kNothing] = made;
+        if (posted_s_[made] >= 0) pass(made, consumer, delay_s);
+        return;
+      }
       if (delay_s > 0) {
         sent_s = std::max(sent_s, side_[maker].sent_s);
         side_[maker].sent_s = sent_s + delay_s;
       }
     }
     there_s_[made] = sent_s + delay_s;
-    if (consumer >= 0 && consumer != maker && ranks_[consumer].waits_for == made) {
-      ranks_[consumer].waits_for = -1;
-      ready_.push_back(consumer);
+    if (consumer >= 0 && consumer != maker) wake(consumer, made);
+  }
+
+  void wake(int rank, ResultId result) {
+    if (ranks_[rank].waits_for != result) return;
+    ranks_[rank].waits_for = kNothing;
+    ready_.push_back(rank);
+  }
+
+  // ---- synchronous and blocking messages ----
+
+  void pass(ResultId made, int waiting, double delay_s) {
+    there_s_[made] = std::max(offered_s_[made], posted_s_[made]) + delay_s;
+    wake(waiting, made);
+  }
+
+  // The rank has come to the action that uses the result of `source`.
+  void post(ResultId result, int source, int maker, int rank, const RankState& state,
+            bool gradient) {
+    if (maker < 0 || maker == rank || posted_s_[result] >= 0) return;
+    posted_s_[result] = state.now_s;
+    if (offered_s_[result] < 0) return;
+    const std::size_t cell = std::size_t(source) * slices_ + result % units_ % slices_;
+    pass(result, maker,
+         gradient ? stages_[cell].delay_to_previous_s : stages_[cell].delay_to_next_s);
+  }
+
+  void post_receives(const Action& action, int rank, const RankState& state) {
+    const StageTimes& stage = stage_of(action);
+    const ResultId result = result_of(action);
+    if (action.kind == ActionKind::forward) {
+      post(result - units_, action.stage - 1, stage.previous_rank, rank, state, false);
+    } else if (action.kind == ActionKind::backward || action.kind == ActionKind::backward_input) {
+      post(gradients_ + result + units_, action.stage + 1, stage.next_rank, rank, state, true);
     }
   }
 
-  const ActionMap& action_map(const Action& action) const {
-    const StageMaps& maps = *collectives_->stages[action.stage];
-    const SpecialActions& special = special_[action.stage];
-    return maps.of(action.kind, special.first_forward == &action, special.last_backward == &action);
+  // Moves `start_s` to where the rank's own messages are through, as far as it waits for them; the
+  // message of which that is not known.
+  ResultId wait_for_sends(const Action& action, const Action* second, int rank,
+                          const RankState& state, double& start_s) {
+    if (sends_ == Sends::blocking) start_s = std::max(start_s, side_[rank].sent_s);
+    if (sends_ != Sends::synchronous) return kNothing;
+    post_receives(action, rank, state);
+    if (second != nullptr) post_receives(*second, rank, state);
+    for (const ResultId made : side_[rank].outgoing) {
+      if (made == kNothing) continue;
+      if (there_s_[made] < 0) return made;
+      start_s = std::max(start_s, there_s_[made]);
+    }
+    return kNothing;
+  }
+
+  // ---- collectives ----
+
+  void transfer_weights(const Action& action, int rank, const RankState& state) {
+    if (collectives_ == nullptr || collectives_->unshard_s.empty()) return;
+    double& channel_s = side_[rank].channel_s;
+    if (action.kind == ActionKind::unshard) {
+      channel_s = std::max(channel_s, state.now_s) + collectives_->unshard_s[action.stage];
+      unsharded_s_[action.stage] = channel_s;
+    } else if (action.kind == ActionKind::reduce_grad) {
+      const double seconds = collectives_->reduce_grad_s[action.stage];
+      if (seconds > 0) channel_s = std::max(channel_s, state.now_s) + seconds;
+    }
+  }
+
+  bool is_first(const Action& action, int rank) const {
+    const int at = static_cast<int>(&action - schedule_.actions[rank].data());
+    return marks_[side_[rank].iteration].first_forward[action.stage] == at;
+  }
+
+  bool is_last(const Action& action, int rank) const {
+    const int at = static_cast<int>(&action - schedule_.actions[rank].data());
+    return marks_[iteration_of(action)].last_backward[action.stage] == at;
+  }
+
+  const ActionMap& action_map(const Action& action, const Action* second, int rank) const {
+    if (second != nullptr) {
+      const auto found = collectives_->pairs.find({cell_of(action), cell_of(*second)});
+      CHECK(found != collectives_->pairs.end(), "pair {} {} has no map", to_string(action),
+            to_string(*second));
+      return found->second.maps[is_first(action, rank)][is_last(*second, rank)];
+    }
+    const StageMaps& maps = *collectives_->stages[cell_of(action)];
+    if (action.kind == ActionKind::recompute) return maps.recompute;
+    return maps.of(action.kind, is_first(action, rank), is_last(action, rank));
   }
 
   // The end of an action that could start at `start_s`; the one before it ended at `previous_s`.
-  double run_beside(SideStreams& side, const ActionMap& map, double start_s,
-                    double previous_s) const {
+  double run_beside(const Action& action, const Action* second, int rank, double start_s,
+                    double previous_s) {
+    const ActionMap& map = action_map(action, second, rank);
+    RankStreams& side = side_[rank];
+    start_s = std::max(start_s, unsharded_s_[action.stage]);
+    if (second != nullptr) start_s = std::max(start_s, unsharded_s_[second->stage]);
     const auto reduce = [&] {
       if (side.reduce_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + side.reduce_s;
     };
@@ -392,12 +404,48 @@ class Evaluation {
       const auto& row = map.later_s[out];
       later_s[out] = std::max(
           std::max(row[ActionMap::kBefore] + previous_s, row[ActionMap::kCompute] + start_s),
-          std::max(row[ActionMap::kChannel] + side.channel_s, row[ActionMap::kFixed]));
+          std::max(row[ActionMap::kChannel] + side.channel_s,
+                   row[ActionMap::kFixed] + side.gathers_s));
     }
     side.before_s = later_s[ActionMap::kBefore];
     side.channel_s = later_s[ActionMap::kChannel];
     side.reduce_s = map.reduce_s;
     return later_s[ActionMap::kCompute];
+  }
+
+  // ---- the end of an iteration ----
+
+  // Ends those that are behind the rank's position; false: the partner is not there yet.
+  bool end_iterations(int rank, RankState& state) {
+    RankStreams& side = side_[rank];
+    const auto position = state.next - schedule_.actions[rank].data();
+    while (side.iteration < schedule_.iterations && position > marks_[side.iteration].end[rank]) {
+      const std::size_t row = std::size_t(side.iteration) * schedule_.ranks;
+      double& arrived_s = arrived_s_[row + rank];
+      const int partner = end_->partner[rank];
+      if (arrived_s < 0) {
+        if (side.reduce_s > 0) {
+          side.channel_s = std::max(side.channel_s, state.now_s) + side.reduce_s;
+          side.reduce_s = 0;
+        }
+        if (end_->reductions_s[rank] > 0) {
+          side.channel_s = std::max(side.channel_s, state.now_s) + end_->reductions_s[rank];
+        }
+        arrived_s = std::max(side.channel_s, state.now_s);
+        if (partner != rank) wake(partner, kPartner);
+      }
+      if (arrived_s_[row + partner] < 0) return false;
+      double& complete_s = complete_s_[row + rank];
+      complete_s = std::max(arrived_s, arrived_s_[row + partner]) + end_->partner_s[rank];
+      ++side.iteration;
+      if (schedule_.iterations == 1) return true;  // the norm comes first: see result()
+      state.now_s = complete_s + end_->optimizer_s[rank];
+      side.before_s = side.channel_s = side.gathers_s = state.now_s;
+      if (collectives_ != nullptr) side.channel_s += collectives_->gathers_s[rank];
+      double& end_s = iteration_end_s_[side.iteration - 1];
+      end_s = std::max(end_s, state.now_s);
+    }
+    return true;
   }
 
   void wait(int rank, RankState& state, ResultId result) {
@@ -407,15 +455,22 @@ class Evaluation {
 
   [[noreturn]] void fail_deadlock(int rank) const {
     const RankState& state = ranks_[rank];
-    const bool is_gradient = state.waits_for >= gradients_;
-    const ResultId cell = state.waits_for - (is_gradient ? gradients_ : 0);
-    const auto stage = static_cast<std::int32_t>(cell / units_);
+    std::string what = "the other rank that holds its weights";
+    if (state.waits_for >= 0) {
+      const bool is_gradient = state.waits_for >= gradients_;
+      const ResultId cell = state.waits_for - (is_gradient ? gradients_ : 0);
+      const auto stage = static_cast<std::int32_t>(cell / units_);
+      const bool own = schedule_.rank_of_stage[stage] == rank;
+      what = fmt::format("the {} of stage {}, micro-batch {} {}",
+                         is_gradient ? "input gradient" : "activation", stage, cell % units_,
+                         own && kSide && offered_s_.size() > 0 && offered_s_[state.waits_for] >= 0
+                             ? "to be received"
+                             : fmt::format("from rank {}", schedule_.rank_of_stage[stage]));
+    }
+    const auto position = state.next - schedule_.actions[rank].data();
     throw Error(fmt::format(
-        "schedule '{}' deadlocks: rank {} waits at its action {} ({}) for the {} of stage {}, "
-        "micro-batch {} from rank {}",
-        schedule_.name, rank, state.next - schedule_.actions[rank].data() + 1,
-        to_string(*state.next), is_gradient ? "input gradient" : "activation", stage, cell % units_,
-        schedule_.rank_of_stage[stage]));
+        "schedule '{}' deadlocks: rank {} waits at its action {}{} for {}", schedule_.name, rank,
+        position + 1, state.next == state.last ? "" : " (" + to_string(*state.next) + ")", what));
   }
 
   ScheduleEvaluation result() const {
@@ -423,24 +478,25 @@ class Evaluation {
     for (const RankState& state : ranks_) {
       evaluation.makespan_s = std::max(evaluation.makespan_s, state.now_s);
       evaluation.longest_stage_s =
-          std::max(evaluation.longest_stage_s, state.now_s - state.first_start_s);
+          std::max(evaluation.longest_stage_s, state.now_s - std::max(0.0, state.first_start_s));
       evaluation.busy_s.push_back(state.busy_s);
       evaluation.peak_activation.push_back(state.peak_activation);
     }
     if (schedule_.iterations > 1) {
-      const SteadyWindow window = steady_window(schedule_);
-      const double period_s = (iteration_end_s_[window.last] - iteration_end_s_[window.first]) /
-                              (window.last - window.first);
+      const int reported = reported_iteration(schedule_.iterations);
+      const double period_s = iteration_end_s_[reported] - iteration_end_s_[reported - 1];
       evaluation.makespan_s = evaluation.longest_stage_s = period_s;
       for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
+    } else if (kSide && end_ != nullptr) {
+      evaluation.makespan_s = *std::ranges::max_element(complete_s_) + end_->norm_s +
+                              *std::ranges::max_element(end_->optimizer_s);
     }
     return evaluation;
   }
 
   const Schedule& schedule_;
-  const std::vector<Stage> stages_;
-  const bool blocking_;
   const std::vector<StageCost>& costs_;
+  const std::vector<StageTimes> stages_;
   const ResultId units_;
   const std::int32_t slices_;
   const ResultId gradients_;     // first gradient
@@ -449,20 +505,30 @@ class Evaluation {
   std::vector<double> iteration_end_s_;
   std::vector<int> ready_;
   ScheduleSpans* spans_;
+
+  const SideStreams& beside_;
+  const Sends sends_;
   const CollectivesBeside* collectives_;
-  std::vector<SpecialActions> special_;  // [stage]
-  std::vector<SideStreams> side_;        // [rank]
+  const IterationEnd* end_;
+  std::vector<RankStreams> side_;  // [rank]
+  std::vector<IterationMarks> marks_;
+  std::vector<double> unsharded_s_;  // [stage]
+  std::vector<double> offered_s_;    // [result] made; of synchronous messages
+  std::vector<double> posted_s_;     // [result] asked for; likewise
+  std::vector<double> arrived_s_;    // [iteration * ranks + rank] own gradients reduced
+  std::vector<double> complete_s_;   // likewise, with the partner's
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,
-                 const Boundaries& boundaries) {
+                 const MessageTimes& messages) {
   CHECK(static_cast<int>(stages.size()) == schedule.model_stages() * schedule.slices,
         "{} stage costs for {} stages of {} slices", stages.size(), schedule.model_stages(),
         schedule.slices);
-  CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
-        "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
-  for (const double message_s : boundaries.message_s)
-    CHECK(message_s >= 0, "a message of {} s", message_s);
+  for (const auto* times : {&messages.forward_s, &messages.backward_s}) {
+    CHECK(times->size() == 1 ||
+              static_cast<int>(times->size()) == schedule.stages() * schedule.slices,
+          "{} message times for {} stages", times->size(), schedule.stages());
+  }
 }
 
 }  // namespace
@@ -492,20 +558,51 @@ double ScheduleEvaluation::bubble_idle() const {
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans) {
-  const Boundaries boundaries{std::vector<double>(schedule.ranks, message_s)};
-  check_costs(schedule, stages, boundaries);
-  return Evaluation<false>(schedule, stages, boundaries, spans).run();
+  CHECK(message_s >= 0, "a message of {} s", message_s);
+  const SideStreams beside{.messages = {{{message_s}, {message_s}}}};
+  check_costs(schedule, stages, beside.messages.times);
+  return Evaluation<false>(schedule, stages, beside, spans).run();
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     const SideStreams& beside, std::vector<double>* ends_s) {
+  check_costs(schedule, stages, beside.messages.times);
+  CHECK(ends_s == nullptr || beside.end != nullptr,
+        "an evaluation without ends was asked for them");
+  Evaluation<true> evaluation(schedule, stages, beside, nullptr);
+  ScheduleEvaluation result = evaluation.run();
+  if (ends_s != nullptr) *ends_s = evaluation.ends_s();
+  return result;
+}
+
+Messages messages_of(const Schedule& schedule, const Boundaries& boundaries) {
+  CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
+        "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
+  Messages messages;
+  messages.sends = boundaries.blocking ? Sends::blocking : Sends::asynchronous;
+  const auto message_s = [&](int stage, int other) {
+    if (other < 0 || other >= schedule.stages()) return 0.0;
+    const int from = schedule.rank_of_stage[stage];
+    const int to = schedule.rank_of_stage[other];
+    if (to == (from + 1) % schedule.ranks) return boundaries.message_s[from];
+    if (from == (to + 1) % schedule.ranks) return boundaries.message_s[to];
+    return boundaries.message_s[std::min(from, to)];
+  };
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
+    for (int slice = 0; slice < schedule.slices; ++slice) {
+      messages.times.forward_s.push_back(message_s(stage, stage + 1));
+      messages.times.backward_s.push_back(message_s(stage, stage - 1));
+    }
+  }
+  return messages;
 }
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const Boundaries& boundaries,
-                                     const CollectivesBeside* collectives,
-                                     std::vector<double>* ends_s) {
-  check_costs(schedule, stages, boundaries);
-  Evaluation<true> evaluation(schedule, stages, boundaries, nullptr, collectives);
-  ScheduleEvaluation result = evaluation.run();
-  if (ends_s != nullptr) *ends_s = evaluation.ends_s();
-  return result;
+                                     const CollectivesBeside* collectives) {
+  const SideStreams beside{.messages = messages_of(schedule, boundaries),
+                           .collectives = collectives};
+  return evaluate_schedule(schedule, stages, beside);
 }
 
 }  // namespace windtunnel

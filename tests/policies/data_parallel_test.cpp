@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "policies/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -11,22 +12,17 @@ namespace {
 
 using testing::small_job;
 
-std::vector<int> interleaved(const Layout& layout) {
-  std::vector<int> ranks(layout.stages());
-  for (int s = 0; s < layout.stages(); ++s) ranks[s] = s % layout.pp;
-  return ranks;
-}
-
 struct Built {
   explicit Built(const Job& the_job, double slowdown = 0)
       : job(the_job),
+        schedule(generate_schedule(job.schedule.name, job.layout.pp,
+                                   microbatches(job.layout, job.batch), job.layout.vpp)),
         chunks(chunk_costs(job)),
-        ranks(interleaved(job.layout)),
-        data(job, chunks, ranks, slowdown) {}
+        data(job, schedule, chunks, slowdown) {}
 
   const Job job;
+  const Schedule schedule;
   const std::vector<ChunkCost> chunks;
-  const std::vector<int> ranks;
   const DataParallel data;
 };
 

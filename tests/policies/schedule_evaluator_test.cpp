@@ -188,7 +188,7 @@ TEST(ScheduleEvaluator, MessagesQueue) {
 }
 
 // One rank, F = 2, B = 4 in two pieces, each piece with a reduction of 3 behind it: they end at
-// 4 + 3 and at 7 + 3 in place of 6 + 3.
+// 4 + 3 and at 7 + 3 in place of 6 + 3. Then the norm, 0.5, and the optimizer, 5.
 TEST(ScheduleEvaluator, CollectivesRunBeside) {
   const Schedule schedule = generate_schedule("1f1b", 1, 1, 1);
   constexpr double kNever = ActionMap::kNever;
@@ -200,11 +200,13 @@ TEST(ScheduleEvaluator, CollectivesRunBeside) {
   maps.last_backward.later_s = {
       {{kNever, 2, kNever, kNever}, {kNever, 4, kNever, kNever}, {kNever, 5, 3, kNever}}};
   maps.last_backward.reduce_s = 3;
-  const CollectivesBeside beside{{&maps}, {0}, true};
+  const CollectivesBeside collectives{.stages = {&maps}, .pairs = {}, .gathers_s = {0}};
+  const IterationEnd end{{0}, {0}, {0}, {5}, 0.5};
+  const SideStreams beside{
+      .messages = {{{0}, {0}}}, .collectives = &collectives, .end = &end};
   std::vector<double> ends_s;
-  const auto evaluation =
-      evaluate_schedule(schedule, {{2, 2, 2, 1, 0}}, Boundaries{{0}}, &beside, &ends_s);
-  EXPECT_EQ(evaluation.makespan_s, 6);
+  const auto evaluation = evaluate_schedule(schedule, {{2, 2, 2, 1, 0}}, beside, &ends_s);
+  EXPECT_EQ(evaluation.makespan_s, 10 + 0.5 + 5);
   EXPECT_EQ(ends_s, std::vector<double>{10});
 }
 

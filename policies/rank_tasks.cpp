@@ -1,0 +1,220 @@
+#include "policies/rank_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "models/chunk_cost.hpp"
+#include "models/collective.hpp"
+#include "models/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+CostPart part(Category category, const Parameter& parameter) {
+  return {category, parameter.origin, parameter.value};
+}
+
+}  // namespace
+
+RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
+    : job_(job), rank_(rank), members_(job.layout.tp * job.layout.cp * job.layout.dp) {
+  class_.name = fmt::format("pp {}", rank);
+  class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
+                    {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
+                    {"dp", StreamOrder::in_order},        {"copy", StreamOrder::in_order},
+                    {"store", StreamOrder::in_order}};
+  // Ranks of a pipeline rank are contiguous (Megatron's order tp-cp-dp-pp).
+  class_.members.resize(members_);
+  for (int m = 0; m < members_; ++m) class_.members[m] = rank * members_ + m;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    replica_slots_[a] = add_groups(std::move(groups.replicas[a]));
+  }
+  partner_slot_ = add_groups(std::move(groups.partner));
+  world_slot_ = add_groups(std::move(groups.world));
+}
+
+// The number of the slot; -1 without groups.
+int RankTasks::add_groups(std::optional<GroupSlot> slot) {
+  if (!slot) return -1;
+  class_.groups.push_back(std::move(slot->instance_of_member));
+  groups_.push_back({slot->shape, std::move(slot->first_gpus)});
+  return static_cast<int>(class_.groups.size()) - 1;
+}
+
+int RankTasks::peer_slot(int pp) {
+  const auto known = std::ranges::find(peers_, pp, &Peer::rank);
+  if (known != peers_.end()) return static_cast<int>(known - peers_.begin());
+  std::vector<RankId> peers(members_);
+  for (int m = 0; m < members_; ++m) peers[m] = pp * members_ + m;
+  class_.peers.push_back(std::move(peers));
+  peers_.push_back({pp, message_way(job_.layout, job_.cluster, rank_, pp)});
+  return static_cast<int>(peers_.size()) - 1;
+}
+
+TaskIndex RankTasks::append(Task task) {
+  task.iteration = static_cast<std::int16_t>(iteration_);
+  class_.tasks.push_back(std::move(task));
+  return static_cast<TaskIndex>(class_.tasks.size()) - 1;
+}
+
+TaskIndex RankTasks::receive(const Message& message, std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::recv;
+  task.name = "recv " + message.name;
+  task.stream = kRecv;
+  task.stage = message.stage;
+  task.microbatch = message.unit;
+  task.category = Category::pp;
+  task.peer_slot = static_cast<std::int16_t>(peer_slot(message.peer));
+  task.tag = message.tag;
+  task.after = std::move(after);
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stream,
+                          std::vector<TaskIndex> after) {
+  const Calibration& calibration = job_.calibration;
+  const int slot = peer_slot(message.peer);
+  const auto [in_node, hops] = peers_[slot].way;
+  const Parameter& efficiency =
+      in_node ? calibration.nvlink_efficiency : calibration.nic_efficiency;
+  Task task;
+  task.kind = TaskKind::send;
+  task.name = "send " + message.name;
+  task.stream = stream;
+  task.stage = message.stage;
+  task.microbatch = message.unit;
+  task.after = std::move(after);
+  task.synchronous = job_.software.sends == Sends::synchronous;
+  task.cost = {
+      part(Category::pp, calibration.p2p_launch_s),
+      part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
+  if (!in_node) {
+    const Parameter& hop = job_.cluster.fabric.hop_latency_s;
+    task.cost.push_back({Category::pp, hop.origin, hop.value * hops});
+  }
+  task.category = Category::pp;
+  task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
+                                                   : job_.cluster.node.nic_Bps.origin);
+  task.peer_slot = static_cast<std::int16_t>(slot);
+  task.tag = message.tag;
+  task.bytes = bytes / efficiency.value;
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
+                               const std::string& where, int stage, TaskIndex after) {
+  TaskIndex last = -1;
+  for (const Transfer& transfer : transfers) {
+    const bool experts =
+        transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
+    last = collective(fmt::format("{} {}{}", verb, experts ? "experts " : "", where),
+                      replica_slots_[static_cast<int>(transfer.axis)], transfer.kind,
+                      transfer.bytes, after >= 0 ? std::vector{after} : std::vector<TaskIndex>{});
+    class_.tasks[last].stage = stage;
+  }
+  return last;
+}
+
+TaskIndex RankTasks::reduce_with_partner(std::string name, double bytes,
+                                         std::vector<TaskIndex> after) {
+  return collective(std::move(name), partner_slot_, CollectiveKind::all_reduce, bytes,
+                    std::move(after));
+}
+
+TaskIndex RankTasks::norm(std::vector<TaskIndex> after) {
+  return collective("gradient norm", world_slot_, CollectiveKind::all_reduce, 8, std::move(after));
+}
+
+TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind, double bytes,
+                                std::vector<TaskIndex> after) {
+  GroupUse& group = groups_[slot];
+  Task task;
+  task.kind = TaskKind::collective;
+  task.name = std::move(name);
+  task.stream = kReduce;
+  task.after = std::move(after);
+  task.category = Category::dp;
+  task.group_slot = static_cast<std::int16_t>(slot);
+  task.sequence = group.next_sequence++;
+  task.collective = kind;
+  task.bytes = bytes;
+  const Fidelity fidelity = job_.communication.fidelity;
+  const CollectiveCost closed = collective_cost(kind, CollectiveAlgorithm::automatic, group.shape,
+                                                bytes, job_.cluster, job_.calibration);
+  task.origin = closed.origin;
+  // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
+  // few bytes of the world-wide norm are all latency.
+  const bool idle = group.shape.nodes == 1 || slot == world_slot_;
+  if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
+    task.cost = {{Category::dp, closed.origin, closed.seconds}};
+  } else {
+    task.as_flows = true;
+    const double latency_s = collective_flows(kind, task.algorithm, group.first_gpus, bytes,
+                                              job_.cluster, job_.calibration)
+                                 .latency_s;
+    task.cost = {{Category::dp, closed.origin, latency_s}};
+  }
+  return last_collective_ = append(std::move(task));
+}
+
+// `amount` over a resource, and the host memory traffic of `bytes` at the pace that the resource
+// allows when nobody else uses it. Two flows, because each has an efficiency of its own.
+std::vector<Flow> RankTasks::paced_by(Resource resource, double amount, double capacity,
+                                      double bytes) const {
+  Flow through;
+  through.amount = amount;
+  through.demands = {{resource, 1}};
+  Flow host;
+  host.amount = bytes / job_.calibration.host_memory_efficiency.value;
+  host.max_rate = capacity * host.amount / amount;
+  host.demands = {{Resource::host_memory, 1}};
+  return {through, host};
+}
+
+RankTasks::Snapshot RankTasks::snapshot(const SnapshotTier& tier, double bytes) {
+  const NodeSpec& node = job_.cluster.node;
+  const Calibration& calibration = job_.calibration;
+  Task copy;
+  copy.kind = TaskKind::copy;
+  copy.name = "copy to host";
+  copy.stream = kCopy;
+  copy.category = Category::snapshot;
+  copy.bytes = bytes;
+  copy.flows = paced_by(Resource::pcie_out, bytes / calibration.pcie_efficiency.value,
+                        node.pcie_Bps.value, bytes);
+  copy.origin = weakest(node.pcie_Bps.origin, calibration.pcie_efficiency.origin);
+  Snapshot snapshot;
+  snapshot.copy = snapshot.last = append(std::move(copy));
+  if (tier.place == SnapshotPlace::storage) {
+    Task store;
+    store.kind = TaskKind::store;
+    store.name = "write to storage";
+    store.stream = kStore;
+    store.category = Category::snapshot;
+    store.bytes = bytes;
+    store.after = {snapshot.copy};
+    store.cost = {part(Category::snapshot, job_.cluster.storage.latency_s)};
+    store.flows = paced_by(Resource::storage_write, bytes / calibration.storage_efficiency.value,
+                           node.storage_nic_Bps.value, bytes);
+    store.origin =
+        weakest(job_.cluster.storage.write_Bps.origin, calibration.storage_efficiency.origin);
+    snapshot.last = append(std::move(store));
+  }
+  return snapshot;
+}
+
+TaskIndex RankTasks::optimizer(double parameters, std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::compute;
+  task.name = "optimizer";
+  task.stream = kCompute;
+  task.category = Category::optimizer;
+  task.cost = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration);
+  task.after = std::move(after);
+  return append(std::move(task));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,107 @@
+// The task list of one pipeline rank while it is written: its streams, peers and groups, and the
+// tasks that look alike whatever the schedule: messages, collectives, snapshots, the optimizer.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/job.hpp"
+#include "models/plan.hpp"
+#include "models/snapshot.hpp"
+#include "policies/data_parallel.hpp"
+#include "policies/replica_groups.hpp"
+
+namespace windtunnel {
+
+// A communicator of the rank's members: which instance each is in, and what they have in common.
+struct GroupSlot {
+  std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
+  GroupShape shape;
+  std::vector<std::int32_t> first_gpus;  // of the first member's group
+};
+
+struct PipelineRankGroups {
+  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
+  std::optional<GroupSlot> partner;                             // GradientPartner
+  std::optional<GroupSlot> world;
+};
+
+enum StreamIndex : std::int16_t { kCompute, kSend, kSendBack, kRecv, kReduce, kCopy, kStore };
+
+// One message of a pipeline.
+struct Message {
+  std::string name;  // "F2.5": what is sent
+  int stage = 0;     // of the task
+  int unit = 0;
+  int peer = 0;  // pipeline rank
+  std::int64_t tag = 0;
+};
+
+class RankTasks {
+ public:
+  RankTasks(const Job& job, int rank, PipelineRankGroups groups);
+
+  void set_iteration(int iteration) { iteration_ = iteration; }
+  TaskIndex append(Task task);
+
+  // Of the last message, -1 without.
+  TaskIndex receive(const Message& message, std::vector<TaskIndex> after);
+  TaskIndex send(const Message& message, double bytes, StreamIndex stream,
+                 std::vector<TaskIndex> after);
+
+  // One after the other, each when `after` (-1: nothing) is through; the last of them, -1 if there
+  // is none. "reduce experts 3/0": verb and where.
+  TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
+                      const std::string& where, int stage, TaskIndex after);
+  bool has_partner() const { return partner_slot_ >= 0; }
+  bool has_world() const { return world_slot_ >= 0; }
+  TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
+  // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
+  TaskIndex norm(std::vector<TaskIndex> after);
+  // The last collective in the stream, -1 if there is none.
+  TaskIndex last_collective() const { return last_collective_; }
+  void forget_collectives() { last_collective_ = -1; }
+
+  TaskIndex optimizer(double parameters, std::vector<TaskIndex> after);
+
+  struct Snapshot {
+    TaskIndex copy = -1;  // the optimizer changes what it reads
+    TaskIndex last = -1;
+  };
+  Snapshot snapshot(const SnapshotTier& tier, double bytes);
+
+  RankClass take() { return std::move(class_); }
+
+ private:
+  struct GroupUse {
+    GroupShape shape;
+    std::vector<std::int32_t> first_gpus;
+    int next_sequence = 0;
+  };
+  struct Peer {
+    int rank = 0;
+    MessageWay way;
+  };
+
+  int add_groups(std::optional<GroupSlot> slot);
+  int peer_slot(int pp);
+  TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
+                       std::vector<TaskIndex> after);
+  std::vector<Flow> paced_by(Resource resource, double amount, double capacity, double bytes) const;
+
+  const Job& job_;
+  const int rank_;
+  const int members_;
+  RankClass class_;
+  int iteration_ = 0;
+  std::vector<Peer> peers_;       // by slot
+  std::vector<GroupUse> groups_;  // by slot
+  std::array<int, kReplicaAxes> replica_slots_{};
+  int partner_slot_ = -1;
+  int world_slot_ = -1;
+  TaskIndex last_collective_ = -1;
+};
+
+}  // namespace windtunnel
