@@ -81,8 +81,9 @@ Half mlp_half(const TransformerSpec& model, Block block) {
 
 class BlockCoster {
  public:
-  explicit BlockCoster(const Job& job)
+  BlockCoster(const Job& job, const SequenceSlice& slice)
       : job_(job),
+        slice_(slice),
         model_(job.model),
         cluster_(job.cluster),
         layout_(job.layout),
@@ -90,7 +91,7 @@ class BlockCoster {
     tp_shape_ = tensor_group_shape(layout_, cluster_);
     cp_shape_ = context_ring_shape(layout_, cluster_);
     if (model_.moe_layers() > 0) ep_shape_ = expert_group_shape(layout_, cluster_);
-    rows_ = static_cast<double>(job.batch.micro) * job.batch.sequence / layout_.cp;
+    rows_ = slice.share() * static_cast<double>(job.batch.micro) * job.batch.sequence / layout_.cp;
     launch_s_ = calibration_.host_launch_s.value;
     if (job.software.shared_cores && layout_.tp > 1 && layout_.pp > 1 && cluster_.nodes > 1) {
       launch_s_ *= 1 + calibration_.host_contention.value * layout_.tp;
@@ -106,7 +107,7 @@ class BlockCoster {
     }
     add_ring(ops, cost);
     if (block == Block::moe_layer) add_dispatch(ops, cost);
-    const std::vector<Op> recomputed = recomputed_ops(job_, block);
+    const std::vector<Op> recomputed = recomputed_ops(job_, block, slice_);
     for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
       cost.hardware_flops += convention_flops(op);
@@ -208,8 +209,9 @@ class BlockCoster {
   }
 
   PassOps ops_of(Block block) const {
-    return {block_ops(job_, block, Pass::forward), block_ops(job_, block, Pass::backward_input),
-            block_ops(job_, block, Pass::backward_weight)};
+    return {block_ops(job_, block, Pass::forward, slice_),
+            block_ops(job_, block, Pass::backward_input, slice_),
+            block_ops(job_, block, Pass::backward_weight, slice_)};
   }
 
   OpCost cost_of(const Op& op) const {
@@ -298,7 +300,9 @@ class BlockCoster {
     if (layout_.cp == 1) return;
     const double width = model_.latent.kv_rank > 0 ? model_.q_width() + model_.context_width()
                                                    : 2.0 * model_.kv_width();
-    const double bytes = activation_bytes(layout_.cp * width / layout_.tp);
+    // Of the keys up to the slice's end.
+    const double bytes =
+        activation_bytes(layout_.cp * width / layout_.tp) * slice_.end / slice_.share();
     const auto add_exposed = [&](const std::vector<Op>& pass, double times,
                                  std::vector<CostPart>& parts) {
       double attention_s = 0;
@@ -359,6 +363,7 @@ class BlockCoster {
   }
 
   const Job& job_;
+  const SequenceSlice slice_;
   const TransformerSpec& model_;
   const Cluster& cluster_;
   const Layout& layout_;
@@ -385,25 +390,55 @@ struct LayerKind {
   LayerActivations activations;
 };
 
-void add_layers(ChunkCost& chunk, const LayerKind& kind, int count) {
+std::vector<LayerKind> layer_kinds(const Job& job, const SequenceSlice& slice) {
+  const BlockCoster coster(job, slice);
+  const int moe_layers = job.model.moe_layers();
+  std::vector<LayerKind> kinds;
+  for (const Block block : {Block::layer, Block::moe_layer}) {
+    const int count = block == Block::layer ? job.model.layers - moe_layers : moe_layers;
+    if (count == 0) continue;
+    kinds.push_back({block, coster.layer(block), layer_activations(job, block, slice)});
+  }
+  return kinds;
+}
+
+void add_layers(ChunkCost& chunk, const LayerKind& kind, int count, bool recomputes_ahead) {
   if (count == 0) return;
+  const LayerActivations& bytes = kind.activations;
   add_block(chunk, kind.cost, count);
-  chunk.activation_bytes += count * kind.activations.kept;
-  chunk.weight_activation_bytes += count * kind.activations.for_weights;
-  chunk.transient_bytes = std::max(chunk.transient_bytes, kind.activations.transient);
+  chunk.activation_bytes += count * bytes.kept;
+  chunk.recomputed_bytes += count * bytes.recomputed;
+  chunk.weight_activation_bytes += count * bytes.for_weights;
+  chunk.transient_bytes =
+      std::max(chunk.transient_bytes, bytes.transient - (recomputes_ahead ? bytes.recomputed : 0));
+}
+
+// Layers of one kind, of which a share recomputes.
+struct SharedKind {
+  LayerKind recomputing;
+  LayerKind keeping;  // the same where nothing is recomputed
+};
+
+std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
+  const std::vector<LayerKind> recomputing = layer_kinds(job, unit.slice);
+  std::vector<LayerKind> keeping = recomputing;
+  if (!unit.recompute_shares.empty() && job.recompute != Recompute::none) {
+    Job without = job;
+    without.recompute = Recompute::none;
+    keeping = layer_kinds(without, unit.slice);
+  }
+  std::vector<SharedKind> kinds;
+  for (std::size_t i = 0; i < recomputing.size(); ++i)
+    kinds.push_back({recomputing[i], keeping[i]});
+  return kinds;
 }
 
 }  // namespace
 
-std::vector<ChunkCost> chunk_costs(const Job& job) {
+std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const TransformerSpec& model = job.model;
-  const BlockCoster coster(job);
-  std::vector<LayerKind> kinds;
-  for (const Block block : {Block::layer, Block::moe_layer}) {
-    const int count =
-        block == Block::layer ? model.layers - model.moe_layers() : model.moe_layers();
-    if (count > 0) kinds.push_back({block, coster.layer(block), layer_activations(job, block)});
-  }
+  const BlockCoster coster(job, unit.slice);
+  const std::vector<SharedKind> kinds = shared_kinds(job, unit);
   const std::vector<int> layers = layers_per_stage(model, job.layout);
   const std::vector<double> parameters = stage_parameters(model, job.layout);
   const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
@@ -412,19 +447,27 @@ std::vector<ChunkCost> chunk_costs(const Job& job) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
     const int moe = moe_layers[stage];
-    for (const LayerKind& kind : kinds) {
-      add_layers(chunk, kind, kind.block == Block::moe_layer ? moe : layers[stage] - moe);
+    const double share = unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
+    for (const SharedKind& kind : kinds) {
+      const int count = kind.keeping.block == Block::moe_layer ? moe : layers[stage] - moe;
+      const int recomputing = static_cast<int>(std::lround(share * count));
+      add_layers(chunk, kind.recomputing, recomputing, unit.recomputes_ahead);
+      add_layers(chunk, kind.keeping, count - recomputing, unit.recomputes_ahead);
     }
     chunk.parameters = parameters[stage];
     chunk.expert_parameters = moe * local_experts * model.expert_parameters();
-    chunk.boundary_bytes = boundary_bytes(job);
+    chunk.boundary_bytes = unit.slice.share() * boundary_bytes(job);
   }
   add_block(chunks.front(), coster.embedding(), 1);
   add_block(chunks.back(), coster.head(), 1);
-  const LayerActivations head = head_activations(job);
+  const LayerActivations head = head_activations(job, unit.slice);
   chunks.back().activation_bytes += head.kept;
   chunks.back().weight_activation_bytes += head.for_weights;
   chunks.back().transient_bytes = std::max(chunks.back().transient_bytes, head.transient);
+  const double pending = pending_gradient_bytes(job, unit.slice);
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    chunks[stage].transient_bytes += layers[stage] * pending;
+  }
   return chunks;
 }
 

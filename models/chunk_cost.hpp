@@ -1,4 +1,5 @@
-// What one model chunk (one stage of the pipeline) costs one GPU per micro-batch: its kernels
+// What one model chunk (one stage of the pipeline) costs one GPU per micro-batch, or per slice of
+// its sequence: its kernels
 // (op_cost.hpp) and the tensor- and context-parallel communication between them, as Megatron-LM
 // runs it (Korthikanti et al. 2022, arXiv 2205.05198, figure 5).
 //
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "models/job.hpp"
+#include "models/op.hpp"
 #include "models/task_cost.hpp"
 
 namespace windtunnel {
@@ -53,9 +55,18 @@ struct ChunkCost {
   double hardware_flops = 0;
 };
 
+// What a stage does at once, where that is not a whole micro-batch with recomputation as the job
+// has it.
+struct ChunkUnit {
+  SequenceSlice slice;
+  std::vector<double> recompute_shares;  // [stage] of its layers that recompute; empty: all of them
+  // In an action of its own: what it brings is not transient but recomputed_bytes.
+  bool recomputes_ahead = false;
+};
+
 // Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.
 // Throws Error as layers_per_stage() and peak_flops() do.
-std::vector<ChunkCost> chunk_costs(const Job& job);
+std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit = {});
 
 // The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
 std::vector<CostPart> optimizer_cost(double parameters, const GpuSpec& gpu,

@@ -48,12 +48,18 @@ struct LayerActivations {
   double kept = 0;
   double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
   double transient = 0;    // while the layer runs: gathered input, gradients, recomputed tensors
+  double recomputed = 0;   // the latter alone
 };
-LayerActivations layer_activations(const Job& job, Block block = Block::layer);
+// Of a slice; the keys and values of a layer that is recomputed stay for the slices behind it.
+LayerActivations layer_activations(const Job& job, Block block = Block::layer,
+                                   const SequenceSlice& slice = {});
+
+// Gradients of one layer's keys and values that a slice's backward leaves to the slices before it.
+double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 
 // The same of the loss head: final norm, its output, fp32 softmax; transient: the other copies of
 // the logits (Software::logit_bytes).
-LayerActivations head_activations(const Job& job);
+LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
 // One activation between stages; 1/tp of it per GPU under sequence parallelism.
 double boundary_bytes(const Job& job);

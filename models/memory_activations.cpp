@@ -9,9 +9,10 @@ struct Rows {
   double divided = 0;
 };
 
-Rows rows_of(const Job& job) {
+Rows rows_of(const Job& job, const SequenceSlice& slice) {
   Rows rows;
-  rows.full = static_cast<double>(job.batch.micro) * job.batch.sequence / job.layout.cp;
+  rows.full =
+      slice.share() * static_cast<double>(job.batch.micro) * job.batch.sequence / job.layout.cp;
   rows.divided = job.layout.sequence_parallel ? rows.full / job.layout.tp : rows.full;
   return rows;
 }
@@ -34,19 +35,26 @@ double kept_input_bytes(const Job& job) {
 
 // What attention keeps beside its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-double score_bytes(const Job& job) {
+double score_bytes(const Job& job, const SequenceSlice& slice) {
   const double e = bytes_of(job.precision);
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
-  const double rows = rows_of(job).full;
+  const double rows = rows_of(job, slice).full;
   if (job.model.attention == AttentionKernel::flash) return 4 * heads * rows;
-  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * job.batch.sequence;
+  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * slice.end * job.batch.sequence;
+}
+
+// Of keys and values as attention reads them.
+double key_value_bytes(const Job& job, double rows) {
+  const TransformerSpec& model = job.model;
+  const double width =
+      model.latent.kv_rank > 0 ? model.q_width() + model.context_width() : 2.0 * model.kv_width();
+  return bytes_of(job.precision) * rows * width / job.layout.tp;
 }
 
 // Queries, keys and values; under latent attention also the compressed ones, before and after
 // their norms, which are not divided by tp.
-double qkv_bytes(const Job& job) {
+double qkv_bytes(const Job& job, const Rows& rows) {
   const TransformerSpec& model = job.model;
-  const Rows rows = rows_of(job);
   const double e = bytes_of(job.precision);
   const double tp = job.layout.tp;
   if (model.latent.kv_rank == 0) {
@@ -87,9 +95,8 @@ struct Experts {
   double router = 0;
 };
 
-Experts expert_bytes(const Job& job) {
+Experts expert_bytes(const Job& job, const Rows& rows) {
   const MixtureOfExperts& moe = job.model.moe;
-  const Rows rows = rows_of(job);
   // Experts are not divided by tp: the ranks of a tp group share the tokens.
   const double own = rows.full / job.layout.tp;
   const double sent = own * moe.per_token * moe.imbalance;
@@ -107,21 +114,21 @@ Experts expert_bytes(const Job& job) {
 
 }  // namespace
 
-LayerActivations layer_activations(const Job& job, Block block) {
+LayerActivations layer_activations(const Job& job, Block block, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
   const double e = bytes_of(job.precision);
-  const Rows rows = rows_of(job);
+  const Rows rows = rows_of(job, slice);
   const double h = model.hidden;
   const double input = e * rows.divided * h;  // of the layer; each norm's output is as large
   const double norm_output = kept_input_bytes(job) * rows.divided * h;
   const double masks = model.dropout ? 2 * rows.divided * h : 0;
-  const double qkv = qkv_bytes(job);
+  const double qkv = qkv_bytes(job, rows);
   const double context = e * rows.full * model.context_width() / layout.tp;
-  const double scores = score_bytes(job);
+  const double scores = score_bytes(job, slice);
   const bool fused = model.attention == AttentionKernel::flash;
   const bool moe = block == Block::moe_layer;
-  const Experts experts = moe ? expert_bytes(job) : Experts{};
+  const Experts experts = moe ? expert_bytes(job, rows) : Experts{};
   const Mlp mlp =
       moe ? experts.mlp
           : mlp_bytes(job, rows.full, model.ffn_hidden / static_cast<double>(layout.tp));
@@ -157,18 +164,23 @@ LayerActivations layer_activations(const Job& job, Block block) {
       bytes.transient += dropped;
       break;
     case Recompute::full:
-      bytes.kept = input;
+      bytes.kept = input + (slice.share() < 1 ? key_value_bytes(job, rows.full) : 0);
       bytes.transient += everything;
       break;
   }
+  bytes.recomputed = everything - bytes.kept;
   return bytes;
 }
 
-LayerActivations head_activations(const Job& job) {
+double pending_gradient_bytes(const Job& job, const SequenceSlice& slice) {
+  return key_value_bytes(job, rows_of(job, {0, slice.begin}).full);
+}
+
+LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
   const double e = bytes_of(job.precision);
-  const Rows rows = rows_of(job);
+  const Rows rows = rows_of(job, slice);
   const double logits = rows.full * padded_vocabulary(model.vocabulary, layout.tp) / layout.tp;
   // The softmax is kept in fp32; what is left of the copies lives while the loss is computed. One
   // kernel for the loss writes the gradient over the logits.
@@ -182,7 +194,7 @@ LayerActivations head_activations(const Job& job) {
 }
 
 double boundary_bytes(const Job& job) {
-  return bytes_of(job.precision) * rows_of(job).divided * job.model.hidden;
+  return bytes_of(job.precision) * rows_of(job, {}).divided * job.model.hidden;
 }
 
 }  // namespace windtunnel

@@ -81,8 +81,8 @@ std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
 
 }  // namespace
 
-std::vector<Op> block_ops(const Job& job, Block block, Pass pass) {
-  const Shard s = shard_of(job);
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice) {
+  const Shard s = shard_of(job, slice);
   switch (block) {
     case Block::embedding:
       return embedding_ops(job.model, pass, s);
@@ -95,10 +95,10 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass) {
   return layer_ops(job, block, pass, s);
 }
 
-std::vector<Op> recomputed_ops(const Job& job, Block block) {
+std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   if (job.recompute == Recompute::none) return {};
-  const Shard s = shard_of(job);
-  if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward);
+  const Shard s = shard_of(job, slice);
+  if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward, slice);
   std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
   if (job.model.attention == AttentionKernel::unfused) {
     append_unfused_forward(job.model, s, ops);

@@ -1,9 +1,10 @@
-// The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch, as
-// Megatron-Core and Transformer Engine launch them: column-parallel QKV and up projections,
-// row-parallel output and down projections (Shoeybi et al. 2019, arXiv 1909.08053), norms and
-// residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al. 2022, arXiv
-// 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross entropy. Latent
-// attention: op_attention.cpp; experts: op_mlp.cpp; scaled precisions: op_parts.hpp.
+// The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch or a
+// slice of it, as Megatron-Core and Transformer Engine launch them: column-parallel QKV and up
+// projections, row-parallel output and down projections (Shoeybi et al. 2019, arXiv 1909.08053),
+// norms and residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al.
+// 2022, arXiv 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross
+// entropy. Latent attention: op_attention.cpp; experts: op_mlp.cpp; scaled precisions:
+// op_parts.hpp.
 #pragma once
 
 #include <optional>
@@ -44,11 +45,19 @@ enum class Pass { forward, backward_input, backward_weight };
 // What stands at a place of the model.
 enum class Block { layer, moe_layer, embedding, head };
 
-std::vector<Op> block_ops(const Job& job, Block block, Pass pass);
+// The part of every sequence between two shares of its length: what a unit of a schedule with
+// slices holds. Attention sees the keys up to its end (unfused: the square up to there).
+struct SequenceSlice {
+  double begin = 0;
+  double end = 1;
+  double share() const { return end - begin; }
+};
+
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
 
 // The forward ops of a layer that recomputation repeats in the backward pass. selective: norm
 // outputs, the activation product and, where attention is not fused, the scores; full: all.
-std::vector<Op> recomputed_ops(const Job& job, Block block);
+std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice = {});
 
 // Of one element of a tensor as a linear layer's GEMM reads it, its share of a scale included:
 // what tp gathers, because Transformer Engine quantises first.

@@ -33,9 +33,9 @@ Op flash_op(const Shard& s, bool backward) {
   // Forward: scores and context. Backward: the scores again, gradients of the values, of the
   // scores, of queries and of keys.
   const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
-  op.flops = 2 * s.heads * s.queries * s.keys * widths / 2;
+  op.flops = 2 * s.heads * s.queries * s.attended * widths;
   // Forward reads q, k, v and writes o; backward reads these and do, writes dq, dk, dv.
-  const double key_tokens = s.tokens * s.cp;
+  const double key_tokens = s.tokens * s.keys / s.queries;
   const double bytes = s.e * (s.tokens * (s.q + s.context) + key_tokens * (s.k + s.v));
   op.bytes = backward ? 2 * bytes : bytes;
   return op;

@@ -57,7 +57,7 @@ double gemm_bytes_of(Precision precision) {
   return format_of(precision).bytes;
 }
 
-Shard shard_of(const Job& job) {
+Shard shard_of(const Job& job, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
   const Batch& batch = job.batch;
@@ -70,10 +70,12 @@ Shard shard_of(const Job& job) {
   s.quantise = format.quantise;
   s.casts_inside = job.precision == Precision::fp8;
   s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
+  s.steps_share *= slice.share();
   s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
   s.cp = layout.cp;
-  s.queries = static_cast<double>(batch.sequence) / layout.cp;
-  s.keys = batch.sequence;
+  s.queries = slice.share() * batch.sequence / layout.cp;
+  s.keys = slice.end * batch.sequence;
+  s.attended = (slice.begin + slice.end) / 2 * batch.sequence;
   s.tokens = batch.micro * s.queries;
   s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
   s.hidden = model.hidden;

@@ -27,7 +27,7 @@ struct Shard {
   double operand;      // bytes of an element that a linear layer's GEMM reads, scales included
   double quantise;     // HBM bytes per element to make it so; 0 without scaling
   bool casts_inside;   // norms and activations write quantised tensors themselves
-  double steps_share;  // of what happens once per step: 1 / micro-batches
+  double steps_share;  // of what happens once per step: 1 / micro-batches, divided over slices
   double gradient;     // bytes of a weight gradient read and written (fp32 accumulation)
   double tokens;       // rows of the GEMMs: after cp, before sequence parallelism
   double norm_tokens;  // rows of norms and residuals: divided by tp under sequence parallelism
@@ -38,14 +38,15 @@ struct Shard {
   double vocabulary;   // divided by tp
   double heads;        // batch x local heads
   double query_dim, value_dim;  // of one head; a key is as wide as a query
-  double queries, keys;         // per sequence: this GPU's, all
+  double queries, keys;         // per sequence: this GPU's, all that its slice sees
+  double attended;              // keys that a query sees under the causal mask, on average
   double cp;
   // Experts: rows that this GPU sends (expert tensor parallelism 1: tp scatters the tokens), rows
   // that its experts get on the busiest rank, and how many experts lie here.
   double routed, expert_rows, local_experts;
 };
 
-Shard shard_of(const Job& job);
+Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 
 Op memory_op(std::string_view name, double bytes);
 Op norm_op(std::string_view name, Pass pass, const Shard& s);

@@ -1,4 +1,15 @@
-// What one unit of a schedule costs: a micro-batch, or a slice of its sequence.
+// What one unit of a schedule costs: a micro-batch, or a slice of its sequence; and how much of it
+// each stage recomputes.
+//
+// A slice cuts the rows of every GEMM (small ones run less efficiently) and of every activation;
+// its causal attention sees the keys of the slices before it, so later slices do more. Summed over
+// the slices, fused attention does what it does over a whole sequence; unfused attention skips the
+// blocks above the diagonal.
+//
+// Stage-aware recomputation (Merak: Lai et al. 2023, arXiv 2206.04959): under 1F1B later stages
+// hold fewer micro-batches, so that at equal memory they recompute less. With r_0 the share of its
+// layers that stage 0 recomputes (ScheduleChoice::recompute_share), the stages of rank k of p do
+// 1 - (1 - r_0) (p - 1) / (p - 1 - k) of theirs, but at least none; those of the last rank none.
 #pragma once
 
 #include <vector>
@@ -9,9 +20,14 @@
 
 namespace windtunnel {
 
-// [stage of the model * slices + slice]. Stages that the schedule never recomputes, though it
-// recomputes others, keep all activations. `chunks` is chunk_costs(job).
+// [stage of the model * slices + slice]; `parameters` are the stage's in each. Stages that an
+// explicitly recomputing schedule never recomputes keep all activations and have nothing to
+// recompute; of the others recomputed_bytes is what an action R brings, which is then not part of
+// transient_bytes. `chunks` is chunk_costs(job).
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
+
+// Rank k of `ranks`, see above.
+double recompute_share(double first_share, int rank, int ranks);
 
 }  // namespace windtunnel

@@ -25,6 +25,7 @@ double work_s(const StageCost& cost) {
 // first, on the slowest stage. Empty: equal shares.
 std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int slices) {
   if (slices == 1 || costs.empty()) return {};
+  CHECK(costs.size() % slices == 0, "{} costs of stages in {} slices", costs.size(), slices);
   double total_s = 0;
   double square_s = 0;  // b
   for (auto stage = costs.begin(); stage != costs.end(); stage += slices) {
