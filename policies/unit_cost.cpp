@@ -61,7 +61,10 @@ std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
     unit.slice.end = last ? 1 : unit.slice.begin + share;
     const std::vector<ChunkCost> of_slice = chunk_costs(job, unit);
     for (std::size_t stage = 0; stage < stages; ++stage) {
-      costs[stage * slices + slice] = of_slice[stage];
+      ChunkCost& cost = costs[stage * slices + slice];
+      cost = of_slice[stage];
+      cost.parameters = chunks[stage].parameters;
+      cost.expert_parameters = chunks[stage].expert_parameters;
     }
     unit.slice.begin = unit.slice.end;
   }

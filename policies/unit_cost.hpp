@@ -20,10 +20,10 @@
 
 namespace windtunnel {
 
-// [stage of the model * slices + slice]; `parameters` are the stage's in each. Stages that an
-// explicitly recomputing schedule never recomputes keep all activations and have nothing to
-// recompute; of the others recomputed_bytes is what an action R brings, which is then not part of
-// transient_bytes. `chunks` is chunk_costs(job).
+// [stage of the model * slices + slice]; each slice has all parameters of the stage in `chunks`,
+// which is chunk_costs(job). Stages that an explicitly recomputing schedule never recomputes keep
+// all activations and have nothing to recompute; of the others recomputed_bytes is what an action R
+// brings, which is then not part of transient_bytes.
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
