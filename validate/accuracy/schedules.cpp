@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -29,11 +30,45 @@ struct PipelineCase {
   double backward_input_s = 0;
   double backward_weight_s = 0;
   double message_s = 0;
+  double weight_share = 0.5;  // M_W / M_B
+  double hideable_share = 0;  // of the times, by the partner of an overlapped pair
 
   double work_s() const { return forward_s + backward_input_s + backward_weight_s; }
-  // Fill and drain of 1f1b, gpipe (v = 1) and interleaved-1f1b without messages (SC'21, 2.2).
-  double bubble_s() const { return (ranks - 1) * work_s() / chunks; }
 };
+
+// Bubble and activation peaks without messages where nothing but the order counts.
+struct ClosedForm {
+  double bubble_s = 0;  // makespan - busy, or longest stage - busy where that is what is published
+  double first_rank_peak = 0;  // in rank shares
+  double peak_per_rank = 0;    // more, for each rank further down
+};
+
+// The papers' (see the table of kinds): gpipe and 1f1b by Narayanan et al. (SC'21, 2.2), zero
+// bubble by Qi et al. (2.3, table 2), DualPipe by DeepSeek-V3 (table 2).
+ClosedForm closed_form(const PipelineCase& at) {
+  const double p = at.ranks;
+  const double m = at.microbatches;
+  const double v = at.chunks;
+  const double held = at.weight_share;
+  const double drain_s = at.forward_s + at.backward_input_s;
+  const double pair_s =
+      (1 - at.hideable_share) * at.work_s() + at.backward_input_s - 2 * at.backward_weight_s;
+  const std::string& name = at.schedule;
+  if (name == "gpipe") return {(p - 1) * at.work_s(), m, 0};
+  if (name == "eager-1f1b") return {(p - 1) * at.work_s(), 2 * p - 1, -2};
+  if (name == "looped-bfs") return {(p - 1) * at.work_s() / v, m, 0};
+  if (name == "interleaved-1f1b") return {(p - 1) * at.work_s() / v, p + (p - 1) / v, -2 / v};
+  if (name == "zb-h1" || name == "zb-1p") {
+    return {(p - 1) * (drain_s - at.backward_weight_s), p, held - 1};
+  }
+  if (name == "zb-h2" || name == "zb-2p") {
+    return {(p - 1) * std::max(0.0, drain_s - 2 * at.backward_weight_s), 2 * p - 1, 2 * held - 2};
+  }
+  if (name == "zb-v") return {0, p, 0};
+  if (name == "dualpipe") return {(p / 2 - 1) * pair_s, p + 1, 0};
+  if (name == "dualpipev") return {(p - 1) * pair_s / 2, p + 0.5, 0};
+  return {(p - 1) * at.work_s(), p, -1};
+}
 
 bool is_known(const std::string& schedule) {
   const auto& kinds = schedule_kinds();
@@ -50,15 +85,23 @@ ScheduleEvaluation replay(const PipelineCase& at) {
   if (std::min({at.forward_s, at.backward_input_s, at.backward_weight_s, at.message_s}) < 0) {
     throw Error("a time is negative");
   }
-  const Schedule schedule = generate_schedule(at.schedule, at.ranks, at.microbatches, at.chunks);
   const double share = 1.0 / at.chunks;
+  const double backward_s = at.backward_input_s + at.backward_weight_s;
   const StageCost stage{.forward_s = at.forward_s * share,
                         .backward_input_s = at.backward_input_s * share,
                         .backward_weight_s = at.backward_weight_s * share,
                         .activation = share,
-                        .weight_activation = 0};
-  return evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages(), stage),
-                           at.message_s);
+                        .weight_activation = at.weight_share * share,
+                        .forward_hideable_s = at.hideable_share * at.forward_s * share,
+                        .backward_hideable_s = at.hideable_share * backward_s * share};
+  ScheduleRequest request{.ranks = at.ranks, .microbatches = at.microbatches, .chunks = at.chunks};
+  if (at.ranks > 0 && at.chunks > 0) {
+    request.costs.assign(static_cast<size_t>(at.ranks) * at.chunks, stage);
+  }
+  request.message_s = at.message_s;
+  const Schedule schedule = generate_schedule(at.schedule, request);
+  validate_schedule(schedule);
+  return evaluate_schedule(schedule, request.costs, at.message_s);
 }
 
 ValidationRow make_row(const CsvTable& table, size_t row, const std::string& family,
@@ -86,17 +129,28 @@ std::string schedule_of_column(std::string_view column) {
   return name;
 }
 
-// The paper's models (table 3): first and last stage hold one layer less, so v = (layers + 2) / p.
-std::optional<int> published_chunks(const std::string& model, int ranks) {
-  struct Entry {
-    std::string_view model;
-    int layers;
-  };
-  for (const auto& [name, layers] :
-       {Entry{"1.5B", 22}, Entry{"6.2B", 30}, Entry{"14.6B", 46}, Entry{"28.3B", 62}}) {
-    if (model == name && (layers + 2) % ranks == 0) return (layers + 2) / ranks;
+// The paper's models (table 3).
+struct PublishedModel {
+  std::string_view name;
+  int layers;  // first and last stage hold one less than the others
+  double hidden;
+  double heads;
+
+  std::optional<int> chunks(int ranks) const {
+    if ((layers + 2) % ranks != 0) return std::nullopt;
+    return (layers + 2) / ranks;
   }
-  return std::nullopt;
+  // M_W / M_B of a layer (section 3.3), sequences of 1024.
+  double weight_share() const { return 32 * hidden / (34 * hidden + 5 * heads * 1024); }
+};
+
+const PublishedModel* published_model(const std::string& name) {
+  static constexpr std::array<PublishedModel, 4> kModels = {{{"1.5B", 22, 2304, 24},
+                                                             {"6.2B", 30, 4096, 32},
+                                                             {"14.6B", 46, 5120, 40},
+                                                             {"28.3B", 62, 6144, 48}}};
+  const auto found = std::ranges::find(kModels, name, &PublishedModel::name);
+  return found != kModels.end() ? &*found : nullptr;
 }
 
 void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCase at,
@@ -108,13 +162,16 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   const std::optional<double> measured = table.optional_number(row, column);
   if (!measured) return skip("not stated");
   if (!is_known(at.schedule)) return skip(not_in_this_build(at.schedule));
+  const std::string& name = table.text(row, table.column("model"));
+  const PublishedModel* const model = published_model(name);
+  if (model != nullptr) at.weight_share = model->weight_share();
   const bool interleaved = at.schedule == "interleaved-1f1b";
   if (interleaved) {
-    const std::string& model = table.text(row, table.column("model"));
     const std::optional<int> chunks = table.has("v")
                                           ? std::optional(table.integer(row, table.column("v")))
-                                          : published_chunks(model, at.ranks);
-    if (!chunks) return skip(fmt::format("chunks per rank of model '{}' are not known", model));
+                                      : model ? model->chunks(at.ranks)
+                                              : std::nullopt;
+    if (!chunks) return skip(fmt::format("chunks per rank of model '{}' are not known", name));
     at.chunks = *chunks;
   }
   ScheduleEvaluation evaluation;
@@ -126,7 +183,8 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   const double work_s = at.microbatches * at.work_s();
   ValidationRow result = make_row(table, row, at.schedule, std::string(kBubbleRate), *measured,
                                   evaluation.bubble_longest_stage_rate());
-  result.baselines["closed formula, no messages"] = at.bubble_s() / (work_s + at.bubble_s());
+  const double bubble_s = closed_form(at).bubble_s;
+  result.baselines["closed formula, no messages"] = bubble_s / (work_s + bubble_s);
   if (interleaved) {
     result.baselines["replay less p message times"] =
         1 - work_s / (evaluation.longest_stage_s - at.ranks * at.message_s);
@@ -187,15 +245,6 @@ std::vector<double> numbers_of(const CsvTable& table, size_t row, size_t column,
   return numbers;
 }
 
-// The activation peak of a rank where nothing but the order counts, in rank shares.
-double closed_peak(const PipelineCase& at, int rank) {
-  if (at.schedule == "gpipe") return at.microbatches;
-  const double in_flight =
-      at.chunks == 1 ? at.ranks - rank
-                     : (2.0 * (at.ranks - rank - 1) + (at.chunks - 1.0) * at.ranks + 1) / at.chunks;
-  return std::min<double>(in_flight, at.microbatches);
-}
-
 void validate_peaks(const CsvTable& table, size_t row, const PipelineCase& at,
                     const std::string& family, const ScheduleEvaluation& evaluation,
                     ValidationReport& report) {
@@ -211,7 +260,8 @@ void validate_peaks(const CsvTable& table, size_t row, const PipelineCase& at,
   // One row per case: the rank that agrees least stands for all.
   ValidationRow result = make_row(table, row, family, "peak_act_per_rank", measured[worst],
                                   evaluation.peak_activation[worst]);
-  result.baselines["closed formula"] = closed_peak(at, worst);
+  const ClosedForm closed = closed_form(at);
+  result.baselines["closed formula"] = closed.first_rank_peak + worst * closed.peak_per_rank;
   report.rows.push_back(std::move(result));
 }
 
@@ -224,34 +274,47 @@ void validate_executor_row(const CsvTable& table, size_t row, const PipelineCase
     report.skipped.push_back({table.id(row), error.what()});
     return;
   }
-  const double work_s = at.microbatches * at.work_s();
+  const ClosedForm closed = closed_form(at);
+  const double closed_s = at.microbatches * at.work_s() + closed.bubble_s;
   const auto add = [&](const char* metric, double predicted, double baseline) {
     ValidationRow result =
         make_row(table, row, family, metric, table.number(row, table.column(metric)), predicted);
     result.baselines["closed formula, no messages"] = baseline;
     report.rows.push_back(std::move(result));
   };
-  add("makespan", evaluation.makespan_s, work_s + at.bubble_s());
-  add("max_stage_span", evaluation.longest_stage_s, work_s + at.bubble_s());
-  add("makespan_minus_max_busy", evaluation.bubble_makespan_s(), at.bubble_s());
+  add("makespan", evaluation.makespan_s, closed_s);
+  add("max_stage_span", evaluation.longest_stage_s, closed_s);
+  add("makespan_minus_max_busy", evaluation.bubble_makespan_s(), closed.bubble_s);
   const auto& peaks = evaluation.peak_activation;
-  add("peak_act_max", *std::max_element(peaks.begin(), peaks.end()), closed_peak(at, 0));
+  add("peak_act_max", *std::max_element(peaks.begin(), peaks.end()), closed.first_rank_peak);
   validate_peaks(table, row, at, family, evaluation, report);
+}
+
+// The executor's names that are not ours; it counts the two replicas of dualpipe as chunks.
+PipelineCase executor_case(const CsvTable& table, size_t row) {
+  constexpr double kHiddenInPairs = 0.1;  // a pair lasts 0.9 (T_F + T_I + T_W)
+  const std::string& name = table.text(row, table.column("schedule"));
+  PipelineCase at;
+  at.schedule = name == "eager1f1b"     ? "eager-1f1b"
+                : name == "interleaved" ? "interleaved-1f1b"
+                : name == "loopedbfs"   ? "looped-bfs"
+                : name == "zbv"         ? "zb-v"
+                                        : name;
+  at.ranks = table.integer(row, table.column("p"));
+  at.microbatches = table.integer(row, table.column("m"));
+  at.chunks = name == "dualpipe" ? 1 : table.integer(row, table.column("v"));
+  at.forward_s = table.number(row, table.column("T_F"));
+  at.backward_input_s = table.number(row, table.column("T_I"));
+  at.backward_weight_s = table.number(row, table.column("T_W"));
+  at.message_s = table.number(row, table.column("T_comm"));
+  at.hideable_share = kHiddenInPairs;
+  return at;
 }
 
 ValidationReport validate_executor_rows(const CsvTable& table) {
   ValidationReport report;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const std::string& name = table.text(row, table.column("schedule"));
-    PipelineCase at;
-    at.schedule = name == "interleaved" ? "interleaved-1f1b" : name;
-    at.ranks = table.integer(row, table.column("p"));
-    at.microbatches = table.integer(row, table.column("m"));
-    at.chunks = table.integer(row, table.column("v"));
-    at.forward_s = table.number(row, table.column("T_F"));
-    at.backward_input_s = table.number(row, table.column("T_I"));
-    at.backward_weight_s = table.number(row, table.column("T_W"));
-    at.message_s = table.number(row, table.column("T_comm"));
+    const PipelineCase at = executor_case(table, row);
     if (!is_known(at.schedule)) {
       report.skipped.push_back({table.id(row), not_in_this_build(at.schedule)});
       continue;
