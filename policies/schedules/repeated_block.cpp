@@ -1,7 +1,7 @@
 #include "policies/schedules/repeated_block.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 namespace windtunnel {
 namespace {
@@ -14,11 +14,20 @@ struct Event {
   int rank;
   int pass;
   int unit;  // of kWeight: the how manieth of its rank
-
-  bool operator<(const Event& other) const {
-    return std::tie(slot, rank, pass) < std::tie(other.slot, other.rank, other.pass);
-  }
 };
+
+// Those of one slot stay in the order they have.
+std::vector<Event> by_slot(const std::vector<Event>& events) {
+  std::vector<int> places;  // [slot + 1] events before it, then where its next one goes
+  for (const Event& event : events) {
+    if (event.slot + 2 > static_cast<int>(places.size())) places.resize(event.slot + 2, 0);
+    ++places[event.slot + 1];
+  }
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::vector<Event> sorted(events.size());
+  for (const Event& event : events) sorted[places[event.slot]++] = event;
+  return sorted;
+}
 
 // Memory counts chunks of activations: a forward adds one, the weight gradient of any chunk takes
 // one away. Weight gradients are those of the oldest input gradients, so they need no names.
@@ -47,8 +56,7 @@ class Weave {
   std::vector<Event> order(int rank) const {
     std::vector<Event> events;
     append_events(rank, events);
-    std::ranges::sort(events, std::less<>());
-    return events;
+    return by_slot(events);
   }
 
  private:
@@ -64,8 +72,7 @@ class Weave {
   std::vector<Event> all_in_order() const {
     std::vector<Event> events;
     for (int rank = 0; rank < ranks_; ++rank) append_events(rank, events);
-    std::ranges::sort(events, std::less<>());
-    return events;
+    return by_slot(events);
   }
 
   // [slot] the pass of the rank there.
