@@ -11,8 +11,10 @@ namespace windtunnel {
 // Each direction runs 1F1B with a slot free behind every pass, which the other direction's passes
 // fill: over an even number of ranks they have the other parity. What a rank does in slot t it does
 // in slot t + 2p for the next unit of p micro-batches, so concatenated units close up without a gap
-// where passes last a slot each. Micro-batches 0 to m/2 - 1 enter at rank 0 (replica 0), the others
-// at rank p - 1.
+// where passes last a slot each. With a group of 2 a slot holds the passes of two micro-batches:
+// the paper's forward doubling, or of halves of one its backward halving. Where a backward lasts
+// two forwards that closes the gaps between units, for twice the activations. Micro-batches 0 to
+// m/2 - 1 enter at rank 0 (replica 0), the others at rank p - 1.
 Schedule generate_chimera(const ScheduleRequest& request) {
   require_chunks("chimera", request, 1, 1);
   const int ranks = request.ranks;
@@ -30,6 +32,7 @@ Schedule generate_chimera(const ScheduleRequest& request) {
   }
   Schedule schedule = empty_schedule("chimera", request, Placement::looped, 2);
   const int each_way = request.microbatches / 2;
+  const int group = std::max(request.group, 1);
   std::vector<std::pair<int, Action>> passes;  // by slot
   for (int rank = 0; rank < ranks; ++rank) {
     passes.clear();
@@ -37,13 +40,14 @@ Schedule generate_chimera(const ScheduleRequest& request) {
       const int place = replica == 0 ? rank : ranks - 1 - rank;
       const int stage = replica * ranks + place;
       for (int i = 0; i < each_way; ++i) {
-        const int start = i / (ranks / 2) * 2 * ranks + i % (ranks / 2) * 2;
+        const int pass = i / group;
+        const int start = pass / (ranks / 2) * 2 * ranks + pass % (ranks / 2) * 2;
         const int unit = replica * each_way + i;
         passes.push_back({start + place, {ActionKind::forward, stage, unit}});
         passes.push_back({start + 2 * ranks - 1 - place, {ActionKind::backward, stage, unit}});
       }
     }
-    std::ranges::sort(passes, {}, &std::pair<int, Action>::first);
+    std::ranges::stable_sort(passes, {}, &std::pair<int, Action>::first);
     for (const auto& [slot, action] : passes) schedule.actions[rank].push_back(action);
   }
   return schedule;

@@ -73,9 +73,8 @@ TEST(Bidirectional, BitPipeForwardsArePublished) {
 }
 
 // With T_F = T_B (p - 2) / (2m + p - 2) for any number of units; with T_B = 2 T_F
-// (p - 2) / (3m/2 + p - 2) for one. Then a bubble of p - 2 forwards in the middle of the other
-// units remains: the published ways to remove it, forward doubling and backward halving, change the
-// size of the micro-batches and are not offered.
+// (p - 2) / (3m/2 + p - 2) for one. Then each further unit brings a bubble of p - 2 forwards in the
+// middle, see the next test.
 TEST(Bidirectional, ChimeraBubble) {
   for (const auto& [p, m] : even_sizes(true)) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
@@ -92,6 +91,23 @@ TEST(Bidirectional, ChimeraBubble) {
     }
     EXPECT_NEAR(worst(usual.peak_activation), p, kTolerance);
     EXPECT_NEAR(least(usual.peak_activation), p / 2 + 1, kTolerance);
+  }
+}
+
+// Forward doubling: no bubbles between units where T_B = 2 T_F either, for twice the activations.
+TEST(Bidirectional, ChimeraWithForwardDoubling) {
+  EXPECT_EQ(listing(generate_schedule("chimera",
+                                      {.ranks = 2, .microbatches = 6, .chunks = 1, .group = 2}),
+                    0),
+            "0F0 0F1 3F3 3F4 3B3 3B4 0B0 0B1 0F2 3F5 3B5 0B2");
+  for (const auto& [p, m] : even_sizes(true)) {
+    SCOPED_TRACE(fmt::format("{} {}", p, m));
+    const Schedule schedule =
+        generate_schedule("chimera", {.ranks = p, .microbatches = 2 * m, .chunks = 1, .group = 2});
+    const ScheduleEvaluation usual = evaluate_equal(schedule, kUsual);
+    EXPECT_NEAR(usual.bubble_makespan_s() / usual.makespan_s, (p - 2) / (4.0 * m + p - 2),
+                kTolerance);
+    EXPECT_NEAR(worst(usual.peak_activation), 2 * p, kTolerance);
   }
 }
 
@@ -171,7 +187,10 @@ TEST(Bidirectional, CrossingsAndCopies) {
 TEST(Bidirectional, SoundWithAnyCosts) {
   int sample = 0;
   for (const auto& [p, m] : even_sizes(false)) {
-    expect_sound(generate_schedule("chimera", p, m, 1), ++sample);
+    for (const int group : {1, 2, 3}) {
+      const ScheduleRequest request{.ranks = p, .microbatches = m, .chunks = 1, .group = group};
+      expect_sound(generate_schedule("chimera", request), ++sample);
+    }
     if (m >= 2 * p) expect_sound(generate_schedule("dualpipe", p, m, 1), ++sample);
   }
   for (const auto& [p, m] : even_sizes(true)) {
