@@ -3,12 +3,21 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
+#include "report/comparison_page.hpp"
+#include "report/drawing.hpp"
 #include "report/json.hpp"
+#include "report/page.hpp"
 #include "sim/simulate.hpp"
+#include "traces/perfetto.hpp"
+#include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {
@@ -20,44 +29,92 @@ struct CompareOptions {
   std::string out;
   bool json = false;
   bool timing = false;
+  bool allow_oom = false;
   int threads = 0;
 };
 
 struct Outcome {
   Comparison comparison;
-  ExitCode first_error = ExitCode::ok;
+  std::vector<ExitCode> errors;  // [point]; ok where there is a record
+  std::vector<Json> drawings;    // [point]; null without a record or without an output folder
 };
 
-// What makes a point infeasible is thrown as Error; anything else is our bug and ends the run.
-ComparedPoint simulate_point(const CompareOptions& options, const Overrides& varied,
-                             Outcome& outcome) {
-  ComparedPoint point{varied, std::nullopt, ""};
-  Overrides overrides = parse_overrides(options.set);
-  overrides.insert(overrides.end(), varied.begin(), varied.end());
-  try {
-    SimulateOptions simulate_options;
-    simulate_options.threads = options.threads;
-    point.record = simulate(load_case(options.scenario, overrides), simulate_options);
-    point.record->version = program_version();
-    // Thousands of tasks per rank that no comparison shows.
+// One point after the other, in any order, several at a time; each writes its own results only.
+class Simulation {
+ public:
+  Simulation(const CompareOptions& options, std::vector<Overrides> points)
+      : options_(options),
+        points_(std::move(points)),
+        folders_(point_folders(points_)),
+        threads_(options.threads > 0 ? options.threads : processors()) {
+    outcome_.comparison.points.resize(points_.size());
+    outcome_.errors.assign(points_.size(), ExitCode::ok);
+    outcome_.drawings.resize(points_.size());
+  }
+
+  Outcome run() {
+    progress_.show(fmt::format("[0/{}]", points_.size()));
+    for_each_index(points_.size(), threads_, [this](size_t i) {
+      simulate_point(i);
+      const std::scoped_lock lock(mutex_);
+      progress_.show(fmt::format("[{}/{}] {}", ++done_, points_.size(), set_text(points_[i])));
+    });
+    return std::move(outcome_);
+  }
+
+  const std::vector<std::string>& folders() const { return folders_; }
+
+ private:
+  static int processors() { return static_cast<int>(std::thread::hardware_concurrency()); }
+
+  // What makes a point infeasible is thrown as Error; anything else is our bug and ends the run.
+  void simulate_point(size_t i) {
+    ComparedPoint& point = outcome_.comparison.points[i];
+    point.set = points_[i];
+    Overrides overrides = parse_overrides(options_.set);
+    overrides.insert(overrides.end(), points_[i].begin(), points_[i].end());
+    try {
+      SimulateOptions simulate_options;
+      simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
+      simulate_options.allow_oom = options_.allow_oom;
+      point.record = simulate(load_case(options_.scenario, overrides), simulate_options);
+      point.record->version = program_version();
+    } catch (const Error& error) {
+      point.reason = error.what();
+      outcome_.errors[i] = error.code();
+      return;
+    }
+    if (!options_.out.empty()) write_point(i, *point.record);
+    // Thousands of tasks per rank that no table shows.
     point.record->plan = {};
     point.record->timeline.ranks.clear();
     point.record->critical_path.clear();
-  } catch (const Error& error) {
-    point.reason = error.what();
-    if (outcome.first_error == ExitCode::ok) outcome.first_error = error.code();
   }
-  return point;
-}
 
-Outcome simulate_points(const CompareOptions& options, const std::vector<Overrides>& points) {
-  Outcome outcome;
-  Progress progress;
-  for (size_t i = 0; i < points.size(); ++i) {
-    progress.show(fmt::format("[{}/{}] {}", i + 1, points.size(), set_text(points[i])));
-    outcome.comparison.points.push_back(simulate_point(options, points[i], outcome));
+  void write_point(size_t i, const Record& record) {
+    const std::string folder = options_.out + "/" + folders_[i];
+    prepare_folder(folder);
+    write_file(folder + "/record.json", json_text(page_document(record), -1));
+    std::ostringstream trace;
+    write_perfetto(trace, record.plan, record.timeline);
+    write_file(folder + "/trace.json", trace.str());
+    outcome_.drawings[i] = drawing_of(record, {.max_spans = spans_per_point(points_.size())});
   }
-  return outcome;
+
+  const CompareOptions& options_;
+  const std::vector<Overrides> points_;
+  const std::vector<std::string> folders_;
+  const int threads_;
+  Outcome outcome_;
+  Progress progress_;
+  std::mutex mutex_;
+  size_t done_ = 0;
+};
+
+ExitCode first_error(const Outcome& outcome) {
+  const auto error =
+      std::ranges::find_if(outcome.errors, [](ExitCode code) { return code != ExitCode::ok; });
+  return error == outcome.errors.end() ? ExitCode::ok : *error;
 }
 
 // With the same reason everywhere the fault is not in the varied values.
@@ -66,22 +123,39 @@ void throw_if_all_fail_alike(const Outcome& outcome) {
   const bool alike = std::all_of(points.begin(), points.end(), [&](const ComparedPoint& point) {
     return !point.record && point.reason == points.front().reason;
   });
-  if (alike) throw Error(points.front().reason, outcome.first_error);
+  if (alike) throw Error(points.front().reason, first_error(outcome));
+}
+
+// Returns what was written.
+std::string write_folder(const Outcome& outcome, const std::vector<std::string>& folders,
+                         const std::string& compare_document, const std::string& out) {
+  write_file(out + "/compare.json", compare_document);
+  const Json document = comparison_document(outcome.comparison, outcome.drawings, folders);
+  write_file(out + "/record.json", json_text(document, -1));
+  write_file(out + "/report.html", comparison_page(document));
+  return fmt::format(
+      "\nwrote {0}/report.html, {0}/compare.json, {0}/record.json, and record.json and trace.json "
+      "(for ui.perfetto.dev) of each point that ran in a folder of its own\n",
+      out);
 }
 
 ExitCode compare(const CompareOptions& options) {
   const std::vector<Overrides> points = cross_product(parse_varied(options.vary));
   if (!options.out.empty()) prepare_folder(options.out);
-  const Outcome outcome = simulate_points(options, points);
+  Simulation simulation(options, points);
+  const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
   const Comparison& comparison = outcome.comparison;
   const std::string document = json_text(compare_document(comparison, options.timing));
-  if (!options.out.empty()) write_file(options.out + "/compare.json", document);
+  std::string written;
+  if (!options.out.empty()) {
+    written = write_folder(outcome, simulation.folders(), document, options.out);
+  }
   if (options.json) print_result(document);
-  print_human(compare_text(comparison, human_style(options.json)), options.json);
+  print_human(compare_text(comparison, human_style(options.json)) + written, options.json);
   const bool any = std::any_of(comparison.points.begin(), comparison.points.end(),
                                [](const ComparedPoint& point) { return !!point.record; });
-  return any ? ExitCode::ok : outcome.first_error;
+  return any ? ExitCode::ok : first_error(outcome);
 }
 
 }  // namespace
@@ -91,17 +165,20 @@ Handler define_compare(CLI::App& app) {
   app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
   app.add_option("--vary", options->vary,
                  "values of a key; repeated: every combination. Commas inside of brackets, braces "
-                 "and quotes do not separate")
+                 "and quotes do not separate; KEY=all is every name that the key knows")
       ->type_name("KEY=A,B,C")
       ->allow_extra_args(false)
       ->required();
   app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--out", options->out, "write compare.json here")->type_name("DIR");
+  app.add_option("--out", options->out,
+                 "write report.html, compare.json, and record and trace of each point here")
+      ->type_name("DIR");
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   app.add_flag("--timing", options->timing, "also state how long each simulation itself took");
-  app.add_option("-j", options->threads, "threads of the campaign (default: all cores)")
+  app.add_flag("--allow-oom", options->allow_oom, "simulate points that do not fit in memory, too");
+  app.add_option("-j", options->threads, "points simulated at a time (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   return [options] { return compare(*options); };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "scenarios/fields.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {
@@ -78,6 +79,18 @@ std::vector<std::string> split_values(const std::string& argument, const std::st
   return parts;
 }
 
+// Every name that the key knows; its one value, if it knows none or "all" is one of them.
+std::vector<std::string> expanded(const std::string& key, std::vector<std::string> values) {
+  if (values != std::vector<std::string>{"all"}) return values;
+  const Field* field = find_field(key);
+  if (field != nullptr && !field->shorthand.empty()) {
+    field = find_field(join_path(key, field->shorthand));
+  }
+  if (field == nullptr) return values;
+  std::vector<std::string> names = names_of(*field);
+  return names.empty() || std::ranges::find(names, "all") != names.end() ? values : names;
+}
+
 }  // namespace
 
 Overrides parse_overrides(const std::vector<std::string>& arguments) {
@@ -96,7 +109,7 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments) {
     if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
       throw Error(fmt::format("--vary '{}': '{}' is varied twice", argument, key));
     }
-    keys.push_back({key, split_values(argument, assignment.second)});
+    keys.push_back({key, expanded(key, split_values(argument, assignment.second))});
   }
   return keys;
 }

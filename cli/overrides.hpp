@@ -17,7 +17,8 @@ struct VariedKey {
   std::vector<std::string> values;
 };
 
-// Values are separated by commas outside of brackets, braces and quotes. Throws Error when a value
+// Values are separated by commas outside of brackets, braces and quotes; "all" alone stands for
+// every name that the key knows (schedule, cluster.node, model, ...). Throws Error when a value
 // is empty, a bracket or quote is left open, or a key is varied twice.
 std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments);
 

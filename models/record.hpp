@@ -8,6 +8,7 @@
 
 #include "models/campaign_report.hpp"
 #include "models/iteration_report.hpp"
+#include "models/memory_timeline.hpp"
 
 namespace windtunnel {
 
@@ -20,6 +21,7 @@ struct Record {
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
+  std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};      // shares of the predicted wall time, sum 1
   std::string memory_excess;  // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "models/base/error.hpp"
 #include "report/summary.hpp"
 
 namespace windtunnel {
@@ -24,17 +25,28 @@ Json estimates_json(const std::map<std::string, Estimate>& estimates) {
   return object;
 }
 
-Json memory_json(const std::vector<GpuMemory>& memory) {
+Json memory_json(const std::vector<GpuMemory>& memory, const Json& activation_peaks) {
   double peak = 0;
   Json per_stage = Json::array();
   for (const GpuMemory& stage : memory) {
     peak = std::max(peak, stage.total());
     per_stage.push_back(stage.total());
   }
-  return {{"peak", peak}, {"per_stage", per_stage}};
+  return {{"peak", peak}, {"per_stage", per_stage}, {"activation_peaks", activation_peaks}};
 }
 
-Json iteration_json(const IterationReport& report) {
+// What sets the peak of each rank's activations, and when.
+Json peaks_json(const std::vector<ActivationPeak>& peaks) {
+  Json array = Json::array();
+  for (const ActivationPeak& peak : peaks) {
+    array.push_back(
+        {{"rank", peak.rank}, {"task", peak.task}, {"at_s", peak.at_s}, {"bytes", peak.bytes}});
+  }
+  return array;
+}
+
+Json iteration_json(const Record& record) {
+  const IterationReport& report = record.iteration;
   const auto on_path = [&](Category category) {
     return report.critical_path_s[static_cast<size_t>(category)];
   };
@@ -58,7 +70,7 @@ Json iteration_json(const IterationReport& report) {
             {"longest_stage", report.bubble.longest_stage_s},
             {"idle", report.bubble.idle}}},
           {"exposed_s", exposed},
-          {"memory_bytes", memory_json(report.memory)},
+          {"memory_bytes", memory_json(report.memory, peaks_json(record.activation_peaks))},
           {"critical_path_s", path}};
 }
 
@@ -92,7 +104,7 @@ Json run_document(const Record& record, bool with_timing) {
   Json document = {{"scenario", record.scenario},
                    {"key", record.key},
                    {"version", record.version},
-                   {"iteration", iteration_json(record.iteration)},
+                   {"iteration", iteration_json(record)},
                    {"campaign", record.campaign ? campaign_json(*record.campaign) : Json(nullptr)},
                    {"origin", origin},
                    {"engine",
@@ -117,6 +129,12 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
     }
   }
   return {{"points", points}, {"infeasible", infeasible}};
+}
+
+Json parse_document(const std::string& text, const std::string& file) {
+  Json document = Json::parse(text, nullptr, false);
+  if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
+  return document;
 }
 
 std::string json_text(const Json& document, int indent) {

@@ -24,6 +24,9 @@ Json run_document(const Record& record, bool with_timing);
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
 
+// An object from the text of a file. Throws Error with the file's name when it is none.
+Json parse_document(const std::string& text, const std::string& file);
+
 // Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
 std::string json_text(const Json& document, int indent = 2);
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "report/page_assets.hpp"
+#include "report/drawing.hpp"
+#include "report/html.hpp"
 #include "traces/tracks.hpp"
 
 namespace windtunnel {
@@ -33,7 +34,7 @@ Json summary_json(const Summary& summary) {
           {"sections", sections}};
 }
 
-Json memory_json(const Record& record) {
+Json memory_json(const Record& record, const PageOptions& options) {
   Json ranks = Json::array();
   for (const GpuMemory& rank : record.iteration.memory) {
     ranks.push_back({{"weights", rank.weights},
@@ -43,7 +44,9 @@ Json memory_json(const Record& record) {
                      {"buffers", rank.buffers},
                      {"framework", rank.framework + rank.fragmentation}});
   }
-  return {{"capacity_bytes", record.job.cluster.node.gpu.memory_bytes.value}, {"ranks", ranks}};
+  return {{"capacity_bytes", record.job.cluster.node.gpu.memory_bytes.value},
+          {"ranks", ranks},
+          {"curves", memory_curves(record, options.max_curves)}};
 }
 
 // Parallel arrays, one entry per task: a tenth of the size of one object per task.
@@ -66,26 +69,13 @@ Json track_json(const RankClass& rank_class, const std::string& label, const Tra
           {"name", names}};
 }
 
-// Ranks of one class look alike: the first recorded one of each is drawn.
-std::vector<int> drawn_entries(const Record& record) {
-  std::vector<bool> seen(record.plan.classes.size(), false);
-  std::vector<int> entries;
-  for (size_t i = 0; i < record.timeline.ranks.size(); ++i) {
-    const auto rank_class = static_cast<size_t>(record.timeline.ranks[i].rank_class);
-    if (seen[rank_class]) continue;
-    seen[rank_class] = true;
-    entries.push_back(static_cast<int>(i));
-  }
-  return entries;
-}
-
 Json gantt_json(const Record& record, const PageOptions& options) {
   Json tracks = Json::array();
   int left_out = 0;
   size_t spans = 0;
   if (!record.timeline.ranks.empty()) {
     const TimelineTracks timeline_tracks(record.plan, record.timeline);
-    for (const int entry : drawn_entries(record)) {
+    for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
       const RankTimeline& rank = record.timeline.ranks[entry];
       const RankClass& rank_class = record.plan.classes[rank.rank_class];
       spans += rank_class.tasks.size();
@@ -106,42 +96,6 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"categories", categories},
           {"ranks_left_out", left_out},
           {"tracks", tracks}};
-}
-
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-// Inside of <script type="application/json"> a "<" could open "</script>" or "<!--".
-std::string script_safe_json(const Json& document) {
-  std::string safe;
-  for (const char c : document.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
 }
 
 std::string summary_html(const Summary& summary) {
@@ -169,38 +123,17 @@ std::vector<SummaryRow> rows_of(const Json& array) {
   return rows;
 }
 
-// The marks are looked for in the template only, never in what replaces them.
-std::string fill(std::string_view pattern,
-                 const std::vector<std::pair<std::string_view, std::string_view>>& values) {
-  std::string filled;
-  while (!pattern.empty()) {
-    const size_t open = pattern.find("{{");
-    filled += pattern.substr(0, open);
-    if (open == std::string_view::npos) break;
-    const size_t close = pattern.find("}}", open);
-    const std::string_view mark = pattern.substr(open + 2, close - open - 2);
-    const auto value = std::find_if(values.begin(), values.end(),
-                                    [&](const auto& entry) { return entry.first == mark; });
-    CHECK(value != values.end(), "unknown mark {{{{{}}}}} in the page's template", mark);
-    filled += value->second;
-    pattern.remove_prefix(close + 2);
-  }
-  return filled;
-}
-
 }  // namespace
 
 Json page_document(const Record& record, const PageOptions& options) {
   return {{"format", kFormat},
           {"summary", summary_json(summarise(record))},
           {"result", run_document(record, false)},
-          {"memory", memory_json(record)},
+          {"memory", memory_json(record, options)},
           {"gantt", gantt_json(record, options)}};
 }
 
-Json parse_page_document(const std::string& text, const std::string& file) {
-  Json document = Json::parse(text, nullptr, false);
-  if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
+void check_page_document(const Json& document, const std::string& file) {
   const auto format = document.find("format");
   if (format == document.end() || *format != kFormat) {
     throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
@@ -213,6 +146,11 @@ Json parse_page_document(const std::string& text, const std::string& file) {
   } catch (const Json::exception& error) {
     throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
   }
+}
+
+Json parse_page_document(const std::string& text, const std::string& file) {
+  Json document = parse_document(text, file);
+  check_page_document(document, file);
   return document;
 }
 
@@ -227,11 +165,7 @@ Summary summary_of(const Json& page_document) {
 
 std::string html_page(const Json& page_document) {
   const Summary summary = summary_of(page_document);
-  const std::string title = escape_html(summary.title);
-  const std::string body = summary_html(summary);
-  const std::string data = script_safe_json(page_document);
-  return fill(page_template(),
-              {{"title", title}, {"body", body}, {"data", data}, {"script", page_script()}});
+  return filled_page(summary.title, summary_html(summary), page_document);
 }
 
 }  // namespace windtunnel

@@ -2,8 +2,8 @@
 //
 // The document (record.json in an output folder) holds all that the page shows, so that
 // `windtunnel report` can draw it again later: the run document, the summary lines, memory per
-// pipeline rank, the lost time, and the tracks of one iteration. Its layout is versioned by
-// `format`.
+// pipeline rank and over time, the lost time, and the tracks of one iteration. Its layout is
+// versioned by `format`.
 #pragma once
 
 #include <string>
@@ -15,12 +15,15 @@ namespace windtunnel {
 
 struct PageOptions {
   int max_spans = 60000;  // of the Gantt chart; further ranks are left out and the page says so
+  int max_curves = 64;    // of memory over time; likewise
 };
 
 Json page_document(const Record& record, const PageOptions& options = {});
 
-// Parses the text of a record.json and checks what html_page relies on. Throws Error with the
-// file's name when it is no such document or of another format.
+// Checks what html_page relies on. Throws Error with the file's name when it is no such document or
+// of another format.
+void check_page_document(const Json& document, const std::string& file);
+// The same of the text of a record.json.
 Json parse_page_document(const std::string& text, const std::string& file);
 
 // The summary that the document holds.

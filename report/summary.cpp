@@ -90,6 +90,13 @@ SummarySection memory_section(const Record& record) {
     }
   }
   section.rows.push_back({"of it", split});
+  const auto setter = std::ranges::find(
+      record.activation_peaks, fmt::format("pp {}", peak - memory.begin()), &ActivationPeak::rank);
+  if (setter != record.activation_peaks.end()) {
+    section.rows.push_back(
+        {"set by", fmt::format("{} at {}, with {} of activations", setter->task,
+                               format_seconds(setter->at_s), format_bytes(setter->bytes))});
+  }
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
   if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
   return section;

@@ -223,6 +223,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   record.critical_path = critical_path(plain.plan, plain.timeline);
   record.iteration = iteration_report(job, prepared.chunks, prepared.memory, plain.plan,
                                       plain.timeline, record.critical_path);
+  record.activation_peaks = activation_peaks(plain.plan, plain.timeline);
   if (job.campaign.length_s > 0) {
     tell("simulating iterations with snapshots");
     const CampaignInputs inputs = campaign_inputs(job, measure_iterations(job, prepared, plain));

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <mutex>
 
 #include "models/base/error.hpp"
 
@@ -59,6 +60,10 @@ std::string run_in_child(const std::function<std::string()>& body) {
   std::cerr.flush();
   std::fflush(nullptr);
   int ends[2];
+  // Several threads may run children: none may inherit the writing end of another one's pipe, or
+  // that pipe would stay open until both have ended.
+  static std::mutex forking;
+  std::unique_lock lock(forking);
   if (pipe(ends) != 0) {
     throw Error(fmt::format("cannot open a pipe: {}", std::strerror(errno)), ExitCode::failed);
   }
@@ -68,6 +73,7 @@ std::string run_in_child(const std::function<std::string()>& body) {
     child_main(ends[1], body);
   }
   close(ends[1]);
+  lock.unlock();
   if (child < 0) {
     close(ends[0]);
     throw Error(fmt::format("cannot fork: {}", std::strerror(errno)), ExitCode::failed);

@@ -119,6 +119,34 @@ TEST(CompareCommand, CommasInsideOfBracesDoNotSeparate) {
   EXPECT_EQ(json::parse(result.out).at("points").size(), 2u);
 }
 
+TEST(CompareCommand, WritesAPageAndAFolderPerPointThatReportDrawsAgain) {
+  const std::string folder = scratch_folder("compare-page");
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary schedule=1f1b,gpipe,interleaved-1f1b --allow-oom "
+      "--set layout.vpp=1 --out " +
+      folder);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(folder + "/report.html");
+  for (const std::string name : {"1f1b", "gpipe", "interleaved-1f1b"}) {
+    EXPECT_NE(page.find("<th scope=\"row\">" + name + "</th>"), std::string::npos) << name;
+  }
+  EXPECT_EQ(run_program("report " + folder).exit_code, 0);
+  EXPECT_EQ(read_text(folder + "/report.html"), page);
+  for (const std::string name : {"1f1b", "gpipe"}) {
+    const json trace = json::parse(read_text(folder + "/" + name + "/trace.json"));
+    EXPECT_GT(trace.at("traceEvents").size(), 100u);
+    EXPECT_EQ(run_program("report " + folder + "/" + name).exit_code, 0);
+  }
+}
+
+TEST(CompareCommand, TheNumberOfThreadsDoesNotShow) {
+  const std::string arguments =
+      "compare scenarios/small.yaml --vary schedule=1f1b,gpipe --vary batch.micro=1,2 --json -j ";
+  const ProgramResult one = run_program(arguments + "1");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(run_program(arguments + "4").out, one.out);
+}
+
 TEST(SchemaCommand, PrintsASchema) {
   const ProgramResult result = run_program("schema");
   ASSERT_EQ(result.exit_code, 0) << result.err;

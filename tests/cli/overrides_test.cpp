@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "policies/schedules.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,6 +28,18 @@ TEST(Varied, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(parse_varied({wrong}), Error) << wrong;
   }
   EXPECT_THROW(parse_varied({"k=1", "k=2"}), Error);
+}
+
+TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
+  Values schedules;
+  for (const ScheduleKind& kind : schedule_kinds()) schedules.emplace_back(kind.name);
+  EXPECT_EQ(parse_varied({"schedule=all"})[0].values, schedules);
+  EXPECT_EQ(parse_varied({"schedule.name=all"})[0].values, schedules);
+  EXPECT_EQ(parse_varied({"recompute=all"})[0].values, (Values{"none", "selective", "full"}));
+  // A number knows no names; "all" is then refused where the scenario is read, with its place.
+  EXPECT_EQ(parse_varied({"layout.pp=all"})[0].values, (Values{"all"}));
+  EXPECT_EQ(parse_varied({"no.such.key=all"})[0].values, (Values{"all"}));
+  EXPECT_EQ(parse_varied({"schedule=all,1f1b"})[0].values, (Values{"all", "1f1b"}));
 }
 
 TEST(CrossProduct, LastKeyChangesFastest) {

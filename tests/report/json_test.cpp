@@ -27,7 +27,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   EXPECT_EQ(keys_of(run["iteration"]["bubble"]), (Keys{"makespan", "longest_stage", "idle"}));
   EXPECT_EQ(keys_of(run["iteration"]["exposed_s"]),
             (Keys{"tp", "cp", "pp", "ep", "dp", "snapshot"}));
-  EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]), (Keys{"peak", "per_stage"}));
+  EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]),
+            (Keys{"peak", "per_stage", "activation_peaks"}));
   EXPECT_EQ(keys_of(run["campaign"]), (Keys{"goodput", "ettr", "wall_s", "useful_s", "job",
                                             "failures", "lost_s", "survival"}));
   EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high"}));

@@ -2,20 +2,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "models/base/error.hpp"
+#include "tests/report/browser.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(PageDocument, SampleRecordHoldsAValidPlan) {
   EXPECT_NO_THROW(validate_plan(sample_record().plan));
@@ -101,61 +94,43 @@ TEST(HtmlPage, LoadsNothingFromOutside) {
   }
 }
 
-// Chromium's output for a page in a file of its own folder.
-class Browser : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* name : {"/usr/bin/chromium", "/usr/bin/chromium-browser"}) {
-      if (fs::exists(name)) program_ = name;
-    }
-    if (program_.empty()) GTEST_SKIP() << "chromium is not installed";
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) / fmt::format("windtunnel-page-{}", test->name());
-    fs::create_directories(folder_);
-  }
+TEST(PageDocument, HoldsMemoryOverTime) {
+  Record record = sample_record();
+  Task& task = record.plan.classes[1].tasks[0];
+  task.allocate_bytes = 2e9;
+  record.activation_peaks = activation_peaks(record.plan, record.timeline);
+  const Json document = page_document(record, {.max_curves = 2});
+  const Json& ranks = document["memory"]["curves"]["ranks"];
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_TRUE(ranks[0]["peak"].is_null());
+  EXPECT_EQ(ranks[1]["peak"]["task"], task.name);
+  EXPECT_EQ(ranks[1]["peak"]["bytes"], 2e9);
+  EXPECT_EQ(document["result"]["iteration"]["memory_bytes"]["activation_peaks"][0]["task"],
+            task.name);
+}
 
-  // Standard output and the log of the page's console.
-  std::string dump_dom(const Record& record) {
-    const fs::path file = folder_ / "report.html";
-    std::ofstream(file) << html_page(page_document(record));
-    const std::string command = fmt::format(
-        "{} --headless=new --no-sandbox --disable-gpu --disable-background-networking "
-        "--user-data-dir={} --window-size=1280,900 --virtual-time-budget=5000 "
-        "--enable-logging=stderr --v=0 --dump-dom file://{} 2>&1",
-        program_, (folder_ / "profile").string(), file.string());
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return "popen failed";
-    std::string output;
-    char buffer[65536];
-    while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, n);
-    const int status = pclose(pipe);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << output.substr(0, 2000);
-    return output;
-  }
+class PageBrowser : public Browser {};
 
-  fs::path folder_;
-  std::string program_;
-};
-
-TEST_F(Browser, DrawsWithoutConsoleErrors) {
-  const std::string output = dump_dom(sample_record());
+TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
+  const std::string output = dump_dom(html_page(page_document(sample_record())));
   EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
   EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
       << output.substr(output.find("CONSOLE"), 2000);
   EXPECT_NE(output.find("<canvas"), std::string::npos);
 }
 
-TEST_F(Browser, DrawsAGanttChartOfThousandsOfTasks) {
-  const std::string output = dump_dom(sample_record({.pp = 16, .microbatches = 300}));
+TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
+  const std::string output =
+      dump_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))));
   EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
   EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
 }
 
-TEST_F(Browser, DrawsARecordWithoutCampaignOrTimeline) {
+TEST_F(PageBrowser, DrawsARecordWithoutCampaignOrTimeline) {
   Record record = sample_record({.campaign = false});
   record.plan = {};
   record.timeline = {};
-  const std::string output = dump_dom(record);
+  const std::string output = dump_dom(html_page(page_document(record)));
   EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
   EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
 }

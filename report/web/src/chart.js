@@ -41,9 +41,50 @@ export function draw(element, option) {
     );
   };
   render();
+  chart.redraw = render;
   window.addEventListener("resize", () => chart.resize());
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
   return chart;
+}
+
+// Charts whose time axes move together. Their dataZoom components must be alike.
+export function link(...charts) {
+  const group = `linked-${(links += 1)}`;
+  for (const chart of charts) chart.group = group;
+  echarts.connect(group);
+}
+let links = 0;
+
+// A slider below the chart, and drag and pinch inside of it, over every time axis that it has.
+export function timeZoom(colours, bottom = 8) {
+  return [
+    {
+      type: "slider",
+      xAxisIndex: "all",
+      filterMode: "none",
+      bottom,
+      height: 24,
+      labelFormatter: (ns) => secondsText(ns / 1e9),
+      textStyle: { color: colours.muted },
+    },
+    {
+      type: "inside",
+      xAxisIndex: "all",
+      filterMode: "none",
+      zoomOnMouseWheel: "ctrl",
+      moveOnMouseWheel: false,
+      preventDefaultMouseMove: false,
+    },
+  ];
+}
+
+export function timeLabel(colours) {
+  return {
+    color: colours.muted,
+    formatter: (ns) => secondsText(ns / 1e9),
+    showMaxLabel: false,
+    hideOverlap: true,
+  };
 }
 
 export function axisStyle(colours) {

@@ -3,7 +3,7 @@
 // Tens of thousands of tasks: rows hold flat arrays, and only what is visible at the present zoom
 // is drawn. Tasks narrower than a pixel merge into one bar per row, colour and pixel.
 import * as echarts from "echarts/core";
-import { axisStyle, draw, secondsText } from "./chart.js";
+import { axisStyle, draw, secondsText, timeLabel, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
 
 const ROW_PX = 15;
@@ -23,8 +23,9 @@ function usedCategories(gantt) {
   return [...used].sort((a, b) => a - b);
 }
 
-// One data item per row: [row index]. renderItem draws all visible tasks of the row as a group.
-function rowRenderer(rows, gantt, hidden, colours) {
+// One data item per row: [row index]. renderItem draws all visible tasks of the row as a group, in
+// colours by category.
+export function rowRenderer(rows, fills, hidden, colours) {
   return (params, api) => {
     const row = rows[api.value(0)];
     const area = params.coordSys;
@@ -55,7 +56,7 @@ function rowRenderer(rows, gantt, hidden, colours) {
       const bar = {
         type: "rect",
         shape,
-        style: { fill: categoryColour(gantt.categories[category]) },
+        style: { fill: fills[category] },
         silent: true,
       };
       if (shape.width > WIDE_ENOUGH_FOR_NAME_PX && height >= 10) {
@@ -105,21 +106,23 @@ function taskAt(row, ns, slack) {
 }
 
 // Tasks are looked up by the pointer's place: cheaper than a hit test over all bars, and right
-// where bars have merged.
-function addTooltip(chart, element, rows, gantt, hidden) {
+// where bars have merged. `panes()` are the grids of the chart with their rows, in order;
+// `textOf(row, task)` is what the tip says.
+export function addTooltip(chart, element, panes, hidden, textOf) {
   const tip = document.createElement("div");
   tip.className = "tip";
   element.append(tip);
   const hide = () => { tip.style.display = "none"; };
   chart.getZr().on("mousemove", ({ offsetX, offsetY }) => {
     hide();
-    if (!chart.containPixel("grid", [offsetX, offsetY])) return;
-    const [ns, index] = chart.convertFromPixel("grid", [offsetX, offsetY]);
-    const slack = Math.abs(chart.convertFromPixel("grid", [offsetX + 1.5, offsetY])[0] - ns);
-    const row = rows[index];
+    const pane = panes().find(({ grid }) => chart.containPixel(grid, [offsetX, offsetY]));
+    if (!pane) return;
+    const [ns, index] = chart.convertFromPixel(pane.grid, [offsetX, offsetY]);
+    const slack = Math.abs(chart.convertFromPixel(pane.grid, [offsetX + 1.5, offsetY])[0] - ns);
+    const row = pane.rows[index];
     const task = row ? taskAt(row, ns, slack) : -1;
     if (task < 0 || hidden.has(row.category[task])) return;
-    tip.textContent = taskText(row, gantt, task);
+    tip.textContent = textOf(row, task);
     tip.style.display = "block";
     const left = Math.min(offsetX + 14, element.clientWidth - tip.offsetWidth - 4);
     const above = offsetY + 16 + tip.offsetHeight > element.clientHeight;
@@ -129,16 +132,16 @@ function addTooltip(chart, element, rows, gantt, hidden) {
   chart.getZr().on("globalout", hide);
 }
 
-function legend(element, gantt, hidden, redraw) {
+// A button per category that shows and hides it.
+export function legend(element, categories, used, fills, hidden, redraw) {
   element.className = "legend";
-  for (const category of usedCategories(gantt)) {
-    const name = gantt.categories[category];
+  for (const category of used) {
     const button = document.createElement("button");
     button.type = "button";
     button.setAttribute("aria-pressed", "true");
     const swatch = document.createElement("i");
-    swatch.style.background = categoryColour(name);
-    button.append(swatch, name);
+    swatch.style.background = fills[category];
+    button.append(swatch, categories[category]);
     button.addEventListener("click", () => {
       if (!hidden.delete(category)) hidden.add(category);
       button.setAttribute("aria-pressed", String(!hidden.has(category)));
@@ -157,43 +160,31 @@ function noteText(gantt) {
   );
 }
 
+// Room for the labels of ranks, and of bytes in a chart below.
+export function labelWidthOf(rows) {
+  const longest = Math.max(0, ...rows.map((row) => row.label.length));
+  return Math.min(110, Math.max(64, 16 + 7 * longest));
+}
+
+// Returns the chart, and the room on its left.
 export function drawGantt(panel, parent, gantt) {
   const rows = rowsOf(gantt);
   const height = Math.max(160, rows.length * ROW_PX) + 84;
   const element = panel(parent, "One iteration", height, noteText(gantt));
   const hidden = new Set();
+  const fills = gantt.categories.map(categoryColour);
   const end = Math.max(gantt.makespan_s * 1e9, 1);
   const labelled = new Map(rows.map((row, index) => [String(index), row.label]));
-  const labelWidth = Math.min(110, 16 + 7 * Math.max(...rows.map((row) => row.label.length)));
+  const labelWidth = labelWidthOf(rows);
   const chart = draw(element, (colours) => ({
     grid: { left: labelWidth, right: 16, top: 6, bottom: 78 },
-    dataZoom: [
-      {
-        type: "slider",
-        filterMode: "none",
-        bottom: 8,
-        height: 24,
-        labelFormatter: (ns) => secondsText(ns / 1e9),
-        textStyle: { color: colours.muted },
-      },
-      {
-        type: "inside",
-        filterMode: "none",
-        zoomOnMouseWheel: "ctrl",
-        moveOnMouseWheel: false,
-        preventDefaultMouseMove: false,
-      },
-    ],
+    dataZoom: timeZoom(colours),
     xAxis: {
       type: "value",
       min: 0,
       max: end,
       ...axisStyle(colours),
-      axisLabel: {
-        color: colours.muted,
-        formatter: (ns) => secondsText(ns / 1e9),
-        showMaxLabel: false,
-      },
+      axisLabel: timeLabel(colours),
     },
     yAxis: {
       type: "category",
@@ -210,12 +201,17 @@ export function drawGantt(panel, parent, gantt) {
         silent: true,
         encode: { y: 0 },
         data: rows.map((_, index) => [index]),
-        renderItem: rowRenderer(rows, gantt, hidden, colours),
+        renderItem: rowRenderer(rows, fills, hidden, colours),
       },
     ],
   }));
-  addTooltip(chart, element, rows, gantt, hidden);
+  addTooltip(chart, element, () => [{ grid: "grid", rows }], hidden, (row, task) =>
+    taskText(row, gantt, task),
+  );
   const buttons = document.createElement("div");
-  legend(buttons, gantt, hidden, () => chart.setOption({ series: [{}] }));
+  legend(buttons, gantt.categories, usedCategories(gantt), fills, hidden, () =>
+    chart.setOption({ series: [{}] }),
+  );
   element.before(buttons);
+  return { chart, labelWidth };
 }

@@ -1,0 +1,349 @@
+#include "report/comparison_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "report/console.hpp"
+#include "report/drawing.hpp"
+#include "report/html.hpp"
+#include "report/summary.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kFormat = "windtunnel-comparison-1";
+constexpr std::string_view kKeyFigures[] = {"step time", "TFLOP/s", "MFU", "peak memory"};
+
+struct Cell {
+  std::string text;
+  double value = 0;
+};
+
+enum class Better { neither, lower, higher };
+
+struct ColumnKind {
+  const char* title;
+  Better better;
+  const char* help;
+  Cell (*cell)(const Record& record);
+};
+
+Cell seconds_cell(double seconds) {
+  return {format_seconds(seconds), seconds};
+}
+
+Cell share_cell(double share) {
+  return {format_percent(share), share};
+}
+
+double share_of_step(const IterationReport& report, double seconds) {
+  return report.time_s > 0 ? seconds / report.time_s : 0;
+}
+
+double exposed_s(const Record& record, Category category) {
+  return record.iteration.critical_path_s[static_cast<size_t>(category)];
+}
+
+double peak_bytes(const Record& record) {
+  double peak = 0;
+  for (const GpuMemory& rank : record.iteration.memory) peak = std::max(peak, rank.total());
+  return peak;
+}
+
+const std::vector<ColumnKind>& column_kinds() {
+  static const std::vector<ColumnKind> kinds = {
+      {"step time", Better::lower, "period of the steady state",
+       [](const Record& r) { return seconds_cell(r.iteration.time_s); }},
+      {"TFLOP/s", Better::higher, "model FLOP/s per GPU",
+       [](const Record& r) {
+         return Cell{fmt::format("{:.1f}", r.iteration.tflops_per_gpu), r.iteration.tflops_per_gpu};
+       }},
+      {"MFU", Better::higher, "model FLOP/s over the GPU's peak",
+       [](const Record& r) { return share_cell(r.iteration.mfu); }},
+      {"bubble", Better::lower,
+       "step time less the busiest rank's compute, as a share of the step (Megatron, GPipe)",
+       [](const Record& r) {
+         return share_cell(share_of_step(r.iteration, r.iteration.bubble.makespan_s));
+       }},
+      {"stage bubble", Better::lower,
+       "longest last end less first start of a rank, less the busiest rank's compute, as a share "
+       "of the step (Zero Bubble)",
+       [](const Record& r) {
+         return share_cell(share_of_step(r.iteration, r.iteration.bubble.longest_stage_s));
+       }},
+      {"idle", Better::lower,
+       "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
+       [](const Record& r) { return share_cell(r.iteration.bubble.idle); }},
+      {"exposed pp", Better::lower, "messages between stages on the critical path",
+       [](const Record& r) { return seconds_cell(exposed_s(r, Category::pp)); }},
+      {"exposed dp", Better::lower, "data-parallel collectives on the critical path",
+       [](const Record& r) { return seconds_cell(exposed_s(r, Category::dp)); }},
+      {"exposed tp", Better::lower, "tensor-parallel collectives on the critical path",
+       [](const Record& r) { return seconds_cell(exposed_s(r, Category::tp)); }},
+      {"peak memory", Better::lower, "of the fullest GPU",
+       [](const Record& r) {
+         return Cell{format_bytes(peak_bytes(r)), peak_bytes(r)};
+       }},
+      {"fits", Better::neither, "in the usable memory of GPU and host",
+       [](const Record& r) {
+         const bool fits = r.memory_excess.empty();
+         return Cell{fits ? "yes" : "no", fits ? 1.0 : 0.0};
+       }},
+  };
+  return kinds;
+}
+
+const ColumnKind& goodput_column() {
+  static const ColumnKind kind = {
+      "goodput", Better::higher, "useful share of the campaign's wall time",
+      [](const Record& r) { return share_cell(r.campaign ? r.campaign->goodput.mean : 0); }};
+  return kind;
+}
+
+std::vector<const ColumnKind*> columns_of(const Comparison& comparison) {
+  std::vector<const ColumnKind*> columns;
+  for (const ColumnKind& kind : column_kinds()) columns.push_back(&kind);
+  if (std::ranges::any_of(comparison.points, [](const ComparedPoint& point) {
+        return point.record && point.record->campaign;
+      })) {
+    columns.push_back(&goodput_column());
+  }
+  return columns;
+}
+
+const char* to_string(Better better) {
+  return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "";
+}
+
+// Model and machine where they are the same at every point.
+std::string subtitle_of(const Comparison& comparison) {
+  std::set<std::string> jobs;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    const Job& job = point.record->job;
+    jobs.insert(fmt::format("{} on {} {} GPUs ({} x {}); batch {} x {} tokens", job.model.name,
+                            with_separators(job.cluster.gpus()), job.cluster.node.gpu.name,
+                            with_separators(job.cluster.nodes), job.cluster.node.name,
+                            with_separators(job.batch.global),
+                            with_separators(job.batch.sequence)));
+  }
+  return jobs.size() == 1 ? *jobs.begin() : "";
+}
+
+Json point_json(const ComparedPoint& point, const std::vector<const ColumnKind*>& columns,
+                const Json& drawing, const std::string& folder) {
+  Json texts = Json::array(), values = Json::array();
+  for (const ColumnKind* column : columns) {
+    const Cell cell = column->cell(*point.record);
+    texts.push_back(cell.text);
+    values.push_back(cell.value);
+  }
+  return {{"name", point_name(point.set)},
+          {"texts", texts},
+          {"values", values},
+          {"excess", point.record->memory_excess},
+          {"trace", folder.empty() ? "" : folder + "/trace.json"},
+          {"drawing", drawing}};
+}
+
+// The indices of the points, fastest first, those that do not fit behind.
+std::vector<size_t> ranking(const Json& points) {
+  std::vector<size_t> order(points.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](size_t i) {
+    return std::pair(!points[i].at("excess").get_ref<const std::string&>().empty(),
+                     points[i].at("values").at(0).get<double>());
+  });
+  return order;
+}
+
+// Of the points that fit; none if fewer than two do, or all are alike.
+std::optional<double> best_value(const Json& points, size_t column, const std::string& better) {
+  std::vector<double> values;
+  for (const Json& point : points) {
+    if (point.at("excess").get_ref<const std::string&>().empty()) {
+      values.push_back(point.at("values").at(column));
+    }
+  }
+  if (better.empty() || values.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax(values);
+  if (least == most) return {};
+  return better == "lower" ? least : most;
+}
+
+std::string table_head(const Json& columns) {
+  std::string html = "<thead><tr><th scope=\"col\" class=\"name\">point</th>";
+  for (const Json& column : columns) {
+    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>",
+                        escape_html(column.at("help").get<std::string>()),
+                        escape_html(column.at("title").get<std::string>()));
+  }
+  return html + "</tr></thead>\n";
+}
+
+std::string table_row(const Json& point, const std::vector<std::optional<double>>& best) {
+  const std::string excess = point.at("excess");
+  std::string html = fmt::format(
+      "<tr{}><th scope=\"row\">{}</th>",
+      excess.empty() ? "" : fmt::format(" class=\"excess\" title=\"{}\"", escape_html(excess)),
+      escape_html(point.at("name").get<std::string>()));
+  for (size_t i = 0; i < best.size(); ++i) {
+    const double value = point.at("values").at(i);
+    const bool marked = excess.empty() && best[i] && value == *best[i];
+    html += fmt::format("<td data-value=\"{}\"{}>{}</td>", value, marked ? " class=\"best\"" : "",
+                        escape_html(point.at("texts").at(i).get<std::string>()));
+  }
+  return html + "</tr>\n";
+}
+
+std::string table_html(const Json& document) {
+  const Json& points = document.at("points");
+  const Json& columns = document.at("columns");
+  if (points.empty()) return "";
+  std::vector<std::optional<double>> best;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    best.push_back(best_value(points, i, columns[i].at("better")));
+  }
+  std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
+  html += table_head(columns) + "<tbody>\n";
+  for (const size_t i : ranking(points)) html += table_row(points[i], best);
+  html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
+  for (const char* title : {"bubble", "stage bubble", "idle"}) {
+    for (const Json& column : columns) {
+      if (column.at("title") != title) continue;
+      html +=
+          fmt::format(" <b>{}</b>: {}.", title, escape_html(column.at("help").get<std::string>()));
+    }
+  }
+  return html + "</p>\n";
+}
+
+std::string infeasible_html(const Json& infeasible) {
+  if (infeasible.empty()) return "";
+  std::string html =
+      fmt::format("<section id=\"infeasible\"><h2>Infeasible ({})</h2><table class=\"reasons\">\n",
+                  infeasible.size());
+  for (const Json& point : infeasible) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                        escape_html(point.at("name").get<std::string>()),
+                        escape_html(point.at("reason").get<std::string>()));
+  }
+  return html + "</table></section>\n";
+}
+
+std::string figures_html(const Json& document) {
+  const Json& points = document.at("points");
+  if (points.empty()) return "";
+  const Json& best = points[ranking(points).front()];
+  const Json& columns = document.at("columns");
+  std::string html = fmt::format(
+      "<dl class=\"figures\"><div class=\"wide\"><dt>fastest of {} that ran</dt><dd>{}</dd></div>",
+      points.size(), escape_html(best.at("name").get<std::string>()));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string title = columns[i].at("title");
+    if (std::ranges::find(kKeyFigures, title) == std::end(kKeyFigures)) continue;
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(title),
+                        escape_html(best.at("texts").at(i).get<std::string>()));
+  }
+  return html + "</dl>\n";
+}
+
+}  // namespace
+
+size_t spans_per_point(size_t points, const ComparisonPageOptions& options) {
+  return options.max_spans / std::max<size_t>(1, points);
+}
+
+std::string point_name(const Overrides& set) {
+  return set.size() == 1 ? set.front().second : set_text(set);
+}
+
+std::vector<std::string> point_folders(const std::vector<Overrides>& points) {
+  std::vector<std::string> folders;
+  std::set<std::string> used;
+  for (const Overrides& set : points) {
+    std::string folder;
+    for (const char c : point_name(set)) {
+      const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+      if (folder.empty() && !letter) continue;
+      folder += letter || c == '_' || c == '=' || c == '.' ? c : '-';
+    }
+    if (folder.empty()) folder = "point";
+    constexpr size_t kLongest = 100;
+    folder.resize(std::min(folder.size(), kLongest));
+    const std::string base = folder;
+    for (int i = 2; !used.insert(folder).second; ++i) folder = fmt::format("{}-{}", base, i);
+    folders.push_back(folder);
+  }
+  return folders;
+}
+
+Json comparison_document(const Comparison& comparison, const std::vector<Json>& drawings,
+                         const std::vector<std::string>& folders) {
+  CHECK(drawings.size() == comparison.points.size(), "{} drawings of {} points", drawings.size(),
+        comparison.points.size());
+  const std::vector<const ColumnKind*> kinds = columns_of(comparison);
+  Json columns = Json::array();
+  for (const ColumnKind* kind : kinds) {
+    columns.push_back(
+        {{"title", kind->title}, {"better", to_string(kind->better)}, {"help", kind->help}});
+  }
+  Json points = Json::array(), infeasible = Json::array();
+  std::string title;
+  for (size_t i = 0; i < comparison.points.size(); ++i) {
+    const ComparedPoint& point = comparison.points[i];
+    if (point.record) {
+      title = point.record->scenario;
+      points.push_back(point_json(point, kinds, drawings[i], folders.empty() ? "" : folders[i]));
+    } else {
+      infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
+    }
+  }
+  return {{"format", kFormat},       {"title", title},     {"subtitle", subtitle_of(comparison)},
+          {"kinds", drawn_kinds()},  {"columns", columns}, {"points", points},
+          {"infeasible", infeasible}};
+}
+
+bool is_comparison_document(const Json& document) {
+  const auto format = document.find("format");
+  return format != document.end() && format->is_string() &&
+         format->get_ref<const std::string&>().starts_with("windtunnel-comparison-");
+}
+
+void check_comparison_document(const Json& document, const std::string& file) {
+  if (document.at("format") != kFormat) {
+    throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
+                                            "run the comparison again with --out",
+                                            kFormat));
+  }
+  try {
+    comparison_page(document);
+    for (const Json& point : document.at("points")) {
+      if (point.at("drawing").is_null()) continue;
+      for (const char* part : {"tick_ns", "makespan", "rows", "memory"}) {
+        point.at("drawing").at(part);
+      }
+    }
+  } catch (const Json::exception& error) {
+    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
+  }
+}
+
+std::string comparison_page(const Json& document) {
+  const std::string title = document.at("title");
+  std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
+                                 escape_html(document.at("subtitle").get<std::string>()));
+  body +=
+      figures_html(document) + table_html(document) + infeasible_html(document.at("infeasible"));
+  return filled_page(title, body, document);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,243 @@
+#include "report/drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/memory_timeline.hpp"
+#include "traces/tracks.hpp"
+
+namespace windtunnel {
+namespace {
+
+enum class DrawnKind : std::uint8_t {
+  forward,
+  backward,
+  input_gradient,
+  weight_gradient,
+  recompute,
+  overlapped,
+  optimizer,
+  message,
+  collective,
+  other,
+};
+
+struct Bar {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  DrawnKind kind = DrawnKind::other;
+  const std::string* name = nullptr;
+};
+
+// The Plan names a pass by its action, "I0.3"; the two of an overlapped pair are joined by '+'.
+DrawnKind kind_of(const Task& task) {
+  const auto main = task.kind == TaskKind::compute ? task.category : main_category(task);
+  const bool pair = task.name.find('+') != std::string::npos;
+  const char letter = task.name.empty() ? ' ' : task.name.front();
+  switch (main) {
+    case Category::forward:
+      return pair ? DrawnKind::overlapped : DrawnKind::forward;
+    case Category::backward:
+      if (pair) return DrawnKind::overlapped;
+      if (letter == 'I') return DrawnKind::input_gradient;
+      return letter == 'W' ? DrawnKind::weight_gradient : DrawnKind::backward;
+    case Category::recompute:
+      return DrawnKind::recompute;
+    case Category::optimizer:
+      return DrawnKind::optimizer;
+    case Category::pp:
+      return DrawnKind::message;
+    case Category::tp:
+    case Category::cp:
+    case Category::ep:
+    case Category::dp:
+      return DrawnKind::collective;
+    default:
+      return DrawnKind::other;
+  }
+}
+
+// Compute tasks as they run. In the gaps between them the communication that is under way, the one
+// that started first in front: what a rank waits for.
+class Row {
+ public:
+  Row(const RankClass& rank_class, const std::vector<Track>& tracks) {
+    for (const Track& track : tracks) {
+      for (const TrackEvent& event : track.events) {
+        const Task& task = rank_class.tasks[event.task];
+        auto& bars = task.kind == TaskKind::compute ? compute_ : beside_;
+        bars.push_back({event.start_ns, event.end_ns, kind_of(task), &task.name});
+      }
+    }
+    const auto by_start = [](const Bar& a, const Bar& b) { return a.start_ns < b.start_ns; };
+    std::ranges::stable_sort(compute_, by_start);
+    std::ranges::stable_sort(beside_, by_start);
+  }
+
+  std::vector<Bar> bars() {
+    std::int64_t until_ns = 0;
+    for (const Bar& bar : compute_) {
+      fill_gap(until_ns, bar.start_ns);
+      bars_.push_back(bar);
+      until_ns = std::max(until_ns, bar.end_ns);
+    }
+    std::int64_t last_ns = until_ns;
+    for (const Bar& bar : beside_) last_ns = std::max(last_ns, bar.end_ns);
+    fill_gap(until_ns, last_ns);
+    return std::move(bars_);
+  }
+
+ private:
+  void fill_gap(std::int64_t from_ns, std::int64_t to_ns) {
+    while (first_ < beside_.size() && beside_[first_].end_ns <= from_ns) ++first_;
+    for (size_t i = first_; i < beside_.size() && beside_[i].start_ns < to_ns; ++i) {
+      Bar bar = beside_[i];
+      bar.start_ns = std::max(bar.start_ns, from_ns);
+      bar.end_ns = std::min(bar.end_ns, to_ns);
+      if (bar.start_ns >= bar.end_ns) continue;
+      from_ns = bar.end_ns;
+      bars_.push_back(bar);
+    }
+  }
+
+  std::vector<Bar> compute_;
+  std::vector<Bar> beside_;
+  std::vector<Bar> bars_;
+  size_t first_ = 0;  // of `beside_`: those before it have ended
+};
+
+// Powers of ten that make `largest` a number of at most `digits` digits.
+double unit_for(double largest, int digits) {
+  double unit = 1;
+  while (largest / unit >= std::pow(10.0, digits)) unit *= 10;
+  return unit;
+}
+
+std::int64_t tick_for(const Timeline& timeline) {
+  constexpr int kDigits = 8;
+  return std::llround(unit_for(timeline.makespan_s * 1e9, kDigits));
+}
+
+std::int64_t ticks(std::int64_t ns, std::int64_t tick_ns) {
+  return std::llround(static_cast<double>(ns) / static_cast<double>(tick_ns));
+}
+
+Json row_json(const std::string& rank, const std::vector<Bar>& bars, std::int64_t tick_ns) {
+  Json gap = Json::array(), duration = Json::array();
+  std::string kind, name;
+  std::int64_t last = 0;
+  for (const Bar& bar : bars) {
+    const std::int64_t start = std::max(last, ticks(bar.start_ns, tick_ns));
+    const std::int64_t end = std::max(start, ticks(bar.end_ns, tick_ns));
+    gap.push_back(start - last);
+    duration.push_back(end - start);
+    last = end;
+    kind.push_back(static_cast<char>('a' + static_cast<int>(bar.kind)));
+    if (!name.empty()) name += ';';
+    for (const char c : *bar.name) name += c == ';' ? ',' : c;
+  }
+  return {{"rank", rank}, {"gap", gap}, {"duration", duration}, {"kind", kind}, {"name", name}};
+}
+
+std::string label_of(const Record& record, int entry) {
+  const RankTimeline& rank = record.timeline.ranks[entry];
+  const std::string& name = record.plan.classes[rank.rank_class].name;
+  return name.empty() ? fmt::format("rank {}", rank.rank) : name;
+}
+
+// Memory is known per pipeline rank, and a class is one.
+double static_bytes(const Record& record, int entry) {
+  const auto rank_class = static_cast<size_t>(record.timeline.ranks[entry].rank_class);
+  const std::vector<GpuMemory>& memory = record.iteration.memory;
+  if (memory.size() != record.plan.classes.size()) return 0;
+  return memory[rank_class].total() - memory[rank_class].activations;
+}
+
+Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, std::int64_t tick_ns,
+                double unit_bytes) {
+  Json gap = Json::array(), change = Json::array();
+  std::int64_t last = 0, level = 0;
+  for (const MemoryStep& step : memory.steps) {
+    const std::int64_t at = ticks(nanoseconds(step.at_s), tick_ns);
+    const std::int64_t now = std::llround(step.alive_bytes / unit_bytes);
+    gap.push_back(at - std::exchange(last, at));
+    change.push_back(now - std::exchange(level, now));
+  }
+  Json peak = nullptr;
+  if (memory.peak_task >= 0) {
+    const RankClass& owner = record.plan.classes[record.timeline.ranks[entry].rank_class];
+    peak = {{"at", ticks(nanoseconds(memory.peak_at_s), tick_ns)},
+            {"bytes", memory.peak_bytes},
+            {"task", owner.tasks[memory.peak_task].name}};
+  }
+  return {{"rank", label_of(record, entry)},
+          {"static_bytes", static_bytes(record, entry)},
+          {"gap", gap},
+          {"change", change},
+          {"peak", peak}};
+}
+
+}  // namespace
+
+Json drawn_kinds() {
+  return {"forward",        "backward",
+          "input gradient", "weight gradient",
+          "recompute",      "forward + backward",
+          "optimizer",      "message",
+          "collective",     "other"};
+}
+
+Json memory_curves(const Record& record, size_t most) {
+  constexpr int kDigits = 5;
+  const std::int64_t tick_ns = tick_for(record.timeline);
+  std::vector<std::pair<int, MemoryTimeline>> timelines;
+  double peak_bytes = 0;
+  for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
+    if (timelines.size() == most) break;
+    const RankTimeline& rank = record.timeline.ranks[entry];
+    timelines.emplace_back(entry, memory_timeline(record.plan.classes[rank.rank_class], rank));
+    peak_bytes = std::max(peak_bytes, timelines.back().second.peak_bytes);
+  }
+  const double unit_bytes = unit_for(peak_bytes, kDigits);
+  Json ranks = Json::array();
+  for (const auto& [entry, memory] : timelines) {
+    ranks.push_back(curve_json(record, entry, memory, tick_ns, unit_bytes));
+  }
+  return {{"tick_ns", tick_ns},
+          {"unit_bytes", unit_bytes},
+          {"usable_bytes", usable_bytes(record.job.cluster.node.gpu)},
+          {"ranks", ranks}};
+}
+
+Json drawing_of(const Record& record, const DrawingOptions& options) {
+  const std::int64_t tick_ns = tick_for(record.timeline);
+  const TimelineTracks tracks(record.plan, record.timeline);
+  Json rows = Json::array();
+  int left_out = 0;
+  size_t spans = 0;
+  for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
+    const RankClass& owner = record.plan.classes[record.timeline.ranks[entry].rank_class];
+    const std::vector<Bar> bars =
+        left_out > 0 ? std::vector<Bar>{} : Row(owner, tracks.tracks(entry)).bars();
+    spans += 2 * bars.size();  // a memory step for nearly every bar
+    if (left_out > 0 || spans > options.max_spans) {
+      ++left_out;
+    } else {
+      rows.push_back(row_json(label_of(record, entry), bars, tick_ns));
+    }
+  }
+  const size_t drawn = rows.size();
+  return {{"tick_ns", tick_ns},
+          {"makespan", ticks(nanoseconds(record.timeline.makespan_s), tick_ns)},
+          {"ranks_left_out", left_out},
+          {"rows", std::move(rows)},
+          {"memory", memory_curves(record, drawn)}};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,81 @@
+// The page of a comparison: sorting its table, and choosing which points are drawn.
+import { drawPoints } from "./comparison_chart.js";
+import { panel } from "./panel.js";
+
+const DRAWN_AT_FIRST = 3;
+
+// A click on a column's title sorts by it; another click turns the order around.
+function makeSortable(table) {
+  const body = table.tBodies[0];
+  const keyOf = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+  };
+  const titles = [...table.tHead.rows[0].cells];
+  titles.forEach((title, column) => {
+    title.tabIndex = 0;
+    const sort = () => {
+      const falling = title.getAttribute("aria-sort") === "ascending";
+      for (const other of titles) other.removeAttribute("aria-sort");
+      title.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const compare = (a, b) => {
+        const [x, y] = [keyOf(a, column), keyOf(b, column)];
+        return (x < y ? -1 : x > y ? 1 : 0) * (falling ? -1 : 1);
+      };
+      body.append(...[...body.rows].sort(compare));
+    };
+    title.addEventListener("click", sort);
+    title.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") sort();
+    });
+  });
+}
+
+// The first point, which the others are measured against, and the fastest ones that fit.
+function firstChoice(points) {
+  const misfit = (index) => Number(points[index].excess !== "");
+  const step_s = (index) => points[index].values[0];
+  const fastest = [...points.keys()].sort((a, b) => misfit(a) - misfit(b) || step_s(a) - step_s(b));
+  const unique = new Set([0, ...fastest]);
+  return new Set([...unique].slice(0, DRAWN_AT_FIRST));
+}
+
+function chooser(points, chosen, changed) {
+  const buttons = document.createElement("div");
+  buttons.className = "chooser";
+  buttons.setAttribute("role", "group");
+  buttons.setAttribute("aria-label", "points that are drawn");
+  points.forEach((point, index) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = point.name;
+    button.setAttribute("aria-pressed", String(chosen.has(index)));
+    button.addEventListener("click", () => {
+      if (!chosen.delete(index)) chosen.add(index);
+      button.setAttribute("aria-pressed", String(chosen.has(index)));
+      changed();
+    });
+    buttons.append(button);
+  });
+  return buttons;
+}
+
+export function drawComparison(record, charts) {
+  const table = document.getElementById("points");
+  if (table) makeSortable(table);
+  const points = record.points.filter(({ drawing }) => drawing && drawing.rows.length > 0);
+  if (points.length === 0) return;
+  const chosen = firstChoice(points);
+  const element = panel(
+    charts,
+    "One iteration, and memory over time",
+    300,
+    "All on one time axis. Drag to move, pinch or hold Ctrl and scroll to zoom, or use the slider. " +
+      "A row is a pipeline rank; between its passes stands the communication that it waits for. " +
+      "Curves: memory of each pipeline rank. Choose what is drawn:",
+  );
+  let redraw = () => {};
+  element.before(chooser(points, chosen, () => redraw()));
+  redraw = drawPoints(element, record.kinds, points, chosen);
+  charts.after(document.getElementById("infeasible") ?? "");
+}

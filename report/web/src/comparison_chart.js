@@ -1,0 +1,192 @@
+// Gantt charts and memory curves of the chosen points, one below the other in one chart, so that
+// all share the time axis, its zoom and its slider.
+import { axisStyle, draw, secondsText, timeLabel, timeZoom } from "./chart.js";
+import { kindColour } from "./colours.js";
+import { addTooltip, labelWidthOf, legend, rowRenderer } from "./gantt.js";
+import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
+
+const TITLE_PX = 24;
+const MEMORY_PX = 110;
+const GAP_PX = 10;
+const BELOW_PX = 60; // labels of the last time axis, and the slider
+
+// Rows as gantt.js draws them: times in ns.
+function rowsOf(drawing) {
+  return drawing.rows.map((row) => {
+    let tick = 0;
+    const start_ns = row.gap.map((gap, i) => {
+      const start = tick + gap;
+      tick = start + row.duration[i];
+      return start * drawing.tick_ns;
+    });
+    return {
+      label: row.rank,
+      start_ns,
+      duration_ns: row.duration.map((ticks) => ticks * drawing.tick_ns),
+      category: [...row.kind].map((letter) => letter.charCodeAt(0) - 97),
+      name: row.name.split(";"),
+    };
+  });
+}
+
+function paneOf(point) {
+  const rows = rowsOf(point.drawing);
+  const curves = curvesOf(point.drawing.memory);
+  const end_ns = point.drawing.makespan * point.drawing.tick_ns;
+  return { point, rows, curves, end_ns, height: Math.max(60, 15 * rows.length) };
+}
+
+// Where each pane stands, in pixels from the top of the chart.
+function placed(panes) {
+  let y = 0;
+  for (const pane of panes) {
+    pane.title_y = y;
+    pane.gantt_y = y + TITLE_PX;
+    pane.memory_y = pane.gantt_y + pane.height + GAP_PX;
+    y = pane.memory_y + MEMORY_PX + GAP_PX + 8;
+  }
+  return y + BELOW_PX;
+}
+
+function titleOf(pane) {
+  const { point } = pane;
+  const top = highest(pane.curves);
+  const left = point.drawing.ranks_left_out;
+  return [
+    `${secondsText(pane.end_ns / 1e9)}`,
+    top ? `peak ${peakText(top)}` : "",
+    point.excess ? "does not fit" : "",
+    left > 0 ? `${left} more ranks are in its trace only` : "",
+  ]
+    .filter((part) => part)
+    .join(" · ");
+}
+
+function showTitles(element, panes) {
+  for (const old of element.querySelectorAll(".pane")) old.remove();
+  for (const pane of panes) {
+    const line = document.createElement("div");
+    line.className = "pane";
+    line.style.top = `${pane.title_y}px`;
+    const name = document.createElement("b");
+    name.textContent = pane.point.name;
+    line.append(name, ` ${titleOf(pane)}`);
+    if (pane.point.trace) {
+      const trace = document.createElement("a");
+      trace.href = pane.point.trace;
+      trace.textContent = "trace";
+      line.append(" · ", trace);
+    }
+    element.append(line);
+  }
+}
+
+// Two grids per pane: its rows, its curves.
+function optionOf(panes, fills, hidden, labelWidth, colours) {
+  const end_ns = Math.max(1, ...panes.map((pane) => pane.end_ns));
+  const usable = Math.max(0, ...panes.map(({ point }) => point.drawing.memory.usable_bytes));
+  const top = axisTop(panes.map(({ curves }) => curves), usable);
+  const option = {
+    grid: [],
+    xAxis: [],
+    yAxis: [],
+    series: [],
+    dataZoom: timeZoom(colours),
+  };
+  panes.forEach((pane, index) => {
+    const side = { left: labelWidth, right: 16 };
+    option.grid.push(
+      { ...side, top: pane.gantt_y, height: pane.height },
+      { ...side, top: pane.memory_y, height: MEMORY_PX },
+    );
+    for (const half of [0, 1]) {
+      const last = half === 1 && index === panes.length - 1;
+      option.xAxis.push({
+        type: "value",
+        gridIndex: 2 * index + half,
+        min: 0,
+        max: end_ns,
+        ...axisStyle(colours),
+        axisLabel: { ...timeLabel(colours), show: last },
+        axisTick: { show: last },
+      });
+    }
+    option.yAxis.push(
+      {
+        type: "category",
+        gridIndex: 2 * index,
+        inverse: true,
+        data: pane.rows.map(({ label }) => label),
+        ...axisStyle(colours),
+        axisTick: { show: false },
+        axisLabel: { color: colours.text, fontSize: 11 },
+      },
+      { ...memoryAxis(top, colours), gridIndex: 2 * index + 1 },
+    );
+    const axes = (half) => ({ xAxisIndex: 2 * index + half, yAxisIndex: 2 * index + half });
+    option.series.push(
+      {
+        type: "custom",
+        clip: true,
+        silent: true,
+        ...axes(0),
+        encode: { y: 0 },
+        data: pane.rows.map((_, row) => [row]),
+        renderItem: rowRenderer(pane.rows, fills, hidden, colours),
+      },
+      curveSeries(pane.curves, pane.point.drawing.memory.usable_bytes, colours, axes(1)),
+    );
+  });
+  return option;
+}
+
+function barText(kinds) {
+  return (row, task) => {
+    const start = secondsText(row.start_ns[task] / 1e9);
+    const duration = secondsText(row.duration_ns[task] / 1e9);
+    return `${row.name[task]} (${kinds[row.category[task]]})\n${row.label}\nfrom ${start} for ${duration}`;
+  };
+}
+
+// Returns what draws again after `chosen` has changed.
+export function drawPoints(element, kinds, points, chosen) {
+  const hidden = new Set();
+  const fills = kinds.map(kindColour);
+  const decoded = new Map(); // panes are made when they are first shown
+  const paneAt = (index) => {
+    if (!decoded.has(index)) decoded.set(index, paneOf(points[index]));
+    return decoded.get(index);
+  };
+  let panes = [];
+  const place = () => {
+    panes = [...chosen].map(paneAt).sort((a, b) => a.end_ns - b.end_ns);
+    element.style.height = `${placed(panes)}px`;
+  };
+  place();
+  const chart = draw(element, (colours) =>
+    optionOf(panes, fills, hidden, labelWidthOf(panes.flatMap(({ rows }) => rows)), colours),
+  );
+  showTitles(element, panes); // the chart has emptied its element
+  addTooltip(
+    chart,
+    element,
+    () => panes.map(({ rows }, index) => ({ grid: { gridIndex: 2 * index }, rows })),
+    hidden,
+    barText(kinds),
+  );
+  const used = new Set();
+  for (const { drawing } of points) {
+    for (const { kind } of drawing.rows) {
+      for (const letter of new Set(kind)) used.add(letter.charCodeAt(0) - 97);
+    }
+  }
+  const buttons = document.createElement("div");
+  legend(buttons, kinds, [...used].sort((a, b) => a - b), fills, hidden, () => chart.redraw());
+  element.before(buttons);
+  return () => {
+    place();
+    showTitles(element, panes);
+    chart.resize();
+    chart.redraw();
+  };
+}

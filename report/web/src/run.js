@@ -1,0 +1,56 @@
+// The charts of one run.
+import { drawMemory, drawShares } from "./bars.js";
+import { link } from "./chart.js";
+import { categoryColour, lossColour, originColour } from "./colours.js";
+import { drawGantt } from "./gantt.js";
+import { drawCurves } from "./memory_curves.js";
+import { panel } from "./panel.js";
+
+function pair(charts) {
+  const grid = document.createElement("div");
+  grid.className = "pair";
+  charts.append(grid);
+  return grid;
+}
+
+// What would be labelled "0.0 %" is left out.
+function shown(entries, whole) {
+  return entries.filter(([, value]) => value >= 0.0005 * whole);
+}
+
+export function drawRun({ result, memory, gantt }, charts) {
+  if (gantt.tracks.length > 0) {
+    const { chart, labelWidth } = drawGantt(panel, charts, gantt);
+    if (memory.curves.ranks.length > 0) {
+      link(chart, drawCurves(charts, memory.curves, gantt, labelWidth));
+    }
+  }
+
+  const first = pair(charts);
+  if (memory.ranks.length > 0) {
+    drawMemory(panel(first, "Memory per GPU by pipeline rank", 340), memory);
+  }
+  drawShares(
+    panel(first, "Where the step time goes (critical path)", 340),
+    shown(Object.entries(result.iteration.critical_path_s), result.iteration.time_s),
+    result.iteration.time_s,
+    categoryColour,
+  );
+
+  const second = pair(charts);
+  if (result.campaign?.wall_s) {
+    const lost = Object.entries(result.campaign.lost_s).map(([cause, x]) => [cause, x.mean]);
+    drawShares(
+      panel(second, "Where the wall time goes (campaign)", 300),
+      shown([["useful", result.campaign.useful_s.mean], ...lost], result.campaign.wall_s.mean),
+      result.campaign.wall_s.mean,
+      lossColour,
+    );
+  }
+  drawShares(
+    panel(second, "What the predicted time rests on", 300),
+    shown(Object.entries(result.origin), 1),
+    1,
+    originColour,
+  );
+}

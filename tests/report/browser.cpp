@@ -1,0 +1,78 @@
+#include "tests/report/browser.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+namespace windtunnel {
+
+namespace fs = std::filesystem;
+
+void Browser::SetUp() {
+  for (const char* name : {"/usr/bin/chromium", "/usr/bin/chromium-browser"}) {
+    if (fs::exists(name)) program_ = name;
+  }
+  if (program_.empty()) GTEST_SKIP() << "chromium is not installed";
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  folder_ =
+      fs::path(testing::TempDir()) / fmt::format("windtunnel-page-{}-{}", test->name(), getpid());
+  fs::create_directories(folder_);
+}
+
+void Browser::TearDown() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+std::string Browser::run(const std::string& html, const std::string& options, int width,
+                         int height) {
+  const fs::path file = folder_ / "report.html";
+  std::ofstream(file) << html;
+  const std::string command = fmt::format(
+      "{} --headless=new --no-sandbox --disable-gpu --hide-scrollbars "
+      "--disable-background-networking --user-data-dir={} --window-size={},{} "
+      "--virtual-time-budget=5000 --enable-logging=stderr --v=0 {} file://{} 2>&1",
+      program_, (folder_ / "profile").string(), width, height, options, file.string());
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "popen failed";
+  std::string output;
+  char buffer[65536];
+  while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, n);
+  const int status = pclose(pipe);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << output.substr(0, 2000);
+  return output;
+}
+
+std::string Browser::dump_dom(const std::string& html, const std::string& probe) {
+  std::string page = html;
+  if (!probe.empty()) {
+    page.insert(page.rfind("</body>"), fmt::format("<script>{}</script>", probe));
+  }
+  return run(page, "--dump-dom", 1280, 900);
+}
+
+Screenshot Browser::screenshot(const std::string& html, int width, int height) {
+  const fs::path file = folder_ / "screenshot.png";
+  fs::remove(file);
+  const std::string output =
+      run(html, fmt::format("--screenshot={}", file.string()), width, height);
+  std::ifstream in(file, std::ios::binary);
+  const std::string png{std::istreambuf_iterator<char>(in), {}};
+  // Signature, then the chunk IHDR that begins with width and height, big-endian.
+  if (png.size() < 24 || !png.starts_with("\x89PNG\r\n") || png.substr(12, 4) != "IHDR") {
+    ADD_FAILURE() << "no PNG file: " << output.substr(0, 2000);
+    return {};
+  }
+  const auto number = [&](size_t at) {
+    int value = 0;
+    for (size_t i = 0; i < 4; ++i) value = value * 256 + static_cast<unsigned char>(png[at + i]);
+    return value;
+  };
+  return {number(16), number(20), png.size()};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,36 @@
+// Headless Chromium on a page in a file of its own folder. Tests are skipped where it is not
+// installed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace windtunnel {
+
+struct Screenshot {
+  int width = 0;
+  int height = 0;
+  size_t bytes = 0;  // of the PNG file: an empty page compresses to almost nothing
+};
+
+class Browser : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // Standard output and the log of the page's console. `probe` is a script that runs behind the
+  // page's own.
+  std::string dump_dom(const std::string& html, const std::string& probe = "");
+  Screenshot screenshot(const std::string& html, int width, int height);
+
+ private:
+  // What Chromium prints.
+  std::string run(const std::string& html, const std::string& options, int width, int height);
+
+  std::filesystem::path folder_;
+  std::string program_;
+};
+
+}  // namespace windtunnel

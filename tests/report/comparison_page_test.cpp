@@ -1,0 +1,271 @@
+#include "report/comparison_page.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "report/drawing.hpp"
+#include "tests/report/browser.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+Record sample_point(const std::string& schedule, double slower) {
+  Record record = sample_record({.campaign = false});
+  record.job.schedule.name = schedule;
+  record.iteration.time_s *= slower;
+  record.iteration.tflops_per_gpu /= slower;
+  return record;
+}
+
+struct Sample {
+  Comparison comparison;
+  std::vector<Json> drawings;
+};
+
+Sample sample_comparison() {
+  Sample sample;
+  for (const auto& [name, slower] :
+       {std::pair{"gpipe", 1.5}, {"1f1b", 1.25}, {"zb-v", 1.0}, {"chimera", 1.125}, {"2bp", 2.0}}) {
+    sample.comparison.points.push_back({{{"schedule", name}}, sample_point(name, slower), ""});
+    sample.drawings.push_back(drawing_of(*sample.comparison.points.back().record));
+  }
+  sample.comparison.points.push_back(
+      {{{"schedule", "dualpipe"}}, std::nullopt, "needs m >= 2p: <16> & more"});
+  sample.drawings.push_back(nullptr);
+  return sample;
+}
+
+Json sample_document() {
+  const Sample sample = sample_comparison();
+  std::vector<Overrides> sets;
+  for (const ComparedPoint& point : sample.comparison.points) sets.push_back(point.set);
+  return comparison_document(sample.comparison, sample.drawings, point_folders(sets));
+}
+
+// Times of a row, from its ticks.
+struct Bars {
+  std::vector<std::int64_t> start_ns, end_ns;
+};
+Bars bars_of(const Json& drawing, const Json& row) {
+  Bars bars;
+  std::int64_t tick = 0;
+  const std::int64_t tick_ns = drawing["tick_ns"];
+  for (size_t i = 0; i < row["gap"].size(); ++i) {
+    tick += row["gap"][i].get<std::int64_t>();
+    bars.start_ns.push_back(tick * tick_ns);
+    tick += row["duration"][i].get<std::int64_t>();
+    bars.end_ns.push_back(tick * tick_ns);
+  }
+  return bars;
+}
+
+TEST(Drawing, ARowHoldsEveryPassWhereItRan) {
+  const Record record = sample_record();
+  const Json drawing = drawing_of(record);
+  const Json kinds = drawn_kinds();
+  ASSERT_EQ(drawing["rows"].size(), record.plan.classes.size());
+  for (size_t r = 0; r < record.plan.classes.size(); ++r) {
+    const Json& row = drawing["rows"][r];
+    const Bars bars = bars_of(drawing, row);
+    const std::string letters = row["kind"];
+    ASSERT_EQ(letters.size(), bars.start_ns.size());
+    std::vector<std::pair<std::string, std::int64_t>> passes, expected;
+    std::string names = row["name"].get<std::string>() + ";";
+    for (size_t i = 0; i < letters.size(); ++i) {
+      const std::string name = names.substr(0, names.find(';'));
+      names.erase(0, name.size() + 1);
+      const std::string kind = kinds[letters[i] - 'a'];
+      EXPECT_EQ(kind, name[0] == 'F' ? "forward" : name[0] == 'B' ? "backward" : "message");
+      if (kind != "message") passes.emplace_back(name, bars.start_ns[i]);
+    }
+    EXPECT_TRUE(names.empty());
+    const RankClass& rank_class = record.plan.classes[r];
+    for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
+      if (rank_class.tasks[t].kind != TaskKind::compute) continue;
+      const double start_s = record.timeline.ranks[r].spans[t].start_s;
+      expected.emplace_back(rank_class.tasks[t].name, std::llround(start_s * 1e9));
+    }
+    std::ranges::sort(passes);
+    std::ranges::sort(expected);
+    ASSERT_EQ(passes.size(), expected.size());
+    for (size_t i = 0; i < passes.size(); ++i) {
+      EXPECT_EQ(passes[i].first, expected[i].first);
+      EXPECT_NEAR(double(passes[i].second), double(expected[i].second),
+                  drawing["tick_ns"].get<double>());
+    }
+  }
+}
+
+TEST(Drawing, LeavesOutRanksBeyondTheLimitAndSaysSo) {
+  const Json drawing = drawing_of(sample_record(), {.max_spans = 100});
+  EXPECT_GT(drawing["rows"].size(), 0u);
+  EXPECT_EQ(drawing["rows"].size() + drawing["ranks_left_out"].get<size_t>(), 4u);
+  EXPECT_GT(drawing["ranks_left_out"], 0);
+  EXPECT_EQ(drawing["memory"]["ranks"].size(), drawing["rows"].size());
+}
+
+TEST(Drawing, MemoryCurvesEndWhereTheyBeganAndPeakWhereTheySay) {
+  Record record = sample_record();
+  for (RankClass& rank_class : record.plan.classes) {
+    for (Task& task : rank_class.tasks) {
+      if (task.kind != TaskKind::compute) continue;
+      (task.category == Category::forward ? task.allocate_bytes : task.free_bytes) = 1.5e9;
+    }
+  }
+  const Json curves = memory_curves(record, 64);
+  ASSERT_EQ(curves["ranks"].size(), 4u);
+  for (const Json& rank : curves["ranks"]) {
+    double level = 0, peak = 0;
+    for (const Json& change : rank["change"]) {
+      level += change.get<double>() * curves["unit_bytes"].get<double>();
+      peak = std::max(peak, level);
+    }
+    EXPECT_EQ(level, 0);
+    EXPECT_NEAR(peak, rank["peak"]["bytes"].get<double>(), curves["unit_bytes"]);
+    // GPipe: all micro-batches at once, complete with the last forward.
+    const std::string task = rank["peak"]["task"];
+    EXPECT_EQ(task[0], 'F');
+    EXPECT_NEAR(rank["static_bytes"], 27.5e9, 1);
+  }
+}
+
+TEST(ComparisonPage, IsReadableWithoutScripts) {
+  const std::string html = comparison_page(sample_document());
+  const std::string body = html.substr(0, html.find("<script"));
+  for (const char* name : {"gpipe", "1f1b", "zb-v", "chimera", "2bp"}) {
+    EXPECT_NE(body.find(fmt::format("<th scope=\"row\">{}</th>", name)), std::string::npos) << name;
+  }
+  EXPECT_NE(body.find("needs m &gt;= 2p: &lt;16&gt; &amp; more"), std::string::npos);
+  // The fastest first; its step time stands out.
+  EXPECT_LT(body.find("\"row\">zb-v"), body.find("\"row\">chimera"));
+  EXPECT_LT(body.find("\"row\">chimera"), body.find("\"row\">1f1b"));
+  EXPECT_LT(body.find("\"row\">1f1b"), body.find("\"row\">gpipe"));
+  const size_t best = body.find("class=\"best\"");
+  EXPECT_GT(best, body.find("\"row\">zb-v"));
+  EXPECT_LT(best, body.find("\"row\">chimera"));
+}
+
+TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
+  Sample sample = sample_comparison();
+  sample.comparison.points[2].record->memory_excess = "pipeline rank 0 needs more";
+  const std::string html =
+      comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
+  EXPECT_LT(html.find("\"row\">chimera"), html.find("\"row\">zb-v"));
+  EXPECT_NE(html.find("<dd>chimera</dd>"), std::string::npos);
+  EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
+}
+
+TEST(ComparisonPage, RoundTripGivesTheSamePage) {
+  const Json document = sample_document();
+  const Json again = parse_document(json_text(document, -1), "record.json");
+  EXPECT_TRUE(is_comparison_document(again));
+  EXPECT_NO_THROW(check_comparison_document(again, "record.json"));
+  EXPECT_EQ(comparison_page(document), comparison_page(again));
+}
+
+TEST(ComparisonPage, RefusesADamagedRecord) {
+  for (const char* part : {"columns", "points", "infeasible", "title"}) {
+    Json document = sample_document();
+    document.erase(part);
+    EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error) << part;
+  }
+  Json document = sample_document();
+  document["points"][0]["drawing"].erase("rows");
+  EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error);
+  document = sample_document();
+  document["format"] = "windtunnel-comparison-99";
+  EXPECT_TRUE(is_comparison_document(document));
+  EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error);
+}
+
+TEST(PointFolders, AreUniqueAndPlain) {
+  const auto folders = point_folders({{{"schedule", "1f1b"}},
+                                      {{"schedule", "{name: zb-auto, memory_limit: 4 GB}"}},
+                                      {{"schedule", "a/b"}},
+                                      {{"schedule", "a:b"}},
+                                      {{"schedule", "../up"}},
+                                      {{"layout.pp", "2"}, {"schedule", "1f1b"}}});
+  EXPECT_EQ(folders, (std::vector<std::string>{"1f1b", "name--zb-auto--memory_limit--4-GB-", "a-b",
+                                               "a-b-2", "up", "layout.pp=2-schedule=1f1b"}));
+}
+
+class ComparisonBrowser : public Browser {};
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(ComparisonBrowser, NamesEveryPointAndDrawsThreeAtFirst) {
+  const std::string output = dump_dom(comparison_page(sample_document()));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("<canvas"), std::string::npos);
+  for (const char* name : {"gpipe", "1f1b", "zb-v", "chimera", "2bp"}) {
+    EXPECT_NE(output.find(fmt::format(">{}</button>", name)), std::string::npos) << name;
+  }
+  EXPECT_EQ(count_of(output, "class=\"pane\""), 3u);
+  for (const char* name : {"gpipe", "zb-v", "chimera"}) {
+    EXPECT_NE(output.find(fmt::format("<b>{}</b>", name)), std::string::npos) << name;
+    EXPECT_NE(output.find(fmt::format("href=\"{}/trace.json\"", name)), std::string::npos) << name;
+  }
+  EXPECT_NE(output.find("needs m &gt;= 2p"), std::string::npos);
+}
+
+// Counts the chart's pixels of two colours of colours.js and sorts the table by its second column.
+constexpr const char* kProbe = R"(
+  const canvas = document.querySelector("canvas");
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const count = (r, g, b) => {
+    let n = 0;
+    for (let i = 0; i < pixels.length; i += 4) {
+      n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b;
+    }
+    return n;
+  };
+  const drawn = count(0x6b, 0x9b, 0xd1) > 5000 && count(0x5f, 0xb3, 0xaa) > 5000;
+  document.body.dataset.drawn = drawn ? "yes" : "no";
+  const title = document.querySelectorAll("#points thead th")[1];
+  title.click();
+  title.click();
+  document.body.dataset.slowest = document.querySelector("#points tbody th").textContent;
+  for (const button of document.querySelectorAll(".chooser button")) button.click();
+  const names = [...document.querySelectorAll(".pane b")].map((name) => name.textContent);
+  document.body.dataset.others = names.join(" ");
+)";
+
+TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
+  const std::string output = dump_dom(comparison_page(sample_document()), kProbe);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
+  EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
+  EXPECT_NE(output.find("data-others=\"1f1b 2bp\""), std::string::npos);
+}
+
+TEST_F(ComparisonBrowser, TheScreenshotIsNotBlank) {
+  const Screenshot empty = screenshot("<!DOCTYPE html><body></body>", 1280, 1400);
+  const Screenshot page = screenshot(comparison_page(sample_document()), 1280, 1400);
+  EXPECT_EQ(page.width, 1280);
+  EXPECT_EQ(page.height, 1400);
+  EXPECT_GT(page.bytes, 5 * empty.bytes);
+}
+
+TEST_F(ComparisonBrowser, DrawsAComparisonInWhichNothingRan) {
+  Comparison comparison;
+  comparison.points.push_back({{{"schedule", "dualpipe"}}, std::nullopt, "no"});
+  const std::string output =
+      dump_dom(comparison_page(comparison_document(comparison, {nullptr}, {})));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace windtunnel
