@@ -81,12 +81,14 @@ constexpr std::array<TensorClass, 7> kClasses = {{
 
 std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
                                   const std::vector<double>& peak_activation_bytes,
-                                  const HeldStages& held) {
+                                  const HeldStages& held, const std::vector<double>& weight_copies,
+                                  const std::vector<WholeParameters>& whole) {
   const Layout& layout = job.layout;
   const Calibration& calibration = job.calibration;
   const auto ranks = static_cast<std::size_t>(layout.pp);
   CHECK(chunks.size() == static_cast<std::size_t>(layout.stages()), "{} chunks", chunks.size());
   CHECK(peak_activation_bytes.size() == ranks, "{} peaks", peak_activation_bytes.size());
+  CHECK(weight_copies.empty() || weight_copies.size() == ranks, "{} copies", weight_copies.size());
   const Shards shards = state_shards(job);
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
   const double boundary = boundary_bytes(job);
@@ -105,8 +107,9 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
       transient = std::max(transient, chunks[stage].transient_bytes);
     }
     GpuMemory& at = memory[rank];
-    at.weights =
-        state.weights + scaled_weight_bytes(job) * parameters / (gathered ? shards.dense : 1);
+    const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
+    at.weights = copies * state.weights +
+                 scaled_weight_bytes(job) * parameters / (gathered ? shards.dense : 1);
     at.gradients = state.gradients;
     at.optimizer = state.optimizer;
     at.activations = peak_activation_bytes[rank];
@@ -123,8 +126,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     if (gathered) {
       // The weights of two layers and the vocabulary, and the gradients of the same before they
       // are reduced and scattered.
-      const double whole = std::min(gathered_parameters(job), parameters);
-      buffers += (weight_bytes_per_parameter(job) + job.software.reduce_bytes) * whole;
+      const double layers = std::min(gathered_parameters(job), parameters);
+      const WholeParameters at_once = whole.empty() ? WholeParameters{layers, layers} : whole[rank];
+      buffers += weight_bytes_per_parameter(job) * at_once.weights +
+                 job.software.reduce_bytes * at_once.gradients;
     }
     // Activations are gone when the weights are gathered after the step.
     at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;

@@ -77,12 +77,26 @@ struct GpuMemory {
   double total() const { return allocated() + fragmentation + framework; }
 };
 
+// Under ZeRO-3 with a schedule that says when stages are gathered and reduced: the most parameters
+// of a rank whose weights, and whose gradients, are whole at once.
+struct WholeParameters {
+  double weights = 0;
+  double gradients = 0;
+};
+// [rank]; empty: the schedule says nothing.
+std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
+                                              const std::vector<ChunkCost>& chunks);
+
 // One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most
 // that is alive at once on rank r. The optimizer state is sharded over dp x cp under ZeRO-1.
-// `held`: which stages are where, [rank]; empty: looped.
+// `held`: which stages are where, [rank]; empty: looped. `weight_copies`: versions of the weights
+// that an asynchronous schedule keeps (Schedule::weight_copies), [rank]; empty: 1.
+// `whole`: whole_parameters(); empty: layer by layer.
 std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
                                   const std::vector<double>& peak_activation_bytes,
-                                  const HeldStages& held = {});
+                                  const HeldStages& held = {},
+                                  const std::vector<double>& weight_copies = {},
+                                  const std::vector<WholeParameters>& whole = {});
 
 // Bytes of the training state that one GPU of pipeline rank r must save: weights and optimizer
 // state, each copy once per job, so the dp x cp ranks that hold the same share the writing

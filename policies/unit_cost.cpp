@@ -38,6 +38,22 @@ std::vector<double> recompute_shares(const Job& job, const Schedule& schedule) {
 
 }  // namespace
 
+std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,
+                                     const std::vector<ChunkCost>& units) {
+  CHECK(units.size() % chunks.size() == 0, "{} units of {} chunks", units.size(), chunks.size());
+  const std::size_t slices = units.size() / chunks.size();
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    ChunkCost& chunk = chunks[stage];
+    chunk.activation_bytes = chunk.transient_bytes = 0;
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+      const ChunkCost& unit = units[stage * slices + slice];
+      chunk.activation_bytes += unit.activation_bytes;
+      chunk.transient_bytes = std::max(chunk.transient_bytes, unit.transient_bytes);
+    }
+  }
+  return chunks;
+}
+
 double recompute_share(double first_share, int rank, int ranks) {
   if (first_share == 1 || ranks == 1) return first_share;
   if (rank == ranks - 1) return 0;

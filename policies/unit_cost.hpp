@@ -27,6 +27,11 @@ namespace windtunnel {
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
+// `chunks` as gpu_memory() takes them, with what a stage keeps of a micro-batch (of all its slices)
+// and needs while its largest unit runs. `units` is unit_costs().
+std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,
+                                     const std::vector<ChunkCost>& units);
+
 // Rank k of `ranks`, see above.
 double recompute_share(double first_share, int rank, int ranks);
 

@@ -221,6 +221,18 @@ TEST(Memory, FlatGradientsAndHeldOutputs) {
   EXPECT_EQ(after[3].activations, before[3].activations);
 }
 
+// An asynchronous schedule keeps old versions of the weights, not of gradients and optimizer.
+TEST(Memory, VersionsOfTheWeights) {
+  const Job job = test_job(llama3_8b(), {.pp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const std::vector<GpuMemory> once = gpu_memory(job, chunks, {0, 0});
+  const std::vector<GpuMemory> versions = gpu_memory(job, chunks, {0, 0}, {}, {2, 1});
+  EXPECT_NEAR(versions[0].weights - once[0].weights, 2 * chunks[0].parameters, 1);
+  EXPECT_EQ(versions[0].gradients, once[0].gradients);
+  EXPECT_EQ(versions[0].optimizer, once[0].optimizer);
+  EXPECT_EQ(versions[1].total(), once[1].total());
+}
+
 TEST(Memory, ExpandableSegmentsDoNotFragment) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);

@@ -202,6 +202,20 @@ TEST(UnitCosts, ExplicitRecomputation) {
   }
 }
 
+TEST(UnitCosts, MemoryIsOfAllSlicesAndTheLargest) {
+  const Job job = small_job(llama3_8b(), 2);
+  const auto chunks = chunk_costs(job);
+  const auto units = unit_costs(job, sliced(2, 4), chunks);
+  const auto memory = memory_chunks(chunks, units);
+  ASSERT_EQ(memory.size(), 2U);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    EXPECT_NEAR(memory[stage].activation_bytes, chunks[stage].activation_bytes, 10);
+    EXPECT_EQ(memory[stage].transient_bytes, units[stage * 4 + 3].transient_bytes);
+    EXPECT_LT(memory[stage].transient_bytes, chunks[stage].transient_bytes);
+    EXPECT_EQ(memory[stage].parameters, chunks[stage].parameters);
+  }
+}
+
 TEST(JobSchedule, CutsSlicesOfEqualWork) {
   Job job = small_job(llama3_8b(), 4);
   job.batch.sequence = 65536;
