@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,8 @@ struct Action {
 // "3F1": stage, letters and unit, as torch writes them.
 std::string to_string(const Action& action);
 
+struct Schedule;
+
 // What is asked of a generator by name (policies/schedules.hpp); the numbers that a name does not
 // use must be left alone.
 struct ScheduleChoice {
@@ -60,6 +63,7 @@ struct ScheduleChoice {
   // (policies/unit_cost.hpp).
   double recompute_share = 1;
   std::string file;  // a torch CSV in place of a name
+  std::shared_ptr<const Schedule> imported = nullptr;  // what it says, without messages
 };
 
 // A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous

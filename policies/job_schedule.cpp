@@ -1,22 +1,87 @@
 #include "policies/job_schedule.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "models/base/error.hpp"
 #include "policies/boundary.hpp"
 #include "policies/schedules.hpp"
+#include "policies/unit_cost.hpp"
 
 namespace windtunnel {
+namespace {
+
+// The stages as generators see them: looped, in equal slices, recomputing within backwards.
+Schedule plain_stages(const Job& job) {
+  Schedule plain;
+  plain.name = job.schedule.name;
+  plain.ranks = job.layout.pp;
+  plain.chunks = job.layout.vpp;
+  plain.slices = job.schedule.slices;
+  for (int stage = 0; stage < plain.stages(); ++stage) {
+    plain.rank_of_stage.push_back(stage % plain.ranks);
+  }
+  return plain;
+}
+
+void check_recomputation(const Job& job, bool explicit_recompute) {
+  if (job.recompute != Recompute::none) return;
+  if (explicit_recompute) {
+    throw Error(fmt::format(
+        "schedule '{}' is about when to recompute, but nothing is recomputed; set recompute: full "
+        "or selective",
+        job.schedule.name));
+  }
+  if (job.schedule.recompute_share != 1) {
+    throw Error(
+        "schedule.recompute_share divides a recomputation, but nothing is recomputed; set "
+        "recompute: full or selective");
+  }
+}
+
+// A file is of one pipeline; what it does not say, the numbers of a generator, does not apply.
+Schedule imported_schedule(const Job& job) {
+  const Schedule& schedule = *job.schedule.imported;
+  const auto check = [&](int has, int due, std::string_view what, std::string_view key) {
+    if (has == due) return;
+    throw Error(fmt::format("schedule.file: {} is of {} {}, {} is {}", job.schedule.file, has, what,
+                            key, due));
+  };
+  check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp");
+  check(schedule.chunks / schedule.replicas, job.layout.vpp, "model chunks per rank", "layout.vpp");
+  const int count = microbatches(job.layout, job.batch);
+  check(schedule.microbatches, count, "micro-batches", "batch.global / (batch.micro x dp)");
+  check_recomputation(job, schedule.explicit_recompute);
+  return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
+}
+
+}  // namespace
 
 Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   const ScheduleChoice& choice = job.schedule;
+  if (choice.imported != nullptr) return imported_schedule(job);
+  if (choice.slices < 1 || choice.slices > job.batch.sequence) {
+    throw Error(fmt::format("a sequence of {} tokens cannot be cut into {} slices",
+                            job.batch.sequence, choice.slices));
+  }
+  if (!(choice.recompute_share >= 0 && choice.recompute_share <= 1)) {
+    throw Error(fmt::format("schedule.recompute_share is a share of 0 to 1, not {}",
+                            choice.recompute_share));
+  }
   ScheduleRequest request;
   request.ranks = job.layout.pp;
   request.microbatches = microbatches(job.layout, job.batch);
   request.chunks = job.layout.vpp;
   request.group = choice.group;
   request.slices = choice.slices;
-  request.costs = stage_costs(chunks);
-  if (job.layout.pp > 1) request.message_s = boundary_s(job, 0, chunks.front().boundary_bytes);
+  request.costs = stage_costs(unit_costs(job, plain_stages(job), chunks));
+  if (job.layout.pp > 1) {
+    request.message_s = boundary_s(job, 0, chunks.front().boundary_bytes / choice.slices);
+  }
   request.memory_limit = choice.memory_limit;
   Schedule schedule = generate_schedule(choice.name, request);
+  check_recomputation(job, schedule.explicit_recompute);
   return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;
 }
 

@@ -10,7 +10,9 @@
 namespace windtunnel {
 
 // For the job's pipeline, micro-batches and choice; planned with the times of `chunks` where the
-// schedule plans with times. Throws Error as generate_schedule does.
+// schedule plans with times. Throws Error as generate_schedule does, for more slices than tokens,
+// and for a recomputation to place or to share (ScheduleChoice::recompute_share) where there is
+// none.
 Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks);
 
 }  // namespace windtunnel
