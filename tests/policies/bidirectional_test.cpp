@@ -90,7 +90,7 @@ TEST(Bidirectional, ChimeraBubble) {
                   kTolerance);
     }
     EXPECT_NEAR(worst(usual.peak_activation), p, kTolerance);
-    EXPECT_NEAR(least(usual.peak_activation), p / 2 + 1, kTolerance);
+    EXPECT_NEAR(least(usual.peak_activation), p / 2.0 + 1, kTolerance);
   }
 }
 
@@ -145,7 +145,7 @@ TEST(Bidirectional, DualPipeBubble) {
         cost.backward_hideable_s = hideable * cost.backward_s();
         const double pair_s = overlapped_s(cost, cost, cost.backward_s());
         const double bubble_s =
-            (p / 2 - 1) * (pair_s + cost.backward_s() - 3 * cost.backward_weight_s);
+            (p / 2.0 - 1) * (pair_s + cost.backward_s() - 3 * cost.backward_weight_s);
         const ScheduleEvaluation evaluation = evaluate_equal(schedule, cost);
         const double against_least_s = evaluation.makespan_s - least(evaluation.busy_s);
         EXPECT_LE(against_least_s, bubble_s + kTolerance);

@@ -133,13 +133,15 @@ TEST(Vee, ControllableMemoryBubbles) {
 TEST(Vee, ControllableMemoryPeaks) {
   for (const auto& [p, m] : schedule_sizes()) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
+    const int half_peak = (p + 2) / 2;
+    const int min_peak = (p + 4) / 3;
     const ScheduleEvaluation half = evaluate_equal(generate_schedule("v-half", p, m, 2), kEqual);
     const ScheduleEvaluation min = evaluate_equal(generate_schedule("v-min", p, m, 2), kEqual);
-    EXPECT_LE(worst(half.peak_activation), (p + 2) / 2 + kTolerance);
-    EXPECT_LE(worst(min.peak_activation), (p + 4) / 3 + kTolerance);
+    EXPECT_LE(worst(half.peak_activation), half_peak + kTolerance);
+    EXPECT_LE(worst(min.peak_activation), min_peak + kTolerance);
     if (m < 2 * p) continue;
-    EXPECT_NEAR(worst(half.peak_activation), (p + 2) / 2, kTolerance);
-    EXPECT_NEAR(worst(min.peak_activation), (p + 4) / 3, kTolerance);
+    EXPECT_NEAR(worst(half.peak_activation), half_peak, kTolerance);
+    EXPECT_NEAR(worst(min.peak_activation), min_peak, kTolerance);
     EXPECT_GE(least(half.peak_activation), worst(half.peak_activation) - 0.5 - kTolerance);
     EXPECT_GE(least(min.peak_activation), worst(min.peak_activation) - 0.5 - kTolerance);
   }
