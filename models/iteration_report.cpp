@@ -184,8 +184,7 @@ double kernel_share(const Task& task) {
   return total_s > 0 ? kernels_s / total_s : 1;
 }
 
-// Of the last iteration.
-Bubble bubble_of(const Plan& plan, const Timeline& timeline, double time_s) {
+Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, double time_s) {
   double busiest_s = 0;
   double longest_s = 0;
   double idle = 0;
@@ -198,7 +197,7 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, double time_s) {
     double last_s = 0;
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
       const Task& task = owner.tasks[t];
-      if (task.kind != TaskKind::compute || task.iteration != plan.iterations - 1) continue;
+      if (task.kind != TaskKind::compute || task.iteration != iteration) continue;
       const Span& span = rank.spans[t];
       kernels_s += (span.end_s - span.start_s) * kernel_share(task);
       if (!is_compute(task)) continue;
@@ -226,6 +225,22 @@ double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteratio
     }
   }
   return end_s;
+}
+
+SteadyWindow reported_window(const Job& job, const Plan& plan) {
+  if (plan.iterations == 1) return {0, 0};
+  Schedule schedule;
+  schedule.ranks = job.layout.pp;
+  schedule.microbatches = microbatches(job.layout, job.batch);
+  schedule.iterations = plan.iterations;
+  return steady_window(schedule);
+}
+
+double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline) {
+  const SteadyWindow window = reported_window(job, plan);
+  const double end_s = foreground_end_s(plan, timeline, window.last);
+  if (window.last == window.first) return end_s;
+  return (end_s - foreground_end_s(plan, timeline, window.first)) / (window.last - window.first);
 }
 
 double snapshot_end_s(const Plan& plan, const Timeline& timeline) {
@@ -261,22 +276,27 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& c
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
-  const double end_s = foreground_end_s(plan, timeline, plan.iterations - 1);
+  const SteadyWindow window = reported_window(job, plan);
+  const double end_s = foreground_end_s(plan, timeline, window.last);
   const double begin_s =
-      plan.iterations > 1 ? foreground_end_s(plan, timeline, plan.iterations - 2) : 0;
-  report.time_s = end_s - begin_s;
+      window.last > window.first ? foreground_end_s(plan, timeline, window.first) : 0;
+  const double periods = std::max(1, window.last - window.first);
+  report.time_s = iteration_s(job, plan, timeline);
 
   double charged_until_s = begin_s;
   for (const PathStep& step : path) {
     if (step.end_s <= begin_s) continue;
+    if (step.start_s >= end_s) break;
     const double start_s = std::max(step.start_s, begin_s);
     const Task& task = plan.classes[step.rank_class].tasks[step.task];
-    charge(task, step.end_s - start_s, report);
+    charge(task, std::min(step.end_s, end_s) - start_s, report);
     // A gap before a step: a task waited for its not_before_s.
     report.critical_path_s[static_cast<int>(Category::wait)] += start_s - charged_until_s;
     report.origin_s[static_cast<int>(task.origin)] += start_s - charged_until_s;
     charged_until_s = step.end_s;
   }
+  for (double& seconds : report.critical_path_s) seconds /= periods;
+  for (double& seconds : report.origin_s) seconds /= periods;
 
   const double gpus = job.layout.ranks();
   const double peak = peak_flops(job.cluster.node.gpu, job.precision);
@@ -289,7 +309,7 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& c
   const double pipelines = double(job.layout.tp) * job.layout.cp * job.layout.dp;
   report.hfu =
       hardware * microbatches(job.layout, job.batch) * pipelines / report.time_s / gpus / peak;
-  report.bubble = bubble_of(plan, timeline, report.time_s);
+  report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
   report.memory = memory;
   return report;
 }

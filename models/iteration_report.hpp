@@ -7,24 +7,20 @@
 
 #include "models/job.hpp"
 #include "models/memory.hpp"
+#include "models/schedule.hpp"
 #include "models/timeline.hpp"
 
 namespace windtunnel {
 
-// The three bubbles in print (schedules differ by which they quote), of the last iteration. Compute
-// is forward, backward and recomputation with the tp and cp collectives inside of them.
+// The three bubbles in print (schedules differ by which they quote), of the last reported
+// iteration. Compute is forward, backward and recomputation with the tp and cp collectives inside
+// of them.
 struct Bubble {
   double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
   double longest_stage_s =
       0;            // longest last end - first start of a rank, less the same (Zero Bubble)
   double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
-
-// Of several iterations the one that is reported: others precede and follow it, so that it shows the
-// steady state.
-inline int reported_iteration(int iterations) {
-  return iterations / 2;
-}
 
 struct IterationReport {
   double time_s = 0;  // period of the steady state
@@ -49,12 +45,18 @@ struct PathStep {
 // stands the predecessor (dependency, stream, message, collective member) that ended last.
 std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
+// Of a Plan of several iterations those that are reported (of one: 0 to 0), as steady_window() has
+// it.
+SteadyWindow reported_window(const Job& job, const Plan& plan);
+// The period of the steady state; of one iteration its end.
+double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
+
 // End of the last task of an iteration that is not a snapshot in the background.
 double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);
 
-// `path` is critical_path(plan, timeline); with several iterations the last one is reported.
+// `path` is critical_path(plan, timeline); with several iterations those of reported_window().
 IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& chunks,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path);

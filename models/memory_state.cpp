@@ -86,6 +86,45 @@ Shards state_shards(const Job& job) {
   return shards;
 }
 
+std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
+                                              const std::vector<ChunkCost>& chunks) {
+  std::vector<WholeParameters> peaks(static_cast<std::size_t>(schedule.ranks));
+  std::vector<bool> weights(schedule.stages(), false);
+  std::vector<bool> gradients(schedule.stages(), false);
+  bool says = false;
+  for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
+    WholeParameters now;
+    for (const Action& action : schedule.actions[rank]) {
+      const double parameters = chunks[schedule.model_stage(action.stage)].parameters;
+      const auto set = [&](std::vector<bool>& whole, bool value, double& sum) {
+        if (whole[action.stage] != value) sum += value ? parameters : -parameters;
+        whole[action.stage] = value;
+      };
+      switch (action.kind) {
+        case ActionKind::unshard:
+          says = true;
+          set(weights, true, now.weights);
+          break;
+        case ActionKind::reshard:
+          set(weights, false, now.weights);
+          break;
+        case ActionKind::backward:
+        case ActionKind::backward_weight:
+          set(gradients, true, now.gradients);
+          break;
+        case ActionKind::reduce_grad:
+          set(gradients, false, now.gradients);
+          break;
+        default:
+          break;
+      }
+      peaks[rank].weights = std::max(peaks[rank].weights, now.weights);
+      peaks[rank].gradients = std::max(peaks[rank].gradients, now.gradients);
+    }
+  }
+  return says ? peaks : std::vector<WholeParameters>();
+}
+
 std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
                                            const HeldStages& held) {
   const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);

@@ -1,5 +1,7 @@
 #include "policies/iteration_estimate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,10 +22,6 @@
 
 namespace windtunnel {
 namespace {
-
-// Iterations in a row whose middle one is taken for the steady state, where ranks do not wait for
-// one another.
-constexpr int kUnsynchronised = 6;
 
 // The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
 // with each of the times that go in at 0 and the others at "never".
@@ -333,9 +331,11 @@ class Estimator {
     return optimizer_cost(data_.updated_parameters(rank), job_.cluster.node.gpu, job_.calibration);
   }
 
-  CostPart slowest_optimizer() const {
+  // Of the slowest rank; where ranks do not wait for one another, of this one.
+  CostPart exposed_optimizer(int own) const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
+      if (schedule_.iterations > 1 && rank != own) continue;
       const auto parts = optimizer(rank);
       const double seconds = total_seconds(parts) * slowdown_[rank];
       if (seconds <= slowest.seconds) continue;
@@ -361,7 +361,7 @@ class Estimator {
         seconds *= pipeline.makespan_s / pipeline.busy_s[rank];
       }
     }
-    const CostPart optimizer = slowest_optimizer();
+    const CostPart optimizer = exposed_optimizer(rank);
     add(Category::optimizer, optimizer.origin, optimizer.seconds);
     const double exposed_s = estimate.step_s - pipeline.makespan_s - optimizer.seconds;
     add(Category::dp, data_.origin(rank), exposed_s);
@@ -406,8 +406,13 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// The iteration several times over, without a flush: where ranks do not wait for one another.
-Schedule in_a_row(Schedule schedule, int times) {
+// The iteration several times over, without a flush: where ranks do not wait for one another. Four
+// iterations stand before steady_window().
+Schedule in_a_row(Schedule schedule) {
+  const auto holding = [&](int units) {
+    return (units + schedule.microbatches - 1) / schedule.microbatches;
+  };
+  const int times = 5 + holding(schedule.ranks - 1) + holding(schedule.ranks);
   const int units = schedule.units();
   for (auto& actions : schedule.actions) {
     const std::vector<Action> once = actions;
@@ -420,6 +425,27 @@ Schedule in_a_row(Schedule schedule, int times) {
   }
   schedule.iterations = times;
   return schedule;
+}
+
+// Not every order of actions survives that ranks wait for their receivers, or in the middle of it
+// for a partner's gradients.
+void check_waits(const Job& job, const PreparedIteration& prepared) {
+  const Schedule& schedule = prepared.schedule;
+  const bool synchronous = job.software.sends == Sends::synchronous;
+  if (!synchronous && schedule.iterations == 1) return;
+  const DataParallel data(job, schedule, prepared.units, 0);
+  const std::vector<double> none(schedule.ranks, 0);
+  IterationEnd end{none, {}, none, none, 0};
+  for (const GradientPartner& partner : gradient_partners(job, schedule, data)) {
+    end.partner.push_back(partner.rank);
+  }
+  const SideStreams beside{.messages = {{{0}, {0}}, job.software.sends}, .end = &end};
+  try {
+    evaluate_schedule(schedule, std::vector<StageCost>(prepared.units.size()), beside);
+  } catch (const Error& error) {
+    if (!synchronous) throw;
+    throw Error(fmt::format("with software.sends: synchronous, {}", error.what()));
+  }
 }
 
 // A rank that has the embedding does not hold its tied copy in the head, too.
@@ -440,12 +466,15 @@ PreparedIteration prepare_iteration(const Job& job) {
   prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
   prepared.peak_activation_bytes =
       evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
-  prepared.memory = gpu_memory(job, prepared.chunks, prepared.peak_activation_bytes,
-                               held_stages(prepared.schedule));
+  prepared.memory = gpu_memory(job, memory_chunks(prepared.chunks, prepared.units),
+                               prepared.peak_activation_bytes, held_stages(prepared.schedule),
+                               prepared.schedule.weight_copies,
+                               whole_parameters(prepared.schedule, prepared.chunks));
   // With one rank there is nobody to wait for.
   if (job.software.post_validation && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
-    prepared.schedule = in_a_row(std::move(prepared.schedule), kUnsynchronised);
+    prepared.schedule = in_a_row(std::move(prepared.schedule));
   }
+  check_waits(job, prepared);
   return prepared;
 }
 

@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/pipeline_rank.hpp"
+#include "policies/unit_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -31,12 +32,17 @@ GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
 
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                     const IterationPlanOptions& options) {
+  return iteration_plan(job, schedule, chunks, unit_costs(job, schedule, chunks), options);
+}
+
+Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
+                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options) {
   CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
         "schedule for {} ranks and {} stages, layout with {} and {}", schedule.ranks,
         schedule.model_stages(), job.layout.pp, job.layout.stages());
   CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
         chunks.size(), schedule.model_stages());
-  const IterationContext ctx(job, schedule, chunks, options);
+  const IterationContext ctx(job, schedule, chunks, units, options);
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;

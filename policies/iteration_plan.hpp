@@ -14,7 +14,7 @@ namespace windtunnel {
 struct IterationPlanOptions {
   int iterations = 1;  // of the schedule, each with a flush at its end
   // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
-  // iterations without a flush in the reported one.
+  // iterations without a flush in the last of steady_window().
   std::vector<int> due_snapshots = {};
 };
 
@@ -23,5 +23,8 @@ struct IterationPlanOptions {
 // its optimizer where its own gradients are reduced.
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                     const IterationPlanOptions& options = {});
+// `units`: unit_costs() of the three before.
+Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
+                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options);
 
 }  // namespace windtunnel

@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/iteration_report.hpp"
 #include "models/memory.hpp"
-#include "policies/unit_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -87,7 +85,7 @@ class Builder {
     pending_ = nullptr;
     before_last_compute_ = last_compute_ = optimizer_;
     if (ctx_.data_parallel.gathers_early()) gather_parameters();
-    const int due = iterations() > 1 ? reported_iteration(iterations()) : 0;
+    const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
     if (round_ > 0 || iteration != due) return;
     for (const int tier : ctx_.options.due_snapshots) {
       const auto [copy, last] = tasks_.snapshot(job_.snapshots[tier], ctx_.snapshot_bytes[rank_]);
@@ -335,11 +333,11 @@ class Builder {
 
 IterationContext::IterationContext(const Job& the_job, const Schedule& the_schedule,
                                    const std::vector<ChunkCost>& chunks,
+                                   const std::vector<ChunkCost>& units,
                                    const IterationPlanOptions& the_options)
     : job(the_job),
       schedule(the_schedule),
       options(the_options),
-      units(unit_costs(job, schedule, chunks)),
       costs(schedule, units),
       data_parallel(job, schedule, units, overlapped_slowdown(job)),
       partners(gradient_partners(job, schedule, data_parallel)),

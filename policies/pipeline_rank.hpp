@@ -20,8 +20,9 @@ namespace windtunnel {
 
 // What all pipeline ranks of an iteration share.
 struct IterationContext {
+  // Keeps references.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
-                   const IterationPlanOptions& options);
+                   const std::vector<ChunkCost>& units, const IterationPlanOptions& options);
 
   // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
   RankId rank(int pp, int member) const { return pp * members + member; }
@@ -29,7 +30,6 @@ struct IterationContext {
   const Job& job;
   const Schedule& schedule;
   const IterationPlanOptions& options;
-  const std::vector<ChunkCost> units;
   const ActionCosts costs;
   const DataParallel data_parallel;
   const std::vector<GradientPartner> partners;  // [pipeline rank]

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "models/base/error.hpp"
-#include "models/iteration_report.hpp"
+#include "policies/collective_streams.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,16 +29,11 @@ struct RankState {
   double peak_activation = 0;
 };
 
-// The streams of a rank beside its compute stream.
-struct RankStreams {
-  double before_s = 0;   // end of the last piece but one
-  double channel_s = 0;  // end of the last collective that was issued
-  double reduce_s = 0;   // of the reduction that is to be issued next
-  double gathers_s = 0;  // when the gathers of the iteration were issued
-  double sent_s = 0;     // end of the last message
-  // Synchronous messages that the next action waits for.
+// Of a rank's messages.
+struct RankMessages {
+  double sent_s = 0;  // end of the last one
+  // Synchronous ones that the next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
-  int iteration = 0;  // that has not ended
 };
 
 // Runs each rank until it waits for another one; whoever makes what it waits for wakes it. Every
@@ -61,8 +56,9 @@ class Evaluation {
         spans_(spans),
         beside_(beside),
         sends_(beside.messages.sends),
-        collectives_(beside.collectives),
-        end_(beside.end) {
+        messages_(kSide ? schedule.ranks : 0),
+        streams_(schedule, beside),
+        ended_(kSide ? schedule.ranks : 0, 0) {
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       const auto& actions = schedule.actions[rank];
       ranks_[rank].next = actions.data();
@@ -74,7 +70,10 @@ class Evaluation {
         (*spans_)[rank].reserve(schedule.actions[rank].size());
       }
     }
-    if constexpr (kSide) prepare_side();
+    if (kSide && sends_ == Sends::synchronous) {
+      offered_s_.assign(there_s_.size(), kPending);
+      posted_s_ = offered_s_;
+    }
   }
 
   ScheduleEvaluation run() {
@@ -94,32 +93,9 @@ class Evaluation {
     return result();
   }
 
-  // [rank] of the reported iteration.
-  std::vector<double> ends_s() const {
-    const std::size_t first = std::size_t(reported_iteration(schedule_.iterations)) * ranks_.size();
-    return {complete_s_.begin() + first, complete_s_.begin() + first + ranks_.size()};
-  }
+  std::vector<double> ends_s() const { return streams_.ends_s(); }
 
  private:
-  void prepare_side() {
-    side_.resize(schedule_.ranks);
-    if (collectives_ != nullptr || end_ != nullptr) marks_ = iteration_marks(schedule_);
-    if (end_ != nullptr) {
-      arrived_s_.assign(std::size_t(schedule_.iterations) * schedule_.ranks, kPending);
-      complete_s_ = arrived_s_;
-    }
-    if (collectives_ != nullptr) {
-      unsharded_s_.assign(schedule_.stages(), 0);
-      for (int rank = 0; rank < schedule_.ranks; ++rank) {
-        side_[rank].channel_s = collectives_->gathers_s[rank];
-      }
-    }
-    if (sends_ == Sends::synchronous) {
-      offered_s_.assign(there_s_.size(), kPending);
-      posted_s_ = offered_s_;
-    }
-  }
-
   std::size_t cell_of(const Action& action) const {
     if (slices_ == 1) return action.stage;
     return std::size_t(action.stage) * slices_ + action.unit % slices_;
@@ -210,13 +186,15 @@ class Evaluation {
     state.waits_for = kNothing;
     while (true) {
       if constexpr (kSide) {
-        if (end_ != nullptr && !end_iterations(rank, state)) return wait(rank, state, kPartner);
+        if (beside_.end != nullptr && !end_iterations(rank, state)) {
+          return wait(rank, state, kPartner);
+        }
       }
       if (state.next == state.last) break;
       const Action& action = *state.next;
       if constexpr (kSide) {
         if (!is_compute(action.kind)) {
-          transfer_weights(action, rank, state);
+          streams_.transfer_weights(action, rank, state.now_s);
           if (spans_ != nullptr) (*spans_)[rank].push_back({state.now_s, state.now_s});
           ++state.next;
           continue;
@@ -242,9 +220,9 @@ class Evaluation {
       const double previous_s = state.now_s;
       state.now_s = start_s + duration_s;
       if constexpr (kSide) {
-        side_[rank].outgoing = {kNothing, kNothing};
-        if (collectives_ != nullptr) {
-          state.now_s = run_beside(action, second, rank, start_s, previous_s);
+        messages_[rank].outgoing = {kNothing, kNothing};
+        if (beside_.collectives != nullptr) {
+          state.now_s = streams_.run(action, second, rank, start_s, previous_s);
         }
       }
       state.busy_s += duration_s;
@@ -268,8 +246,8 @@ class Evaluation {
   double pair_s(const Action& forward, const Action& backward, int rank) const {
     const StageCost& cost = cost_of(backward);
     const double within_s = schedule_.explicit_recompute ? 0 : cost.recompute_s;
-    const double seconds = overlapped_s(cost_of(forward), cost, cost.backward_s() + within_s);
-    return beside_.slowdown.empty() ? seconds : beside_.slowdown[rank] * seconds;
+    const double slow = beside_.slowdown.empty() ? 1 : beside_.slowdown[rank];
+    return slow * overlapped_s(cost_of(forward), cost, cost.backward_s() + within_s);
   }
 
   // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
@@ -278,14 +256,14 @@ class Evaluation {
     if constexpr (kSide) {
       if (sends_ == Sends::synchronous && consumer >= 0 && consumer != maker) {
         offered_s_[made] = made_s;
-        auto& outgoing = side_[maker].outgoing;
+        auto& outgoing = messages_[maker].outgoing;
         outgoing[outgoing[0] != kNothing] = made;
         if (posted_s_[made] >= 0) pass(made, consumer, delay_s);
         return;
       }
       if (delay_s > 0) {
-        sent_s = std::max(sent_s, side_[maker].sent_s);
-        side_[maker].sent_s = sent_s + delay_s;
+        sent_s = std::max(sent_s, messages_[maker].sent_s);
+        messages_[maker].sent_s = sent_s + delay_s;
       }
     }
     there_s_[made] = sent_s + delay_s;
@@ -330,11 +308,11 @@ class Evaluation {
   // message of which that is not known.
   ResultId wait_for_sends(const Action& action, const Action* second, int rank,
                           const RankState& state, double& start_s) {
-    if (sends_ == Sends::blocking) start_s = std::max(start_s, side_[rank].sent_s);
+    if (sends_ == Sends::blocking) start_s = std::max(start_s, messages_[rank].sent_s);
     if (sends_ != Sends::synchronous) return kNothing;
     post_receives(action, rank, state);
     if (second != nullptr) post_receives(*second, rank, state);
-    for (const ResultId made : side_[rank].outgoing) {
+    for (const ResultId made : messages_[rank].outgoing) {
       if (made == kNothing) continue;
       if (there_s_[made] < 0) return made;
       start_s = std::max(start_s, there_s_[made]);
@@ -342,108 +320,20 @@ class Evaluation {
     return kNothing;
   }
 
-  // ---- collectives ----
-
-  void transfer_weights(const Action& action, int rank, const RankState& state) {
-    if (collectives_ == nullptr || collectives_->unshard_s.empty()) return;
-    double& channel_s = side_[rank].channel_s;
-    if (action.kind == ActionKind::unshard) {
-      channel_s = std::max(channel_s, state.now_s) + collectives_->unshard_s[action.stage];
-      unsharded_s_[action.stage] = channel_s;
-    } else if (action.kind == ActionKind::reduce_grad) {
-      const double seconds = collectives_->reduce_grad_s[action.stage];
-      if (seconds > 0) channel_s = std::max(channel_s, state.now_s) + seconds;
-    }
-  }
-
-  bool is_first(const Action& action, int rank) const {
-    const int at = static_cast<int>(&action - schedule_.actions[rank].data());
-    return marks_[side_[rank].iteration].first_forward[action.stage] == at;
-  }
-
-  bool is_last(const Action& action, int rank) const {
-    const int at = static_cast<int>(&action - schedule_.actions[rank].data());
-    return marks_[iteration_of(action)].last_backward[action.stage] == at;
-  }
-
-  const ActionMap& action_map(const Action& action, const Action* second, int rank) const {
-    if (second != nullptr) {
-      const auto found = collectives_->pairs.find({cell_of(action), cell_of(*second)});
-      CHECK(found != collectives_->pairs.end(), "pair {} {} has no map", to_string(action),
-            to_string(*second));
-      return found->second.maps[is_first(action, rank)][is_last(*second, rank)];
-    }
-    const StageMaps& maps = *collectives_->stages[cell_of(action)];
-    if (action.kind == ActionKind::recompute) return maps.recompute;
-    return maps.of(action.kind, is_first(action, rank), is_last(action, rank));
-  }
-
-  // The end of an action that could start at `start_s`; the one before it ended at `previous_s`.
-  double run_beside(const Action& action, const Action* second, int rank, double start_s,
-                    double previous_s) {
-    const ActionMap& map = action_map(action, second, rank);
-    RankStreams& side = side_[rank];
-    start_s = std::max(start_s, unsharded_s_[action.stage]);
-    if (second != nullptr) start_s = std::max(start_s, unsharded_s_[second->stage]);
-    const auto reduce = [&] {
-      if (side.reduce_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + side.reduce_s;
-    };
-    if (collectives_->overlap) {
-      if (map.gather_s > 0) {
-        side.channel_s = std::max(side.channel_s, side.before_s) + map.gather_s;
-        start_s = std::max(start_s, side.channel_s);
-      }
-      reduce();
-    } else {
-      reduce();
-      if (map.gather_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + map.gather_s;
-      start_s = std::max(start_s, side.channel_s);
-    }
-    std::array<double, 3> later_s;
-    for (int out = 0; out < 3; ++out) {
-      const auto& row = map.later_s[out];
-      later_s[out] = std::max(
-          std::max(row[ActionMap::kBefore] + previous_s, row[ActionMap::kCompute] + start_s),
-          std::max(row[ActionMap::kChannel] + side.channel_s,
-                   row[ActionMap::kFixed] + side.gathers_s));
-    }
-    side.before_s = later_s[ActionMap::kBefore];
-    side.channel_s = later_s[ActionMap::kChannel];
-    side.reduce_s = map.reduce_s;
-    return later_s[ActionMap::kCompute];
-  }
-
   // ---- the end of an iteration ----
 
   // Ends those that are behind the rank's position; false: the partner is not there yet.
   bool end_iterations(int rank, RankState& state) {
-    RankStreams& side = side_[rank];
-    const auto position = state.next - schedule_.actions[rank].data();
-    while (side.iteration < schedule_.iterations && position > marks_[side.iteration].end[rank]) {
-      const std::size_t row = std::size_t(side.iteration) * schedule_.ranks;
-      double& arrived_s = arrived_s_[row + rank];
-      const int partner = end_->partner[rank];
-      if (arrived_s < 0) {
-        if (side.reduce_s > 0) {
-          side.channel_s = std::max(side.channel_s, state.now_s) + side.reduce_s;
-          side.reduce_s = 0;
-        }
-        if (end_->reductions_s[rank] > 0) {
-          side.channel_s = std::max(side.channel_s, state.now_s) + end_->reductions_s[rank];
-        }
-        arrived_s = std::max(side.channel_s, state.now_s);
-        if (partner != rank) wake(partner, kPartner);
-      }
-      if (arrived_s_[row + partner] < 0) return false;
-      double& complete_s = complete_s_[row + rank];
-      complete_s = std::max(arrived_s, arrived_s_[row + partner]) + end_->partner_s[rank];
-      ++side.iteration;
-      if (schedule_.iterations == 1) return true;  // the norm comes first: see result()
-      state.now_s = complete_s + end_->optimizer_s[rank];
-      side.before_s = side.channel_s = side.gathers_s = state.now_s;
-      if (collectives_ != nullptr) side.channel_s += collectives_->gathers_s[rank];
-      double& end_s = iteration_end_s_[side.iteration - 1];
-      end_s = std::max(end_s, state.now_s);
+    const auto position = static_cast<int>(state.next - schedule_.actions[rank].data());
+    for (; streams_.has_to_end(rank, position); ++ended_[rank]) {
+      const int partner = beside_.end->partner[rank];
+      if (streams_.arrive(rank, state.now_s) && partner != rank) wake(partner, kPartner);
+      const double now_s = streams_.end_iteration(rank);
+      if (now_s < 0) return false;
+      if (schedule_.iterations == 1) continue;  // the norm comes first: see result()
+      state.now_s = now_s;
+      double& end_s = iteration_end_s_[ended_[rank]];
+      end_s = std::max(end_s, now_s);
     }
     return true;
   }
@@ -463,7 +353,7 @@ class Evaluation {
       const bool own = schedule_.rank_of_stage[stage] == rank;
       what = fmt::format("the {} of stage {}, micro-batch {} {}",
                          is_gradient ? "input gradient" : "activation", stage, cell % units_,
-                         own && kSide && offered_s_.size() > 0 && offered_s_[state.waits_for] >= 0
+                         own && !offered_s_.empty() && offered_s_[state.waits_for] >= 0
                              ? "to be received"
                              : fmt::format("from rank {}", schedule_.rank_of_stage[stage]));
     }
@@ -483,13 +373,15 @@ class Evaluation {
       evaluation.peak_activation.push_back(state.peak_activation);
     }
     if (schedule_.iterations > 1) {
-      const int reported = reported_iteration(schedule_.iterations);
-      const double period_s = iteration_end_s_[reported] - iteration_end_s_[reported - 1];
+      const SteadyWindow window = steady_window(schedule_);
+      const double period_s = (iteration_end_s_[window.last] - iteration_end_s_[window.first]) /
+                              (window.last - window.first);
       evaluation.makespan_s = evaluation.longest_stage_s = period_s;
       for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
-    } else if (kSide && end_ != nullptr) {
-      evaluation.makespan_s = *std::ranges::max_element(complete_s_) + end_->norm_s +
-                              *std::ranges::max_element(end_->optimizer_s);
+    } else if (kSide && beside_.end != nullptr) {
+      const std::vector<double> ends = streams_.ends_s();
+      evaluation.makespan_s = *std::ranges::max_element(ends) + beside_.end->norm_s +
+                              *std::ranges::max_element(beside_.end->optimizer_s);
     }
     return evaluation;
   }
@@ -508,15 +400,11 @@ class Evaluation {
 
   const SideStreams& beside_;
   const Sends sends_;
-  const CollectivesBeside* collectives_;
-  const IterationEnd* end_;
-  std::vector<RankStreams> side_;  // [rank]
-  std::vector<IterationMarks> marks_;
-  std::vector<double> unsharded_s_;  // [stage]
-  std::vector<double> offered_s_;    // [result] made; of synchronous messages
-  std::vector<double> posted_s_;     // [result] asked for; likewise
-  std::vector<double> arrived_s_;    // [iteration * ranks + rank] own gradients reduced
-  std::vector<double> complete_s_;   // likewise, with the partner's
+  std::vector<RankMessages> messages_;  // [rank]
+  CollectiveStreams streams_;
+  std::vector<int> ended_;         // [rank] iterations
+  std::vector<double> offered_s_;  // [result] made; of synchronous messages
+  std::vector<double> posted_s_;   // [result] asked for; likewise
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,

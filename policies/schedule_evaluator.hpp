@@ -18,8 +18,7 @@
 namespace windtunnel {
 
 // Of an iteration; under an asynchronous schedule makespan and longest stage are the period of its
-// steady state, and the busy times those of a period. The period is that of the iteration in the
-// middle, which others precede and follow: reported_iteration().
+// steady state (steady_window()), and the busy times those of a period.
 struct ScheduleEvaluation {
   double makespan_s = 0;
   double longest_stage_s = 0;           // max over ranks of last end - first start

@@ -51,7 +51,7 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   IterationPlanOptions options;
   options.due_snapshots = std::move(due);
   Execution execution;
-  execution.plan = iteration_plan(job, prepared.schedule, prepared.chunks, options);
+  execution.plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, options);
   execution.timeline =
       execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
   return execution;
@@ -106,7 +106,7 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
       return;
     }
     const Execution execution = run_iteration(smaller, prepared, {});
-    table.shrunk_iteration_s.push_back(foreground_end_s(execution.plan, execution.timeline, 0));
+    table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
     table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
   }
 }
@@ -120,16 +120,22 @@ IterationTable measure_iterations(const Job& job, const PreparedIteration& prepa
     table.tiers.push_back(
         {tier, 0, restore_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
-  table.iteration_s.push_back(foreground_end_s(plain.plan, plain.timeline, 0));
+  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
+  const int at = reported_window(job, plain.plan).last;
+  const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
+  const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
   for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
     std::vector<int> due;
     for (unsigned i = 0; i < tiers; ++i) {
       if (mask >> i & 1U) due.push_back(static_cast<int>(i));
     }
     const Execution execution = run_iteration(job, prepared, due);
-    table.iteration_s.push_back(foreground_end_s(execution.plan, execution.timeline, 0));
+    // What came before the iteration with the snapshots is as it was without.
+    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
+    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
     if (std::has_single_bit(mask)) {
-      table.tiers[due.front()].complete_s = snapshot_end_s(execution.plan, execution.timeline);
+      table.tiers[due.front()].complete_s =
+          snapshot_end_s(execution.plan, execution.timeline) - begin_s;
     }
   }
   if (job.recovery.when_no_spare == WhenNoSpare::shrink && job.layout.dp > 1) {
@@ -196,7 +202,7 @@ double peak_rss_bytes() {
 
 Plan plain_plan(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
-  return iteration_plan(job, prepared.schedule, prepared.chunks);
+  return iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
 }
 
 Record simulate(const Case& the_case, const SimulateOptions& options) {

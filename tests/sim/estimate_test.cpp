@@ -8,10 +8,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "models/iteration_report.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/iteration_plan.hpp"
+#include "policies/schedule_lowering.hpp"
+#include "policies/schedules.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -105,9 +108,8 @@ struct Compared {
   double error() const { return estimate_s / engine_s - 1; }
 };
 
-Compared compare(const Job& job) {
-  const PreparedIteration prepared = prepare_iteration(job);
-  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks);
+Compared compare(const Job& job, const PreparedIteration& prepared) {
+  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
   validate_plan(plan);
   const Timeline timeline =
       execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
@@ -116,7 +118,11 @@ Compared compare(const Job& job) {
               estimate.step_s, 1e-9 * estimate.step_s);
   EXPECT_NEAR(std::accumulate(estimate.origin_s.begin(), estimate.origin_s.end(), 0.0),
               estimate.step_s, 1e-9 * estimate.step_s);
-  return {estimate.step_s, foreground_end_s(plan, timeline, 0)};
+  return {estimate.step_s, iteration_s(job, plan, timeline)};
+}
+
+Compared compare(const Job& job) {
+  return compare(job, prepare_iteration(job));
 }
 
 // Where nothing is approximated: collectives in closed form, messages that leave a NIC to one flow
@@ -134,6 +140,89 @@ TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
     worst_job = name_of(job);
   }
   fmt::print("400 jobs, worst {:.1e}: {}\n", worst, worst_job);
+}
+
+// A job of the schedule. Most have messages both ways over one NIC, so these are of latency only:
+// see PreparedIteration below.
+Job scheduled_job(const ScheduleKind& kind, RandomStream& random) {
+  const int pp = pick(random, {2, 4});
+  const int vpp = kind.usual_chunks + (kind.usual_chunks == 2 && random.below(4) == 0 ? 2 : 0);
+  Job job = testing::small_job(pick(random, {1, 2}), pp, pick(random, {1, 2, 4}), vpp);
+  Layout& layout = job.layout;
+  layout.sharding =
+      pick(random, {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});
+  job.model.layers = 16;
+  job.batch.global = layout.dp * pp * (1 + static_cast<int>(random.below(5)));
+  job.batch.sequence = 1024;
+  job.schedule.name = kind.name;
+  job.schedule.memory_limit = 0;
+  const bool sliced = kind.name == "seq1f1b" || kind.name == "terapipe";
+  if (sliced) job.schedule.slices = 1 + static_cast<int>(random.below(4));
+  job.schedule.defer_weights = random.below(6) == 0;
+  job.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
+  job.communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::bucketed, GradientOverlap::bucketed});
+  job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
+  job.communication.fidelity = Fidelity::closed;
+  job.model.tied_embeddings = random.below(2) == 0;
+  if (random.below(2) == 0) add_experts(random, job);
+  job.calibration = busy_calibration(random);
+  job.calibration.overlap_slowdown = spec(random.below(2) == 0 ? 0 : 0.2);
+  job.calibration.p2p_launch_s = spec(pick(random, {5e-6, 200e-6}));
+  job.software.sends = pick(random, {Sends::asynchronous, Sends::blocking, Sends::synchronous});
+  job.software.post_validation = random.below(3) == 0;
+  if (random.below(6) == 0) {
+    job.cluster.slow_nodes = {{static_cast<int>(random.below(job.cluster.nodes)), 1.5}};
+  }
+  return job;
+}
+
+// Every schedule, whatever it consists of: pairs, replicas, slices, recomputation, iterations
+// without a flush; all kinds of messages and of data parallelism.
+TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
+  constexpr int kJobs = 24;
+  double worst = 0;
+  int refused = 0;
+  int compared = 0;
+  for (std::size_t k = 0; k < schedule_kinds().size(); ++k) {
+    const ScheduleKind& kind = schedule_kinds()[k];
+    int jobs = 0;
+    for (int i = 0; i < kJobs; ++i) {
+      RandomStream random(3 + k, RandomPurpose::test, i);
+      Job job = scheduled_job(kind, random);
+      PreparedIteration prepared;
+      try {
+        prepared = prepare_iteration(job);
+      } catch (const Error& error) {
+        ++refused;
+        continue;
+      }
+      // As torch shards: stages gathered, dropped and reduced where the schedule says so.
+      const bool sharded = random.below(2) == 0;
+      if (sharded) {
+        prepared.schedule = with_gradient_reductions(with_unshards(std::move(prepared.schedule)));
+      }
+      for (auto* costs : {&prepared.chunks, &prepared.units}) {
+        for (ChunkCost& cost : *costs) cost.boundary_bytes = 0;
+      }
+      const std::string what =
+          fmt::format("{} {}: {} sends {} {}", kind.name, i, name_of(job), int(job.software.sends),
+                      job.software.post_validation ? "validated" : "");
+      SCOPED_TRACE(what);
+      ++jobs;
+      try {
+        const double error = std::abs(compare(job, prepared).error());
+        EXPECT_LT(error, 1e-6);
+        worst = std::max(worst, error);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+    EXPECT_GT(jobs, 0) << kind.name;
+    compared += jobs;
+  }
+  fmt::print("{} jobs, {} refused, worst {:.1e}\n", compared, refused, worst);
+  EXPECT_GT(compared, 4 * static_cast<int>(schedule_kinds().size()));
 }
 
 // Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
