@@ -14,6 +14,7 @@ enum class RandomPurpose : std::uint32_t {
   failure_arrival = 1,
   repair = 3,
   test = 5,
+  schedule_search = 6,
   jitter = 6,  // of the actions of a pipeline schedule
 };
 
