@@ -4,7 +4,7 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
+#include <filesystem>
 #include <string_view>
 
 #include "cli/overrides.hpp"
@@ -12,6 +12,8 @@
 #include "models/base/units.hpp"
 #include "policies/boundary.hpp"
 #include "policies/iteration_estimate.hpp"
+#include "policies/message_validator.hpp"
+#include "policies/schedule_lowering.hpp"
 #include "policies/schedule_validator.hpp"
 #include "policies/unit_cost.hpp"
 #include "traces/text.hpp"
@@ -114,13 +116,22 @@ void reject_given(const ScheduleSourceOptions& options, std::string_view why) {
   }
 }
 
+bool is_file(std::string_view what) {
+  return what.ends_with(".csv");
+}
+
 ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   reject_given(options, "is a number of the scenario; use --set there");
   if (!options.times.empty() || !options.message.empty() || options.recompute) {
     throw Error("--times, --message and --recompute: the scenario has costs of its own");
   }
   Overrides overrides = parse_overrides(options.set);
-  if (!options.what.empty()) overrides.emplace_back("schedule", options.what);
+  if (is_file(options.what)) {
+    const std::string path = std::filesystem::absolute(options.what).string();
+    overrides.emplace_back("schedule", fmt::format("{{file: '{}'}}", path));
+  } else if (!options.what.empty()) {
+    overrides.emplace_back("schedule", options.what);
+  }
   const Case the_case = load_case(options.scenario, overrides);
   const Job& job = the_case.job;
   PreparedIteration prepared = prepare_iteration(job);
@@ -138,32 +149,50 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   return source;
 }
 
-ScheduleSource of_name(const ScheduleSourceOptions& options) {
-  const ScheduleKind& kind = schedule_kind(options.what);
-  const int chunks = options.chunks > 0 ? options.chunks : kind.usual_chunks;
+// The costs on the command line, of a schedule that is made already.
+void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   const RankTimes times = parse_times(options.times);
   const Time message = options.message.empty() ? Time{} : parse_time("--message", options.message);
-  const bool one_unit =
-      message.value == 0 || options.times.empty() || message.in_seconds == times.in_seconds;
-  if (!one_unit) throw Error("--times and --message: both with units, or neither");
-  ScheduleSource source;
+  if (message.value > 0 && !options.times.empty() && message.in_seconds != times.in_seconds) {
+    throw Error("--times and --message: both with units, or neither");
+  }
+  const Schedule& schedule = source.schedule;
   source.in_seconds = times.in_seconds || message.in_seconds;
   source.message_s = message.value;
-  ScheduleRequest& request = source.request;
+  source.costs = equal_costs(times, options.recompute, schedule.model_stages() * schedule.slices,
+                             schedule.chunks / schedule.replicas * schedule.slices);
+}
+
+ScheduleSource of_name(const ScheduleSourceOptions& options) {
+  const int usual = schedule_kind(options.what).usual_chunks;
+  ScheduleRequest request;
   request.ranks = options.ranks;
   request.microbatches = options.microbatches;
-  request.chunks = chunks;
+  request.chunks = options.chunks > 0 ? options.chunks : usual;
   request.group = options.group;
   request.slices = options.slices;
-  request.message_s = message.value;
   request.memory_limit = options.memory_limit;
-  request.costs = equal_costs(times, options.recompute, options.ranks * chunks, chunks);
+  if (!options.message.empty()) request.message_s = parse_time("--message", options.message).value;
+  request.costs =
+      equal_costs(parse_times(options.times), options.recompute,
+                  options.ranks * request.chunks * options.slices, request.chunks * options.slices);
+  ScheduleSource source;
   source.schedule = generate_schedule(options.what, request);
   if (options.defer_weights) source.schedule = with_deferred_weights(std::move(source.schedule));
-  const int slices = source.schedule.slices;
-  source.costs = equal_costs(times, options.recompute, source.schedule.model_stages() * slices,
-                             chunks * slices);
+  add_costs(options, source);
   source.title = title_of(options.what, source.schedule);
+  source.request = std::move(request);
+  return source;
+}
+
+ScheduleSource of_file(const ScheduleSourceOptions& options) {
+  reject_given(options, "is for a schedule by name; a file has its own");
+  const TorchSchedule torch = load_torch_schedule(options.what, options.dialect);
+  ScheduleSource source;
+  source.schedule = without_messages(torch.schedule);
+  add_costs(options, source);
+  source.title = title_of(options.what, source.schedule);
+  source.notes.push_back(describe(torch));
   return source;
 }
 
@@ -193,6 +222,7 @@ std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app) {
                  "activations of a rank, in those of a micro-batch on a whole rank; a limit in "
                  "bytes is schedule.memory_limit of a scenario")
       ->type_name("A");
+  add_dialect(app, to.dialect);
   app.add_option("--scenario", to.scenario, "ranks, micro-batches and costs of this job (YAML)")
       ->type_name("FILE");
   app.add_option("--set", to.set, "set a value of the scenario; may be repeated")
@@ -215,7 +245,9 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
         "which schedule? give a name (see `windtunnel schedule list`), a torch CSV, or "
         "--scenario FILE");
   }
-  ScheduleSource source = options.scenario.empty() ? of_name(options) : of_scenario(options);
+  ScheduleSource source = !options.scenario.empty() ? of_scenario(options)
+                          : is_file(options.what)   ? of_file(options)
+                                                    : of_name(options);
   validate_schedule(source.schedule);
   source.request.ranks = source.schedule.ranks;
   source.request.microbatches = source.schedule.microbatches;
@@ -224,6 +256,37 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
   source.request.message_s = source.message_s;
   source.request.costs = source.costs;
   return source;
+}
+
+std::optional<TorchDialect> parse_dialect(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  if (name == "current") return TorchDialect::current;
+  if (name == "old") return TorchDialect::old;
+  throw Error("--dialect: " + unknown_name("dialect", name, {"current", "old"}));
+}
+
+void add_dialect(CLI::App& app, std::string& dialect) {
+  app.add_option("--dialect", dialect,
+                 "of a torch CSV: current (I, W, B) or old (B, W, BW) for input gradient, weight "
+                 "gradient, full backward; default: what the file tells")
+      ->type_name("WHICH");
+}
+
+TorchSchedule load_torch_schedule(const std::string& path, const std::string& dialect) {
+  TorchSchedule torch = read_torch_schedule(path, parse_dialect(dialect));
+  if (const std::optional<ScheduleFault> fault = find_message_fault(torch.schedule)) {
+    const Action& action = torch.schedule.actions[fault->rank][fault->position];
+    throw Error(torch.place(fault->rank, fault->position),
+                fmt::format("'{}' of rank {}: {}", to_string(action), fault->rank, fault->what));
+  }
+  return torch;
+}
+
+std::string describe(const TorchSchedule& torch) {
+  std::string text = fmt::format("dialect {}", letters_of(torch.dialect));
+  if (torch.messages) text += "; names its messages";
+  if (torch.extended) text += "; in windtunnel's extension";
+  return text;
 }
 
 }  // namespace windtunnel

@@ -5,12 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/schedule.hpp"
 #include "policies/schedules.hpp"
 #include "policies/stage_cost.hpp"
+#include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
 
@@ -46,11 +48,21 @@ struct ScheduleSource {
   ScheduleRequest request;
 };
 
-// Adds WHAT and the options to a subcommand. The result is filled when the command line is parsed;
-// call load_schedule_source after that.
+// Adds SCHEDULE and the options to a subcommand. The result is filled when the command line is
+// parsed; call load_schedule_source after that.
 std::shared_ptr<ScheduleSourceOptions> add_schedule_source(CLI::App& app);
 
 // Throws Error: usage, of the scenario or of the file with file:line:column.
 ScheduleSource load_schedule_source(const ScheduleSourceOptions& options);
+
+// "current" or "old"; "" is what the file itself tells. Throws Error otherwise.
+std::optional<TorchDialect> parse_dialect(const std::string& name);
+void add_dialect(CLI::App& app, std::string& dialect);
+
+// A torch CSV whose messages match and in whose order no rank waits forever; throws Error with
+// file:line:column.
+TorchSchedule load_torch_schedule(const std::string& path, const std::string& dialect);
+// "dialect I, W, B; with messages; in windtunnel's extension"
+std::string describe(const TorchSchedule& torch);
 
 }  // namespace windtunnel

@@ -8,6 +8,7 @@
 
 #include "scenarios/library.hpp"
 #include "scenarios/spec_fields.hpp"
+#include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -160,6 +161,7 @@ class Explanation {
     add_open("layout.dp", std::to_string(job_.layout.dp),
              {Origin::assumed, "GPUs / (tp x cp x pp)"});
     const Layout& layout = job_.layout;
+    add_open("layout.vpp", std::to_string(layout.vpp), {Origin::assumed, "the schedule's usual"});
     if (layout.sharding != Sharding::none) {
       add_open("layout.shard_ranks", std::to_string(layout.dp * layout.cp),
                {Origin::assumed, "dp x cp"});
@@ -187,13 +189,14 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
     if (value.key == "name") continue;
     text += fmt::format("{}={} {}\n", value.key, value.value, to_string(value.origin));
   }
-  // Recorded times are named above; a file of the user may change under its name.
+  // Recorded times and schedules are named above; a file of the user may change under its name.
   for (const FailureClass& failure : job.failures) {
     for (const auto* series : {&failure.trace_s, &failure.repair.empirical_s}) {
       const XXH64_hash_t hash = XXH3_64bits(series->data(), series->size() * sizeof(double));
       text += fmt::format("{:016x}\n", hash);
     }
   }
+  if (job.schedule.imported != nullptr) text += torch_schedule_text(*job.schedule.imported, true);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 

@@ -1,14 +1,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <memory>
 
+#include "models/chunk_cost.hpp"
 #include "models/op_cost.hpp"
+#include "policies/job_schedule.hpp"
+#include "policies/message_validator.hpp"
+#include "policies/schedule_lowering.hpp"
 #include "policies/schedules.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "scenarios/time_series.hpp"
+#include "traces/text.hpp"
+#include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -33,12 +41,56 @@ Precision resolve_precision(const Values& values, const GpuSpec& gpu) {
                                                      name, fmt::join(supported, ", ")));
 }
 
-Layout resolve_layout(const Values& values, int gpus) {
+// The file of a schedule, without messages: who needs which result says when they are sent.
+void import_schedule(const Values& values, const std::string& folder, ScheduleChoice& choice) {
+  if (values.stated("schedule.name")) {
+    throw Error(values.where("schedule.file"),
+                "schedule.file: a schedule has a file or a name, not both");
+  }
+  for (const std::string_view key :
+       {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
+    if (!values.stated(key)) continue;
+    throw Error(values.where(key), fmt::format("{}: a schedule from a file has its own", key));
+  }
+  choice.file = values.text("schedule.file");
+  try {
+    const TorchSchedule torch =
+        read_torch_schedule((std::filesystem::path(folder) / choice.file).string());
+    if (const auto fault = find_message_fault(torch.schedule)) {
+      throw Error(torch.place(fault->rank, fault->position), fault->what);
+    }
+    choice.name = torch.schedule.name;
+    choice.slices = torch.schedule.slices;
+    choice.imported = std::make_shared<const Schedule>(without_messages(torch.schedule));
+  } catch (const Error& error) {
+    throw Error(values.where("schedule.file"), fmt::format("schedule.file: {}", error.what()));
+  }
+}
+
+ScheduleChoice resolve_schedule(const Values& values, const std::string& folder) {
+  ScheduleChoice choice;
+  choice.name = values.text("schedule.name");
+  choice.group = static_cast<int>(values.number_or("schedule.group", 0));
+  choice.slices = values.integer("schedule.slices");
+  choice.defer_weights = values.flag("schedule.defer_weights");
+  choice.memory_limit = values.number_or("schedule.memory_limit", 0);
+  choice.recompute_share = values.number("schedule.recompute_share");
+  if (values.has("schedule.file")) import_schedule(values, folder, choice);
+  return choice;
+}
+
+int usual_chunks(const ScheduleChoice& choice) {
+  if (choice.imported == nullptr) return schedule_kind(choice.name).usual_chunks;
+  return choice.imported->chunks / choice.imported->replicas;
+}
+
+Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {
   Layout layout;
   layout.tp = values.integer("layout.tp");
   layout.cp = values.integer("layout.cp");
   layout.pp = values.integer("layout.pp");
-  layout.vpp = values.integer("layout.vpp");
+  layout.vpp =
+      static_cast<int>(values.number_or("layout.vpp", layout.pp > 1 ? usual_chunks(schedule) : 1));
   layout.ep = values.integer("layout.ep");
   layout.shard_ranks = static_cast<int>(values.number_or("layout.shard_ranks", 0));
   layout.sharding = value_of(shardings(), values.text("layout.sharding"));
@@ -343,37 +395,41 @@ void check_layers(const Values& values, const Job& job) {
   }
 }
 
-// The schedule at fault, or the chunks if it is they that the scenario states.
-Location place_of_schedule(const Values& values) {
+// The key that a schedule's complaint is about: the numbers that the scenario states before the
+// name.
+Location place_of_schedule(const std::string& message, const Values& values) {
+  const auto about = [&](std::string_view word, std::string_view key) {
+    return contains_text(message, word) && values.stated(key);
+  };
+  for (const std::string_view key : {"memory_limit", "recompute_share", "slices", "group"}) {
+    const std::string path = fmt::format("schedule.{}", key);
+    if (about(key, path)) return values.fault_at(path);
+  }
   const Location schedule = values.fault_at("schedule");
   const bool overridden = schedule.line == 0;
-  return overridden || !values.stated("layout.vpp") ? schedule : values.fault_at("layout.vpp");
+  if (overridden) return schedule;
+  if (about("chunk", "layout.vpp")) return values.fault_at("layout.vpp");
+  if (contains_text(message, "micro-batch")) return values.fault_at("batch.global");
+  return schedule;
 }
 
-// What a schedule asks of its numbers: chunks are judged on one rank, and only an uneven last group
-// can deadlock, which has to be tried.
+// What a schedule asks of its numbers.
 void check_schedule(const Values& values, const Job& job) {
   constexpr double kMostForwards = 1e6;  // tens of seconds of simulation
   const int ranks = job.layout.pp;
   const int chunks = job.layout.vpp;
   const int count = microbatches(job.layout, job.batch);
-  try {
-    generate_schedule(job.schedule.name, 1, 1, chunks);
-  } catch (const Error& error) {
-    throw Error(place_of_schedule(values), error.what());
-  }
-  const double forwards = static_cast<double>(ranks) * chunks * count;
+  const double forwards = static_cast<double>(ranks) * chunks * count * job.schedule.slices;
   if (forwards > kMostForwards) {
     throw Error(values.fault_at("batch.global"),
                 fmt::format("batch.global: {} micro-batches on {} pipeline ranks of {} chunks are "
                             "more than {:.0f} forward passes; raise batch.micro",
                             count, ranks, chunks, kMostForwards));
   }
-  if (count % ranks == 0) return;
   try {
-    generate_schedule(job.schedule.name, ranks, count, chunks);
+    job_schedule(job, chunk_costs(job));
   } catch (const Error& error) {
-    throw Error(values.fault_at("batch.global"), error.what());
+    throw Error(place_of_schedule(error.what(), values), error.what());
   }
 }
 
@@ -383,12 +439,12 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   Job job;
   job.model = resolve_model(values);
   job.cluster = resolve_cluster(values, evidence);
-  job.layout = resolve_layout(values, job.cluster.gpus());
+  job.schedule = resolve_schedule(values, folder);
+  job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   job.batch = resolve_batch(values, job.model);
   job.precision = resolve_precision(values, job.cluster.node.gpu);
   job.recompute = value_of(recomputes(), values.text("recompute"));
   job.software = resolve_software(values);
-  job.schedule.name = values.text("schedule.name");
   job.communication = resolve_communication(values);
   job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));

@@ -121,8 +121,10 @@ TEST(BadValues, SubjectsThemselvesAreAccepted) {
 TEST(BadValues, EveryKeyOfTheTableIsCovered) {
   const Subject subject("tests/scenarios/every_key.yaml");
   for (const Field& field : field_table()) {
-    // The other form of layout.stages has a test of its own.
+    // The other form of layout.stages and what contradicts the schedule's name have tests of their
+    // own.
     if (field.path.empty() || field.path == "layout.stages.*") continue;
+    if (field.path == "schedule.file" || field.path == "schedule.memory_limit") continue;
     const bool covered =
         std::any_of(subject.places.begin(), subject.places.end(),
                     [&](const Place& place) { return pattern_of(place.path) == field.path; });

@@ -1,5 +1,8 @@
 #include "scenarios/case.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -134,6 +137,79 @@ TEST(Case, InlineModel) {
   EXPECT_EQ(result.job.model.kv_heads, 8);
   EXPECT_EQ(result.job.model.ffn_hidden, 2048);
   EXPECT_EQ(result.job.batch.sequence, 128);
+}
+
+TEST(Case, ChunksAreTheSchedulesUsualWhereNothingIsSaid) {
+  const auto chunks = [](const std::string& schedule, const std::string& pp) {
+    return example("small.yaml", {{"schedule", schedule}, {"layout.pp", pp}}).job.layout.vpp;
+  };
+  EXPECT_EQ(chunks("1f1b", "2"), 1);
+  EXPECT_EQ(chunks("zb-v", "2"), 2);
+  EXPECT_EQ(chunks("1f1b", "1"), 1);
+}
+
+TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / fmt::format("wt-case-{}", getpid())).string();
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name, std::ios::binary) << text;
+  };
+  // small.yaml has 2 pipeline ranks; here with 2 micro-batches.
+  const Overrides two = {{"layout.pp", "2"},
+                         {"batch", "{global: 2, micro: 1}"},
+                         {"layout.dp", "1"},
+                         {"layout.tp", "8"}};
+  const std::string text = read_text_file(source_path("scenarios/small.yaml"));
+  const auto load = [&](const std::string& schedule) {
+    Overrides overrides = two;
+    overrides.emplace_back("schedule", schedule);
+    return parse_case(text, folder + "/small.yaml", overrides);
+  };
+  write("good.csv", "0F0,0F1,,0B0,,0B1\r\n,1F0,1B0,1F1,1B1\r\n");
+  const Case good = load("{file: good.csv}");
+  ASSERT_NE(good.job.schedule.imported, nullptr);
+  EXPECT_EQ(good.job.schedule.name, "good");
+  EXPECT_EQ(good.job.layout.vpp, 1);
+  EXPECT_EQ(good.job.schedule.imported->actions[1].size(), 4u);
+  write("good.csv", "0F0,0F1,,0B1,,0B0\r\n,1F0,1F1,1B1,1B0\r\n");
+  EXPECT_NE(load("{file: good.csv}").key, good.key);  // it changed under its name
+
+  const auto message = [&](const std::string& schedule) {
+    return message_of([&] { load(schedule); });
+  };
+  write("bad.csv", "0F0,0B0\r\n1F0,1X0\r\n");
+  EXPECT_EQ(message("{file: bad.csv}"),
+            fmt::format("--set schedule={{file: bad.csv}}: schedule.file: {}/bad.csv:2:2: '1X0': "
+                        "unknown action 'X'; did you mean 'F'?",
+                        folder));
+  write("stuck.csv", "0F0,0B0,0F1,0B1\r\n1F1,1F0,1B0,1B1\r\n");
+  EXPECT_EQ(message("{file: stuck.csv}"),
+            fmt::format("--set schedule={{file: stuck.csv}}: schedule.file: {}/stuck.csv:1:2: "
+                        "waits forever: the ranks deadlock",
+                        folder));
+  write("three.csv", "0F0,0F1,0F2,0B0,0B1,0B2\r\n1F0,1F1,1F2,1B0,1B1,1B2\r\n");
+  EXPECT_EQ(message("{file: three.csv}"),
+            "--set schedule={file: three.csv}: schedule.file: three.csv is of 3 micro-batches, "
+            "batch.global / (batch.micro x dp) is 2");
+  EXPECT_EQ(message("{file: good.csv, name: zb-v}"),
+            "--set schedule={file: good.csv, name: zb-v}: schedule.file: a schedule has a file or "
+            "a name, not both");
+  EXPECT_EQ(message("{file: good.csv, group: 2}"),
+            "--set schedule={file: good.csv, group: 2}: schedule.group: a schedule from a file has "
+            "its own");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Case, AMemoryLimitReachesTheScheduleThatTakesIt) {
+  const Case result = example(
+      "small.yaml", {{"schedule", "{name: zb-auto, memory_limit: 70 GB}"}, {"layout.pp", "2"}});
+  EXPECT_DOUBLE_EQ(result.job.schedule.memory_limit, 70e9);
+  const std::string message = message_of([] {
+    example("small.yaml", {{"schedule", "{name: zb-auto, memory_limit: 1 B}"}, {"layout.pp", "2"}});
+  });
+  EXPECT_TRUE(message.starts_with("--set schedule={name: zb-auto, memory_limit: 1 B}: "))
+      << message;
 }
 
 TEST(Case, StagesAsAList) {
