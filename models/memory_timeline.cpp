@@ -29,7 +29,8 @@ std::vector<Change> changes_of(const RankClass& rank_class, const RankTimeline& 
 
 }  // namespace
 
-MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank) {
+MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
+                               double from_s) {
   // A sum of thousands of terms comes back to a peak with another last digit: the first time is
   // meant.
   constexpr double kRounding = 1e-9;
@@ -37,7 +38,8 @@ MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& 
   double alive_bytes = 0;
   for (const Change& change : changes_of(rank_class, rank)) {
     alive_bytes += change.bytes;
-    if (change.allocates && alive_bytes > timeline.peak_bytes * (1 + kRounding)) {
+    const bool counts = change.allocates && change.at_s >= from_s;
+    if (counts && alive_bytes > timeline.peak_bytes * (1 + kRounding)) {
       timeline.peak_bytes = alive_bytes;
       timeline.peak_at_s = change.at_s;
       timeline.peak_task = change.task;

@@ -23,8 +23,9 @@ struct MemoryTimeline {
 };
 
 // What ends at an instant frees before what starts then allocates: tasks follow each other on a
-// stream.
-MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank);
+// stream. The peak is looked for from `from_s` on.
+MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
+                               double from_s = 0);
 
 // The first recorded rank of each class: ranks of a class look alike. Indices into
 // Timeline::ranks, ascending.

@@ -74,6 +74,15 @@ TEST(MemoryTimeline, ThePeakIsTheFirstOfEqualOnes) {
   EXPECT_EQ(timeline_of(uses).peak_task, 0);
 }
 
+TEST(MemoryTimeline, APeakBeforeTheBeginDoesNotCount) {
+  const Sample s =
+      sample({{0, 1, 30, 0}, {1, 2, 0, 30}, {2, 3, 10, 0}, {3, 4, 10, 0}, {4, 5, 0, 20}});
+  const MemoryTimeline memory = memory_timeline(s.rank_class, s.rank, 1.5);
+  EXPECT_EQ(memory.peak_bytes, 20);
+  EXPECT_EQ(memory.peak_task, 3);
+  EXPECT_EQ(memory.steps.front().alive_bytes, 30);
+}
+
 TEST(MemoryTimeline, NothingAllocatedIsNoPeak) {
   const MemoryTimeline memory = timeline_of({{0, 1, 0, 0}});
   EXPECT_EQ(memory.peak_task, -1);

@@ -51,6 +51,7 @@ function chooser(points, chosen, changed) {
     button.textContent = point.name;
     button.setAttribute("aria-pressed", String(chosen.has(index)));
     button.addEventListener("click", () => {
+      if (chosen.size === 1 && chosen.has(index)) return; // one is always drawn
       if (!chosen.delete(index)) chosen.add(index);
       button.setAttribute("aria-pressed", String(chosen.has(index)));
       changed();

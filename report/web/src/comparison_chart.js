@@ -54,6 +54,7 @@ function titleOf(pane) {
   const left = point.drawing.ranks_left_out;
   return [
     `${secondsText(pane.end_ns / 1e9)}`,
+    point.drawing.steady ? "one period of the steady state" : "",
     top ? `peak ${peakText(top)}` : "",
     point.excess ? "does not fit" : "",
     left > 0 ? `${left} more ranks are in its trace only` : "",
