@@ -1,6 +1,7 @@
 // Budgets: schedule evaluation at 10 million actions/s in one thread; planning, see below.
 #include <benchmark/benchmark.h>
 
+#include "policies/schedule_analysis.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedules.hpp"
 
@@ -20,6 +21,16 @@ BENCHMARK_CAPTURE(evaluate, 1f1b_p16_m64, "1f1b", 16, 64, 1);
 BENCHMARK_CAPTURE(evaluate, 1f1b_p64_m4096, "1f1b", 64, 4096, 1);
 BENCHMARK_CAPTURE(evaluate, interleaved_p16_m16_v8, "interleaved-1f1b", 16, 16, 8);
 BENCHMARK_CAPTURE(evaluate, interleaved_p16_m128_v8, "interleaved-1f1b", 16, 128, 8);
+
+// All that `schedule show` reports: budget 20 ms.
+void analyse(benchmark::State& state, const char* name, int ranks, int microbatches) {
+  const Schedule schedule = generate_schedule(name, ranks, microbatches, 1);
+  const std::vector<StageCost> stages(schedule.stages(), {1, 1.25, 0.75, 1, 0.5});
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(analyse_schedule(schedule, stages, {{{0.125}, {0.125}}}));
+  }
+}
+BENCHMARK_CAPTURE(analyse, 1f1b_p16_m64, "1f1b", 16, 64);
 
 void generate(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(generate_schedule("interleaved-1f1b", 16, 128, 8));

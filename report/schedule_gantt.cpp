@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 namespace windtunnel {
@@ -51,20 +50,27 @@ double end_of(const ScheduleSpans& spans) {
   return end_s;
 }
 
-// Columns per second: whole ones for the shortest action where there is room.
+// Columns per second. Whole ones for the shortest action where that makes equal times look equal:
+// when there are two, or all times are multiples of it; otherwise all of the width.
 double scale_of(const ScheduleSpans& spans, int columns) {
   const double end_s = end_of(spans);
   if (end_s <= 0) return 0;
-  double shortest_s = std::numeric_limits<double>::infinity();
+  std::vector<double> times_s;
   for (const auto& rank : spans) {
     for (const ActionSpan& span : rank) {
       const double seconds = span.end_s - span.start_s;
-      if (seconds > 1e-9 * end_s) shortest_s = std::min(shortest_s, seconds);
+      if (seconds > 1e-9 * end_s) times_s.push_back(seconds);
     }
   }
+  if (times_s.empty()) return 0;
+  const double shortest_s = *std::min_element(times_s.begin(), times_s.end());
+  const bool are_multiples = std::all_of(times_s.begin(), times_s.end(), [&](double seconds) {
+    return std::abs(std::remainder(seconds, shortest_s)) < 1e-6 * shortest_s;
+  });
   const double each = std::floor(columns * (1 + 1e-9) / (end_s / shortest_s));
+  if (each < (are_multiples ? 1 : 2)) return columns / end_s;
   // Beyond 8 the drawing only gets wider.
-  return each >= 1 ? std::min(each, 8.0) / shortest_s : columns / end_s;
+  return std::min(each, 8.0) / shortest_s;
 }
 
 std::vector<Bar> bars_of(const Schedule& schedule, const ScheduleSpans& spans, int rank,
