@@ -28,6 +28,23 @@ enum class DrawnKind : std::uint8_t {
   other,
 };
 
+// What is drawn of the time: all, or one period of the steady state.
+struct Window {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+Window whole(const Record& record) {
+  return {0, nanoseconds(record.timeline.makespan_s)};
+}
+
+Window one_period(const Record& record) {
+  if (record.plan.iterations == 1) return whole(record);
+  const int last = reported_window(record.job, record.plan).last;
+  const double end_s = foreground_end_s(record.plan, record.timeline, last);
+  return {nanoseconds(end_s - record.iteration.time_s), nanoseconds(end_s)};
+}
+
 struct Bar {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -119,13 +136,25 @@ double unit_for(double largest, int digits) {
   return unit;
 }
 
-std::int64_t tick_for(const Timeline& timeline) {
+std::int64_t tick_for(const Window& window) {
   constexpr int kDigits = 8;
-  return std::llround(unit_for(timeline.makespan_s * 1e9, kDigits));
+  return std::llround(unit_for(static_cast<double>(window.end_ns - window.begin_ns), kDigits));
 }
 
 std::int64_t ticks(std::int64_t ns, std::int64_t tick_ns) {
   return std::llround(static_cast<double>(ns) / static_cast<double>(tick_ns));
+}
+
+// What of them is in the window, counted from its begin.
+std::vector<Bar> clipped(const std::vector<Bar>& bars, const Window& window) {
+  std::vector<Bar> kept;
+  for (Bar bar : bars) {
+    if (bar.end_ns < window.begin_ns || bar.start_ns > window.end_ns) continue;
+    bar.start_ns = std::max(bar.start_ns, window.begin_ns) - window.begin_ns;
+    bar.end_ns = std::min(bar.end_ns, window.end_ns) - window.begin_ns;
+    kept.push_back(bar);
+  }
+  return kept;
 }
 
 Json row_json(const std::string& rank, const std::vector<Bar>& bars, std::int64_t tick_ns) {
@@ -159,20 +188,29 @@ double static_bytes(const Record& record, int entry) {
   return memory[rank_class].total() - memory[rank_class].activations;
 }
 
-Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, std::int64_t tick_ns,
+Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, const Window& window,
                 double unit_bytes) {
+  const std::int64_t tick_ns = tick_for(window);
+  const auto tick_of = [&](double at_s) {
+    return ticks(std::max<std::int64_t>(0, nanoseconds(at_s) - window.begin_ns), tick_ns);
+  };
   Json gap = Json::array(), change = Json::array();
   std::int64_t last = 0, level = 0;
   for (const MemoryStep& step : memory.steps) {
-    const std::int64_t at = ticks(nanoseconds(step.at_s), tick_ns);
+    if (nanoseconds(step.at_s) > window.end_ns) break;
+    const std::int64_t at = tick_of(step.at_s);
     const std::int64_t now = std::llround(step.alive_bytes / unit_bytes);
+    if (!gap.empty() && at == last) {
+      change.back() = change.back().get<std::int64_t>() + now - std::exchange(level, now);
+      continue;
+    }
     gap.push_back(at - std::exchange(last, at));
     change.push_back(now - std::exchange(level, now));
   }
   Json peak = nullptr;
   if (memory.peak_task >= 0) {
     const RankClass& owner = record.plan.classes[record.timeline.ranks[entry].rank_class];
-    peak = {{"at", ticks(nanoseconds(memory.peak_at_s), tick_ns)},
+    peak = {{"at", tick_of(memory.peak_at_s)},
             {"bytes", memory.peak_bytes},
             {"task", owner.tasks[memory.peak_task].name}};
   }
@@ -181,6 +219,29 @@ Json curve_json(const Record& record, int entry, const MemoryTimeline& memory, s
           {"gap", gap},
           {"change", change},
           {"peak", peak}};
+}
+
+Json curves_json(const Record& record, size_t most, const Window& window) {
+  constexpr int kDigits = 5;
+  std::vector<std::pair<int, MemoryTimeline>> timelines;
+  double peak_bytes = 0;
+  const double from_s = static_cast<double>(window.begin_ns) / 1e9;
+  for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
+    if (timelines.size() == most) break;
+    const RankTimeline& rank = record.timeline.ranks[entry];
+    timelines.emplace_back(entry,
+                           memory_timeline(record.plan.classes[rank.rank_class], rank, from_s));
+    peak_bytes = std::max(peak_bytes, timelines.back().second.peak_bytes);
+  }
+  const double unit_bytes = unit_for(peak_bytes, kDigits);
+  Json ranks = Json::array();
+  for (const auto& [entry, memory] : timelines) {
+    ranks.push_back(curve_json(record, entry, memory, window, unit_bytes));
+  }
+  return {{"tick_ns", tick_for(window)},
+          {"unit_bytes", unit_bytes},
+          {"usable_bytes", usable_bytes(record.job.cluster.node.gpu)},
+          {"ranks", ranks}};
 }
 
 }  // namespace
@@ -194,37 +255,21 @@ Json drawn_kinds() {
 }
 
 Json memory_curves(const Record& record, size_t most) {
-  constexpr int kDigits = 5;
-  const std::int64_t tick_ns = tick_for(record.timeline);
-  std::vector<std::pair<int, MemoryTimeline>> timelines;
-  double peak_bytes = 0;
-  for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
-    if (timelines.size() == most) break;
-    const RankTimeline& rank = record.timeline.ranks[entry];
-    timelines.emplace_back(entry, memory_timeline(record.plan.classes[rank.rank_class], rank));
-    peak_bytes = std::max(peak_bytes, timelines.back().second.peak_bytes);
-  }
-  const double unit_bytes = unit_for(peak_bytes, kDigits);
-  Json ranks = Json::array();
-  for (const auto& [entry, memory] : timelines) {
-    ranks.push_back(curve_json(record, entry, memory, tick_ns, unit_bytes));
-  }
-  return {{"tick_ns", tick_ns},
-          {"unit_bytes", unit_bytes},
-          {"usable_bytes", usable_bytes(record.job.cluster.node.gpu)},
-          {"ranks", ranks}};
+  return curves_json(record, most, whole(record));
 }
 
 Json drawing_of(const Record& record, const DrawingOptions& options) {
-  const std::int64_t tick_ns = tick_for(record.timeline);
+  const Window window = one_period(record);
+  const std::int64_t tick_ns = tick_for(window);
   const TimelineTracks tracks(record.plan, record.timeline);
   Json rows = Json::array();
   int left_out = 0;
   size_t spans = 0;
   for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
     const RankClass& owner = record.plan.classes[record.timeline.ranks[entry].rank_class];
-    const std::vector<Bar> bars =
-        left_out > 0 ? std::vector<Bar>{} : Row(owner, tracks.tracks(entry)).bars();
+    const std::vector<Bar> bars = left_out > 0
+                                      ? std::vector<Bar>{}
+                                      : clipped(Row(owner, tracks.tracks(entry)).bars(), window);
     spans += 2 * bars.size();  // a memory step for nearly every bar
     if (left_out > 0 || spans > options.max_spans) {
       ++left_out;
@@ -234,10 +279,11 @@ Json drawing_of(const Record& record, const DrawingOptions& options) {
   }
   const size_t drawn = rows.size();
   return {{"tick_ns", tick_ns},
-          {"makespan", ticks(nanoseconds(record.timeline.makespan_s), tick_ns)},
+          {"makespan", ticks(window.end_ns - window.begin_ns, tick_ns)},
+          {"steady", record.plan.iterations > 1},
           {"ranks_left_out", left_out},
           {"rows", std::move(rows)},
-          {"memory", memory_curves(record, drawn)}};
+          {"memory", curves_json(record, drawn, window)}};
 }
 
 }  // namespace windtunnel

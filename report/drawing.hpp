@@ -15,10 +15,11 @@ struct DrawingOptions {
   size_t max_spans = 60000;  // bars and memory steps; further ranks are left out
 };
 
-// {"tick_ns", "makespan", "ranks_left_out", "rows": [{"rank", "gap", "duration", "kind", "name"}],
-// "memory": memory_curves()}. `kind` is a string with a letter per bar, 'a' being the first of
-// drawn_kinds(); `name` joins the bars' names with ';'. Of ranks that are alike one is drawn.
-// Needs the record's Plan and Timeline.
+// {"tick_ns", "makespan", "steady", "ranks_left_out", "rows": [{"rank", "gap", "duration", "kind",
+// "name"}], "memory": memory_curves()}. `kind` is a string with a letter per bar, 'a' being the
+// first of drawn_kinds(); `name` joins the bars' names with ';'. Of ranks that are alike one is
+// drawn. Of an asynchronous schedule one period of its steady state is drawn (`steady`). Needs the
+// record's Plan and Timeline.
 Json drawing_of(const Record& record, const DrawingOptions& options = {});
 
 // {"tick_ns", "unit_bytes", "usable_bytes", "ranks": [{"rank", "static_bytes", "gap", "change",

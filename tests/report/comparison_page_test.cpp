@@ -109,6 +109,34 @@ TEST(Drawing, LeavesOutRanksBeyondTheLimitAndSaysSo) {
   EXPECT_EQ(drawing["memory"]["ranks"].size(), drawing["rows"].size());
 }
 
+// Of a Plan of many iterations one period is drawn, where it is steady.
+TEST(Drawing, OnePeriodOfAnAsynchronousSchedule) {
+  Record record = sample_record();
+  constexpr int kIterations = 16;
+  record.plan.iterations = kIterations;
+  const int microbatches = record.plan.classes[0].tasks.back().microbatch + 1;
+  for (RankClass& rank_class : record.plan.classes) {
+    for (Task& task : rank_class.tasks) {
+      task.iteration =
+          static_cast<std::int16_t>(task.microbatch % microbatches * kIterations / microbatches);
+    }
+  }
+  record.iteration.time_s = record.timeline.makespan_s / 2;
+  const Json drawing = drawing_of(record);
+  EXPECT_EQ(drawing["steady"], true);
+  const auto makespan_ns = drawing["makespan"].get<std::int64_t>() * drawing["tick_ns"].get<int>();
+  EXPECT_NEAR(double(makespan_ns), record.iteration.time_s * 1e9, 2e3);
+  size_t bars = 0;
+  for (const Json& row : drawing["rows"]) {
+    for (const std::int64_t end_ns : bars_of(drawing, row).end_ns) {
+      EXPECT_LE(end_ns, makespan_ns + drawing["tick_ns"].get<int>());
+      ++bars;
+    }
+  }
+  EXPECT_GT(bars, 4u);
+  EXPECT_EQ(drawing_of(sample_record())["steady"], false);
+}
+
 TEST(Drawing, MemoryCurvesEndWhereTheyBeganAndPeakWhereTheySay) {
   Record record = sample_record();
   for (RankClass& rank_class : record.plan.classes) {
