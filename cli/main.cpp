@@ -20,6 +20,8 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
       {"compare", "simulate it at every combination of varied values", define_compare},
+      {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",
+       define_optimise},
       {"list", "what can be named in a scenario, with numbers and origins", define_list},
       {"schema", "print the JSON Schema of scenarios", define_schema},
       {"report", "draw the page of an earlier run again", define_report},
