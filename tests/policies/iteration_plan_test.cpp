@@ -6,6 +6,7 @@
 
 #include "models/base/random.hpp"
 #include "models/memory.hpp"
+#include "policies/data_parallel.hpp"
 #include "policies/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -232,6 +233,66 @@ TEST(IterationPlan, ExpertsAreReducedOverTheRanksOfEqualPlaceInTheirGroup) {
   }
   EXPECT_NEAR(experts, chunk.expert_parameters, 1);
   EXPECT_NEAR(dense, chunk.parameters - chunk.expert_parameters, 1);
+}
+
+bool has_task(const RankClass& owner, const std::string& name) {
+  return std::ranges::find(owner.tasks, name, &Task::name) != owner.tasks.end();
+}
+
+// DualPipe: rank r and p - 1 - r hold the same stages, so both sum the gradients of all of them; a
+// pair is one task that waits for both messages and sends both results.
+TEST(IterationPlan, TwoWayPipelinesSumGradientsWithTheirPartnerAndPairActions) {
+  Job job = small_job(1, 4, 2);
+  job.schedule.name = "dualpipe";
+  job.model.tied_embeddings = true;
+  const Built built = build(job);
+  validate_plan(built.plan);
+  const RankClass& owner = built.plan.classes[1];
+  const Task& reduce = named(owner, "reduce with partner");
+  // ZeRO-1 has left half of them on each of two replicas.
+  const double parameters = built.chunks[1].parameters + built.chunks[2].parameters;
+  EXPECT_NEAR(reduce.bytes, reduce_bytes_per_parameter(job) * parameters / 2, 1);
+  const auto& members = built.plan.groups[owner.groups[reduce.group_slot][1]].members;
+  EXPECT_EQ(members, (std::vector<RankId>{3, 5}));
+  EXPECT_FALSE(has_task(built.plan.classes[0], "reduce embedding"));
+  const auto pair = std::ranges::find_if(
+      owner.tasks, [](const Task& task) { return task.name.find('+') != std::string::npos; });
+  ASSERT_NE(pair, owner.tasks.end());
+  EXPECT_EQ(pair->after.size(), 2U) << "an activation and a gradient";
+  EXPECT_GT(pair->allocate_bytes, 0);
+  EXPECT_GT(pair->free_bytes, 0);
+  const auto after_pair = std::ranges::count_if(owner.tasks, [&](const Task& task) {
+    return task.kind == TaskKind::send && task.after == std::vector{index_of(owner, *pair)};
+  });
+  EXPECT_EQ(after_pair, 2);
+}
+
+// Where stages go back and forth the first rank has embedding and head: nothing to sum.
+TEST(IterationPlan, AVeeTiesItsEmbeddingsOnOneRank) {
+  Job job = small_job(1, 2, 1, 2);
+  job.model.tied_embeddings = true;
+  job.schedule.name = "zb-v";
+  const Built vee = build(job);
+  EXPECT_FALSE(has_task(vee.plan.classes[0], "reduce embedding"));
+  job.schedule.name = "interleaved-1f1b";
+  const Built looped = build(job);
+  EXPECT_TRUE(has_task(looped.plan.classes[0], "reduce embedding"));
+}
+
+TEST(IterationPlan, WithoutAFlushEachRankStepsWhereItsGradientsAreThere) {
+  Job job = small_job(1, 2, 1);
+  job.schedule.name = "pipedream-2bw";
+  const Built built = build(job);
+  validate_plan(built.plan);
+  EXPECT_EQ(built.plan.iterations, built.schedule.iterations);
+  const RankClass& owner = built.plan.classes[0];
+  EXPECT_EQ(std::ranges::count(owner.tasks, std::string("optimizer"), &Task::name),
+            built.plan.iterations);
+  EXPECT_FALSE(has_task(owner, "gradient norm"));
+  // The first optimizer stands between actions of two iterations.
+  const TaskIndex first = index_of(owner, named(owner, "optimizer"));
+  EXPECT_TRUE(std::any_of(owner.tasks.begin(), owner.tasks.begin() + first,
+                          [](const Task& task) { return task.iteration == 1; }));
 }
 
 TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {

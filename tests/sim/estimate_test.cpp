@@ -225,6 +225,33 @@ TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
   EXPECT_GT(compared, 4 * static_cast<int>(schedule_kinds().size()));
 }
 
+// With messages and collectives as flows, whatever the schedule: what is folded away is what looks
+// alike.
+TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
+  int folded_jobs = 0;
+  for (std::size_t k = 0; k < schedule_kinds().size(); ++k) {
+    for (int i = 0; i < 3; ++i) {
+      RandomStream random(40 + k, RandomPurpose::test, i);
+      Job job = scheduled_job(schedule_kinds()[k], random);
+      job.communication.fidelity = Fidelity::automatic;
+      PreparedIteration prepared;
+      try {
+        prepared = prepare_iteration(job);
+      } catch (const Error&) {
+        continue;
+      }
+      const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+      EngineOptions options{.fold = FoldMode::automatic, .calibration = job.calibration};
+      const Timeline folded = execute(plan, job.cluster, options);
+      options.fold = FoldMode::none;
+      const Timeline all = execute(plan, job.cluster, options);
+      EXPECT_NEAR(folded.makespan_s, all.makespan_s, 1e-6 * all.makespan_s) << name_of(job);
+      folded_jobs += folded.ranks_simulated < all.ranks_simulated;
+    }
+  }
+  EXPECT_GT(folded_jobs, 20);
+}
+
 // Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
 // estimate does not.
 TEST(Estimate, StaysNearTheEngineUnderContention) {
