@@ -46,6 +46,7 @@ class CollectiveStreams {
   };
 
   std::size_t cell_of(const Action& action) const {
+    if (schedule_.slices == 1) return action.stage;
     return std::size_t(action.stage) * schedule_.slices + action.unit % schedule_.slices;
   }
   bool is_first(const Action& action, int rank) const;
