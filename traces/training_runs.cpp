@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "traces/stated_elsewhere.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {
@@ -127,9 +128,15 @@ class RowReader {
   std::vector<std::string> faults_;
 };
 
-void check_required(RowReader& reader) {
+void check_required(const TrainingRun& run, RowReader& reader) {
+  const auto filled = [&](std::string_view column) {
+    for (const CountColumn& count : count_columns()) {
+      if (count.column.name == column && run.*count.member) return true;
+    }
+    return false;
+  };
   for (const std::string_view column : kRequired) {
-    if (column != "iter_time_s" && reader.text(column).empty()) {
+    if (column != "iter_time_s" && reader.text(column).empty() && !filled(column)) {
       reader.fault(column, "is empty, and no step can be predicted without it");
     }
   }
@@ -204,8 +211,12 @@ void read_times(TrainingRun& run, RowReader& reader) {
   run.tflops_per_gpu = reader.number({"tflops_per_gpu", "TFLOP/s", 1e6});
   run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
   reader.number({"mfu", "a share, not per cent", 1});
-  check_rate(run, "tokens_per_s_per_gpu", reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12}),
-             run.sequence, reader);
+  const std::optional<double> tokens_per_s =
+      reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});
+  if (!run.step_s && tokens_per_s && run.sequence && run.global_batch && run.gpus) {
+    run.step_s = double(*run.global_batch) * *run.sequence / (*tokens_per_s * *run.gpus);
+  }
+  check_rate(run, "tokens_per_s_per_gpu", tokens_per_s, run.sequence, reader);
   check_rate(run, "samples_per_s_per_gpu",
              reader.number({"samples_per_s_per_gpu", "sequences/s", 1e12}), 1, reader);
   if (run.noted("status") == "OOM" && run.step_s) {
@@ -226,9 +237,10 @@ TrainingRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
   run.parameters = reader.text("params");
   run.interconnect = reader.text("interconnect");
   run.note = reader.text("note");
-  check_required(reader);
   for (const CountColumn& count : count_columns()) run.*count.member = reader.count(count.column);
   run.sequence_parallel = reader.flag("sequence_parallel");
+  fill_from_elsewhere(run);
+  check_required(run, reader);
   check_model(run, reader);
   check_layout(run, reader);
   check_batch(run, reader);

@@ -5,6 +5,7 @@
 //   micro_batch gpus* gpu_type* tp* pp* vpp dp cp ep sequence_parallel recompute schedule
 //   precision interconnect iter_time_s* tflops_per_gpu mfu tokens_per_s_per_gpu
 //   samples_per_s_per_gpu mem_gib iter_time_is note
+// A step time that is not stated is that of the stated tokens/s.
 // Any other column is carried along for filters.
 #pragma once
 
@@ -52,7 +53,8 @@ struct TrainingRuns {
 //   - more or fewer cells than the header has, a quote that is not closed
 //   - a number with text or a unit, not finite, not positive, a fraction of something whole, or
 //     larger than anything that was ever built
-//   - an empty cell in source, model, seq, global_batch, gpus, gpu_type, tp or pp
+//   - an empty cell in source, model, seq, global_batch, gpus, gpu_type, tp or pp, unless
+//     stated_elsewhere.hpp knows it
 //   - GPUs that are not tp pp dp cp; experts' ranks that do not divide those of a stage
 //   - heads that do not divide the hidden size (unless head_width is stated), or kv_heads the heads
 //   - a batch that is no whole number of micro-batches on each of the dp ranks

@@ -22,6 +22,7 @@ constexpr std::array kOtherNames{
     OtherName{"eager1f1b", "eager-1f1b"},
     OtherName{"loopedbfs", "looped-bfs"},
     OtherName{"zbv", "zb-v"},
+    OtherName{"seq1f1b-i", "seq1f1b"},
 };
 
 std::string plain(std::string_view text) {
@@ -43,7 +44,9 @@ std::optional<PrintedSchedule> printed_schedule(std::string_view text) {
                                  [&](const ScheduleKind& kind) { return kind.name == name; });
   if (!known) return std::nullopt;
   const bool zero_bubble = name.starts_with("zb-") || name.starts_with("v-");
-  return PrintedSchedule{name, zero_bubble && !contains_text(text, "all-reduce")};
+  // The authors' scripts: --pipe-sp-splits 4.
+  const int slices = name == "seq1f1b" ? 4 : 1;
+  return PrintedSchedule{name, zero_bubble && !contains_text(text, "all-reduce"), slices};
 }
 
 }  // namespace windtunnel

@@ -11,6 +11,7 @@ struct PrintedSchedule {
   std::string name;  // of policies/schedules
   // The optimizer steps without waiting for the gradients' norm, see Software::post_validation.
   bool post_validation = false;
+  int slices = 1;  // of a sequence
 };
 
 // "ZB-2p" -> zb-2p, "1F1B_I" -> interleaved-1f1b; case, '_' and what is in parentheses do not

@@ -156,17 +156,23 @@ double profiled_step_s(const Job& job, const StageProfile& profile) {
   request.chunks = job.layout.vpp;
   request.message_s = profile.message_s;
   request.costs = stage_costs(chunks);
-  for (StageCost& cost : request.costs) {
-    cost.forward_s = profile.forward_s / request.chunks;
-    cost.backward_input_s = profile.backward_input_s / request.chunks;
-    cost.backward_weight_s = profile.backward_weight_s / request.chunks;
+  const auto set_times = [&](StageCost& cost, double share) {
+    cost.forward_s = profile.forward_s * share;
+    cost.backward_input_s = profile.backward_input_s * share;
+    cost.backward_weight_s = profile.backward_weight_s * share;
     cost.recompute_s = 0;
-  }
+  };
+  const double share = 1.0 / request.chunks;
+  for (StageCost& cost : request.costs) set_times(cost, share);
   const Schedule schedule = generate_schedule(job.schedule.name, request);
+  const double middle_flops = chunks[chunks.size() / 2].hardware_flops;
+  std::vector<StageCost> costs = request.costs;
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    set_times(costs[stage], share * chunks[stage].hardware_flops / middle_flops);
+  }
   const Boundaries boundaries{std::vector<double>(request.ranks, profile.message_s),
                               job.software.sends == Sends::blocking};
-  const ScheduleEvaluation evaluation =
-      evaluate_schedule(schedule, request.costs, boundaries, nullptr);
+  const ScheduleEvaluation evaluation = evaluate_schedule(schedule, costs, boundaries, nullptr);
   double optimizer_s = 0;
   for (const std::vector<int>& stages : held_stages(schedule)) {
     double parameters = 0;

@@ -13,7 +13,10 @@
 
 namespace windtunnel {
 
-// Every stage takes the profile's time. Throws Error when the schedule cannot be made.
+// The profile is taken to be that of a middle stage, and the order to be planned as if all stages
+// were alike, as Zero Bubble's code does with the median of the ranks (arXiv 2401.10241;
+// auto_schedule.py). It is then replayed with each stage's time in proportion to its FLOPs: fewer
+// layers at the ends, the head on the last one. Throws Error when the schedule cannot be made.
 double profiled_step_s(const Job& job, const StageProfile& profile);
 
 struct ProfiledRunsOptions {

@@ -301,6 +301,7 @@ class Mapper {
     if (!printed) throw Error(fmt::format("schedule '{}' is not one of this build", text));
     job_.schedule.name = printed->name;
     job_.software.post_validation = printed->post_validation;
+    job_.schedule.slices = printed->slices;
   }
 
   const TrainingRun& run_;
