@@ -189,7 +189,8 @@ ScheduleSource of_file(const ScheduleSourceOptions& options) {
   reject_given(options, "is for a schedule by name; a file has its own");
   const TorchSchedule torch = load_torch_schedule(options.what, options.dialect);
   ScheduleSource source;
-  source.schedule = without_messages(torch.schedule);
+  // Gathers and reductions have no costs here.
+  source.schedule = compute_only(torch.schedule);
   add_costs(options, source);
   source.title = title_of(options.what, source.schedule);
   source.notes.push_back(describe(torch));

@@ -235,6 +235,14 @@ Schedule with_full_backwards(Schedule schedule) {
   return schedule;
 }
 
+Schedule without_messages(Schedule schedule) {
+  for (auto& actions : schedule.actions) {
+    std::erase_if(actions,
+                  [](const Action& action) { return action.kind >= ActionKind::send_forward; });
+  }
+  return schedule;
+}
+
 Schedule compute_only(Schedule schedule) {
   for (auto& actions : schedule.actions) {
     std::erase_if(actions, [](const Action& action) { return !is_compute(action.kind); });

@@ -35,6 +35,9 @@ Schedule with_messages(const Schedule& schedule);
 // An input gradient with its weight gradient right behind it is one full backward (_merge_bw).
 Schedule with_full_backwards(Schedule schedule);
 
+// The schedule without sends and receives, as the evaluator and the plan take it.
+Schedule without_messages(Schedule schedule);
+
 // The schedule without messages, gathers and reductions.
 Schedule compute_only(Schedule schedule);
 

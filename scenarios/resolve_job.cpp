@@ -408,7 +408,7 @@ Location place_of_schedule(const std::string& message, const Values& values) {
   const Location schedule = values.fault_at("schedule");
   const bool overridden = schedule.line == 0;
   if (overridden) return schedule;
-  if (about("chunk", "layout.vpp")) return values.fault_at("layout.vpp");
+  if (about("layout.vpp", "layout.vpp")) return values.fault_at("layout.vpp");
   if (contains_text(message, "micro-batch")) return values.fault_at("batch.global");
   return schedule;
 }

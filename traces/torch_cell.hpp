@@ -1,7 +1,6 @@
 // One cell of a torch schedule (torch_schedule.hpp) to actions and back.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

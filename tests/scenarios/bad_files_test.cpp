@@ -131,7 +131,7 @@ TEST(BadFiles, LayoutsThatDoNotFit) {
       {"{first: -1, last: -1}", "[1, two]"},
       {"{first: -1, last: -1}", "{first: 0, last: -2}"},
       {"schedule: interleaved-1f1b", "schedule: 1f1b"},
-      {"vpp: 8, dp: 128, ", "dp: 128, "},
+      {"vpp: 8, dp: 128, ", "vpp: 1, dp: 128, "},
       {"global: 2048", "global: 2176"},
       {"global: 2048", "global: 100000000"},
       {"global: 2048", "global: 2047"},
