@@ -25,7 +25,7 @@ const std::vector<Command>& commands() {
       {"list", "what can be named in a scenario, with numbers and origins", define_list},
       {"schema", "print the JSON Schema of scenarios", define_schema},
       {"report", "draw the page of an earlier run again", define_report},
-      {"schedule", "pipeline schedules: list, show, export, import", define_schedule},
+      {"schedule", "pipeline schedules: list, show, search, export, import", define_schedule},
       {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace},
       {"validate", "predicted against measured", define_validate},
       {"calibrate", "fit the cost models to measured step times", define_calibrate}};
