@@ -15,7 +15,7 @@ enum class RandomPurpose : std::uint32_t {
   repair = 3,
   test = 5,
   schedule_search = 6,
-  jitter = 6,  // of the actions of a pipeline schedule
+  jitter = 7,  // of the actions of a pipeline schedule
 };
 
 class RandomStream {
