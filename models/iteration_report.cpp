@@ -210,7 +210,8 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, doub
     idle += rank.multiplicity * (1 - kernels_s / time_s);
     ranks += rank.multiplicity;
   }
-  return {time_s - busiest_s, longest_s - busiest_s, idle / ranks};
+  // Without a flush a rank works on other iterations within the span: its share is the period.
+  return {time_s - busiest_s, std::min(longest_s, time_s) - busiest_s, idle / ranks};
 }
 
 }  // namespace
@@ -272,7 +273,7 @@ std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline) 
   return PathFinder(plan, timeline).walk(last_rank, last_task);
 }
 
-IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& chunks,
+IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
@@ -305,7 +306,7 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& c
       model_flops(job.model, job.batch.global, job.batch.sequence) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
   double hardware = 0;  // of one tp x cp slice of a pipeline, per micro-batch
-  for (const ChunkCost& chunk : chunks) hardware += chunk.hardware_flops;
+  for (const ChunkCost& unit : units) hardware += unit.hardware_flops;
   const double pipelines = double(job.layout.tp) * job.layout.cp * job.layout.dp;
   report.hfu =
       hardware * microbatches(job.layout, job.batch) * pipelines / report.time_s / gpus / peak;

@@ -98,6 +98,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     double parameters = 0;
     double transient = 0;
+    double kept = 0;  // of a micro-batch of each stage
+    double sent = 0;  // the same; the model's last stage sends nothing
     State state;
     for (const int stage : stages_of[rank]) {
       parameters += chunks[stage].parameters;
@@ -105,6 +107,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
                 state);
       add_state(job, chunks[stage].expert_parameters, shards.experts, state);
       transient = std::max(transient, chunks[stage].transient_bytes);
+      kept += chunks[stage].activation_bytes;
+      if (stage + 1 < layout.stages()) sent += boundary;
     }
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
@@ -113,10 +117,8 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.gradients = state.gradients;
     at.optimizer = state.optimizer;
     at.activations = peak_activation_bytes[rank];
-    if (job.software.held_outputs && rank + 1 < ranks && chunks[rank].activation_bytes > 0) {
-      // One for each micro-batch under way.
-      at.activations += boundary * at.activations / chunks[rank].activation_bytes;
-    }
+    // One output for each micro-batch under way.
+    if (job.software.held_outputs && kept > 0) at.activations += sent * at.activations / kept;
     // One activation and one gradient in flight each way.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;

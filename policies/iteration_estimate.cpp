@@ -466,16 +466,20 @@ PreparedIteration prepare_iteration(const Job& job) {
   prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
   prepared.peak_activation_bytes =
       evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
-  prepared.memory = gpu_memory(job, memory_chunks(prepared.chunks, prepared.units),
-                               prepared.peak_activation_bytes, held_stages(prepared.schedule),
-                               prepared.schedule.weight_copies,
-                               whole_parameters(prepared.schedule, prepared.chunks));
+  prepared.memory = iteration_memory(job, prepared);
   // With one rank there is nobody to wait for.
   if (job.software.post_validation && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
     prepared.schedule = in_a_row(std::move(prepared.schedule));
   }
   check_waits(job, prepared);
   return prepared;
+}
+
+std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {
+  const Schedule& schedule = prepared.schedule;
+  return gpu_memory(job, memory_chunks(prepared.chunks, prepared.units),
+                    prepared.peak_activation_bytes, held_stages(schedule), schedule.weight_copies,
+                    whole_parameters(schedule, prepared.chunks));
 }
 
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {

@@ -28,6 +28,10 @@ struct PreparedIteration {
 // Throws Error when layout, batch or schedule do not fit together.
 PreparedIteration prepare_iteration(const Job& job);
 
+// PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
+// `prepared` has all but that.
+std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared);
+
 struct IterationEstimate {
   double step_s = 0;
   // Of the rank that decides; sums to step_s. pp: the bubble and what messages add to it, without

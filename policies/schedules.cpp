@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -10,24 +11,9 @@
 namespace windtunnel {
 namespace {
 
-// Some 2.4 GB of actions: beyond it the numbers are a mistake.
+// Some 2.4 GB of actions, and 100 MB of costs: beyond it the numbers are a mistake.
 constexpr double kMostForwards = 1e8;
-
-void check_request(const ScheduleRequest& request) {
-  if (request.ranks < 1 || request.microbatches < 1 || request.chunks < 1 || request.slices < 1) {
-    throw Error(
-        fmt::format("a schedule needs at least 1 rank, micro-batch and chunk, not {}, {}, {}",
-                    request.ranks, request.microbatches, request.chunks));
-  }
-  if (request.group < 0 || !(request.memory_limit >= 0)) {
-    throw Error("a schedule's group and memory limit must not be negative");
-  }
-  if (static_cast<double>(request.ranks) * request.microbatches * request.chunks * request.slices >
-      kMostForwards) {
-    throw Error(fmt::format("a schedule of {} ranks, {} micro-batches and {} chunks is too large",
-                            request.ranks, request.microbatches, request.chunks));
-  }
-}
+constexpr double kMostStages = 1e6;
 
 void check_knobs(const ScheduleKind& kind, const ScheduleRequest& request) {
   const auto check = [&](ScheduleKnobs knob, bool is_set, std::string_view what) {
@@ -85,6 +71,22 @@ std::vector<StageCost> costs_of(const ScheduleRequest& request) {
   const double share = 1.0 / request.chunks;
   return std::vector<StageCost>(static_cast<std::size_t>(request.ranks) * request.chunks,
                                 {share, share, share, share, share / 2});
+}
+
+void check_request(const ScheduleRequest& request) {
+  if (request.ranks < 1 || request.microbatches < 1 || request.chunks < 1 || request.slices < 1) {
+    throw Error(fmt::format(
+        "a schedule needs at least 1 rank, micro-batch, chunk and slice, not {}, {}, {}, {}",
+        request.ranks, request.microbatches, request.chunks, request.slices));
+  }
+  if (request.group < 0 || !(request.memory_limit >= 0)) {
+    throw Error("a schedule's group and memory limit must not be negative");
+  }
+  const double stages = static_cast<double>(request.ranks) * request.chunks * request.slices;
+  if (stages <= kMostStages && stages * request.microbatches <= kMostForwards) return;
+  throw Error(fmt::format(
+      "a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large",
+      request.ranks, request.microbatches, request.chunks, request.slices));
 }
 
 const std::vector<ScheduleKind>& schedule_kinds() {
@@ -187,8 +189,15 @@ Schedule generate_schedule(std::string_view name, int ranks, int microbatches, i
 }
 
 Schedule with_deferred_weights(Schedule schedule) {
+  if (schedule.iterations > 1) {
+    throw Error(fmt::format(
+        "schedule '{}' has no end of an iteration to which weight gradients could be deferred: its "
+        "iterations follow one another without a flush",
+        schedule.name));
+  }
   for (auto& actions : schedule.actions) {
     std::vector<Action> weights;
+    std::vector<Action> reductions;
     bool paired = false;
     for (Action& action : actions) {
       const bool apart = action.kind == ActionKind::backward && !paired;
@@ -197,7 +206,14 @@ Schedule with_deferred_weights(Schedule schedule) {
       action.kind = ActionKind::backward_input;
       weights.emplace_back(ActionKind::backward_weight, action.stage, action.unit);
     }
+    std::erase_if(actions, [&](const Action& action) {
+      if (action.kind != ActionKind::reduce_grad) return false;
+      // Several of a stage become one.
+      if (std::ranges::find(reductions, action) == reductions.end()) reductions.push_back(action);
+      return true;
+    });
     actions.insert(actions.end(), weights.begin(), weights.end());
+    actions.insert(actions.end(), reductions.begin(), reductions.end());
   }
   return schedule;
 }

@@ -44,14 +44,18 @@ const std::vector<ScheduleKind>& schedule_kinds();
 // Throws Error with the nearest name.
 const ScheduleKind& schedule_kind(std::string_view name);
 
-// Also throws Error for numbers below 1 or absurdly large (more than 1e8 forwards), and for a
-// group, slices or memory limit that the schedule does not know.
+// Throws Error for numbers below 1 or absurdly large (more than 1e6 stages or 1e8 forwards): before
+// costs of so many stages are made.
+void check_request(const ScheduleRequest& request);
+
+// Also throws Error as check_request, and for a group, slices or memory limit that the schedule
+// does not know.
 Schedule generate_schedule(std::string_view name, const ScheduleRequest& request);
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 
 // 2BP (arXiv 2405.18047): every backward split, the weight gradients of a rank at its end in the
-// order of their inputs. Backwards that are split already or run as one with a forward are left
-// alone.
+// order of their inputs, and reductions behind them. Backwards that are split already or run as one
+// with a forward are left alone. Throws Error for an asynchronous schedule, which has no such end.
 Schedule with_deferred_weights(Schedule schedule);
 
 }  // namespace windtunnel

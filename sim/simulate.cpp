@@ -99,12 +99,8 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
     while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
     if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
-    if (!gpu_memory_excess(gpu_memory(smaller, prepared.chunks, prepared.peak_activation_bytes,
-                                      held_stages(prepared.schedule)),
-                           job.cluster.node.gpu)
-             .empty()) {
-      return;
-    }
+    const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
+    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
     const Execution execution = run_iteration(smaller, prepared, {});
     table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
     table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
@@ -227,7 +223,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   tell(fmt::format("simulating an iteration on {} GPUs", record.ranks));
   Execution plain = run_iteration(job, prepared, {});
   record.critical_path = critical_path(plain.plan, plain.timeline);
-  record.iteration = iteration_report(job, prepared.chunks, prepared.memory, plain.plan,
+  record.iteration = iteration_report(job, prepared.units, prepared.memory, plain.plan,
                                       plain.timeline, record.critical_path);
   record.activation_peaks = activation_peaks(plain.plan, plain.timeline);
   if (job.campaign.length_s > 0) {

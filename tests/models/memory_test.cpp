@@ -221,6 +221,22 @@ TEST(Memory, FlatGradientsAndHeldOutputs) {
   EXPECT_EQ(after[3].activations, before[3].activations);
 }
 
+// In a V the first rank has the model's last stage, which sends nothing.
+TEST(Memory, HeldOutputsGoWithTheStages) {
+  Job job = test_job(llama3_8b(), {.pp = 2, .vpp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const HeldStages vee = {{0, 3}, {1, 2}};
+  const auto kept = [&](int a, int b) {
+    return chunks[a].activation_bytes + chunks[b].activation_bytes;
+  };
+  const std::vector<double> two = {2 * kept(0, 3), 2 * kept(1, 2)};
+  job.software.held_outputs = true;
+  const std::vector<GpuMemory> memory = gpu_memory(job, chunks, two, vee);
+  const double output = 2.0 * 8192 * 4096;
+  EXPECT_NEAR(memory[0].activations - two[0], 2 * output, 1);
+  EXPECT_NEAR(memory[1].activations - two[1], 4 * output, 1);
+}
+
 // An asynchronous schedule keeps old versions of the weights, not of gradients and optimizer.
 TEST(Memory, VersionsOfTheWeights) {
   const Job job = test_job(llama3_8b(), {.pp = 2}, {.global = 2, .micro = 1, .sequence = 8192});

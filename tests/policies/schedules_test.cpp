@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedule_evaluator.hpp"
+#include "policies/schedule_lowering.hpp"
 #include "policies/schedule_validator.hpp"
 
 namespace windtunnel {
@@ -75,6 +76,21 @@ TEST(Schedules, DeferredWeightsLeavePairsAlone) {
   Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   schedule.actions[1][2].with_next = true;
   EXPECT_EQ(listing(with_deferred_weights(schedule), 1), "1F0 1I0 1F1 1B1 1W0");
+}
+
+TEST(Schedules, DeferredWeightsComeBeforeTheirReduction) {
+  Schedule schedule = with_gradient_reductions(generate_schedule("interleaved-1f1b", 2, 2, 2));
+  ASSERT_EQ(listing(schedule, 0), "0F0 0F1 2F0 2F1 2B0 2B1 2REDUCE_GRAD 0B0 0B1 0REDUCE_GRAD");
+  schedule = with_deferred_weights(std::move(schedule));
+  validate_schedule(schedule);
+  EXPECT_EQ(listing(schedule, 0),
+            "0F0 0F1 2F0 2F1 2I0 2I1 0I0 0I1 2W0 2W1 0W0 0W1 2REDUCE_GRAD 0REDUCE_GRAD");
+}
+
+TEST(Schedules, WeightsAreDeferredToAnEndOnly) {
+  const Schedule schedule = generate_schedule("pipedream-2bw", 2, 4, 1);
+  EXPECT_THAT(error_of([&] { with_deferred_weights(schedule); }),
+              ::testing::HasSubstr("'pipedream-2bw' has no end of an iteration"));
 }
 
 // Figure 4 of the SC'21 paper, two ranks of two chunks: rank 1 starts its steady state earlier.

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/memory.hpp"
+#include "policies/iteration_estimate.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -183,6 +184,38 @@ TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
   EXPECT_GT(degraded(8, 0), 1.5 * one);
   EXPECT_GT(degraded(1, 2), 1.5 * one);
   EXPECT_DOUBLE_EQ(degraded(1, 4), one);
+}
+
+// The versions of the weights that an asynchronous schedule keeps count there, too.
+TEST(Simulate, AShrunkJobHasToFitInMemory) {
+  Job job = with_campaign(small_job(4, 2, 4));
+  job.schedule.name = "pipedream";
+  job.layout.sharding = Sharding::zero1;
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  EXPECT_GT(lost(simulate(case_of(job)), Loss::degraded), 0);
+  double most = 0;
+  for (const GpuMemory& at : prepare_iteration(job).memory) most = std::max(most, at.total());
+  GpuSpec& gpu = job.cluster.node.gpu;
+  gpu.memory_bytes = testing::spec(1.0001 * most * gpu.memory_bytes.value / usable_bytes(gpu));
+  EXPECT_EQ(lost(simulate(case_of(job)), Loss::degraded), 0);
+}
+
+TEST(Simulate, HardwareFlopsCountWhatIsRecomputed) {
+  Job job = small_job(1, 4, 1);
+  const auto flops_over_model = [&](Recompute recompute, const char* schedule, double share) {
+    job.recompute = recompute;
+    job.schedule.name = schedule;
+    job.schedule.recompute_share = share;
+    const IterationReport report = simulate(case_of(job)).iteration;
+    return report.hfu / report.mfu;
+  };
+  const double none = flops_over_model(Recompute::none, "1f1b", 1);
+  const double full = flops_over_model(Recompute::full, "1f1b", 1);
+  EXPECT_GT(full, 1.1 * none);
+  EXPECT_DOUBLE_EQ(flops_over_model(Recompute::full, "1f1b", 0), none);
+  EXPECT_DOUBLE_EQ(flops_over_model(Recompute::full, "pre-recompute-1f1b", 1), full);
+  const double but_last = flops_over_model(Recompute::full, "last-no-recompute-1f1b", 1);
+  EXPECT_NEAR(but_last, (none + 3 * full) / 4, 1e-9);
 }
 
 TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
