@@ -224,6 +224,13 @@ void unknown(const TrainingRun& run, Job& job) {
   }
 }
 
+void seq1f1b(const TrainingRun& run, Job& job) {
+  megatron_core(run, job);
+  job.software.tp_overlap = false;
+  // Sends and receives are batched and waited for.
+  job.software.sends = Sends::blocking;
+}
+
 constexpr std::array kStacks{
     TrainingStack{"Megatron-DeepSpeed on one node", "github.com/VIA-Research/vTrain",
                   [](const TrainingRun& run) {
@@ -257,6 +264,9 @@ constexpr std::array kStacks{
     TrainingStack{"nanotron", "github.com/huggingface/nanotron",
                   [](const TrainingRun& run) { return contains_text(run.source, "nanotron"); },
                   nanotron, "h100-sweep", "h100"},
+    TrainingStack{"Megatron-LM 2023 of Seq1F1B", "github.com/MayDomine/Seq1F1B",
+                  [](const TrainingRun& run) { return contains_text(run.source, "Seq1F1B"); },
+                  seq1f1b},
     TrainingStack{"Megatron-LM 2023", "github.com/sail-sg/zero-bubble-pipeline-parallelism",
                   [](const TrainingRun& run) { return contains_text(run.source, "Zero Bubble"); },
                   zero_bubble},
