@@ -133,12 +133,15 @@ const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
 
 // Unfused attention multiplies matrices as wide as a head. The matrix units want rows that start on
 // 16 bytes (NVIDIA, "Matrix Multiplication Background User's Guide", section "Tensor Core
-// requirements"); heads of 150, say, run on the vector units.
+// requirements"); heads of 150, say, run on the vector units. Slices of a sequence are planned as
+// shares of it: where those are no whole tokens, they stand for lengths nearby that are aligned.
 bool on_vector_units(const Op& op, Precision precision) {
   constexpr double kAlignment_bytes = 16;
   const double aligned = kAlignment_bytes / bytes_of(precision);
-  return op.kind == OpKind::attention_gemm &&
-         (std::fmod(op.n, aligned) != 0 || std::fmod(op.k, aligned) != 0);
+  const auto misses = [&](double length) {
+    return length == std::floor(length) && std::fmod(length, aligned) != 0;
+  };
+  return op.kind == OpKind::attention_gemm && (misses(op.n) || misses(op.k));
 }
 
 // The higher of the roofs that an op of this kind has.

@@ -19,6 +19,9 @@ Schedule endless_1f1b(std::string_view name, const ScheduleRequest& request) {
   require_chunks(name, request, 1, 1);
   Schedule schedule = empty_schedule(name, request);
   schedule.iterations = iterations_for(request);
+  ScheduleRequest all = request;
+  all.microbatches = schedule.iterations * request.microbatches;
+  check_request(all);
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     append_alternating(actions_of(ActionKind::forward, rank, schedule.units()),
                        actions_of(ActionKind::backward, rank, schedule.units()),

@@ -150,6 +150,11 @@ TEST(AsynchronousSchedules, TwoVersionsNeedEnoughMicrobatches) {
   }
 }
 
+// All iterations count.
+TEST(AsynchronousSchedules, TooManyForwardsAreRefused) {
+  EXPECT_THROW(generate_schedule("pipedream", 20000, 1, 1), Error);
+}
+
 // Units of p micro-batches, two ranks: rank 1 fills its gaps with weight gradients.
 TEST(Zeropp, ByHand) {
   const Schedule schedule = generate_schedule("zeropp", 2, 2, 1);

@@ -9,20 +9,12 @@
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
+#include "tests/policies/generated_schedule.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kTolerance = 1e-9;
-
-std::string listing(const Schedule& schedule, int rank) {
-  std::string text;
-  for (const Action& action : schedule.actions[rank]) {
-    if (!text.empty()) text += ' ';
-    text += to_string(action);
-  }
-  return text;
-}
 
 // A checkpoint is 1, what recomputing it brings 9.
 std::vector<StageCost> stages_of(int ranks, double forward_s, double recompute_s,

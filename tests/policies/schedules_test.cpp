@@ -10,27 +10,10 @@
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedule_lowering.hpp"
 #include "policies/schedule_validator.hpp"
+#include "tests/policies/generated_schedule.hpp"
 
 namespace windtunnel {
 namespace {
-
-std::string listing(const Schedule& schedule, int rank) {
-  std::string text;
-  for (const Action& action : schedule.actions[rank]) {
-    if (!text.empty()) text += ' ';
-    text += to_string(action);
-  }
-  return text;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Schedules, GpipeByHand) {
   const Schedule schedule = generate_schedule("gpipe", 2, 3, 1);

@@ -10,20 +10,12 @@
 #include "policies/schedule_evaluator.hpp"
 #include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
+#include "tests/policies/generated_schedule.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kTolerance = 1e-9;
-
-std::string listing(const Schedule& schedule, int rank) {
-  std::string text;
-  for (const Action& action : schedule.actions[rank]) {
-    if (!text.empty()) text += ' ';
-    text += to_string(action);
-  }
-  return text;
-}
 
 Schedule sliced(const char* name, int ranks, int microbatches, int slices, int chunks = 1) {
   return generate_schedule(

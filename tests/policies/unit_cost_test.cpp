@@ -140,6 +140,17 @@ TEST(UnitCosts, UnfusedAttentionSkipsWhatTheMaskHides) {
   EXPECT_NEAR(whole[0].hardware_flops - sums_of(costs, 0, 2).flops, square / 4, 1e-9 * square);
 }
 
+// Slices of equal work are shares of the sequence, not multiples of what matrix units want.
+TEST(UnitCosts, UnfusedSlicesOfAnyShareRunOnTheMatrixUnits) {
+  TransformerSpec model = llama3_8b();
+  model.attention = AttentionKernel::unfused;
+  const Job job = small_job(model, 1);
+  const auto whole = chunk_costs(job);
+  const double halves_s = sums_of(unit_costs(job, sliced(1, 2), whole), 0, 2).time_s;
+  const auto costs = unit_costs(job, sliced(1, 2, {0.5003, 0.4997}), whole);
+  EXPECT_NEAR(sums_of(costs, 0, 2).time_s, halves_s, 0.05 * halves_s);
+}
+
 TEST(UnitCosts, EarlierStagesRecomputeMore) {
   EXPECT_EQ(recompute_share(1, 3, 4), 1);
   EXPECT_EQ(recompute_share(0.6, 0, 1), 0.6);
