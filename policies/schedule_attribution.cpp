@@ -91,7 +91,12 @@ std::string_view to_string(TimeUse use) {
 
 StepClock::StepClock(const Schedule& schedule, const ScheduleGraph& graph,
                      const OptimizerSync& sync)
-    : schedule_(schedule), graph_(graph), sync_(sync) {
+    : schedule_(schedule), graph_(graph), sync_(sync), first_(schedule.ranks, -1) {
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    const auto& actions = schedule.actions[rank];
+    const auto first = std::ranges::find_if(actions, is_compute, &Action::kind);
+    if (first != actions.end()) first_[rank] = graph.node_of[rank][first - actions.begin()];
+  }
   if (schedule.iterations == 1) return;
   backwards_.assign(schedule.iterations, std::vector<std::vector<std::int32_t>>(schedule.ranks));
   for (int rank = 0; rank < schedule.ranks; ++rank) {
@@ -109,8 +114,8 @@ double StepClock::norm_s() const {
 }
 
 double StepClock::span_s(const GraphTimes& times, int rank) const {
-  const auto& nodes = graph_.node_of[rank];
-  return nodes.empty() ? 0 : times.end_s[nodes.back()] - times.start_s[nodes.front()];
+  if (first_[rank] < 0) return 0;
+  return times.end_s[graph_.node_of[rank].back()] - times.start_s[first_[rank]];
 }
 
 std::int32_t StepClock::last_of_iteration(const GraphTimes& times, int iteration, int rank) const {
@@ -160,8 +165,8 @@ std::vector<StepWindow> StepClock::windows(const GraphTimes& times) const {
     if (schedule_.iterations > 1) {
       const int iteration = steady_window(schedule_).last;
       from_s = times.end_s[last_of_iteration(times, iteration, rank)] - length_s;
-    } else if (sync_.post_validation && !graph_.node_of[rank].empty()) {
-      from_s = times.start_s[graph_.node_of[rank].front()];
+    } else if (sync_.post_validation && first_[rank] >= 0) {
+      from_s = times.start_s[first_[rank]];
     }
     windows.push_back({from_s, from_s + length_s});
   }

@@ -42,13 +42,15 @@ class StepClock {
   double norm_s() const;
 
  private:
-  double span_s(const GraphTimes& times, int rank) const;  // first start to last end
+  // From the start of the first compute to the last end.
+  double span_s(const GraphTimes& times, int rank) const;
   // The node of the iteration that ends last, on one rank or (-1) on any.
   std::int32_t last_of_iteration(const GraphTimes& times, int iteration, int rank = -1) const;
 
   const Schedule& schedule_;
   const ScheduleGraph& graph_;
   OptimizerSync sync_;
+  std::vector<std::int32_t> first_;  // [rank] node of its first compute, -1: none
   // Asynchronous: [iteration][rank] the nodes of its backwards.
   std::vector<std::vector<std::vector<std::int32_t>>> backwards_;
 };

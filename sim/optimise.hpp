@@ -4,7 +4,7 @@
 //
 // Exact but for the closed form: a configuration is passed over only when what its kernels alone
 // take, or its training state with one micro-batch occupies, is more than the last place of the
-// ranking has.
+// ranking has. (Slices skip the masked part of unfused attention; that saving is not foreseen.)
 #pragma once
 
 #include <functional>

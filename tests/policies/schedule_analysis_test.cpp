@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "policies/schedule_lowering.hpp"
 #include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
 
@@ -254,6 +255,18 @@ TEST(ScheduleAttribution, PostValidationForgivesTheSkew) {
   }
   EXPECT_NEAR(analysis.sensitivity.step_with_norm_s, 37.5, 1e-9);
   EXPECT_NEAR(analysis.sensitivity.step_post_validated_s, 36, 1e-9);
+}
+
+// What a rank gathers before its first forward is not of its step.
+TEST(ScheduleAttribution, AStepBeginsWithCompute) {
+  const Schedule schedule = generate_schedule("zb-h1", 4, 8, 1);
+  const std::vector<StageCost> costs = equal_costs(schedule, {1, 1.2, 0.8, 1, 0.5});
+  const AnalysisOptions options{{.post_validation = true}, kQuick};
+  const ScheduleAnalysis plain = analyse_schedule(schedule, costs, equal_messages(0.1), options);
+  const ScheduleAnalysis sharded =
+      analyse_schedule(with_unshards(schedule), costs, equal_messages(0.1), options);
+  EXPECT_DOUBLE_EQ(sharded.step_s, plain.step_s);
+  EXPECT_EQ(sharded.time_s, plain.time_s);
 }
 
 // ---- the path ----
