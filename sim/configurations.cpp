@@ -157,8 +157,8 @@ std::vector<Configuration> schedules_of(const Configuration& base, bool all, boo
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
     if (!all && !own) continue;
-    // Asynchronous ones train something else.
-    if (kind.name.starts_with("pipedream")) continue;
+    // Asynchronous ones train something else: the job's own only, and where nothing else is asked.
+    if (all && kind.name.starts_with("pipedream")) continue;
     std::vector<int> slices = {job.schedule.slices};
     if (!own) slices = (kind.knobs & kSlices) != 0 ? std::vector<int>{2, 4} : std::vector<int>{1};
     std::vector<int> of_rank = {kind.usual_chunks};
