@@ -187,9 +187,9 @@ std::string CsvTable::id(size_t row) const {
 }
 
 void CsvTable::fail_cell(size_t row, size_t column, std::string_view expected) const {
-  throw Error(
-      {file_, line(row), static_cast<int>(column) + 1},
-      fmt::format("column '{}' holds '{}', not {}", header_[column], text(row, column), expected));
+  throw Error({file_, line(row), static_cast<int>(column) + 1},
+              fmt::format("column '{}' holds '{}', not {}", header_[column],
+                          printable(text(row, column)), expected));
 }
 
 }  // namespace windtunnel

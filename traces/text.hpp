@@ -12,6 +12,9 @@ std::string read_file(const std::string& path);
 // Whether `part` stands somewhere in `text`, upper and lower case alike (ASCII).
 bool contains_text(std::string_view text, std::string_view part);
 
+// For a message: other bytes than printable ASCII as \x00, and not more than some 60 characters.
+std::string printable(std::string_view text);
+
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
 
 }  // namespace windtunnel

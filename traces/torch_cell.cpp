@@ -51,7 +51,7 @@ class ActionScanner {
       }
       if (take('.')) action.slice = number("a slice", "as in 3F1.0");
     }
-    if (!rest_.empty()) fail(fmt::format("'{}' follows the action", rest_));
+    if (!rest_.empty()) fail(fmt::format("'{}' follows the action", printable(rest_)));
     return action;
   }
 
@@ -70,7 +70,7 @@ class ActionScanner {
       }
       known.emplace_back(letters_of(kind));
     }
-    if (letters != kOldFull) fail(unknown_name("action", letters, known));
+    if (letters != kOldFull) fail(unknown_name("action", printable(letters), known));
     action.kind = ActionKind::backward;
     action.old_full = true;
     rest_.remove_prefix(length);
@@ -96,7 +96,7 @@ class ActionScanner {
   }
 
   [[noreturn]] void fail(std::string_view why) const {
-    throw Error(fmt::format("'{}': {}", whole_, why));
+    throw Error(fmt::format("'{}': {}", printable(whole_), why));
   }
 
   std::string_view whole_;
@@ -105,11 +105,14 @@ class ActionScanner {
 
 // `cell` starts with "(".
 std::vector<TorchAction> parse_overlap(std::string_view cell) {
-  const auto fail = [&](std::string_view why) { throw Error(fmt::format("'{}': {}", cell, why)); };
+  const auto fail = [&](std::string_view why) {
+    throw Error(fmt::format("'{}': {}", printable(cell), why));
+  };
   const size_t end = cell.find(')');
   if (end == std::string_view::npos) fail("the bracket is not closed");
   if (cell.substr(end + 1) != kOverlap) {
-    fail(fmt::format("{} is due after the bracket, not '{}'", kOverlap, cell.substr(end + 1)));
+    fail(fmt::format("{} is due after the bracket, not '{}'", kOverlap,
+                     printable(cell.substr(end + 1))));
   }
   const std::string_view pair = cell.substr(1, end - 1);
   const size_t semicolon = pair.find(';');
@@ -152,7 +155,7 @@ std::vector<TorchAction> parse_torch_cell(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return {};
   if (cell.find('"') != std::string_view::npos) {
-    throw Error(fmt::format("'{}': a cell has no quotes", cell));
+    throw Error(fmt::format("'{}': a cell has no quotes", printable(cell)));
   }
   if (cell.front() == '(') return parse_overlap(cell);
   return {ActionScanner(cell).scan()};

@@ -15,7 +15,10 @@ namespace windtunnel {
 namespace {
 
 // Beyond it a number of the file is a mistake.
-constexpr double kMostCells = 1e8;
+constexpr double kMostResults = 1e8;
+// Up to it, which result of a stage is missing is told whatever the numbers; beyond it, numbers
+// that ask for more than the file holds are the fault, and no memory is spent on them.
+constexpr double kFewResults = 1e6;
 
 struct TorchRow {
   int line = 0;
@@ -106,7 +109,8 @@ class TorchReader {
   }
 
   void read_directive(std::string_view row, int line) {
-    if (!rows_.empty()) fail(line, 1, fmt::format("'{}' stands before the first rank", row));
+    if (!rows_.empty())
+      fail(line, 1, fmt::format("'{}' stands before the first rank", printable(row)));
     result_.extended = true;
     std::vector<std::string_view> cells = split(row, ',');
     const std::string_view name = cells.front();
@@ -118,7 +122,8 @@ class TorchReader {
     if (name == "#slices") numbers = &result_.schedule.slice_shares;
     if (name == "#weight_copies") numbers = &result_.schedule.weight_copies;
     if (numbers == nullptr) {
-      fail(line, 1, unknown_name("row", row, {"#recompute", "#slices", "#weight_copies"}));
+      fail(line, 1,
+           unknown_name("row", printable(row), {"#recompute", "#slices", "#weight_copies"}));
     }
     directive_lines_[numbers] = line;
     for (size_t i = 1; i < cells.size(); ++i) {
@@ -127,7 +132,8 @@ class TorchReader {
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
       if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0) ||
           !std::isfinite(value)) {
-        fail(line, static_cast<int>(i) + 1, fmt::format("'{}' is not a number above 0", cell));
+        fail(line, static_cast<int>(i) + 1,
+             fmt::format("'{}' is not a number above 0", printable(cell)));
       }
       numbers->push_back(value);
     }
@@ -214,14 +220,15 @@ class TorchReader {
       }
     }
     if (schedule.microbatches == 0) fail(rows_.front().line, 1, "no micro-batch passes through");
-    const double cells = double(stages_) * schedule.replicas * schedule.iterations *
-                         schedule.microbatches * schedule.slices;
-    if (cells <= kMostCells) return;
-    const TorchRow& row = rows_.front();
-    fail(row.line, 1,
-         fmt::format("{} stages of {} micro-batches are too many",
-                     double(stages_) * schedule.replicas,
-                     double(schedule.microbatches) * schedule.iterations));
+    double actions = 0;
+    for (const TorchRow& row : rows_) actions += static_cast<double>(row.actions.size());
+    const double stages = double(stages_) * schedule.replicas;
+    const double units = double(schedule.iterations) * schedule.microbatches * schedule.slices;
+    const bool held = stages <= actions && units * stages_ <= actions;
+    if (stages * units <= (held ? kMostResults : kFewResults)) return;
+    fail(rows_.front().line, 1,
+         fmt::format("{} stages of {} micro-batches or slices of them are too many for {} actions",
+                     stages, units, actions));
   }
 
   // One rank per stage of a replica, as many stages on every rank.

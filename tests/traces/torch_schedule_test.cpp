@@ -210,6 +210,17 @@ const Malformed kMalformed[] = {
     {"0F0,0@1F0,0@1B0,0B0\n", 1, 2, "'0@1F0': passes through replica 0 as well"},
     {"0F0,0B0,0R0\n", 1, 3, "'0R0': comes after its backward"},
     {"0R0,0F0,0B0\n", 1, 1, "'0R0': comes before its forward"},
+    {"\xef\xbb\xbf"
+     "0F0,0B0\n",
+     1, 1, "'\\xef\\xbb\\xbf0F0': a stage number is due, as in 3F1"},
+    {{"0F0\0,0B0\n", 9}, 1, 1, "'0F0\\x00': '\\x00' follows the action"},
+    // Numbers that would take gigabytes of a small file are not believed.
+    {"0F0,0B0,0F9:9.999999\n", 1, 1,
+     "1 stages of 100000000 micro-batches or slices of them are too many for 3 actions"},
+    {"0F0,0B0\n9999999F0\n", 1, 1,
+     "10000000 stages of 1 micro-batches or slices of them are too many for 3 actions"},
+    {"0F0,0@9999999F0\n", 1, 1,
+     "10000000 stages of 1 micro-batches or slices of them are too many for 2 actions"},
 };
 
 TEST(TorchSchedule, MalformedFilesAreRefusedWithRowColumnAndReason) {
@@ -223,6 +234,15 @@ TEST(TorchSchedule, MalformedFilesAreRefusedWithRowColumnAndReason) {
       EXPECT_EQ(message, due);
       EXPECT_EQ(error.code(), ExitCode::usage);
     }
+  }
+}
+
+TEST(TorchSchedule, AMessageDoesNotRepeatALongCell) {
+  try {
+    parse_torch_schedule(std::string(1'000'000, '7') + ",0B0\n", "bad.csv");
+    ADD_FAILURE() << "read";
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), 200U);
   }
 }
 
