@@ -63,7 +63,7 @@ TEST(ValidateSchedules, RatesOfOtherSchedulesAreSkippedWithTheReason) {
   const ValidationReport report = validate_schedules(path);
   ASSERT_EQ(report.skipped.size(), 2U);
   EXPECT_EQ(report.skipped[0].id, path + ":2");
-  EXPECT_EQ(report.skipped[0].reason, "bubble_SWARM: schedule 'swarm' is not in this build");
+  EXPECT_EQ(report.skipped[0].reason, "bubble_SWARM: schedule 'SWARM' is not in this build");
   EXPECT_EQ(report.skipped[1].reason, "bubble_1F1B_I: chunks per rank of model 'x' are not known");
   EXPECT_EQ(report.rows.size(), 1U);
 }
@@ -88,13 +88,17 @@ TEST(ValidateSchedules, ImpossibleRowsAreSkippedAndUnknownColumnsRejected) {
       write_file("impossible.csv", header +
                                        "interleaved,2,2,1,1,1,1,0,9,9,3,2,2 1\n"
                                        "1f1b,2,2,1,1,-1,1,0,9,9,3,2,2 1\n"
-                                       "swarm,2,2,2,1,1,1,0,9,9,3,2,2 1\n");
+                                       "swarm,2,2,2,1,1,1,0,9,9,3,2,2 1\n"
+                                       "1f1b,2000000000,2,1,1,1,1,0,9,9,3,2,2 1\n"
+                                       "1f1b,-2,2,1,1,1,1,0,9,9,3,2,2 1\n");
   const ValidationReport report = validate_schedules(path);
   EXPECT_TRUE(report.rows.empty());
-  ASSERT_EQ(report.skipped.size(), 3U);
+  ASSERT_EQ(report.skipped.size(), 5U);
   EXPECT_EQ(report.skipped[0].id, path + ":2");
   EXPECT_EQ(report.skipped[1].reason, "a time is negative");
   EXPECT_EQ(report.skipped[2].reason, "schedule 'swarm' is not in this build");
+  EXPECT_NE(report.skipped[3].reason.find("too large"), std::string::npos);
+  EXPECT_NE(report.skipped[4].reason.find("at least 1 rank"), std::string::npos);
 
   const std::string short_peaks =
       write_file("short_peaks.csv", header + "1f1b,2,2,1,1,1,1,0,9,9,3,2,2\n");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "policies/schedule_validator.hpp"
 #include "policies/schedules.hpp"
 #include "traces/csv.hpp"
+#include "validate/accuracy/printed_schedule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -70,13 +70,7 @@ ClosedForm closed_form(const PipelineCase& at) {
   return {(p - 1) * at.work_s(), p, -1};
 }
 
-bool is_known(const std::string& schedule) {
-  const auto& kinds = schedule_kinds();
-  return std::any_of(kinds.begin(), kinds.end(),
-                     [&](const ScheduleKind& kind) { return kind.name == schedule; });
-}
-
-std::string not_in_this_build(const std::string& schedule) {
+std::string not_in_this_build(std::string_view schedule) {
   return fmt::format("schedule '{}' is not in this build", schedule);
 }
 
@@ -95,9 +89,8 @@ ScheduleEvaluation replay(const PipelineCase& at) {
                         .forward_hideable_s = at.hideable_share * at.forward_s * share,
                         .backward_hideable_s = at.hideable_share * backward_s * share};
   ScheduleRequest request{.ranks = at.ranks, .microbatches = at.microbatches, .chunks = at.chunks};
-  if (at.ranks > 0 && at.chunks > 0) {
-    request.costs.assign(static_cast<size_t>(at.ranks) * at.chunks, stage);
-  }
+  check_request(request);
+  request.costs.assign(static_cast<size_t>(at.ranks) * at.chunks, stage);
   request.message_s = at.message_s;
   const Schedule schedule = generate_schedule(at.schedule, request);
   validate_schedule(schedule);
@@ -120,14 +113,6 @@ ValidationRow make_row(const CsvTable& table, size_t row, const std::string& fam
 
 constexpr std::string_view kBubblePrefix = "bubble_";
 constexpr std::string_view kBubbleRate = "bubble_rate";
-
-// bubble_1F1B -> 1f1b, bubble_1F1B_I -> interleaved-1f1b, bubble_ZB_H1 -> zb-h1.
-std::string schedule_of_column(std::string_view column) {
-  std::string name(column.substr(kBubblePrefix.size()));
-  if (name == "1F1B_I") return "interleaved-1f1b";
-  for (char& c : name) c = c == '_' ? '-' : static_cast<char>(std::tolower(c));
-  return name;
-}
 
 // The paper's models (table 3).
 struct PublishedModel {
@@ -161,7 +146,11 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   };
   const std::optional<double> measured = table.optional_number(row, column);
   if (!measured) return skip("not stated");
-  if (!is_known(at.schedule)) return skip(not_in_this_build(at.schedule));
+  const std::string_view printed =
+      std::string_view(table.header()[column]).substr(kBubblePrefix.size());
+  const auto known = printed_schedule(printed);
+  if (!known) return skip(not_in_this_build(printed));
+  at.schedule = known->name;
   const std::string& name = table.text(row, table.column("model"));
   const PublishedModel* const model = published_model(name);
   if (model != nullptr) at.weight_share = model->weight_share();
@@ -205,7 +194,6 @@ ValidationReport validate_rates(const CsvTable& table) {
     if (!table.header()[column].starts_with(kBubblePrefix)) continue;
     for (size_t row = 0; row < table.rows(); ++row) {
       PipelineCase at;
-      at.schedule = schedule_of_column(table.header()[column]);
       at.ranks = table.integer(row, ranks);
       at.microbatches = table.integer(row, microbatches);
       at.forward_s = table.number(row, forward) * kMillisecond;
@@ -290,19 +278,14 @@ void validate_executor_row(const CsvTable& table, size_t row, const PipelineCase
   validate_peaks(table, row, at, family, evaluation, report);
 }
 
-// The executor's names that are not ours; it counts the two replicas of dualpipe as chunks.
-PipelineCase executor_case(const CsvTable& table, size_t row) {
+// The executor counts the two replicas of dualpipe as chunks.
+PipelineCase executor_case(const CsvTable& table, size_t row, const std::string& schedule) {
   constexpr double kHiddenInPairs = 0.1;  // a pair lasts 0.9 (T_F + T_I + T_W)
-  const std::string& name = table.text(row, table.column("schedule"));
   PipelineCase at;
-  at.schedule = name == "eager1f1b"     ? "eager-1f1b"
-                : name == "interleaved" ? "interleaved-1f1b"
-                : name == "loopedbfs"   ? "looped-bfs"
-                : name == "zbv"         ? "zb-v"
-                                        : name;
+  at.schedule = schedule;
   at.ranks = table.integer(row, table.column("p"));
   at.microbatches = table.integer(row, table.column("m"));
-  at.chunks = name == "dualpipe" ? 1 : table.integer(row, table.column("v"));
+  at.chunks = schedule == "dualpipe" ? 1 : table.integer(row, table.column("v"));
   at.forward_s = table.number(row, table.column("T_F"));
   at.backward_input_s = table.number(row, table.column("T_I"));
   at.backward_weight_s = table.number(row, table.column("T_W"));
@@ -314,11 +297,13 @@ PipelineCase executor_case(const CsvTable& table, size_t row) {
 ValidationReport validate_executor_rows(const CsvTable& table) {
   ValidationReport report;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const PipelineCase at = executor_case(table, row);
-    if (!is_known(at.schedule)) {
-      report.skipped.push_back({table.id(row), not_in_this_build(at.schedule)});
+    const std::string& printed = table.text(row, table.column("schedule"));
+    const auto known = printed_schedule(printed);
+    if (!known) {
+      report.skipped.push_back({table.id(row), not_in_this_build(printed)});
       continue;
     }
+    const PipelineCase at = executor_case(table, row, known->name);
     validate_executor_row(table, row, at, at.schedule, report);
   }
   summarise_families(report, {});
