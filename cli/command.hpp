@@ -33,4 +33,7 @@ Handler define_calibrate(CLI::App& app);
 
 const char* program_version();  // "0.1.0"
 
+// CLI::Range, which lets "nan" pass.
+CLI::Validator number_in(double low, double high);
+
 }  // namespace windtunnel

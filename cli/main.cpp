@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cli/command.hpp"
 
@@ -12,6 +14,18 @@ namespace windtunnel {
 
 const char* program_version() {
   return WINDTUNNEL_VERSION;
+}
+
+CLI::Validator number_in(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool read = error == std::errc() && end == text.data() + text.size();
+        if (read && value >= low && value <= high) return std::string();
+        return fmt::format("Value {} not in range {:g} to {:g}", text, low, high);
+      },
+      fmt::format("FLOAT in [{:g} - {:g}]", low, high));
 }
 
 namespace {
@@ -143,6 +157,9 @@ int main(int argc, char** argv) {
   } catch (const windtunnel::Error& error) {
     complain(error.what());
     return windtunnel::exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    complain("out of memory; ask for less at a time");
+    return windtunnel::exit_status(windtunnel::ExitCode::failed);
   } catch (const std::exception& error) {
     complain(fmt::format("internal error, please report it: {}", error.what()));
     return windtunnel::exit_status(windtunnel::ExitCode::failed);

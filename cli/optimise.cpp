@@ -34,13 +34,11 @@ constexpr std::array<std::pair<const char*, Aim>, 4> kAims = {{{"iteration", Aim
                                                                {"goodput", Aim::goodput},
                                                                {"cost", Aim::cost}}};
 
-std::string set_line(const Overrides& set) {
-  std::string line;
-  for (const auto& [key, value] : set) {
-    const bool plain = value.find_first_of(" {}[]*'\"") == std::string::npos;
-    line += fmt::format("{}--set {}={}", line.empty() ? "" : " ", key,
-                        plain ? value : "'" + value + "'");
-  }
+// What the user set before what was found, which counts where both name a key.
+std::string command_line(const OptimiseCommand& command, const Overrides& found) {
+  std::string line = "windtunnel run " + shell_word(command.scenario);
+  for (const std::string& set : command.set) line += " --set " + shell_word(set);
+  for (const auto& [key, value] : found) line += " --set " + shell_word(key + "=" + value);
   return line;
 }
 
@@ -69,7 +67,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     const auto clashes = [&](bool wanted, const char* start) {
       return wanted && list.starts_with(start);
     };
-    if (clashes(options.layout, "layout.") || clashes(options.schedule, "schedule") ||
+    if (clashes(options.layout, "layout") || clashes(options.schedule, "schedule") ||
         clashes(options.micro_batch, "batch.micro=") || clashes(options.recompute, "recompute=")) {
       throw Error(fmt::format("--over '{}': its key is varied as a whole already", list));
     }
@@ -134,9 +132,7 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
   for (const RankedConfiguration& at : result.best) {
     if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
   }
-  std::string line = set_line(result.best.front().set);
-  for (const std::string& set : command.set) line = "--set '" + set + "' " + line;
-  return text + fmt::format("\nbest: windtunnel run {} {}\n", command.scenario, line);
+  return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
 }
 
 Json document_of(const OptimiseCommand& command, const Optimisation& result) {
@@ -172,7 +168,7 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
 ExitCode run(const OptimiseCommand& command) {
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
-  const std::vector<Overrides> points = cross_product(parse_varied(lists));
+  const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
   Optimisation result;
   {
     Progress progress;

@@ -1,6 +1,7 @@
 #include "cli/overrides.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "models/base/error.hpp"
 #include "scenarios/fields.hpp"
@@ -13,8 +14,9 @@ std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& argument) {
   const size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw Error(fmt::format("{} '{}': expected KEY=VALUE, as in {}", option, argument,
-                            option == "--set" ? "--set layout.pp=8" : "--vary layout.pp=4,8,16"));
+    throw Error(
+        fmt::format("{} '{}': expected KEY=VALUE, as in {}", option, argument,
+                    option == "--set" ? "--set layout.pp=8" : option + " layout.pp=4,8,16"));
   }
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
@@ -56,12 +58,13 @@ class Nesting {
   std::string open_;  // closing brackets still expected
 };
 
-std::vector<std::string> split_values(const std::string& argument, const std::string& values) {
+std::vector<std::string> split_values(const std::string& option, const std::string& argument,
+                                      const std::string& values) {
   std::vector<std::string> parts(1);
   Nesting nesting;
   for (const char c : values) {
     if (!nesting.read(c)) {
-      throw Error(fmt::format("--vary '{}': '{}' closes nothing", argument, c));
+      throw Error(fmt::format("{} '{}': '{}' closes nothing", option, argument, c));
     }
     if (c == ',' && !nesting.inside()) {
       parts.emplace_back();
@@ -70,11 +73,11 @@ std::vector<std::string> split_values(const std::string& argument, const std::st
     }
   }
   if (nesting.inside()) {
-    throw Error(fmt::format("--vary '{}': a bracket or quote is left open", argument));
+    throw Error(fmt::format("{} '{}': a bracket or quote is left open", option, argument));
   }
   for (std::string& part : parts) {
     part = std::string(trimmed(part));
-    if (part.empty()) throw Error(fmt::format("--vary '{}': a value is empty", argument));
+    if (part.empty()) throw Error(fmt::format("{} '{}': a value is empty", option, argument));
   }
   return parts;
 }
@@ -101,17 +104,30 @@ Overrides parse_overrides(const std::vector<std::string>& arguments) {
   return overrides;
 }
 
-std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments) {
+std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
+                                    const std::string& option) {
   std::vector<VariedKey> keys;
   for (const std::string& argument : arguments) {
-    const auto assignment = split_assignment("--vary", argument);
+    const auto assignment = split_assignment(option, argument);
     const std::string& key = assignment.first;
     if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
-      throw Error(fmt::format("--vary '{}': '{}' is varied twice", argument, key));
+      throw Error(fmt::format("{} '{}': '{}' is varied twice", option, argument, key));
     }
-    keys.push_back({key, expanded(key, split_values(argument, assignment.second))});
+    keys.push_back({key, expanded(key, split_values(option, argument, assignment.second))});
   }
   return keys;
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "_-+=.,:/@%";
+  const bool plain = !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           kPlain.find(c) != std::string_view::npos;
+  });
+  if (plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,12 @@ struct VariedKey {
 
 // Values are separated by commas outside of brackets, braces and quotes; "all" alone stands for
 // every name that the key knows (schedule, cluster.node, model, ...). Throws Error when a value
-// is empty, a bracket or quote is left open, or a key is varied twice.
-std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments);
+// is empty, a bracket or quote is left open, or a key is varied twice. Messages name `option`.
+std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
+                                    const std::string& option = "--vary");
+
+// As a shell reads it as one word: quoted where it has to be.
+std::string shell_word(std::string_view text);
 
 // All combinations; the last key changes fastest.
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);

@@ -246,6 +246,7 @@ Handler define_schedule_search(CLI::App& app) {
   options->source = add_schedule_source(app);
   // A search has no schedule to start from, and knows only orders without these.
   app.remove_option(app.get_option("SCHEDULE"));
+  app.remove_option(app.get_option("--dialect"));
   for (const char* name : kNotSearched) app.get_option(name)->group("");
   app.add_option("--objective", options->objective,
                  "longest-stage (default; the span that counts with post-validation) or makespan")
@@ -253,15 +254,15 @@ Handler define_schedule_search(CLI::App& app) {
       ->type_name("NAME");
   app.add_option("--waiting-share", options->waiting_share,
                  "share of the activations that waits for the weight gradient (default 0.5)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_in(0.0, 1.0))
       ->type_name("SHARE");
   app.add_option("--effort", options->effort,
                  "actions that the local search times, in millions (default 20)")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(number_in(0.0, 1e9))
       ->type_name("N");
   app.add_option("--seconds", options->seconds,
                  "end the local search after this time; the result may then differ from run to run")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(number_in(0.0, 1e9))
       ->type_name("S");
   app.add_option("--seed", options->seed, "of the local search (default 1)")->type_name("N");
   app.add_option("--out", options->out, "write the best schedule as a torch CSV")

@@ -98,13 +98,13 @@ Handler define_schedule_show(CLI::App& app) {
   SensitivityOptions& sensitivity = options->analysis.sensitivity;
   app.add_option("--jitter", sensitivity.jitter, "of an action's time (default 0.05)")
       ->type_name("SIGMA")
-      ->check(CLI::Range(0.0, 2.0));
+      ->check(number_in(0.0, 2.0));
   app.add_option("--draws", sensitivity.draws, "of the jitter (default 200)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
   app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(number_in(0.0, 100.0));
   app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
   return [options] { return show(*options); };
 }

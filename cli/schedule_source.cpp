@@ -153,11 +153,11 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
 void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   const RankTimes times = parse_times(options.times);
   const Time message = options.message.empty() ? Time{} : parse_time("--message", options.message);
-  if (message.value > 0 && !options.times.empty() && message.in_seconds != times.in_seconds) {
+  if (message.value > 0 && message.in_seconds != times.in_seconds) {
     throw Error("--times and --message: both with units, or neither");
   }
   const Schedule& schedule = source.schedule;
-  source.in_seconds = times.in_seconds || message.in_seconds;
+  source.in_seconds = times.in_seconds;
   source.message_s = message.value;
   source.costs = equal_costs(times, options.recompute, schedule.model_stages() * schedule.slices,
                              schedule.chunks / schedule.replicas * schedule.slices);
@@ -172,6 +172,7 @@ ScheduleSource of_name(const ScheduleSourceOptions& options) {
   request.group = options.group;
   request.slices = options.slices;
   request.memory_limit = options.memory_limit;
+  check_request(request);
   if (!options.message.empty()) request.message_s = parse_time("--message", options.message).value;
   request.costs =
       equal_costs(parse_times(options.times), options.recompute,
@@ -245,6 +246,9 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
     throw Error(
         "which schedule? give a name (see `windtunnel schedule list`), a torch CSV, or "
         "--scenario FILE");
+  }
+  if (!options.dialect.empty() && !is_file(options.what)) {
+    throw Error("--dialect is of a torch CSV, and none is named");
   }
   ScheduleSource source = !options.scenario.empty() ? of_scenario(options)
                           : is_file(options.what)   ? of_file(options)

@@ -154,7 +154,7 @@ void add_common(CLI::App& app, ValidateOptions& options, const char* what_is_jud
                              "share",
                              what_is_judged))
       ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(number_in(0.0, 1e6));
 }
 
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {

@@ -76,6 +76,17 @@ TEST(OptimiseCommand, MemoryAndListsOfValues) {
   }
 }
 
+// In the order in which they were given: later ones count.
+TEST(OptimiseCommand, ItsLineRepeatsWhatWasSetAsAShellReadsIt) {
+  const ProgramResult result =
+      run_program(kSmall + "--over recompute=none --set batch.global=64 --set 'name=a \"b\"'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("best: windtunnel run scenarios/small.yaml --set batch.global=64 --set "
+                            "'name=a \"b\"' --set recompute=none "),
+            std::string::npos)
+      << result.out;
+}
+
 TEST(OptimiseCommand, RefusesWhatItCannotDo) {
   const auto expect_fault = [](const std::string& arguments, const std::string& words) {
     const ProgramResult result = run_program(arguments);
@@ -84,6 +95,8 @@ TEST(OptimiseCommand, RefusesWhatItCannotDo) {
   };
   expect_fault(kSmall + "--over layuot", "layout");
   expect_fault(kSmall + "--over layout layout.tp=1,2", "varied as a whole");
+  expect_fault(kSmall + "--over layout 'layout={tp: 2}'", "varied as a whole");
+  expect_fault(kSmall + "--over batch.micro=", "--over 'batch.micro='");
   expect_fault(kSmall + "--over batch.nothing=1,2", "batch.nothing");
   expect_fault(kSmall + "--over layout --for speed", "speed");
   expect_fault(kSmall, "--over");
@@ -123,6 +136,10 @@ TEST(ScheduleSearchCommand, RefusesWhatItCannotDo) {
   };
   expect_fault("--ranks 4 --memory-limit 0.5", "memory limit of 0.5");
   expect_fault("--ranks 0", "at least 1 rank");
+  expect_fault("--ranks -3", "at least 1 rank");
+  expect_fault("--ranks 2000000000", "too large");
+  expect_fault("--effort nan", "not in range");
+  expect_fault("--dialect old", "unknown option");
   expect_fault("--ranks 4 --slices 2", "--slices");
   expect_fault("--ranks 4 --times 1,2", "three times");
   expect_fault("--objective speed", "speed");

@@ -42,6 +42,14 @@ TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
   EXPECT_EQ(parse_varied({"schedule=all,1f1b"})[0].values, (Values{"all", "1f1b"}));
 }
 
+TEST(ShellWord, IsQuotedWhereItHasToBe) {
+  EXPECT_EQ(shell_word("layout.pp=8"), "layout.pp=8");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("$(x);{y}"), "'$(x);{y}'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(CrossProduct, LastKeyChangesFastest) {
   const std::vector<Overrides> points = cross_product(parse_varied({"a=1,2", "b=x,y"}));
   EXPECT_EQ(points, (std::vector<Overrides>{{{"a", "1"}, {"b", "x"}},

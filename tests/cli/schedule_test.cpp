@@ -96,6 +96,23 @@ TEST(ScheduleCommand, AScenarioGivesTheNumbersThatAreNotGiven) {
   EXPECT_NE(both.err.find("--ranks"), std::string::npos) << both.err;
 }
 
+TEST(ScheduleCommand, NumbersThatCannotBeAreRefused) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"zb-h1 --ranks -3", "at least 1 rank"},
+      {"zb-h1 --ranks 2000000000", "too large"},
+      {"interleaved-1f1b --chunks 2000000000", "too large"},
+      {"seq1f1b --slices -1", "not 4, 8, 1, -1"},
+      {"zb-h1 --jitter nan", "not in range"},
+      {"zb-h1 --slow nan", "not in range"},
+      {"zb-h1 --dialect old", "--dialect is of a torch CSV"},
+      {"zb-h1 --message '1 ms'", "--times and --message"}};
+  for (const auto& [arguments, message] : cases) {
+    const ProgramResult result = run_program("schedule show " + arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  }
+}
+
 TEST(ScheduleCommand, TimesAreThree) {
   for (const std::string times : {"1,2", "1,2,3,4", "1,x,3", "1,2,-3", "'1 ms,2,3'"}) {
     const ProgramResult result = run_program("schedule show 1f1b --times " + times);
