@@ -227,6 +227,19 @@ class Search {
     }
   }
 
+  // What one micro-batch keeps on the fullest rank, however the stages lie.
+  double activation_of_one() const {
+    const std::vector<StageCost> stages = costs();
+    double least = std::numeric_limits<double>::infinity();
+    for (const Placement placement : {Placement::looped, Placement::vee}) {
+      const Schedule empty = empty_schedule("", request_, placement);
+      std::vector<double> kept(request_.ranks, 0);
+      for (int s = 0; s < empty.stages(); ++s) kept[empty.rank_of_stage[s]] += stages[s].activation;
+      least = std::min(least, *std::ranges::max_element(kept));
+    }
+    return least;
+  }
+
   SearchResult finish() {
     if (schedule_.actions.empty()) {
       ScheduleRequest unlimited = request_;
@@ -234,11 +247,14 @@ class Search {
       for (const PeriodicOrder& each : periodic_orders(unlimited)) {
         least_peak_ = std::min(least_peak_, each.peak_activation);
       }
+      const double one = activation_of_one();
+      const bool too_little = request_.memory_limit < one;
       throw Error(fmt::format(
           "no schedule of {} ranks, {} micro-batches and {} chunks fits in a memory limit of {:g}: "
-          "the least found is {:g} on its fullest rank",
+          "{} {:g} on its fullest rank",
           request_.ranks, request_.microbatches, request_.chunks, request_.memory_limit,
-          least_peak_));
+          too_little ? "one micro-batch alone keeps" : "the least found is",
+          too_little ? one : least_peak_));
     }
     result_.evaluation = evaluate_schedule(schedule_, costs(), request_.message_s);
     result_.schedule = std::move(schedule_);

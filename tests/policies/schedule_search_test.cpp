@@ -228,5 +228,22 @@ TEST(PeriodicOrders, KeepsTheLimitWithALongerPeriod) {
   EXPECT_GT(orders.front().period_s, 3);
 }
 
+TEST(ScheduleSearch, ALimitBelowOneMicrobatchSaysWhatThatKeeps) {
+  for (const int chunks : {1, 2}) {
+    ScheduleRequest request{.ranks = 4, .microbatches = 12, .chunks = chunks, .memory_limit = 1};
+    EXPECT_NEAR(search_schedule(request, {.effort = 0}).candidates.front().peak_activation, 1,
+                1e-9);
+    request.memory_limit = 0.9;
+    try {
+      search_schedule(request, {.effort = 0});
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("one micro-batch alone keeps 1 on"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel
