@@ -46,7 +46,7 @@ HeldStages looped_stages(int ranks, int chunks) {
 }
 
 std::string to_string(const Action& action) {
-  const std::string text = fmt::format("{}{}", action.stage, letters_of(action.kind));
+  std::string text = fmt::format("{}{}", action.stage, letters_of(action.kind));
   switch (action.kind) {
     case ActionKind::unshard:
     case ActionKind::reshard:

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/memory.hpp"
 #include "policies/boundary.hpp"
 #include "policies/schedules.hpp"
 #include "policies/unit_cost.hpp"
@@ -58,6 +61,19 @@ Schedule imported_schedule(const Job& job) {
 
 }  // namespace
 
+double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks) {
+  double room = std::numeric_limits<double>::infinity();
+  const std::vector<double> none(static_cast<std::size_t>(job.layout.pp), 0);
+  for (const GpuMemory& memory : gpu_memory(job, chunks, none)) {
+    // Fragmentation is a share of what is allocated, activations among it.
+    const double fragments = memory.allocated() > 0 ? memory.fragmentation / memory.allocated() : 0;
+    const double allocatable =
+        (usable_bytes(job.cluster.node.gpu) - memory.framework) / (1 + fragments);
+    room = std::min(room, allocatable - memory.allocated());
+  }
+  return room;
+}
+
 Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   const ScheduleChoice& choice = job.schedule;
   if (choice.imported != nullptr) return imported_schedule(job);
@@ -80,6 +96,9 @@ Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
     request.message_s = boundary_s(job, 0, chunks.front().boundary_bytes / choice.slices);
   }
   request.memory_limit = choice.memory_limit;
+  if (request.memory_limit == 0 && (schedule_kind(choice.name).knobs & kMemoryLimit) != 0) {
+    request.memory_limit = std::max(0.0, activation_room_bytes(job, chunks));
+  }
   Schedule schedule = generate_schedule(choice.name, request);
   check_recomputation(job, schedule.explicit_recompute);
   return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;

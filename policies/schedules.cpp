@@ -84,9 +84,9 @@ void check_request(const ScheduleRequest& request) {
   }
   const double stages = static_cast<double>(request.ranks) * request.chunks * request.slices;
   if (stages <= kMostStages && stages * request.microbatches <= kMostForwards) return;
-  throw Error(fmt::format(
-      "a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large",
-      request.ranks, request.microbatches, request.chunks, request.slices));
+  throw Error(
+      fmt::format("a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large",
+                  request.ranks, request.microbatches, request.chunks, request.slices));
 }
 
 const std::vector<ScheduleKind>& schedule_kinds() {
@@ -151,10 +151,10 @@ const std::vector<ScheduleKind>& schedule_kinds() {
        generate_shifted_critical_path},
       {"seq1f1b", "1f1b over slices of the sequence, of equal work; interleaved with v > 1",
        "Sun et al. (Seq1F1B), NAACL 2025, arXiv 2406.03488; github.com/MayDomine/Seq1F1B", 1,
-       generate_seq1f1b, kSlices},
+       generate_seq1f1b, kSlices, 4},
       {"terapipe", "gpipe over slices of the sequence, of equal work",
        "Li et al. (TeraPipe), ICML 2021, arXiv 2102.07988; slice lengths in closed form", 1,
-       generate_terapipe, kSlices},
+       generate_terapipe, kSlices, 4},
       {"pipedream", "asynchronous 1f1b: no flush, p - r versions of the weights on rank r",
        "Narayanan et al. (PipeDream), SOSP 2019, arXiv 1806.03377", 1, generate_pipedream},
       {"pipedream-2bw", "asynchronous 1f1b with two versions of the weights",

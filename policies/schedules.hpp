@@ -37,6 +37,7 @@ struct ScheduleKind {
   // Throws Error that says why when the theory forbids (p, m, v).
   Schedule (*generate)(const ScheduleRequest& request) = nullptr;
   unsigned knobs = kNoKnobs;  // any other must be left alone
+  int usual_slices = 1;       // of a micro-batch's sequence, likewise
 };
 
 const std::vector<ScheduleKind>& schedule_kinds();

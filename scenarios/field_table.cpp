@@ -55,9 +55,9 @@ Rows general_rows() {
                          "together; default: pp. chimera: 2 is forward doubling"}),
       whole_row("schedule.slices", {.low = 1,
                                     .high = 1e4,
-                                    .default_text = "1",
                                     .example = "4",
-                                    .help = "seq1f1b, terapipe: pieces of a sequence"}),
+                                    .help = "seq1f1b, terapipe: pieces of a sequence (4 where "
+                                            "nothing is said)"}),
       flag_row("schedule.defer_weights",
                {.default_text = "false",
                 .example = "true",

@@ -71,11 +71,14 @@ ScheduleChoice resolve_schedule(const Values& values, const std::string& folder)
   ScheduleChoice choice;
   choice.name = values.text("schedule.name");
   choice.group = static_cast<int>(values.number_or("schedule.group", 0));
-  choice.slices = values.integer("schedule.slices");
   choice.defer_weights = values.flag("schedule.defer_weights");
   choice.memory_limit = values.number_or("schedule.memory_limit", 0);
   choice.recompute_share = values.number("schedule.recompute_share");
   if (values.has("schedule.file")) import_schedule(values, folder, choice);
+  if (choice.imported == nullptr) {
+    const int usual = schedule_kind(choice.name).usual_slices;
+    choice.slices = static_cast<int>(values.number_or("schedule.slices", usual));
+  }
   return choice;
 }
 

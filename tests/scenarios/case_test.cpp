@@ -9,6 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "policies/iteration_estimate.hpp"
+#include "policies/job_schedule.hpp"
 #include "scenarios/library.hpp"
 #include "tests/scenarios/golden.hpp"
 
@@ -49,6 +51,25 @@ TEST(Case, Llama3MachineAndLayout) {
   EXPECT_DOUBLE_EQ(job.communication.bucket_bytes, 25e6);
   EXPECT_EQ(job.calibration.name, "h100-published");
   EXPECT_NEAR(job.model.parameters(), 405.8e9, 0.1e9);  // arXiv 2407.21783: 405B
+}
+
+// What a schedule takes where the scenario says nothing.
+TEST(Case, SchedulesHaveUsualNumbers) {
+  const auto with = [](const std::string& schedule) {
+    return example("gpt3-175b-schedules.yaml", {{"schedule", schedule}}).job;
+  };
+  EXPECT_EQ(with("1f1b").schedule.slices, 1);
+  EXPECT_EQ(with("seq1f1b").schedule.slices, 4);
+  EXPECT_EQ(with("{name: seq1f1b, slices: 2}").schedule.slices, 2);
+  EXPECT_EQ(with("zb-v").layout.vpp, 2);
+  // zb-auto takes the memory that the GPU has left, which is more than 1f1b's, and fits.
+  const Job job = with("zb-auto");
+  const PreparedIteration prepared = prepare_iteration(job);
+  EXPECT_EQ(gpu_memory_excess(prepared.memory, job.cluster.node.gpu), "");
+  const double room = activation_room_bytes(job, prepared.chunks);
+  const double most = *std::ranges::max_element(prepared.peak_activation_bytes);
+  EXPECT_LE(most, room);
+  EXPECT_GT(most, 0.9 * room);
 }
 
 TEST(Case, Llama3FailuresAreThePublishedCounts) {

@@ -72,6 +72,9 @@ class Mapper {
   explicit Mapper(const TrainingRun& run) : run_(run) {}
 
   RunJob map() {
+    if (contains_text(run_.note, "LoRA")) {
+      throw Error("the run tunes low-rank adapters (LoRA), which is not modelled");
+    }
     set_layout();
     set_batch();
     set_model();
