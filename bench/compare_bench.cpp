@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "report/comparison_page.hpp"
 #include "report/drawing.hpp"
 #include "scenarios/case.hpp"

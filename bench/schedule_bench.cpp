@@ -1,9 +1,9 @@
 // Budgets: schedule evaluation at 10 million actions/s in one thread; planning, see below.
 #include <benchmark/benchmark.h>
 
-#include "policies/schedule_analysis.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "policies/schedule_evaluator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,10 +1,10 @@
 // Budget: the schedules of the twelve profiles of the Zero Bubble paper found in 1 s altogether.
 #include <benchmark/benchmark.h>
 
-#include "policies/order_climb.hpp"
-#include "policies/periodic_schedule.hpp"
-#include "policies/schedule_families.hpp"
-#include "policies/schedule_search.hpp"
+#include "policies/search/order_climb.hpp"
+#include "policies/search/periodic_schedule.hpp"
+#include "policies/search/schedule_families.hpp"
+#include "policies/search/schedule_search.hpp"
 #include "tests/support/zero_bubble_profiles.hpp"
 
 namespace windtunnel {

@@ -6,8 +6,8 @@
 #include "cli/output.hpp"
 #include "cli/schedule.hpp"
 #include "cli/schedule_source.hpp"
-#include "policies/message_validator.hpp"
-#include "policies/schedule_lowering.hpp"
+#include "policies/schedules/message_validator.hpp"
+#include "policies/schedules/schedule_lowering.hpp"
 #include "traces/torch_schedule.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,6 @@
 // windtunnel schedule search: the best order of a pipeline's actions under a memory limit, and how
 // far it can be from the best there is.
-#include "policies/schedule_search.hpp"
+#include "policies/search/schedule_search.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include "cli/schedule.hpp"
 #include "cli/schedule_source.hpp"
 #include "models/base/units.hpp"
-#include "policies/schedule_analysis.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "report/schedule_gantt.hpp"
 #include "report/schedule_report.hpp"
 

@@ -12,9 +12,9 @@
 #include "models/base/units.hpp"
 #include "policies/boundary.hpp"
 #include "policies/iteration_estimate.hpp"
-#include "policies/message_validator.hpp"
-#include "policies/schedule_lowering.hpp"
-#include "policies/schedule_validator.hpp"
+#include "policies/schedules/message_validator.hpp"
+#include "policies/schedules/schedule_lowering.hpp"
+#include "policies/schedules/schedule_validator.hpp"
 #include "policies/unit_cost.hpp"
 #include "traces/text.hpp"
 

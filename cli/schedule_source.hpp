@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/schedule.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "policies/stage_cost.hpp"
 #include "traces/torch_schedule.hpp"
 

@@ -31,6 +31,14 @@ SteadyWindow steady_window(const Schedule& schedule) {
   return window;
 }
 
+bool makes_input_gradient(ActionKind kind) {
+  return kind == ActionKind::backward || kind == ActionKind::backward_input;
+}
+
+bool makes_weight_gradient(ActionKind kind) {
+  return kind == ActionKind::backward || kind == ActionKind::backward_weight;
+}
+
 HeldStages held_stages(const Schedule& schedule) {
   HeldStages held(schedule.ranks);
   for (int stage = 0; stage < schedule.stages(); ++stage) {

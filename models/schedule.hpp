@@ -31,6 +31,8 @@ enum class ActionKind : std::uint8_t {
 std::string_view letters_of(ActionKind kind);
 // F, B, I, W, R.
 bool is_compute(ActionKind kind);
+bool makes_input_gradient(ActionKind kind);   // B, I
+bool makes_weight_gradient(ActionKind kind);  // B, W
 
 struct Action {
   constexpr Action() = default;
@@ -51,8 +53,8 @@ std::string to_string(const Action& action);
 
 struct Schedule;
 
-// What is asked of a generator by name (policies/schedules.hpp); the numbers that a name does not
-// use must be left alone.
+// What is asked of a generator by name (policies/schedules/schedules.hpp); the numbers that a name
+// does not use must be left alone.
 struct ScheduleChoice {
   std::string name = "1f1b";
   int group = 0;               // micro-batches that pass through a chunk together; 0: p
@@ -62,7 +64,7 @@ struct ScheduleChoice {
   // Stage-aware recomputation: the share of stage 0's layers that recompute, later stages less
   // (policies/unit_cost.hpp).
   double recompute_share = 1;
-  std::string file;  // a torch CSV in place of a name
+  std::string file;                                    // a torch CSV in place of a name
   std::shared_ptr<const Schedule> imported = nullptr;  // what it says, without messages
 };
 

@@ -9,7 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/memory.hpp"
 #include "policies/boundary.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "policies/unit_cost.hpp"
 
 namespace windtunnel {

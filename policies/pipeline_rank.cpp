@@ -19,10 +19,6 @@ std::vector<CostPart> scaled(std::vector<CostPart> cost, double share) {
   return cost;
 }
 
-bool makes_gradient(const Action& action) {
-  return action.kind == ActionKind::backward || action.kind == ActionKind::backward_input;
-}
-
 Category category_of(ActionKind kind) {
   if (kind == ActionKind::forward) return Category::forward;
   return kind == ActionKind::recompute ? Category::recompute : Category::backward;
@@ -268,7 +264,7 @@ class Builder {
   // The stage on another rank that the action takes from (step -1) or gives to (+1); -1: none.
   int other_stage(const Action& action, int step) const {
     const bool forward = action.kind == ActionKind::forward;
-    if (!forward && !makes_gradient(action)) return -1;
+    if (!forward && !makes_input_gradient(action.kind)) return -1;
     const int way = forward ? step : -step;
     const int at = ctx_.schedule.model_stage(action.stage) + way;
     if (at < 0 || at >= ctx_.schedule.model_stages()) return -1;

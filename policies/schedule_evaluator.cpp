@@ -299,7 +299,7 @@ class Evaluation {
     const ResultId result = result_of(action);
     if (action.kind == ActionKind::forward) {
       post(result - units_, action.stage - 1, stage.previous_rank, rank, state, false);
-    } else if (action.kind == ActionKind::backward || action.kind == ActionKind::backward_input) {
+    } else if (makes_input_gradient(action.kind)) {
       post(gradients_ + result + units_, action.stage + 1, stage.next_rank, rank, state, true);
     }
   }

@@ -7,10 +7,6 @@
 namespace windtunnel {
 namespace {
 
-bool completes_gradient(const Action& action) {
-  return action.kind == ActionKind::backward || action.kind == ActionKind::backward_weight;
-}
-
 // What may stand behind an iteration's last backward.
 bool settles_gradients(const Action& action) {
   return action.kind == ActionKind::reduce_grad || action.kind == ActionKind::reshard;
@@ -34,7 +30,7 @@ IterationMarks marks_of_one(const Schedule& schedule) {
     missing = stages;
     for (int at = static_cast<int>(std::ssize(actions)) - 1; at >= 0 && missing > 0; --at) {
       int& last = marks.last_backward[actions[at].stage];
-      if (!completes_gradient(actions[at]) || last >= 0) continue;
+      if (!makes_weight_gradient(actions[at].kind) || last >= 0) continue;
       last = at;
       --missing;
     }
@@ -114,7 +110,7 @@ std::vector<IterationMarks> iteration_marks(const Schedule& schedule) {
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     const auto& actions = schedule.actions[rank];
     for (int at = 0; at < std::ssize(actions); ++at) {
-      if (!completes_gradient(actions[at])) continue;
+      if (!makes_weight_gradient(actions[at].kind)) continue;
       IterationMarks& of = marks[actions[at].unit / of_iteration];
       of.last_backward[actions[at].stage] = of.end[rank] = at;
     }

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "models/base/units.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "report/summary.hpp"
 #include "scenarios/library.hpp"

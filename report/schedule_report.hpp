@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/schedule.hpp"
-#include "policies/schedule_analysis.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
 #include "report/console.hpp"
 #include "report/json.hpp"
 

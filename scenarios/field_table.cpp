@@ -1,4 +1,4 @@
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "scenarios/field_rows.hpp"
 #include "scenarios/fields.hpp"
 #include "scenarios/library.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/job.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "scenarios/case.hpp"
 
 namespace windtunnel {

@@ -89,8 +89,7 @@ class TimeSteps {
           if (action.kind == ActionKind::forward) {
             return stage == 0 || forward_[result_of(action.stage - 1, action.unit)] < step;
           }
-          const bool needs_gradient =
-              action.kind == ActionKind::backward || action.kind == ActionKind::backward_input;
+          const bool needs_gradient = makes_input_gradient(action.kind);
           return !needs_gradient || stage + 1 == schedule_.model_stages() ||
                  backward_[result_of(action.stage + 1, action.unit)] < step;
         });
@@ -99,7 +98,7 @@ class TimeSteps {
   void finish(const Action& action, int step) {
     const size_t result = result_of(action.stage, action.unit);
     if (action.kind == ActionKind::forward) forward_[result] = step;
-    if (action.kind == ActionKind::backward || action.kind == ActionKind::backward_input) {
+    if (makes_input_gradient(action.kind)) {
       backward_[result] = step;
     }
   }

@@ -1,9 +1,9 @@
-// The generators that the table of policies/schedules.hpp names, and what they share.
+// The generators that the table of policies/schedules/schedules.hpp names, and what they share.
 #pragma once
 
 #include <string_view>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 

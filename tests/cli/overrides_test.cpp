@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

@@ -7,7 +7,7 @@
 #include "models/base/random.hpp"
 #include "models/memory.hpp"
 #include "policies/data_parallel.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

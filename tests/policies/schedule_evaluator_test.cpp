@@ -12,8 +12,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedule_validator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "tests/support/random_schedule.hpp"
 
 namespace windtunnel {

@@ -9,8 +9,8 @@
 #include "models/memory.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedule_evaluator.hpp"
-#include "policies/schedule_validator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "tests/models/cost_fixtures.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "report/schedule_gantt.hpp"
 
 namespace windtunnel {

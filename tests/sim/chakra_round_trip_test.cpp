@@ -8,7 +8,7 @@
 #include "models/base/random.hpp"
 #include "models/chunk_cost.hpp"
 #include "policies/iteration_plan.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
 #include "traces/chakra.hpp"

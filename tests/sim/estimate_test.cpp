@@ -13,8 +13,8 @@
 #include "models/iteration_report.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/iteration_plan.hpp"
-#include "policies/schedule_lowering.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedule_lowering.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "traces/csv.hpp"
 
 namespace windtunnel {

@@ -6,9 +6,9 @@
 #include <random>
 #include <string_view>
 
-#include "policies/schedule_lowering.hpp"
-#include "policies/schedule_validator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedule_lowering.hpp"
+#include "policies/schedules/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {

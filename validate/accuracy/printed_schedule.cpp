@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {

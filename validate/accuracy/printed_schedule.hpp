@@ -8,7 +8,7 @@
 namespace windtunnel {
 
 struct PrintedSchedule {
-  std::string name;  // of policies/schedules
+  std::string name;  // of policies/schedules/schedules.hpp
   // The optimizer steps without waiting for the gradients' norm, see Software::post_validation.
   bool post_validation = false;
   int slices = 1;  // of a sequence

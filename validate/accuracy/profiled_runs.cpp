@@ -11,7 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedule_evaluator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "validate/accuracy/printed_schedule.hpp"
 #include "validate/accuracy/run_job.hpp"
 #include "validate/accuracy/runs.hpp"

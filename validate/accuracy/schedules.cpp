@@ -12,8 +12,8 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedule_evaluator.hpp"
-#include "policies/schedule_validator.hpp"
-#include "policies/schedules.hpp"
+#include "policies/schedules/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "traces/csv.hpp"
 #include "validate/accuracy/printed_schedule.hpp"
 

@@ -1,0 +1,63 @@
+// How a schedule's step changes with what it was not made for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "models/software.hpp"
+#include "policies/analysis/schedule_attribution.hpp"
+
+namespace windtunnel {
+
+struct SensitivityOptions {
+  double jitter = 0.05;  // standard deviation of the logarithm of an action's duration
+  int draws = 200;
+  std::uint64_t seed = 1;
+  double slowness = 0.1;  // of the slow rank: its actions take 1 + this times as long
+};
+
+// Each action's duration times a draw from a log-normal distribution of mean 1: the work stays the
+// same on average, and what the step grows by is waiting. Messages do not jitter.
+struct JitterEffect {
+  double mean_s = 0;  // growth of the step
+  double p95_s = 0;
+};
+
+// Every rank in turn.
+struct SlowRankEffect {
+  std::vector<double> growth_s;  // [rank] of the step
+  int worst = 0;
+};
+
+// One part of the times at zero and twice as long.
+struct WhatIf {
+  std::string_view part;  // "forward", "backward_input", "backward_weight", "recompute", "message"
+  double without_s = 0;   // change of the step
+  double doubled_s = 0;
+};
+
+// The step under each way to send; none where the order deadlocks.
+struct SendsEffect {
+  Sends sends = Sends::asynchronous;
+  std::optional<double> step_s;
+};
+std::string_view to_string(Sends sends);
+
+struct ScheduleSensitivity {
+  JitterEffect jitter;
+  SlowRankEffect slow_rank;
+  std::vector<WhatIf> what_ifs;  // of the parts that the schedule has
+  std::vector<SendsEffect> sends;
+  // Where all ranks wait for the gradients' norm, and under post-validation.
+  double step_with_norm_s = 0;
+  double step_post_validated_s = 0;
+};
+
+ScheduleSensitivity schedule_sensitivity(const Schedule& schedule,
+                                         const std::vector<StageCost>& costs,
+                                         const Messages& messages, const OptimizerSync& sync,
+                                         const SensitivityOptions& options = {});
+
+}  // namespace windtunnel

@@ -1,0 +1,60 @@
+#include "policies/search/schedule_families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "policies/schedules/generators.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Slopes and patiences of the families. Between 1 (the way down and back is one forward and one
+// backward per rank) and 2 (no wait for the first input gradient where T_F = T_I); beyond it for
+// messages and T_I > T_F.
+constexpr double kSlopes[] = {1, 1.25, 1.5, 1.75, 2, 2.25, 2.5};
+constexpr double kPatiences[] = {1, 0.5, 0};
+constexpr double kMemorySlack = 1e-9;
+
+}  // namespace
+
+std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request) {
+  std::vector<NamedOrder> orders;
+  if (request.chunks != 1) return orders;
+  const std::vector<StageCost> costs = costs_of(request);
+  const int units = request.microbatches;
+  for (const double slope : kSlopes) {
+    SplitOrder order{empty_schedule("", request).rank_of_stage, {}};
+    for (int rank = 0; rank < request.ranks; ++rank) {
+      SplitRank& at = order.ranks.emplace_back();
+      const int after = request.ranks - 1 - rank;
+      double deep = 1 + std::ceil(slope * after - kMemorySlack);
+      if (request.memory_limit > 0 && costs[rank].activation > 0) {
+        deep = std::min(
+            deep, std::floor(request.memory_limit / costs[rank].activation * (1 + kMemorySlack)));
+      }
+      const int warm_up = static_cast<int>(std::clamp<double>(deep, 1, units));
+      for (int unit = 0; unit < units; ++unit) {
+        at.forwards.push_back({rank, unit});
+        at.backwards.push_back({rank, unit});
+        at.ahead.push_back(std::min(units, warm_up + unit));
+      }
+    }
+    for (const double patience : kPatiences) {
+      for (SplitRank& at : order.ranks) at.patience = patience;
+      orders.push_back({fmt::format("warm-up {:g}, patience {:g}", slope, patience), order});
+    }
+  }
+  return orders;
+}
+
+SplitOrder with_forwards_earlier(SplitOrder order, int places) {
+  for (SplitRank& rank : order.ranks) {
+    const auto forwards = static_cast<int>(rank.forwards.size());
+    for (int& ahead : rank.ahead) ahead = std::min(ahead + places, forwards);
+  }
+  return order;
+}
+
+}  // namespace windtunnel

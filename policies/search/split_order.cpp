@@ -1,0 +1,162 @@
+#include "policies/search/split_order.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "models/base/error.hpp"
+#include "policies/schedules/generators.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kPending = -1;
+// Limits are sums of activations up to rounding.
+constexpr double kMemorySlack = 1e-9;
+
+}  // namespace
+
+SplitOrder split_order(const Schedule& schedule) {
+  SplitOrder order{schedule.rank_of_stage, std::vector<SplitRank>(schedule.ranks)};
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    SplitRank& at = order.ranks[rank];
+    for (const Action& action : schedule.actions[rank]) {
+      switch (action.kind) {
+        case ActionKind::forward:
+          at.forwards.push_back({action.stage, action.unit});
+          break;
+        case ActionKind::backward:
+        case ActionKind::backward_input:
+          at.backwards.push_back({action.stage, action.unit});
+          at.ahead.push_back(static_cast<int>(at.forwards.size()));
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  return order;
+}
+
+WeightFiller::WeightFiller(const ScheduleRequest& request)
+    : request_(request),
+      limit_(request.memory_limit > 0 ? request.memory_limit * (1 + kMemorySlack)
+                                      : std::numeric_limits<double>::infinity()) {
+  for (const StageCost& cost : costs_of(request)) {
+    stages_.push_back({cost.forward_s, cost.backward_input_s + cost.recompute_s,
+                       cost.backward_weight_s, cost.activation, cost.weight_activation});
+  }
+}
+
+void WeightFiller::run_weight(const SplitRank& order, Rank& rank, std::vector<Action>* actions) {
+  const SplitItem item = order.backwards[rank.weight++];
+  const Stage& stage = stages_[item.stage];
+  rank.now_s += stage.weight_s;
+  rank.activation -= stage.weight_activation;
+  if (actions != nullptr) {
+    actions->emplace_back(ActionKind::backward_weight, item.stage, item.unit);
+  }
+}
+
+void WeightFiller::deliver(std::int64_t made, int maker, int consumer, double made_s) {
+  there_s_[made] = made_s + (consumer >= 0 && consumer != maker ? request_.message_s : 0);
+  if (consumer >= 0 && consumer != maker && ranks_[consumer].waits_for == made) {
+    ranks_[consumer].waits_for = -1;
+    ready_.push_back(consumer);
+  }
+}
+
+// False when memory does not suffice.
+bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedule) {
+  const SplitRank& list = order.ranks[rank];
+  Rank& at = ranks_[rank];
+  std::vector<Action>* const actions = schedule != nullptr ? &schedule->actions[rank] : nullptr;
+  const auto forwards = static_cast<int>(list.forwards.size());
+  const auto backwards = static_cast<int>(list.backwards.size());
+  const int units = request_.microbatches;
+  const auto stages = static_cast<int>(stages_.size());
+  const std::int64_t gradients = std::int64_t{stages} * units;
+  while (at.forward < forwards || at.backward < backwards) {
+    const bool is_forward =
+        at.backward == backwards || (at.forward < forwards && at.forward < list.ahead[at.backward]);
+    const SplitItem item = is_forward ? list.forwards[at.forward] : list.backwards[at.backward];
+    const Stage& stage = stages_[item.stage];
+    const std::int64_t result = std::int64_t{item.stage} * units + item.unit;
+    double arrives_s = 0;
+    std::int64_t input = -1;
+    if (is_forward) {
+      if (item.stage > 0) input = result - units;
+    } else {
+      if (there_s_[result] < 0) return false;  // its forward comes later in the list
+      if (item.stage + 1 < stages) input = gradients + result + units;
+    }
+    if (input >= 0) {
+      arrives_s = there_s_[input];
+      if (arrives_s < 0) {
+        at.waits_for = input;
+        return true;
+      }
+    }
+    while (at.weight < at.backward) {
+      const double weight_s = stages_[list.backwards[at.weight].stage].weight_s;
+      const double gap_s = arrives_s - at.now_s;
+      if (gap_s <= 0 || gap_s < list.patience * weight_s) break;
+      run_weight(list, at, actions);
+    }
+    if (is_forward) {
+      while (at.activation + stage.activation > limit_) {
+        if (at.weight == at.backward) return false;
+        run_weight(list, at, actions);
+      }
+    }
+    const double start_s = std::max(at.now_s, arrives_s);
+    if (at.first_start_s < 0) at.first_start_s = start_s;
+    if (is_forward) {
+      at.now_s = start_s + stage.forward_s;
+      at.activation += stage.activation;
+      ++at.forward;
+      const int next = item.stage + 1 < stages ? order.rank_of_stage[item.stage + 1] : -1;
+      deliver(result, rank, next, at.now_s);
+    } else {
+      at.now_s = start_s + stage.input_s;
+      at.activation -= stage.activation - stage.weight_activation;
+      ++at.backward;
+      const int previous = item.stage > 0 ? order.rank_of_stage[item.stage - 1] : -1;
+      deliver(gradients + result, rank, previous, at.now_s);
+    }
+    if (actions != nullptr) {
+      actions->emplace_back(is_forward ? ActionKind::forward : ActionKind::backward_input,
+                            item.stage, item.unit);
+    }
+  }
+  while (at.weight < at.backward) run_weight(list, at, actions);
+  return true;
+}
+
+FilledResult WeightFiller::fill(const SplitOrder& order, Schedule* schedule) {
+  if (schedule != nullptr) {
+    *schedule = empty_schedule("searched", request_);
+    schedule->rank_of_stage = order.rank_of_stage;
+  }
+  ranks_.assign(request_.ranks, {});
+  there_s_.assign(2 * stages_.size() * request_.microbatches, kPending);
+  ready_.clear();
+  for (int rank = request_.ranks - 1; rank >= 0; --rank) ready_.push_back(rank);
+  while (!ready_.empty()) {
+    const int rank = ready_.back();
+    ready_.pop_back();
+    if (!run_rank(order, rank, schedule)) return {};
+  }
+  FilledResult result;
+  for (int rank = 0; rank < request_.ranks; ++rank) {
+    const Rank& at = ranks_[rank];
+    if (at.weight < static_cast<int>(order.ranks[rank].backwards.size())) return {};
+    const double span_s = at.now_s - std::max(at.first_start_s, 0.0);
+    result.longest_stage_s = std::max(result.longest_stage_s, span_s);
+    result.makespan_s = std::max(result.makespan_s, at.now_s);
+    result.mean_span_s += span_s / request_.ranks;
+  }
+  result.possible = true;
+  return result;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,80 @@
+// The form in which a search changes schedules: per rank the order of its forwards and input
+// gradients alone. Weight gradients wait for nothing but their input gradient, so they are put in
+// where they cost least, while the order is run: into gaps, where memory forces them, the rest at
+// the end (the rule of Zero Bubble's heuristic, arXiv 2401.10241, section 3.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policies/schedules/schedules.hpp"
+
+namespace windtunnel {
+
+struct SplitItem {
+  std::int32_t stage = 0;
+  std::int32_t unit = 0;
+  bool operator==(const SplitItem&) const = default;
+};
+
+struct SplitRank {
+  std::vector<SplitItem> forwards;
+  std::vector<SplitItem> backwards;
+  std::vector<int> ahead;  // [backward] forwards before it; does not fall
+  // A gap takes a weight gradient that fills it by more than this share of its time: 1 never delays
+  // what comes next, 0 leaves no gap.
+  double patience = 1;
+};
+
+struct SplitOrder {
+  std::vector<int> rank_of_stage;
+  std::vector<SplitRank> ranks;
+};
+
+// Of a schedule of one replica without slices, iterations, pairs or actions of its own for
+// recomputation. Weight gradients are dropped.
+SplitOrder split_order(const Schedule& schedule);
+
+struct FilledResult {
+  bool possible = false;  // false: deadlock, or memory does not suffice
+  double longest_stage_s = 0;
+  double makespan_s = 0;
+  double mean_span_s = 0;
+};
+
+// Fills and times orders of one request, many of them: buffers are kept.
+class WeightFiller {
+ public:
+  // `costs` by stage; limit and message are those of the request.
+  explicit WeightFiller(const ScheduleRequest& request);
+
+  // `schedule`, if given, gets the actions.
+  FilledResult fill(const SplitOrder& order, Schedule* schedule = nullptr);
+
+ private:
+  struct Stage {
+    double forward_s, input_s, weight_s, activation, weight_activation;
+  };
+  struct Rank {
+    int forward = 0;   // next
+    int backward = 0;  // next
+    int weight = 0;    // next; those from here to `backward` wait
+    std::int64_t waits_for = -1;
+    double first_start_s = -1;
+    double now_s = 0;
+    double activation = 0;
+  };
+
+  bool run_rank(const SplitOrder& order, int rank, Schedule* schedule);
+  void run_weight(const SplitRank& order, Rank& rank, std::vector<Action>* actions);
+  void deliver(std::int64_t made, int maker, int consumer, double made_s);
+
+  ScheduleRequest request_;
+  std::vector<Stage> stages_;
+  double limit_;
+  std::vector<Rank> ranks_;
+  std::vector<double> there_s_;  // [stage * m + unit], input gradients behind all activations
+  std::vector<int> ready_;
+};
+
+}  // namespace windtunnel

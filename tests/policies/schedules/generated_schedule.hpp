@@ -1,0 +1,104 @@
+// What the tests of schedule generators share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "policies/schedule_evaluator.hpp"
+#include "policies/schedules/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
+
+namespace windtunnel {
+
+inline std::string listing(const Schedule& schedule, int rank) {
+  std::string text;
+  for (const Action& action : schedule.actions[rank]) {
+    if (!text.empty()) text += ' ';
+    text += to_string(action);
+  }
+  return text;
+}
+
+inline std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Times and activations of a rank's whole share of one replica, in equal chunks.
+inline ScheduleEvaluation evaluate_equal(const Schedule& schedule, StageCost share,
+                                         double message_s = 0) {
+  const int chunks = schedule.chunks / schedule.replicas;
+  for (double* const part :
+       {&share.forward_s, &share.backward_input_s, &share.backward_weight_s, &share.activation,
+        &share.weight_activation, &share.forward_hideable_s, &share.backward_hideable_s}) {
+    *part /= chunks;
+  }
+  return evaluate_schedule(schedule, std::vector<StageCost>(schedule.model_stages(), share),
+                           message_s);
+}
+
+// Messages between ranks of one micro-batch, there and back.
+inline int crossings(const Schedule& schedule) {
+  int crossings = 0;
+  for (int stage = 1; stage < schedule.model_stages(); ++stage) {
+    if (schedule.rank_of_stage[stage - 1] != schedule.rank_of_stage[stage]) crossings += 2;
+  }
+  return crossings;
+}
+
+// Valid, and runs to its end whatever the stages and messages cost.
+inline void expect_sound(const Schedule& schedule, int sample) {
+  SCOPED_TRACE(schedule.name + " " + std::to_string(schedule.ranks) + " " +
+               std::to_string(schedule.microbatches));
+  EXPECT_NO_THROW(validate_schedule(schedule));
+  RandomStream random(1, RandomPurpose::test, sample);
+  std::vector<StageCost> costs;
+  for (int stage = 0; stage < schedule.model_stages(); ++stage) {
+    costs.push_back({random.uniform(), random.uniform(), random.uniform(), 1, random.uniform()});
+  }
+  std::vector<double> work_s(schedule.ranks, 0);
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
+    const StageCost& cost = costs[schedule.model_stage(stage)];
+    const int units = schedule.microbatches / schedule.replicas;
+    work_s[schedule.rank_of_stage[stage]] += units * (cost.forward_s + cost.backward_s());
+  }
+  const double message_s = random.uniform();
+  const ScheduleEvaluation delayed = evaluate_schedule(schedule, costs, message_s);
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    EXPECT_NEAR(delayed.busy_s[rank], work_s[rank], 1e-9 * schedule.microbatches);
+    EXPECT_LE(work_s[rank], delayed.makespan_s + 1e-9);
+  }
+  const Boundaries boundaries{.message_s = std::vector<double>(schedule.ranks, message_s),
+                              .blocking = true};
+  EXPECT_GE(evaluate_schedule(schedule, costs, boundaries, nullptr).makespan_s,
+            delayed.makespan_s - 1e-9);
+}
+
+struct ScheduleSize {
+  int ranks;
+  int microbatches;
+};
+
+// The corners, and between them some by chance.
+inline std::vector<ScheduleSize> schedule_sizes() {
+  std::vector<ScheduleSize> sizes = {{1, 1},   {1, 2},    {1, 512},  {2, 1},    {2, 4},   {2, 512},
+                                     {3, 5},   {3, 6},    {4, 8},    {8, 1},    {64, 1},  {64, 63},
+                                     {64, 64}, {64, 127}, {64, 128}, {64, 512}, {63, 512}};
+  RandomStream random(2, RandomPurpose::test, 0);
+  for (int i = 0; i < 40; ++i) {
+    sizes.push_back(
+        {1 + static_cast<int>(random.below(64)), 1 + static_cast<int>(random.below(512))});
+  }
+  return sizes;
+}
+
+}  // namespace windtunnel
