@@ -36,9 +36,11 @@ constexpr std::array<std::pair<const char*, Aim>, 4> kAims = {{{"iteration", Aim
 
 // What the user set before what was found, which counts where both name a key.
 std::string command_line(const OptimiseCommand& command, const Overrides& found) {
-  std::string line = "windtunnel run " + shell_word(command.scenario);
-  for (const std::string& set : command.set) line += " --set " + shell_word(set);
-  for (const auto& [key, value] : found) line += " --set " + shell_word(key + "=" + value);
+  std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
+  for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
+  for (const auto& [key, value] : found) {
+    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
+  }
   return line;
 }
 

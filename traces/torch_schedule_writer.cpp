@@ -35,7 +35,7 @@ CellRange cell_at(const std::vector<Action>& actions, int position) {
 
 std::string cell_text(const Schedule& schedule, const std::vector<Action>& actions,
                       const CellRange& range) {
-  const std::string first = text_of(schedule, actions[range.first]);
+  std::string first = text_of(schedule, actions[range.first]);
   if (range.last - range.first == 1) return first;
   return fmt::format("({};{})OVERLAP_F_B", first, text_of(schedule, actions[range.first + 1]));
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,11 @@ struct Message {
   int from_stage = 0;
   int to_stage = 0;
   int unit = 0;
-  auto operator<=>(const Message&) const = default;
+  bool operator==(const Message&) const = default;
+  bool operator<(const Message& other) const {
+    return std::tie(forward, from_stage, to_stage, unit) <
+           std::tie(other.forward, other.from_stage, other.to_stage, other.unit);
+  }
 };
 
 class MessageChecker {

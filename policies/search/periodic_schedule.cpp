@@ -207,7 +207,7 @@ class Pattern {
       }
       OpPlacer placer(offsets, period_s_ - at.work_s(), period_s_);
       state.starts[kInputA] = placer.place(kInputA, least_s);
-      finish(at, placer, std::move(state));
+      finish(at, placer, state);
       return;
     }
     double forward_s = own_s[kForwardA];
@@ -233,7 +233,7 @@ class Pattern {
       OpPlacer rest = placer;
       next.starts[kInputB] = b_s;
       next.starts[kInputA] = rest.place(kInputA, std::max(input_s, b_s + own_s[kInputB]));
-      finish(at, rest, std::move(next));
+      finish(at, rest, next);
     }
   }
 

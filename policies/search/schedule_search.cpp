@@ -21,8 +21,6 @@ namespace {
 constexpr double kSlack = 1e-9;
 // Chains of the local search, whatever the threads; each starts from another order.
 constexpr int kChains = 4;
-// Steps between two looks at the clock and reports of progress.
-constexpr int kLeastSteps = 200;
 
 // An order that a chain may start from.
 struct Start {
