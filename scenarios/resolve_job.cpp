@@ -408,7 +408,7 @@ Location place_of_schedule(const std::string& message, const Values& values) {
     const std::string path = fmt::format("schedule.{}", key);
     if (about(key, path)) return values.fault_at(path);
   }
-  const Location schedule = values.fault_at("schedule");
+  Location schedule = values.fault_at("schedule");
   const bool overridden = schedule.line == 0;
   if (overridden) return schedule;
   if (about("layout.vpp", "layout.vpp")) return values.fault_at("layout.vpp");
