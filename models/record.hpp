@@ -22,8 +22,8 @@ struct Record {
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
-  OriginShares origin{};      // shares of the predicted wall time, sum 1
-  std::string memory_excess;  // not empty: does not fit, and why
+  OriginShares origin{};                         // shares of the predicted wall time, sum 1
+  std::string memory_excess;                     // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;
