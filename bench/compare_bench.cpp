@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "policies/for_each_index.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "report/comparison_page.hpp"
 #include "report/drawing.hpp"
 #include "scenarios/case.hpp"
 #include "sim/simulate.hpp"
-#include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {

@@ -11,13 +11,13 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
+#include "policies/for_each_index.hpp"
 #include "report/comparison_page.hpp"
 #include "report/drawing.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "sim/simulate.hpp"
 #include "traces/perfetto.hpp"
-#include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {

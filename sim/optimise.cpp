@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/memory.hpp"
+#include "policies/for_each_index.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "sim/configurations.hpp"
 #include "sim/simulate.hpp"
@@ -158,27 +157,8 @@ class Optimiser {
 
   void judge_block(size_t first, size_t count) {
     std::vector<Judged> judged(count);
-    std::vector<std::exception_ptr> failures(count);
-    std::atomic<size_t> next{0};
-    const auto work = [&] {
-      for (size_t i = next++; i < count; i = next++) {
-        try {
-          judged[i] = judge(candidates_[first + i]);
-        } catch (...) {
-          failures[i] = std::current_exception();
-        }
-      }
-    };
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const int threads = options_.threads > 0 ? options_.threads : cores;
-    {
-      std::vector<std::jthread> helpers;
-      for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-      work();
-    }
-    for (const std::exception_ptr& failure : failures) {
-      if (failure) std::rethrow_exception(failure);
-    }
+    for_each_index(count, options_.threads,
+                   [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
     for (Judged& each : judged) {
       result_.estimated += each.estimated;
       for (const auto& [reason, example] : each.faults) note(reason, example);

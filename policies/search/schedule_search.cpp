@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "policies/for_each_index.hpp"
 #include "policies/schedules/generators.hpp"
 #include "policies/search/order_climb.hpp"
 #include "policies/search/periodic_schedule.hpp"
@@ -183,33 +184,25 @@ class Search {
     const auto steps = static_cast<int>(std::min(1e9, options_.effort / actions / kChains));
     if (steps < 1) return;
     std::vector<ClimbResult> climbed(kChains);
-    std::atomic<int> next{0};
     std::atomic<bool> stopped{false};
-    const auto work = [&](bool reports) {
-      for (int chain = next++; chain < kChains; chain = next++) {
-        ClimbOptions options;
-        options.makespan = options_.objective == SearchObjective::makespan;
-        options.steps = steps;
-        options.good_enough_s = result_.bound_s * (1 + kSlack);
-        options.seed = options_.seed;
-        options.chain = chain;
-        options.stop = [&, chain] {
-          if (reports && options_.progress) {
-            options_.progress(fmt::format("local search, chain {} of {}", chain + 1, kChains));
-          }
-          if (must_stop()) stopped = true;
-          return stopped.load();
-        };
-        climbed[chain] = climb(request_, starts_[chain % starts_.size()].order, options);
-      }
-    };
-    const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const int threads = std::min(kChains, options_.threads > 0 ? options_.threads : cores);
-    {
-      std::vector<std::jthread> helpers;
-      for (int i = 1; i < threads; ++i) helpers.emplace_back(work, false);
-      work(true);
-    }
+    const auto caller = std::this_thread::get_id();  // only it reports
+    for_each_index(kChains, options_.threads, [&](size_t index) {
+      const int chain = static_cast<int>(index);
+      ClimbOptions options;
+      options.makespan = options_.objective == SearchObjective::makespan;
+      options.steps = steps;
+      options.good_enough_s = result_.bound_s * (1 + kSlack);
+      options.seed = options_.seed;
+      options.chain = chain;
+      options.stop = [&, chain] {
+        if (std::this_thread::get_id() == caller && options_.progress) {
+          options_.progress(fmt::format("local search, chain {} of {}", chain + 1, kChains));
+        }
+        if (must_stop()) stopped = true;
+        return stopped.load();
+      };
+      climbed[chain] = climb(request_, starts_[chain % starts_.size()].order, options);
+    });
     result_.stopped = stopped;
     // Several may be equally good: the first one counts.
     const ClimbResult* best = nullptr;

@@ -13,7 +13,7 @@
 
 #include "models/base/error.hpp"
 #include "models/fit.hpp"
-#include "validate/accuracy/for_each_index.hpp"
+#include "policies/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "policies/for_each_index.hpp"
 #include "validate/accuracy/baselines.hpp"
 #include "validate/accuracy/fit_rows.hpp"
-#include "validate/accuracy/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {

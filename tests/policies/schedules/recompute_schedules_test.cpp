@@ -140,14 +140,6 @@ TEST(RecomputeSchedules, RunWithUnevenStages) {
 }
 
 TEST(RecomputeSchedules, SayWhyTheyCannot) {
-  const auto error_of = [](const std::function<void()>& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   EXPECT_THAT(error_of([] { generate_schedule("shifted-critical-path", 4, 3, 1); }),
               testing::HasSubstr("at least 4 micro-batches, not 3: it moves the third forward"));
   EXPECT_THAT(error_of([] { generate_schedule("shifted-critical-path", 1, 8, 1); }),

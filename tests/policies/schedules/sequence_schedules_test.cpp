@@ -247,14 +247,6 @@ TEST(SequenceSchedules, RunWithUnevenStages) {
 }
 
 TEST(SequenceSchedules, SayWhyTheyCannot) {
-  const auto error_of = [](const std::function<void()>& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   EXPECT_THAT(error_of([] { sliced("seq1f1b", 2, 4, 3, 2); }),
               testing::HasSubstr("make the slices a divisor of the ranks"));
   EXPECT_THAT(error_of([] { sliced("terapipe", 2, 4, 2, 2); }),

@@ -1,4 +1,4 @@
-#include "validate/accuracy/for_each_index.hpp"
+#include "policies/for_each_index.hpp"
 
 #include <gtest/gtest.h>
 
