@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,46 @@ enum class Loss {
 inline constexpr int kLosses = 6;
 const char* to_string(Loss loss);
 
+// What one tier of the stack costs and protects.
+struct TierReport {
+  std::string name;        // tier_name(): "host-memory", "peers", ...
+  double every_s = 0;      // mean time between two snapshots, the iterations' stall included
+  double saving_s = 0;     // from the start of the iteration that takes one until it is complete
+  double stall_s = 0;      // that iteration takes longer by so much
+  double overhead = 0;     // stall_s / every_s
+  double restore_s = 0;    // all ranks read back what they hold themselves
+  double rebuild_s = 0;    // as many members as the code covers are lost; 0: it covers none
+  double moved_bytes = 0;  // per GPU and snapshot, to the host
+  double wire_bytes = 0;   // per GPU and snapshot, over the compute NICs
+  double host_bytes = 0;   // of host memory, per node
+  double survival_7d = 1;  // that no failure within 7 days is beyond it, closed form
+};
+
+// Theory beside simulation for the tier whose snapshots cost most. Formulas:
+// models/interval_theory.
+struct IntervalReport {
+  std::string tier;
+  double mtbf_s = 0;        // between failures that are restored from this tier or a farther one
+  double cost_s = 0;        // stall of one snapshot
+  double restart_s = 0;     // detection, restart and restore, mean
+  double configured_s = 0;  // mean interval
+  double young_s = 0;
+  double daly_s = 0;
+  double exact_s = 0;          // exponential failures
+  double formula_goodput = 0;  // exact exponential, at the configured interval
+  double rsc_ettr = 0;         // RSC's formula, likewise
+  struct Point {
+    double every_s = 0;
+    double expected = 0;  // goodput by the exact exponential formula
+    Estimate goodput;     // simulated, the same random numbers at every point
+  };
+  std::vector<Point> points;  // ascending
+  double best_s = 0;          // of the points, simulated
+  double best_goodput = 0;
+  double young_regret = 0;  // best_goodput less the simulated one at Young's interval
+  double exact_regret = 0;  // likewise at the exact exponential one
+};
+
 struct CampaignReport {
   int replicas = 0;
   Estimate goodput;  // useful / wall
@@ -49,6 +90,10 @@ struct CampaignReport {
   std::map<std::string, Estimate> survival;
   std::map<std::string, Estimate> skipped_snapshots;  // by place: due while the last was unfinished
   Estimate nodes_down;                                // in repair, time average
+  Estimate failed_restarts;
+  Estimate evicted_nodes;
+  std::vector<TierReport> tiers;
+  std::optional<IntervalReport> interval;
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;

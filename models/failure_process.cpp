@@ -35,15 +35,33 @@ void check_failure_class(const FailureClass& failure_class) {
   }
 }
 
+double job_rate_per_s(const FailureClass& failure_class, int nodes) {
+  const double growth = failure_class.growth == 0
+                            ? 1
+                            : std::pow(nodes / failure_class.growth_nodes, failure_class.growth);
+  return failure_class.rate_per_node_s * nodes * growth + failure_class.rate_per_job_s;
+}
+
 double draw_repair_s(const RepairTime& repair, RandomStream& random) {
   if (repair.empirical_s.empty()) return repair.fixed_s;
   return repair.empirical_s[random.below(repair.empirical_s.size())];
 }
 
+int draw_batch(const FailureClass& failure_class, RandomStream& random) {
+  if (failure_class.batch_shares.empty()) return 1;
+  double left = random.uniform();
+  const auto sizes = static_cast<int>(failure_class.batch_shares.size());
+  for (int size = 1; size < sizes; ++size) {
+    left -= failure_class.batch_shares[size - 1];
+    if (left < 0) return size;
+  }
+  return sizes;
+}
+
 ArrivalStream::ArrivalStream(const FailureClass& failure_class, int nodes, std::uint64_t seed,
                              std::uint64_t index)
     : class_(&failure_class),
-      mean_gap_s_(1 / (failure_class.rate_per_node_s * nodes)),
+      mean_gap_s_(1 / job_rate_per_s(failure_class, nodes)),
       random_(seed, RandomPurpose::failure_arrival, index) {
   switch (class_->arrivals) {
     case Arrivals::trace:
@@ -52,6 +70,7 @@ ArrivalStream::ArrivalStream(const FailureClass& failure_class, int nodes, std::
     case Arrivals::exponential:
       next_s_ = gap_s();
       return;
+    case Arrivals::empirical:
     case Arrivals::weibull:
       next_s_ = std::isfinite(mean_gap_s_)
                     ? random_.weibull_residual(class_->weibull_shape, mean_gap_s_)
@@ -64,8 +83,14 @@ void ArrivalStream::advance() {
     ++trace_index_;
     next_s_ = traced_s();
   } else {
-    next_s_ += gap_s();
+    next_s_ += gap_s() / speed_;
   }
+}
+
+void ArrivalStream::set_speed(double now_s, double speed) {
+  if (class_->arrivals == Arrivals::trace || speed == speed_) return;
+  next_s_ = now_s + (next_s_ - now_s) * speed_ / speed;
+  speed_ = speed;
 }
 
 double ArrivalStream::traced_s() const {

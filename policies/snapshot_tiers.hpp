@@ -3,26 +3,65 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "models/cluster.hpp"
 #include "models/failure_process.hpp"
+#include "models/layout.hpp"
 #include "models/snapshot.hpp"
 
 namespace windtunnel {
 
 inline constexpr int kNoTier = -1;
 
-std::string tier_name(const SnapshotTier& tier);  // "host-memory", "storage"
+// "host-memory", "peers", "local-disk", "storage", "replicas"
+std::string tier_name(const SnapshotTier& tier);
 
-// Storage survives everything. Host memory is lost with its node; the end of the trainer (a crash
-// or a planned stop) it survives only in a keeper process.
-bool survives(const SnapshotTier& tier, FailureKind kind);
+// Nodes in groups: `size` nodes that stand `stride` apart form one. Nodes left over at the end
+// belong to the last whole group of their place.
+struct NodeGroups {
+  int nodes = 1;
+  int size = 1;
+  int stride = 1;
+  int group_of(int node) const;
+  int groups() const;
+  int members_of(int group) const;  // size, or more with nodes left over
+};
 
-// Throws Error: more than kMaxSnapshotTiers, or planned stops and no tier that survives them: each
-// would throw the whole run away, which is not what a plan is.
+// What of a tier a failure takes, in the words of a campaign.
+struct TierProtection {
+  bool everything = false;  // storage: nothing takes it
+  bool trainer = false;     // survives the end of the trainers (crash, planned stop)
+  bool keeper = false;      // and of one keeper process
+  bool node = false;        // its bytes are on what a lost node takes along
+  NodeGroups groups{};
+  int tolerated = 0;  // lost nodes per group
+};
+
+// Nodes that hold the same shard of the state on their GPUs; size 1: no second copy exists.
+NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster);
+
+// In a job of `nodes` nodes; `same_shard` counts for replicas only. Throws Error where the tier
+// cannot be: more members than nodes, a code without data, replicas of a state of which no rank
+// holds a second copy, ...: what is wrong and what to do.
+TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGroups& same_shard);
+
+// Whether the tier still restores everything when these nodes (each once) have been lost since its
+// newest copy was complete.
+bool survives_nodes(const TierProtection& protection, std::span<const int> lost_nodes);
+
+// Whether it does when the trainers end this way; node losses are apart.
+bool survives_end(const TierProtection& protection, const FailureClass& failure_class);
+
+// A planned stop without a copy that survives it would throw the whole run away. Throws Error:
+// that, more than kMaxSnapshotTiers, or a corrupt_tier that is none.
 void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
                           const std::vector<FailureClass>& failures);
+
+// Whether a lone failure of this kind leaves the tier's copy.
+bool survives(const SnapshotTier& tier, FailureKind kind);
 
 // The tier that a planned stop writes its last snapshot to: the farthest that survives the stop;
 // kNoTier if none does.

@@ -12,10 +12,14 @@ namespace windtunnel {
 // is drawn: a change of one changes results.
 enum class RandomPurpose : std::uint32_t {
   failure_arrival = 1,
+  victim = 2,  // which node
   repair = 3,
+  batch = 4,  // how many
   test = 5,
   schedule_search = 6,
-  jitter = 7,  // of the actions of a pipeline schedule
+  jitter = 7,    // of the actions of a pipeline schedule
+  frailty = 8,   // of a node
+  recovery = 9,  // whether it works, whether a human is needed
 };
 
 class RandomStream {

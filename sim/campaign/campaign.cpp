@@ -193,7 +193,8 @@ class Reduction {
 
 }  // namespace
 
-ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode) {
+ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode,
+                          std::vector<CampaignEvent>* /*events*/) {
   check_inputs(inputs);
   const CampaignPlan plan(inputs);
   return Replica(plan, replica, mode).run();

@@ -22,6 +22,7 @@
 #include "models/failure_process.hpp"
 #include "models/job.hpp"
 #include "models/snapshot.hpp"
+#include "policies/snapshot_tiers.hpp"
 
 namespace windtunnel {
 
@@ -30,6 +31,8 @@ struct TierTiming {
   SnapshotTier tier;
   double complete_s = 0;  // from the start of the iteration that takes it until it can be restored
   double restore_s = 0;   // reading it back on all ranks
+  // Likewise when nodes were lost that its code or its copies cover.
+  double rebuild_s = 0;
 };
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.
@@ -43,10 +46,13 @@ struct IterationTable {
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
+  // By failure class: an iteration with one slow node of that class; 0 for other kinds.
+  std::vector<double> slow_iteration_s;
 };
 
 struct CampaignInputs {
-  int nodes = 1;  // that the job runs on, without spares
+  int nodes = 1;          // that the job runs on, without spares
+  NodeGroups same_shard;  // same_shard_nodes()
   IterationTable table;
   std::vector<FailureClass> failures;
   RecoveryPolicy recovery;
@@ -69,7 +75,22 @@ struct ReplicaResult {
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
   double node_down_s = 0;                       // of all nodes together, in repair
+  std::int64_t failed_restarts = 0;
+  std::int64_t evicted_nodes = 0;
   bool operator==(const ReplicaResult&) const = default;
+};
+
+// What happened, for a drawing, a test or a recorded trace.
+struct CampaignEvent {
+  enum class Kind : std::uint8_t { failure, detected, restored, repaired, evicted, grown, end };
+  Kind kind = Kind::failure;
+  double at_s = 0;
+  int failure_class = -1;            // failure
+  std::vector<int> nodes{};          // lost by it
+  int tier = kNoTier;                // restored: from which
+  std::int64_t iteration = 0;        // restored: the first to run again
+  std::int64_t lost_iterations = 0;  // restored: that had run and count no more
+  double repair_s = 0;               // failure of nodes: the first one's
 };
 
 enum class CampaignMode {
@@ -78,7 +99,8 @@ enum class CampaignMode {
 };
 
 // Throws Error: inputs that cannot be, check_snapshot_tiers() included.
-ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode);
+ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode,
+                          std::vector<CampaignEvent>* events = nullptr);
 
 // All replicas on `threads` threads (0: all cores); the same bytes for any number of threads.
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads = 0);

@@ -1,0 +1,1 @@
+#include "models/code_survival.hpp"

@@ -1,0 +1,1 @@
+#include "models/fault_fit.hpp"

@@ -1,0 +1,1 @@
+#include "models/interval_theory.hpp"

@@ -1,0 +1,38 @@
+// The engine's part of a campaign: how long every kind of iteration that it can meet takes, with
+// contention between training and the snapshots, and how long a copy takes to be complete and to
+// come back. Made once for all campaigns that differ only in failures, recovery and intervals.
+#pragma once
+
+#include <string>
+
+#include "models/job.hpp"
+#include "models/timeline.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "sim/campaign/campaign.hpp"
+
+namespace windtunnel {
+
+struct Execution {
+  Plan plan;
+  Timeline timeline;
+};
+
+// The iteration in which the tiers `due` take snapshots.
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due);
+
+// Of the node that needs most, all tiers together: each keeps its last complete copy and the one
+// being written; what travels on is staged once.
+double snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
+
+// `plain`: run_iteration without snapshots.
+IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
+                               const Execution& plain);
+
+// Equal for jobs that have the same table: a hash of all that it is made from. The time between
+// snapshots, rates of failures and what recovery takes are not in it.
+std::string table_key(const Job& job);
+
+// Throws Error when the campaign is too short for the iterations of the table.
+CampaignInputs campaign_inputs(const Job& job, IterationTable table);
+
+}  // namespace windtunnel

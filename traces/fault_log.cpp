@@ -1,0 +1,1 @@
+#include "traces/fault_log.hpp"
