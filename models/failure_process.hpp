@@ -83,6 +83,10 @@ double draw_repair_s(const RepairTime& repair, RandomStream& random);
 // How many nodes a failure hits, 1 or more.
 int draw_batch(const FailureClass& failure_class, RandomStream& random);
 
+// What the daily cycle gives from `at_s` to `to_s`: the integral of 1 + amplitude * sin(2 pi t /
+// day); amplitude 0: the time between.
+double operational_time_s(double at_s, double to_s, double day_amplitude);
+
 // Wall time from `at_s` until the daily cycle has given `operational_s`; amplitude 0: the same.
 double wall_time_s(double at_s, double operational_s, double day_amplitude);
 
@@ -95,13 +99,15 @@ class ArrivalStream {
 
   double next_s() const { return next_s_; }  // infinite: none any more
   void advance();                            // to the arrival after next_s()
-  // From now_s on arrivals come `speed` times as often as at the start; a trace does not change.
+  // From now_s on arrivals come `speed` times as often as at the start, 0: not at all; a trace does
+  // not change. No arrival before now_s may be waiting.
   void set_speed(double now_s, double speed);
   std::size_t traced() const { return trace_index_; }  // (trace) position of next_s()
 
  private:
   double traced_s() const;
   double gap_s();
+  double empirical_residual_s();
 
   const FailureClass* class_;
   double mean_gap_s_;
@@ -109,6 +115,8 @@ class ArrivalStream {
   std::size_t trace_index_ = 0;
   double next_s_ = 0;
   double speed_ = 1;
+  double empirical_scale_ = 1;  // of recorded gaps, to the rate
+  double halted_s_ = 0;         // operational time to the next arrival, while the speed is 0
 };
 
 }  // namespace windtunnel

@@ -23,24 +23,34 @@ class Victims {
 
   // Somebody else stands there now; 0: nobody.
   void set_hazard(int slot, double hazard);
-  // Hazard of all slots relative to `slots` mean nodes: the speed of the class's ArrivalStream.
+  // What fails now relative to `slots` mean nodes: the speed of the class's ArrivalStream. The rate
+  // of the job beside its nodes stays.
   double speed() const;
   // The slots that the next failure hits, each once; empty when no slot is taken. A batch's further
-  // slots are neighbours of the first (batch_adjacent) or drawn like it.
+  // slots are the next taken ones above the first, then below it (batch_adjacent), or drawn like
+  // the first.
   void draw(std::vector<int>& hit);
 
  private:
+  bool all_alike() const { return tree_.empty(); }
+  double hazard(int slot) const { return all_alike() ? 1 : tree_[leaves_ + slot]; }
   int one();
+  void take_neighbours(std::size_t size, std::vector<int>& hit) const;
+  void take_any(std::size_t size, std::vector<int>& hit);
   void make_tree();
+  void add_up();
+  void put(int slot, double hazard);
 
   const FailureClass* class_;
   int slots_;
   RandomStream victim_random_;
   RandomStream batch_random_;
-  // Fenwick tree of hazards; empty while all are 1.
+  double nodes_share_;  // of the class's rate, that nodes' hazards change
+  // Sums of hazards: node i holds that of 2 i and 2 i + 1, the root is 1, slot s leaf leaves_ + s.
+  // Each is its children's sum, not a running one, so it depends on the hazards alone and is 0
+  // exactly where nobody stands. Empty while all hazards are 1.
   std::vector<double> tree_;
-  std::vector<double> hazard_;
-  double sum_ = 0;
+  int leaves_ = 0;
 };
 
 }  // namespace windtunnel

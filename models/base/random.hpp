@@ -1,7 +1,7 @@
 // Counter-based random numbers (Philox 4x32-10, Salmon et al., SC'11, through Random123): a draw
 // depends on (seed, purpose, index, counter) alone, so any order of work and any number of threads
-// gives the same numbers. The distributions are our own inverse CDFs, because those of the standard
-// library differ between implementations.
+// gives the same numbers. The distributions are our own, because those of the standard library
+// differ between implementations: inverse CDFs, and rejection for the gamma distribution.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,8 @@ class RandomStream {
   double uniform();                           // in the open interval (0, 1)
   std::uint64_t below(std::uint64_t bound);   // 0 .. bound-1
   double exponential(double mean);            // mean > 0
+  double normal();                            // mean 0, variance 1
+  double gamma(double shape, double mean);    // mean > 0, shape > 0
   double weibull(double shape, double mean);  // mean > 0, shape > 0
   // Time from a random moment to the next arrival of a renewal process with such gaps.
   double weibull_residual(double shape, double mean);
