@@ -3,6 +3,7 @@
 #include <Random123/philox.h>
 #include <gtest/gtest.h>
 
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <vector>
 
@@ -89,6 +90,36 @@ TEST(Random, ExponentialHasMeanAndVariance) {
   const Moments gaps = moments([&] { return stream.exponential(3); });
   EXPECT_NEAR(gaps.mean, 3, tolerance(9));
   EXPECT_NEAR(gaps.variance, 9, 0.3);
+}
+
+TEST(Random, NormalIsSymmetricAndHasItsQuantiles) {
+  RandomStream stream(1, RandomPurpose::test, 5);
+  int below_two = 0;
+  const Moments values = moments([&] {
+    const double value = stream.normal();
+    below_two += value < -2;
+    return value;
+  });
+  EXPECT_NEAR(values.mean, 0, tolerance(1));
+  EXPECT_NEAR(values.variance, 1, tolerance(2));
+  EXPECT_NEAR(below_two / double{kDraws}, 0.0227501, tolerance(0.0222));
+}
+
+TEST(Random, GammaHasItsDistribution) {
+  for (const double shape : {0.05, 0.4, 1.0, 1.7, 30.0}) {
+    RandomStream stream(1, RandomPurpose::test, 6);
+    int below = 0;
+    const double bound = 3 * boost::math::gamma_p_inv(shape, 0.8) / shape;
+    const Moments values = moments([&] {
+      const double value = stream.gamma(shape, 3);
+      below += value < bound;
+      return value;
+    });
+    const double variance = 9 / shape;
+    EXPECT_NEAR(values.mean, 3, tolerance(variance)) << shape;
+    EXPECT_NEAR(values.variance, variance, tolerance(variance * variance * (2 + 6 / shape)));
+    EXPECT_NEAR(below / double{kDraws}, 0.8, tolerance(0.16)) << shape;
+  }
 }
 
 TEST(Random, WeibullHasTheMeanAskedForAndItsShape) {
