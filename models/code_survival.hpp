@@ -19,7 +19,7 @@ double job_survival(int groups, int members, int tolerated, double loss);
 double survival_after_losses(int nodes, int members, int tolerated, int lost);
 
 // GEMINI (Wang et al., SOSP 2023, section 4): `copies` copies over `nodes` nodes after `lost`
-// losses, the lower bound that the paper gives: 1 below `copies` losses, else
+// losses, the lower bound that the paper gives where m divides N: 1 below `copies` losses, else
 // max(0, 1 - N C(N-m, j-m) / (m C(N, j))).
 double gemini_recovery_bound(int nodes, int copies, int lost);
 
