@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 
 #include "models/base/error.hpp"
 #include "scenarios/fields.hpp"
@@ -94,6 +98,95 @@ std::vector<std::string> expanded(const std::string& key, std::vector<std::strin
   return names.empty() || std::ranges::find(names, "all") != names.end() ? values : names;
 }
 
+// LO:HI:N or LO:HI:Nlog.
+struct Range {
+  std::string low, high;
+  int count = 0;
+  bool logarithmic = false;
+};
+
+constexpr int kMostValues = 100000;
+
+std::optional<Range> range_of(const std::string& value) {
+  const size_t first = value.find(':');
+  const size_t last = value.rfind(':');
+  if (first == std::string::npos || value.find(':', first + 1) != last || first == last) return {};
+  Range range;
+  range.low = trimmed(value.substr(0, first));
+  range.high = trimmed(value.substr(first + 1, last - first - 1));
+  std::string_view count = trimmed(std::string_view(value).substr(last + 1));
+  if (count.ends_with("log")) {
+    range.logarithmic = true;
+    count = trimmed(count.substr(0, count.size() - 3));
+  }
+  const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), range.count);
+  if (error != std::errc() || end != count.data() + count.size()) return {};
+  return range;
+}
+
+// What the ends are numbers of: a time between snapshots may be given in iterations as well.
+Dimension dimension_of(const Field& field, const Range& range) {
+  if (field.scalar == ScalarType::integer) return Dimension::number;
+  if (field.scalar == ScalarType::quantity) return field.dimension;
+  return range.low.find("iteration") != std::string::npos ? Dimension::iterations
+                                                          : Dimension::seconds;
+}
+
+// "6.13539094648 min" to "6.13539 min".
+std::string six_digits(const std::string& quantity) {
+  const size_t unit = std::min(quantity.find(' '), quantity.size());
+  return fmt::format("{:.6g}{}", std::strtod(quantity.c_str(), nullptr), quantity.substr(unit));
+}
+
+std::vector<std::string> values_of(const Field& field, const Range& range) {
+  const Dimension dimension = dimension_of(field, range);
+  const double low = parse_quantity(range.low, dimension);
+  const double high = parse_quantity(range.high, dimension);
+  if (range.count < 2 || range.count > kMostValues) {
+    throw Error(fmt::format("LO:HI:N takes 2 to {} values", kMostValues));
+  }
+  if (range.logarithmic && !(low > 0 && high > 0)) {
+    throw Error("equal factors need both ends above 0; leave `log` away for equal steps");
+  }
+  const bool whole = field.scalar == ScalarType::integer || dimension == Dimension::iterations;
+  std::vector<std::string> values = {range.low};
+  for (int i = 1; i < range.count; ++i) {
+    const double part = double(i) / (range.count - 1);
+    double value = range.logarithmic ? low * std::pow(high / low, part) : low + (high - low) * part;
+    if (whole) value = std::round(value);
+    std::string text = six_digits(format_quantity(value, dimension));
+    if (i + 1 == range.count) text = range.high;
+    const bool again = parse_quantity(text, dimension) == parse_quantity(values.back(), dimension);
+    if (!again) values.push_back(std::move(text));
+  }
+  return values;
+}
+
+// Ranges of a key that takes numbers become their values.
+std::vector<std::string> without_ranges(const std::string& option, const std::string& argument,
+                                        const std::string& key,
+                                        const std::vector<std::string>& values) {
+  const Field* field = find_field(key);
+  const bool numbers = field != nullptr && (field->scalar == ScalarType::integer ||
+                                            field->scalar == ScalarType::quantity ||
+                                            field->scalar == ScalarType::interval);
+  if (!numbers) return values;
+  std::vector<std::string> all;
+  for (const std::string& value : values) {
+    const std::optional<Range> range = range_of(value);
+    if (!range) {
+      all.push_back(value);
+      continue;
+    }
+    try {
+      for (std::string& each : values_of(*field, *range)) all.push_back(std::move(each));
+    } catch (const Error& error) {
+      throw Error(fmt::format("{} '{}': {}", option, argument, error.what()));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Overrides parse_overrides(const std::vector<std::string>& arguments) {
@@ -113,7 +206,9 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
     if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
       throw Error(fmt::format("{} '{}': '{}' is varied twice", option, argument, key));
     }
-    keys.push_back({key, expanded(key, split_values(option, argument, assignment.second))});
+    const std::vector<std::string> values =
+        expanded(key, split_values(option, argument, assignment.second));
+    keys.push_back({key, without_ranges(option, argument, key, values)});
   }
   return keys;
 }
@@ -128,21 +223,6 @@ std::string shell_word(std::string_view text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
-}
-
-std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
-  std::vector<Overrides> points = {{}};
-  for (const VariedKey& key : keys) {
-    std::vector<Overrides> longer;
-    for (const Overrides& point : points) {
-      for (const std::string& value : key.values) {
-        longer.push_back(point);
-        longer.back().emplace_back(key.key, value);
-      }
-    }
-    points = std::move(longer);
-  }
-  return points;
 }
 
 }  // namespace windtunnel

@@ -97,6 +97,7 @@ struct CampaignReport {
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
+  std::vector<double> replica_goodput{};  // to compare campaigns with the same random numbers
 };
 
 }  // namespace windtunnel

@@ -20,12 +20,6 @@
 namespace windtunnel {
 namespace {
 
-std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
-  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
-  if (!gpu.empty()) return gpu;
-  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared), job.cluster.node);
-}
-
 // Iterations rest on what their tasks rest on; what failures cost, on the failure and recovery
 // input.
 OriginShares origin_shares(const Job& job, const IterationReport& iteration,
@@ -55,6 +49,12 @@ double peak_rss_bytes() {
 }
 
 }  // namespace
+
+std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
+  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  if (!gpu.empty()) return gpu;
+  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared), job.cluster.node);
+}
 
 Plan plain_plan(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/record.hpp"
+#include "policies/iteration_estimate.hpp"
 #include "scenarios/case.hpp"
 
 namespace windtunnel {
@@ -18,6 +19,9 @@ struct SimulateOptions {
 // Throws Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
 // host memory (unless allow_oom: then Record::memory_excess says so).
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
+
+// Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
+std::string memory_excess(const Job& job, const PreparedIteration& prepared);
 
 // The Plan of one iteration without snapshots, as simulate() executes it.
 Plan plain_plan(const Job& job);

@@ -94,6 +94,9 @@ class Reduction {
     CampaignReport report;
     report.replicas = static_cast<int>(results_.size());
     report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); }, 1);
+    for (const ReplicaResult& r : results_) {
+      report.replica_goodput.push_back(share(r.useful_s, r.wall_s));
+    }
     report.ettr = over(
         [](const ReplicaResult& r) {
           return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);

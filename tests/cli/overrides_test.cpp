@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
@@ -40,6 +43,46 @@ TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
   EXPECT_EQ(parse_varied({"layout.pp=all"})[0].values, (Values{"all"}));
   EXPECT_EQ(parse_varied({"no.such.key=all"})[0].values, (Values{"all"}));
   EXPECT_EQ(parse_varied({"schedule=all,1f1b"})[0].values, (Values{"all", "1f1b"}));
+}
+
+TEST(Varied, RangesByEqualStepsAndEqualFactors) {
+  EXPECT_EQ(parse_varied({"recovery.restart=1 min:5 min:5"})[0].values,
+            (Values{"1 min", "2 min", "3 min", "4 min", "5 min"}));
+  EXPECT_EQ(parse_varied({"recovery.restart=10 s:1000 s:3 log"})[0].values,
+            (Values{"10 s", "1.66667 min", "1000 s"}));
+  // By six digits a value is what the formula says to a millionth.
+  const Values rates =
+      parse_varied({"failures.*.rate=1 per 1000 node-days:25 per 1000 node-days:20log"})[0].values;
+  ASSERT_EQ(rates.size(), 20U);
+  for (size_t i = 0; i < rates.size(); ++i) {
+    const double expected = std::pow(25, double(i) / 19) / 86400e3;
+    EXPECT_NEAR(parse_quantity(rates[i], Dimension::per_node_s), expected, 5e-6 * expected);
+  }
+  // With others, downwards, and beside what only looks alike.
+  EXPECT_EQ(parse_varied({"recovery.spares=0,4:2:3,9"})[0].values,
+            (Values{"0", "4", "3", "2", "9"}));
+  EXPECT_EQ(parse_varied({"name=1:2:3"})[0].values, (Values{"1:2:3"}));
+}
+
+TEST(Varied, RangesOfWholeNumbersHaveEachOnce) {
+  EXPECT_EQ(parse_varied({"layout.pp=1:8:4log"})[0].values, (Values{"1", "2", "4", "8"}));
+  EXPECT_EQ(parse_varied({"layout.pp=1:3:9"})[0].values, (Values{"1", "2", "3"}));
+  EXPECT_EQ(parse_varied({"snapshots.0.every=1 iteration:100 iterations:3log"})[0].values,
+            (Values{"1 iteration", "10 iterations", "100 iterations"}));
+}
+
+TEST(Varied, RangesSayWhatIsWrong) {
+  const auto fault = [](const std::string& argument) -> std::string {
+    try {
+      parse_varied({argument});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(fault("recovery.restart=1:5 min:5").find("e.g. '30 s'"), std::string::npos);
+  EXPECT_NE(fault("recovery.restart=1 min:5 min:1").find("2 to"), std::string::npos);
+  EXPECT_NE(fault("recovery.restart=0 s:5 min:3log").find("above 0"), std::string::npos);
 }
 
 TEST(ShellWord, IsQuotedWhereItHasToBe) {
