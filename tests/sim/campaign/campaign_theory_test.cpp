@@ -9,8 +9,11 @@
 // s (synchronous) gives Daly's M e^(Q/M) (e^((kp+s)/M) - 1).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "models/interval_theory.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {
@@ -33,7 +36,7 @@ CampaignInputs one_tier(int every, double stall_s, double complete_s) {
   return inputs;
 }
 
-double expected_goodput(double work_s, double stall_s, double complete_s) {
+double asynchronous_goodput(double work_s, double stall_s, double complete_s) {
   return work_s / (-std::expm1(-(work_s + stall_s) / kMtbf) * kMtbf *
                    std::exp((kDown + work_s + complete_s) / kMtbf));
 }
@@ -41,7 +44,8 @@ double expected_goodput(double work_s, double stall_s, double complete_s) {
 TEST(CampaignTheory, SynchronousTierAgreesWithDaly) {
   // Daly, FGCS 22(3), 2006: expected wall time of 20 s of work and a save of 1.5 s.
   const double exact = 20 / (kMtbf * std::exp(kDown / kMtbf) * std::expm1((20 + 1.5) / kMtbf));
-  EXPECT_NEAR(expected_goodput(20, 1.5, 1.5), exact, 1e-12);
+  EXPECT_NEAR(asynchronous_goodput(20, 1.5, 1.5), exact, 1e-12);
+  EXPECT_NEAR(expected_goodput(20, 1.5, kMtbf, kDown), exact, 1e-12);
   const CampaignReport report = run_campaign(one_tier(20, 1.5, 1.5));
   // What remains is the ends of a campaign of 300 failures, and 4 standard errors.
   EXPECT_NEAR(report.goodput.mean / exact, 1, 1e-3);
@@ -49,13 +53,82 @@ TEST(CampaignTheory, SynchronousTierAgreesWithDaly) {
 }
 
 TEST(CampaignTheory, AsynchronousTierIsRestorableLater) {
-  const double exact = expected_goodput(20, 0.5, 12);
+  const double exact = asynchronous_goodput(20, 0.5, 12);
+  // Daly's with what comes after the stall as part of the restart.
+  EXPECT_NEAR(expected_goodput(20, 0.5, kMtbf, kDown + 12 - 0.5), exact, 1e-12);
   EXPECT_NEAR(run_campaign(one_tier(20, 0.5, 12)).goodput.mean / exact, 1, 1e-3);
 }
 
 TEST(CampaignTheory, SnapshotInEachIteration) {
-  const double exact = expected_goodput(1, 0.25, 1.25);
+  const double exact = asynchronous_goodput(1, 0.25, 1.25);
   EXPECT_NEAR(run_campaign(one_tier(1, 0.25, 1.25)).goodput.mean / exact, 1, 1e-3);
+}
+
+// --- intervals
+
+// Four standard errors of the mean; its 95 % interval is 1.96 to each side.
+double four_errors(const Estimate& estimate) {
+  return 4 * (estimate.high - estimate.low) / (2 * 1.96);
+}
+
+// Iterations of 0.1 s, so that intervals are fine; 10^6 failures in all, which are some 0.1 % of
+// the waste as four standard errors. What the ends of a campaign of 3000 failures leave is less.
+CampaignInputs fine_tier(double work_s, double save_s) {
+  CampaignInputs inputs = one_tier(static_cast<int>(std::lround(work_s * 10)), save_s, save_s);
+  inputs.table.iteration_s = {0.1, 0.1 + save_s};
+  inputs.campaign = {3000 * kMtbf, 333, 1};
+  return inputs;
+}
+
+// Where the parabola through (-h, left), (0, middle), (h, right) is highest.
+double vertex(double h, const std::array<double, 3>& at) {
+  return h / 2 * (at[0] - at[2]) / (at[0] - 2 * at[1] + at[2]);
+}
+
+TEST(CampaignTheory, WasteAndOptimumOfTheExactFormula) {
+  constexpr double kSave = 1.5;
+  const double exact_s = exact_interval_s(kSave, kMtbf);
+  std::array<double, 3> simulated{};
+  std::array<double, 3> expected{};
+  for (int i = 0; i < 3; ++i) {
+    const double work_s = std::round(exact_s * std::pow(2, i - 1) * 10) / 10;
+    const Estimate goodput = run_campaign(fine_tier(work_s, kSave)).goodput;
+    simulated[i] = goodput.mean;
+    expected[i] = expected_goodput(work_s, kSave, kMtbf, kDown);
+    EXPECT_LT(four_errors(goodput), 5e-3 * (1 - expected[i]));
+    EXPECT_NEAR((1 - simulated[i]) / (1 - expected[i]), 1, 5e-3) << work_s;
+  }
+  // Over the logarithm of the interval goodput is a parabola but for a small skew, which is in both
+  // curves. All campaigns have the same failures, so the shape is known better than the height.
+  const double off = vertex(std::log(2), simulated) - vertex(std::log(2), expected);
+  EXPECT_NEAR(std::exp(off), 1, 5e-3);
+}
+
+// Process failures leave the keeper's copy in host memory, node failures do not. Both saves cost
+// the same: where both are due the near copy is complete no earlier, as in the formula.
+TEST(CampaignTheory, TwoLevels) {
+  constexpr double kSave = 1.5;
+  const TwoLevels levels{kSave, kSave, kMtbf, 9 * kMtbf, kDown, kDown + 10};
+  for (const int far_every : {1, 3, 10}) {
+    CampaignInputs inputs = fine_tier(15, kSave);
+    SnapshotTier near{.place = SnapshotPlace::host_memory, .keeper_process = true};
+    near.every_iterations = 150;
+    const SnapshotTier far{.every_iterations = 150 * far_every};
+    inputs.table.tiers = {{near, kSave, 1}, {far, kSave, 11}};
+    inputs.table.iteration_s = {0.1, 0.1 + kSave, 0.1 + kSave, 0.1 + kSave};
+    FailureClass node;
+    node.rate_per_node_s = 1 / levels.far_mtbf_s / inputs.nodes;
+    node.repair.fixed_s = 1;
+    inputs.failures.push_back(node);
+    inputs.recovery.spares = 1000;
+    const Estimate goodput = run_campaign(inputs).goodput;
+    const double expected = two_level_goodput(levels, {15, far_every});
+    EXPECT_LT(four_errors(goodput), 2e-3);
+    EXPECT_NEAR(goodput.mean, expected, four_errors(goodput)) << far_every;
+    // One level only would be far off.
+    const double together = 1 / (1 / levels.near_mtbf_s + 1 / levels.far_mtbf_s);
+    EXPECT_GT(std::abs(expected - expected_goodput(15, kSave, together, kDown)), 5e-3);
+  }
 }
 
 }  // namespace
