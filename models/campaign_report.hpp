@@ -20,10 +20,10 @@ struct Estimate {
   bool operator==(const Estimate&) const = default;
 };
 // One sample: low = high = mean. Quantiles interpolate linearly between order statistics (Hyndman
-// and Fan, 1996, type 7). The interval is cut at what the quantity can be: 0 and `most` (1 for a
-// share). Infinite as a whole when a sample is infinite. Throws Error when empty.
+// and Fan, 1996, type 7). The interval is cut at what the quantity can be: `least` and `most` (1 for
+// a share). Infinite as a whole when a sample is infinite. Throws Error when empty.
 Estimate estimate(std::vector<double> samples,
-                  double most = std::numeric_limits<double>::infinity());
+                  double most = std::numeric_limits<double>::infinity(), double least = 0);
 
 enum class Loss {
   stall,     // iterations take longer while snapshots are taken; snapshots before planned stops
@@ -55,7 +55,7 @@ struct TierReport {
 // models/interval_theory.
 struct IntervalReport {
   std::string tier;
-  double mtbf_s = 0;        // between failures that are restored from this tier or a farther one
+  double mtbf_s = 0;        // between failures that are restored from this tier
   double cost_s = 0;        // stall of one snapshot
   double restart_s = 0;     // detection, restart and restore, mean
   double configured_s = 0;  // mean interval
