@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/campaign/campaign.hpp"
+#include "sim/interval_advice.hpp"
 
 namespace windtunnel {
 namespace {
@@ -60,6 +61,14 @@ void hundred_replicas(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(run_campaign(inputs));
 }
 BENCHMARK(hundred_replicas)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// Some 12 intervals, 32 campaigns each. Budget: 0.5 s.
+void advice(benchmark::State& state) {
+  const CampaignInputs inputs = llama_size();
+  const CampaignReport report = run_campaign(inputs);
+  for (auto _ : state) benchmark::DoNotOptimize(interval_advice(inputs, report));
+}
+BENCHMARK(advice)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace windtunnel
