@@ -5,6 +5,7 @@
 #include "scenarios/explain.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/resolve.hpp"
+#include "scenarios/schemes.hpp"
 
 namespace windtunnel {
 
@@ -16,10 +17,13 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   DocumentNode document = parse_document(text, file);
   if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
   Case result;
+  expand_snapshots(document);
   for (const auto& [key, value] : overrides) {
     apply_override(document, key, value);
+    expand_snapshots(document);
     result.set[key] = value;
   }
+  expand_recovery(document);
   const Values values = check_values(document);
   const EvidenceList evidence(document.value_of("origins"));
   const std::string folder = std::filesystem::path(file).parent_path().string();

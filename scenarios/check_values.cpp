@@ -87,7 +87,7 @@ class Checker {
     values_.place(path, place);
     if (node.kind == Kind::map && field.free_keys) return;
     if (node.kind == Kind::map && field.map) return walk_map(node, path);
-    if (node.kind == Kind::list && field.list) return walk_list(node, path);
+    if (node.kind == Kind::list && field.list) return walk_list(node, field, path);
     if (node.kind == Kind::scalar && !field.shorthand.empty()) {
       const std::string key = join_path(path, field.shorthand);
       walk(node, *find_field(key), key, node.where);
@@ -112,7 +112,16 @@ class Checker {
     fill_map(path, node.where);
   }
 
-  void walk_list(const DocumentNode& node, const std::string& path) {
+  void walk_list(const DocumentNode& node, const Field& field, const std::string& path) {
+    // The name that the list stood under.
+    if (!node.scheme.empty() && field.scalar == ScalarType::name) {
+      values_.add({.key = path,
+                   .field = &field,
+                   .text = node.scheme,
+                   .where = node.where,
+                   .stated = true,
+                   .scheme = node.scheme});
+    }
     for (size_t i = 0; i < node.items.size(); ++i) {
       const std::string key = join_path(path, std::to_string(i));
       walk(node.items[i], *find_field(key), key, node.items[i].where);
@@ -179,7 +188,8 @@ class Checker {
                 .field = &field,
                 .dimension = field.dimension,
                 .where = node.where,
-                .stated = stated};
+                .stated = stated,
+                .scheme = node.scheme};
     switch (field.scalar) {
       case ScalarType::none:
         fail_type(node, field, path);

@@ -21,6 +21,7 @@ struct DocumentNode {
   Location where = {};
   std::vector<DocumentNode> items = {};  // of a list
   std::vector<DocumentEntry> entries;    // of a map, in the order of the text; keys are unique
+  std::string scheme = {};               // of the library that it is from; empty: of the user
 
   DocumentEntry* find(std::string_view key);
   const DocumentNode* value_of(std::string_view key) const;

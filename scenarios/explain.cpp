@@ -7,6 +7,7 @@
 #include <array>
 
 #include "scenarios/library.hpp"
+#include "scenarios/schemes.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "traces/torch_schedule.hpp"
 
@@ -58,7 +59,9 @@ class Explanation {
     for (const auto& [key, value] : values_.all()) {
       Evidence evidence = {Origin::assumed, "default"};
       if (value.stated) evidence = {Origin::assumed, "chosen by the scenario"};
-      if (value.stated && value.field->fact) evidence = evidence_.of(key);
+      if (value.stated && (value.field->fact || !value.scheme.empty())) {
+        evidence = windtunnel::evidence_of(value, evidence_);
+      }
       rows_.push_back(
           {rank_of(key), {key, text_of(value), !value.stated, evidence.origin, evidence.source}});
     }
@@ -166,6 +169,24 @@ class Explanation {
       add_open("layout.shard_ranks", std::to_string(layout.dp * layout.cp),
                {Origin::assumed, "dp x cp"});
     }
+    for (size_t i = 0; i < job_.failures.size(); ++i) {
+      const FailureClass& failure = job_.failures[i];
+      const std::string repair = fmt::format("failures.{}.repair", i);
+      if (failure.kind != FailureKind::node && failure.kind != FailureKind::slow_node) continue;
+      if (values_.stated(repair)) continue;
+      add_open(repair, format_quantity(failure.repair.fixed_s, Dimension::seconds),
+               {Origin::assumed, "default"});
+    }
+    for (size_t i = 0; i < job_.snapshots.size(); ++i) {
+      const ErasureCode& code = job_.snapshots[i].code;
+      if (code.name == CodeName::none) continue;
+      const std::string path = fmt::format("snapshots.{}.code", i);
+      const Evidence name = {Origin::assumed, "follows from the code's name"};
+      add_open(path + ".data", std::to_string(code.data), name);
+      add_open(path + ".parity", std::to_string(code.parity), name);
+      add_open(path + ".scope", code.in_node ? "node" : "nodes",
+               {Origin::assumed, "follows from the tier"});
+    }
     add_open("batch.sequence", std::to_string(job_.batch.sequence),
              {Origin::assumed, "the model's sequence"});
   }
@@ -191,7 +212,7 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
   }
   // Recorded times and schedules are named above; a file of the user may change under its name.
   for (const FailureClass& failure : job.failures) {
-    for (const auto* series : {&failure.trace_s, &failure.repair.empirical_s}) {
+    for (const auto* series : {&failure.trace_s, &failure.gaps_s, &failure.repair.empirical_s}) {
       const XXH64_hash_t hash = XXH3_64bits(series->data(), series->size() * sizeof(double));
       text += fmt::format("{:016x}\n", hash);
     }

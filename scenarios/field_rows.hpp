@@ -17,6 +17,20 @@ using Rows = std::vector<Field>;
 // The parts of the table that have a file of their own.
 Rows cluster_rows();   // "cluster" and all below it
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
+Rows snapshot_rows();
+Rows recovery_rows();
+
+// Where a table of what notices failures stands; the paths outlive the rows.
+struct DetectionPaths {
+  std::string_view self, heartbeat, misses, timeout, watchdog;
+};
+Rows detection_rows(const DetectionPaths& paths);
+
+inline Rows joined(const std::vector<Rows>& parts) {
+  Rows all;
+  for (const Rows& rows : parts) all.insert(all.end(), rows.begin(), rows.end());
+  return all;
+}
 
 template <class Items>
 std::vector<std::string> names_in(const Items& items) {

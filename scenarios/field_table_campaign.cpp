@@ -1,4 +1,5 @@
-// Rows of the field table for what happens in months: snapshots, failures, recovery, campaign.
+// Rows of the field table for what happens in months: failures, the job as a whole, the campaign.
+#include "models/snapshot.hpp"
 #include "scenarios/field_rows.hpp"
 #include "scenarios/time_series.hpp"
 
@@ -9,38 +10,8 @@ constexpr double kDay_s = 86400;
 // Ten failures of every node a day leave no job that is worth a simulation; the last factor admits
 // the limit itself in every unit.
 constexpr double kMostFailures_per_node_s = 10 / kDay_s * (1 + 1e-12);
+constexpr double kMostFailures_per_s = 1000 / kDay_s * (1 + 1e-12);
 constexpr double kHighestPrice_usd_per_gpu_s = 1e6 / 3600 * (1 + 1e-12);
-
-Rows snapshot_rows() {
-  return {
-      list_row("snapshots", {.default_text = "[]",
-                             .example = "[{tier: storage, every: 1 h}]",
-                             .help = "where copies of the training state go, the nearest first"}),
-      map_row("snapshots.*", {.example = "{tier: storage, every: 1 h}", .help = "one tier"}),
-      name_row("snapshots.*.tier", {.required = true,
-                                    .names = {"host-memory", "storage"},
-                                    .example = "storage",
-                                    .help = "where the bytes go"}),
-      Field{.path = "snapshots.*.every",
-            .scalar = ScalarType::interval,
-            .low = 0,
-            .above_low = true,
-            .high = kLongest_s,
-            .required = true,
-            .example = "10 iterations",
-            .help = "iterations or time between two snapshots"},
-      name_row("snapshots.*.mode",
-               {.default_text = "sync",
-                .names = {"sync", "async"},
-                .example = "async",
-                .help = "training waits (sync) or goes on while the bytes travel (async)"}),
-      name_row("snapshots.*.keeper",
-               {.default_text = "none",
-                .names = {"process", "none"},
-                .example = "process",
-                .help = "a process beside the trainer keeps host memory when the trainer crashes"}),
-  };
-}
 
 Rows failure_rows() {
   return {
@@ -51,18 +22,67 @@ Rows failure_rows() {
                              .help = "one class of failures"}),
       text_row("failures.*.class", {.required = true,
                                     .example = "node",
-                                    .help = "a name of your own; if it is process, node or planned "
-                                            "it also says the kind"}),
+                                    .help = "a name of your own; if it is one of the kinds it also "
+                                            "says the kind"}),
       name_row("failures.*.kind",
-               {.names = {"process", "node", "planned"},
+               {.names = {"process", "node", "planned", "network", "hang", "slow-node",
+                          "corrupt-snapshot", "loss-spike"},
                 .example = "node",
                 .help = "the trainer dies and the node is healthy; the node is lost until it is "
-                        "repaired; the job is stopped after a last snapshot"}),
+                        "repaired; the job is stopped after a last snapshot; the network breaks "
+                        "and nodes are healthy; nothing goes on until it is noticed; a node runs "
+                        "slower until it is noticed; the newest copy of a tier is bad; training "
+                        "diverges and goes back to an older copy"}),
       fact_row("failures.*.rate", Dimension::per_node_s,
                {.low = 0,
                 .high = kMostFailures_per_node_s,
                 .example = "3.24 per 1000 node-days",
-                .help = "long-run mean per wall time; left out for a trace"}),
+                .help = "of each node, long-run mean per wall time; left out for a trace"}),
+      fact_row("failures.*.job_rate", Dimension::per_s,
+               {.low = 0,
+                .high = kMostFailures_per_s,
+                .example = "0.5 per day",
+                .help = "beside it or alone: what fails however small the job is"}),
+      map_row("failures.*.growth", {.example = "{exponent: 0.5, nodes: 4096}",
+                                    .help = "the rate of each node grows with the job: times "
+                                            "(nodes of the job / nodes) ^ exponent"}),
+      fact_row("failures.*.growth.exponent", Dimension::number,
+               {.low = 0,
+                .high = 3,
+                .required = true,
+                .example = "0.5",
+                .help = "0: failures grow as the nodes do"}),
+      fact_row("failures.*.growth.nodes", Dimension::number,
+               {.low = 1,
+                .high = 1e6,
+                .required = true,
+                .example = "4096",
+                .help = "of a job for which the rate holds as it stands"}),
+      fact_row("failures.*.frailty", Dimension::number,
+               {.low = 0,
+                .high = 100,
+                .default_text = "0",
+                .example = "1.2",
+                .help = "variance of the nodes' hazards around their mean (gamma distribution): "
+                        "lemons; 0: all nodes alike"}),
+      map_row("failures.*.batch", {.example = "{shares: [0.9, 0.06, 0.04]}",
+                                   .help = "several nodes fail together (kind: node)"}),
+      list_row("failures.*.batch.shares",
+               {.required = true,
+                .example = "[0.9, 0.06, 0.04]",
+                .help = "of the failures that hit one node, two, three, ...; they sum to 1"}),
+      fact_row("failures.*.batch.shares.*", Dimension::number,
+               {.low = 0, .high = 1, .example = "0.9", .help = "one share"}),
+      name_row("failures.*.batch.placement",
+               {.default_text = "adjacent",
+                .names = {"adjacent", "any"},
+                .example = "adjacent",
+                .help = "neighbours (a rack, a switch, a power feed), or any nodes"}),
+  };
+}
+
+Rows arrival_rows() {
+  return {
       Field{.path = "failures.*.arrivals",
             .scalar = ScalarType::name,
             .map = true,
@@ -81,51 +101,80 @@ Rows failure_rows() {
            .file_suffix = ".csv",
            .example = "infinitehbd",
            .help = "times of recorded failures: a name of the library or a .csv file of hours"}),
+      name_row("failures.*.arrivals.empirical",
+               {.library = arrival_trace_names,
+                .file_suffix = ".csv",
+                .example = "infinitehbd",
+                .help = "gaps drawn from those of recorded failures, scaled to the rate"}),
+      fact_row("failures.*.arrivals.day_amplitude", Dimension::number,
+               {.low = 0,
+                .high = 0.99,
+                .example = "0.2",
+                .help = "the rate follows 1 + amplitude x sine over the day"}),
+  };
+}
+
+// What a failure brings with it.
+Rows outcome_rows() {
+  Rows rows = {
       Field{.path = "failures.*.repair",
             .scalar = ScalarType::quantity,
             .dimension = Dimension::seconds,
             .map = true,
             .low = 0,
             .high = kLongest_s,
-            .default_text = "24 h",
             .fact = true,
             .example = "24 h",
-            .help = "time until a lost node is back"},
+            .help = "time until a lost or slow node is back, default 24 h; kind: network: until "
+                    "the job can go on, default 0"},
       name_row(
           "failures.*.repair.empirical",
           {.library = repair_names,
            .file_suffix = ".csv",
            .example = "infinitehbd",
            .help = "drawn from recorded repairs: a name of the library or a .csv file of hours"}),
-      duration_row("failures.*.detect",
-                   {.example = "30 s",
-                    .help = "from the failure to its discovery; default: recovery.detect"}),
+      map_row("failures.*.repair.lognormal",
+              {.example = "{median: 1.1 h, sigma: 1.2}", .help = "drawn from a log-normal law"}),
+      duration_row("failures.*.repair.lognormal.median",
+                   {.above_low = true, .required = true, .example = "1.1 h", .help = "of repairs"}),
+      fact_row("failures.*.repair.lognormal.sigma", Dimension::number,
+               {.low = 0,
+                .high = 10,
+                .required = true,
+                .example = "1.2",
+                .help = "standard deviation of the logarithm"}),
+      name_row("failures.*.keeper",
+               {.default_text = "kept",
+                .names = {"kept", "lost"},
+                .example = "lost",
+                .help = "the keeper process of the failed rank dies as well (kind: process)"}),
+      fact_row("failures.*.slowdown", Dimension::number,
+               {.low = 1,
+                .high = 1e4,
+                .example = "1.1",
+                .help = "computations on the node take so many times as long (kind: slow-node)"}),
+      duration_row("failures.*.rollback",
+                   {.example = "30 min",
+                    .help = "copies younger than this when it shows are spoilt (kind: "
+                            "loss-spike)"}),
+      whole_row("failures.*.tier", {.low = 0,
+                                    .high = kMaxSnapshotTiers - 1,
+                                    .example = "0",
+                                    .help = "number of the tier whose copy is bad, from 0 (kind: "
+                                            "corrupt-snapshot); default: 0"}),
+      fact_row("failures.*.manual", Dimension::number,
+               {.low = 0,
+                .high = 1,
+                .default_text = "0",
+                .example = "0.01",
+                .help = "share of these failures that need a human: recovery.manual"}),
   };
-}
-
-Rows recovery_rows() {
-  return {
-      map_row("recovery", {.example = "{spares: 128, detect: 60 s, restart: 180 s}",
-                           .help = "what happens after a failure"}),
-      whole_row("recovery.spares", {.low = 0,
-                                    .high = 1e6,
-                                    .default_text = "0",
-                                    .example = "128",
-                                    .help = "nodes that wait to replace lost ones"}),
-      duration_row(
-          "recovery.detect",
-          {.default_text = "60 s", .example = "60 s", .help = "from a failure to its discovery"}),
-      duration_row(
-          "recovery.restart",
-          {.default_text = "180 s",
-           .example = "180 s",
-           .help = "scheduler, processes, communicators; loading a snapshot comes on top"}),
-      name_row("recovery.when_no_spare",
-               {.default_text = "wait",
-                .names = {"wait", "shrink"},
-                .example = "shrink",
-                .help = "wait for a repair, or go on with fewer data-parallel replicas"}),
-  };
+  Rows detection = detection_rows({"failures.*.detect", "failures.*.detect.heartbeat",
+                                   "failures.*.detect.misses", "failures.*.detect.timeout",
+                                   "failures.*.detect.watchdog"});
+  detection.front().help =
+      "from the failure to its discovery: a time, or what notices it; default: recovery.detect";
+  return joined({rows, detection});
 }
 
 Rows job_rows() {
@@ -166,11 +215,8 @@ Rows job_rows() {
 }  // namespace
 
 Rows campaign_rows() {
-  Rows all;
-  for (const Rows& rows : {snapshot_rows(), failure_rows(), recovery_rows(), job_rows()}) {
-    all.insert(all.end(), rows.begin(), rows.end());
-  }
-  return all;
+  return joined({snapshot_rows(), failure_rows(), arrival_rows(), outcome_rows(), recovery_rows(),
+                 job_rows()});
 }
 
 }  // namespace windtunnel

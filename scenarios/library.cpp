@@ -11,13 +11,6 @@ DocumentNode document_of(const LibraryFile& file) {
   return parse_document(std::string(file.text), "library/" + std::string(file.path));
 }
 
-DocumentNode document_at(std::string_view path) {
-  for (const LibraryFile& file : library_files()) {
-    if (file.path == path) return document_of(file);
-  }
-  fail_check("file is embedded", __FILE__, __LINE__, std::string(path));
-}
-
 template <class Item>
 const Item& find_item(const std::vector<Item>& items, std::string_view noun,
                       std::string_view name) {
@@ -31,28 +24,37 @@ const Item& find_item(const std::vector<Item>& items, std::string_view noun,
 
 }  // namespace
 
+DocumentNode library_document(std::string_view path) {
+  for (const LibraryFile& file : library_files()) {
+    if (file.path == path) return document_of(file);
+  }
+  fail_check("file is embedded", __FILE__, __LINE__, std::string(path));
+}
+
 const std::vector<GpuSpec>& library_gpus() {
-  static const std::vector<GpuSpec> gpus = read_gpus(document_at("gpus.yaml"));
+  static const std::vector<GpuSpec> gpus = read_gpus(library_document("gpus.yaml"));
   return gpus;
 }
 
 const std::vector<NodeSpec>& library_nodes() {
-  static const std::vector<NodeSpec> nodes = read_nodes(document_at("nodes.yaml"), library_gpus());
+  static const std::vector<NodeSpec> nodes =
+      read_nodes(library_document("nodes.yaml"), library_gpus());
   return nodes;
 }
 
 const std::vector<TransformerSpec>& library_models() {
-  static const std::vector<TransformerSpec> models = read_models(document_at("models.yaml"));
+  static const std::vector<TransformerSpec> models = read_models(library_document("models.yaml"));
   return models;
 }
 
 const std::vector<LayerNetwork>& library_networks() {
-  static const std::vector<LayerNetwork> networks = read_networks(document_at("networks.yaml"));
+  static const std::vector<LayerNetwork> networks =
+      read_networks(library_document("networks.yaml"));
   return networks;
 }
 
 const std::vector<NamedFabric>& library_fabrics() {
-  static const std::vector<NamedFabric> fabrics = read_fabrics(document_at("fabrics.yaml"));
+  static const std::vector<NamedFabric> fabrics = read_fabrics(library_document("fabrics.yaml"));
   return fabrics;
 }
 

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/document.hpp"
 #include "scenarios/library.hpp"
 
 namespace windtunnel {
+
+// The embedded file at `path` ("nodes.yaml"), which must be there.
+DocumentNode library_document(std::string_view path);
 
 // Each throws Error with location: unknown key, missing key, missing evidence, wrong unit.
 std::vector<GpuSpec> read_gpus(const DocumentNode& document);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/job.hpp"
 #include "scenarios/evidence.hpp"
@@ -15,6 +16,14 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence);
 // `folder` is where a calibration file of the scenario is looked for.
 Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
                                 const std::string& folder);
+
+// `gpus` of one node.
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);
+// `gpus` of the job.
+RecoveryPolicy resolve_recovery(const Values& values, int gpus);
+// Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
+void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                      Job& job);
 
 // All of a Job. Throws Error with the place of the key at fault.
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder);

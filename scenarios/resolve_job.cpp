@@ -11,10 +11,8 @@
 #include "policies/schedules/message_validator.hpp"
 #include "policies/schedules/schedule_lowering.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "policies/snapshot_tiers.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
-#include "scenarios/time_series.hpp"
 #include "traces/text.hpp"
 #include "traces/torch_schedule.hpp"
 
@@ -163,208 +161,6 @@ Software resolve_software(const Values& values) {
   return software;
 }
 
-SnapshotTier resolve_tier(const Values& values, const std::string& path) {
-  SnapshotTier tier;
-  tier.place = value_of(snapshot_places(), values.text(path + ".tier"));
-  tier.mode = value_of(snapshot_modes(), values.text(path + ".mode"));
-  tier.keeper_process = values.text(path + ".keeper") == "process";
-  const Value& every = values.at(path + ".every");
-  if (every.dimension == Dimension::iterations) {
-    tier.every_iterations = static_cast<int>(every.number);
-  } else {
-    tier.every_s = every.number;
-  }
-  if (tier.place == SnapshotPlace::storage && tier.keeper_process) {
-    throw Error(values.where(path + ".keeper"),
-                fmt::format("{}.keeper: storage needs no keeper; it is for host-memory", path));
-  }
-  if (tier.place == SnapshotPlace::storage && !values.stated("cluster.storage")) {
-    throw Error(values.where(path), fmt::format("{}: a tier in storage, but the cluster has none; "
-                                                "add e.g. 'storage: {{write: 2 TB/s, read: 2 "
-                                                "TB/s}}' to cluster",
-                                                path));
-  }
-  return tier;
-}
-
-void resolve_snapshots(const Values& values, Job& job) {
-  const int tiers = values.length("snapshots");
-  if (tiers > kMaxSnapshotTiers) {
-    throw Error(
-        values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
-        fmt::format("snapshots: {} tiers; at most {} are simulated", tiers, kMaxSnapshotTiers));
-  }
-  for (int i = 0; i < tiers; ++i) {
-    job.snapshots.push_back(resolve_tier(values, fmt::format("snapshots.{}", i)));
-  }
-}
-
-FailureKind resolve_kind(const Values& values, const std::string& path) {
-  if (values.has(path + ".kind")) {
-    return value_of(failure_kinds(), values.text(path + ".kind"));
-  }
-  const std::string& name = values.text(path + ".class");
-  if (has_choice(failure_kinds(), name)) return value_of(failure_kinds(), name);
-  throw Error(
-      values.where(path + ".class"),
-      fmt::format("{}: class '{}' needs a kind; add 'kind: process', 'kind: node' or 'kind: "
-                  "planned'",
-                  path, name));
-}
-
-void resolve_arrivals(const Values& values, const std::string& path, const std::string& folder,
-                      FailureClass& failure) {
-  const std::string weibull = path + ".arrivals.weibull";
-  const std::string trace = path + ".arrivals.trace";
-  if (values.has(weibull) && values.has(trace)) {
-    throw Error(values.where(trace), fmt::format("{}.arrivals: weibull or trace, not both", path));
-  }
-  if (values.has(trace)) {
-    failure.arrivals = Arrivals::trace;
-    failure.trace_s = find_arrival_trace(values.text(trace), folder, values.where(trace)).seconds;
-    if (values.has(path + ".rate")) {
-      throw Error(values.where(path + ".rate"),
-                  fmt::format("{}.rate: a trace has its own rate; remove this key", path));
-    }
-    return;
-  }
-  if (!values.has(path + ".rate")) {
-    throw Error(values.where(path), fmt::format("{} has no 'rate'; add e.g. 'rate: {}'", path,
-                                                example_of(Dimension::per_node_s)));
-  }
-  failure.rate_per_node_s = values.number(path + ".rate");
-  if (values.has(weibull)) {
-    failure.arrivals = Arrivals::weibull;
-    failure.weibull_shape = values.number(weibull);
-  } else if (!values.has(path + ".arrivals")) {
-    throw Error(values.where(path + ".arrivals"),
-                fmt::format("{}.arrivals is empty; write exponential, {{weibull: 0.7}} or {{trace: "
-                            "infinitehbd}}",
-                            path));
-  }
-}
-
-FailureClass resolve_failure(const Values& values, const std::string& path,
-                             const std::string& folder) {
-  FailureClass failure;
-  failure.name = values.text(path + ".class");
-  failure.kind = resolve_kind(values, path);
-  // A report counts failures by class, and under these two names in all.
-  if (failure.name == "unexpected" ||
-      (failure.name == "planned" && failure.kind != FailureKind::planned)) {
-    throw Error(values.where(path + ".class"),
-                fmt::format("{}: reports call all {} failures '{}'; give the class another name",
-                            path, failure.name, failure.name));
-  }
-  resolve_arrivals(values, path, folder, failure);
-  const std::string empirical = path + ".repair.empirical";
-  if (values.has(empirical)) {
-    failure.repair.empirical_s =
-        find_repairs(values.text(empirical), folder, values.where(empirical)).seconds;
-  } else if (values.has(path + ".repair")) {
-    failure.repair.fixed_s = values.number(path + ".repair");
-  } else {
-    throw Error(
-        values.where(path + ".repair"),
-        fmt::format("{}.repair is empty; write a time or {{empirical: infinitehbd}}", path));
-  }
-  failure.detect_s = values.number_or(path + ".detect", -1);
-  return failure;
-}
-
-// A planned stop without a copy that survives it would throw the whole run away.
-void check_planned_stop(const Values& values, const std::string& path, const FailureClass& failure,
-                        const std::vector<SnapshotTier>& tiers) {
-  if (failure.kind != FailureKind::planned) return;
-  const bool kept = std::any_of(tiers.begin(), tiers.end(), [](const SnapshotTier& tier) {
-    return survives(tier, FailureKind::planned);
-  });
-  if (kept) return;
-  throw Error(values.where(path),
-              fmt::format("{}: no snapshot tier survives a planned stop; add to snapshots a tier: "
-                          "storage, or keeper: process to a tier: host-memory",
-                          path));
-}
-
-void resolve_failures(const Values& values, const std::string& folder, Job& job) {
-  for (int i = 0; i < values.length("failures"); ++i) {
-    const std::string path = fmt::format("failures.{}", i);
-    const FailureClass failure = resolve_failure(values, path, folder);
-    const bool known = std::any_of(job.failures.begin(), job.failures.end(),
-                                   [&](const auto& other) { return other.name == failure.name; });
-    if (known) {
-      throw Error(values.where(path + ".class"),
-                  fmt::format("{}: a second class '{}'; give it another name and a kind", path,
-                              failure.name));
-    }
-    check_planned_stop(values, path, failure, job.snapshots);
-    job.failures.push_back(failure);
-  }
-}
-
-// Expected failures of all replicas together; more would take hours to draw.
-void check_failures_in_all(const Values& values, const Job& job) {
-  constexpr double kMost = 1e9;
-  double failures = 0;  // of one replica
-  for (const FailureClass& failure : job.failures) {
-    failures += failure.arrivals == Arrivals::trace
-                    ? static_cast<double>(failure.trace_s.size())
-                    : failure.rate_per_node_s * job.cluster.nodes * job.campaign.length_s;
-  }
-  if (failures * job.campaign.replicas <= kMost) return;
-  throw Error(values.fault_at("campaign"),
-              fmt::format("campaign: {} replicas of {} failures each are more than {} failures; "
-                          "lower campaign.replicas or campaign.length",
-                          job.campaign.replicas, format_count(failures), format_count(kMost)));
-}
-
-// The weakest evidence of the numbers at the keys; choices and absent keys do not count.
-class WeakestEvidence {
- public:
-  WeakestEvidence(const Values& values, const EvidenceList& evidence)
-      : values_(values), evidence_(evidence) {}
-
-  void add(const std::string& key) {
-    const Value* value = values_.find(key);
-    if (value == nullptr) return;
-    add(value->stated ? evidence_.of(key).origin : Origin::assumed);
-  }
-  void add(Origin origin) {
-    weakest_ = any_ ? weakest(weakest_, origin) : origin;
-    any_ = true;
-  }
-  Origin result() const { return any_ ? weakest_ : Origin::assumed; }
-
- private:
-  const Values& values_;
-  const EvidenceList& evidence_;
-  Origin weakest_ = Origin::assumed;
-  bool any_ = false;
-};
-
-void resolve_origins(const Values& values, const EvidenceList& evidence, const std::string& folder,
-                     Job& job) {
-  WeakestEvidence failure(values, evidence);
-  WeakestEvidence recovery(values, evidence);
-  for (int i = 0; i < values.length("failures"); ++i) {
-    const std::string path = fmt::format("failures.{}", i);
-    failure.add(path + ".rate");
-    failure.add(path + ".arrivals.weibull");
-    if (const Value* trace = values.find(path + ".arrivals.trace")) {
-      failure.add(find_arrival_trace(trace->text, folder, trace->where).evidence.origin);
-    }
-    if (job.failures[i].kind == FailureKind::node) recovery.add(path + ".repair");
-    if (const Value* repairs = values.find(path + ".repair.empirical")) {
-      recovery.add(find_repairs(repairs->text, folder, repairs->where).evidence.origin);
-    }
-    recovery.add(path + ".detect");
-  }
-  recovery.add("recovery.detect");
-  recovery.add("recovery.restart");
-  job.failure_origin = failure.result();
-  job.recovery_origin = recovery.result();
-}
-
 // The models' checks know keys but not where they stand: the first key that a message names tells.
 Location place_of(const std::string& message, const Values& values) {
   size_t nearest = std::string::npos;
@@ -454,19 +250,9 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   check_batch(values, job);
   check_layers(values, job);
   check_schedule(values, job);
-  resolve_snapshots(values, job);
-  resolve_failures(values, folder, job);
-  job.recovery.spares = values.integer("recovery.spares");
-  job.recovery.detect_s = values.number("recovery.detect");
-  job.recovery.restart_s = values.number("recovery.restart");
-  job.recovery.when_no_spare = value_of(when_no_spares(), values.text("recovery.when_no_spare"));
-  job.campaign.length_s = values.number_or("campaign.length", 0);
-  job.campaign.replicas = static_cast<int>(values.number_or("campaign.replicas", 100));
-  job.campaign.seed = static_cast<std::uint64_t>(values.number_or("campaign.seed", 1));
-  check_failures_in_all(values, job);
+  resolve_campaign(values, evidence, folder, job);
   job.tokens = values.number_or("job.tokens", 0);
   job.price_usd_per_gpu_s = values.number_or("job.price", 0);
-  resolve_origins(values, evidence, folder, job);
   return job;
 }
 

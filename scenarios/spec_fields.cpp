@@ -97,15 +97,29 @@ constexpr Choice<Sends> kSends[] = {{"asynchronous", Sends::asynchronous},
                                     {"synchronous", Sends::synchronous}};
 constexpr std::array kFoldModes{Choice<FoldMode>{"auto", FoldMode::automatic},
                                 Choice<FoldMode>{"none", FoldMode::none}};
-constexpr std::array kPlaces{Choice<SnapshotPlace>{"host-memory", SnapshotPlace::host_memory},
-                             Choice<SnapshotPlace>{"storage", SnapshotPlace::storage}};
-constexpr std::array kModes{Choice<SnapshotMode>{"sync", SnapshotMode::sync},
-                            Choice<SnapshotMode>{"async", SnapshotMode::async}};
-constexpr std::array kFailureKinds{Choice<FailureKind>{"process", FailureKind::process},
-                                   Choice<FailureKind>{"node", FailureKind::node},
-                                   Choice<FailureKind>{"planned", FailureKind::planned}};
-constexpr std::array kWhenNoSpares{Choice<WhenNoSpare>{"wait", WhenNoSpare::wait},
-                                   Choice<WhenNoSpare>{"shrink", WhenNoSpare::shrink}};
+constexpr Choice<SnapshotPlace> kPlaces[] = {{"host-memory", SnapshotPlace::host_memory},
+                                             {"peers", SnapshotPlace::peers},
+                                             {"local-disk", SnapshotPlace::local_disk},
+                                             {"storage", SnapshotPlace::storage},
+                                             {"replicas", SnapshotPlace::replicas}};
+constexpr Choice<SnapshotMode> kModes[] = {
+    {"sync", SnapshotMode::sync}, {"async", SnapshotMode::async}, {"lazy", SnapshotMode::lazy}};
+constexpr Choice<CodeName> kCodes[] = {{"copies", CodeName::copies},
+                                       {"xor", CodeName::xor_parity},
+                                       {"rs", CodeName::reed_solomon},
+                                       {"recompute", CodeName::recompute}};
+constexpr Choice<FailureKind> kFailureKinds[] = {
+    {"process", FailureKind::process},
+    {"node", FailureKind::node},
+    {"planned", FailureKind::planned},
+    {"network", FailureKind::network},
+    {"hang", FailureKind::hang},
+    {"slow-node", FailureKind::slow_node},
+    {"loss-spike", FailureKind::loss_spike},
+    {"corrupt-snapshot", FailureKind::corrupt_snapshot}};
+constexpr Choice<WhenNoSpare> kWhenNoSpares[] = {{"wait", WhenNoSpare::wait},
+                                                 {"shrink", WhenNoSpare::shrink},
+                                                 {"reroute", WhenNoSpare::reroute}};
 constexpr std::array kFusions{Choice<Fusion>{"none", Fusion::none},
                               Choice<Fusion>{"partial", Fusion::partial}};
 constexpr std::array kGradientTypes{Choice<double>{"fp32", 4}, Choice<double>{"bf16", 2}};
@@ -183,6 +197,9 @@ std::span<const Choice<SnapshotPlace>> snapshot_places() {
 }
 std::span<const Choice<SnapshotMode>> snapshot_modes() {
   return kModes;
+}
+std::span<const Choice<CodeName>> code_names() {
+  return kCodes;
 }
 std::span<const Choice<FailureKind>> failure_kinds() {
   return kFailureKinds;

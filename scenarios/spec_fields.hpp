@@ -62,6 +62,7 @@ std::span<const Choice<Fidelity>> fidelities();
 std::span<const Choice<FoldMode>> fold_modes();
 std::span<const Choice<SnapshotPlace>> snapshot_places();
 std::span<const Choice<SnapshotMode>> snapshot_modes();
+std::span<const Choice<CodeName>> code_names();
 std::span<const Choice<FailureKind>> failure_kinds();
 std::span<const Choice<WhenNoSpare>> when_no_spares();
 std::span<const Choice<Fusion>> fusions();

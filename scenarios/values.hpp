@@ -20,7 +20,8 @@ struct Value {
   Dimension dimension = Dimension::number;
   std::string text = {};  // names and other words
   Location where = {};
-  bool stated = false;  // else the default
+  bool stated = false;      // else the default
+  std::string scheme = {};  // of the library that states it, not the user
 };
 
 // "25 MB", "true", "zero1": the same text for every spelling of the value.

@@ -30,6 +30,7 @@ constexpr std::array kDimensions{
     DimensionText{Dimension::flops_per_s, "a compute rate", "989.4 TFLOP/s"},
     DimensionText{Dimension::seconds, "a time", "30 s"},
     DimensionText{Dimension::per_node_s, "a failure rate", "3.24 per 1000 node-days"},
+    DimensionText{Dimension::per_s, "a rate of the whole job", "0.5 per day"},
     DimensionText{Dimension::usd_per_gpu_s, "a price", "2 USD per gpu-hour"},
     DimensionText{Dimension::iterations, "a number of iterations", "10 iterations"},
 };
@@ -93,6 +94,11 @@ constexpr std::array kUnits{
     Unit{"per node-year", Dimension::per_node_s, 1 / kYear, false},
     Unit{"per node-day", Dimension::per_node_s, 1 / kDay, false},
     Unit{"per node-hour", Dimension::per_node_s, 1 / kHour, false},
+
+    Unit{"per year", Dimension::per_s, 1 / kYear, false},
+    Unit{"per week", Dimension::per_s, 1 / (7 * kDay), false},
+    Unit{"per day", Dimension::per_s, 1 / kDay},
+    Unit{"per hour", Dimension::per_s, 1 / kHour, false},
 
     Unit{"USD per gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour},
     Unit{"USD/gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour, false},

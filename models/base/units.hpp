@@ -17,6 +17,7 @@ enum class Dimension {
   flops_per_s,    // "989.4 TFLOP/s"
   seconds,        // "30 s", "3 us", "5 min", "1 h", "54 d"
   per_node_s,     // "3.24 per 1000 node-days": failures per node and second
+  per_s,          // "0.5 per day": failures of a whole job per second
   usd_per_gpu_s,  // "2 USD per gpu-hour"
   iterations,     // "10 iterations"
 };

@@ -36,6 +36,8 @@ TEST(Units, EveryDimensionIsRead) {
   EXPECT_DOUBLE_EQ(parse_quantity("3.24 per 1000 node-days", Dimension::per_node_s),
                    3.24e-3 / 86400);
   EXPECT_DOUBLE_EQ(parse_quantity("1 per node-hour", Dimension::per_node_s), 1 / 3600.0);
+  EXPECT_DOUBLE_EQ(parse_quantity("0.5 per day", Dimension::per_s), 0.5 / 86400);
+  EXPECT_DOUBLE_EQ(parse_quantity("2 per hour", Dimension::per_s), 2 / 3600.0);
   EXPECT_DOUBLE_EQ(parse_quantity("2 USD per gpu-hour", Dimension::usd_per_gpu_s), 2 / 3600.0);
   EXPECT_DOUBLE_EQ(parse_quantity("10 iterations", Dimension::iterations), 10);
   EXPECT_DOUBLE_EQ(parse_quantity("1 iteration", Dimension::iterations), 1);
@@ -68,6 +70,9 @@ TEST(Units, EveryErrorSaysWhatIsWrongAndGivesAnExample) {
   EXPECT_EQ(message_of("3 per 1000 node-dayz", Dimension::per_node_s),
             "'3 per 1000 node-dayz': unknown unit 'per 1000 node-dayz'; did you mean 'per 1000 "
             "node-days'? (a failure rate is due, e.g. '3.24 per 1000 node-days')");
+  EXPECT_EQ(message_of("3 per node-day", Dimension::per_s),
+            "'3 per node-day' is a failure rate; a rate of the whole job is due, e.g. '0.5 per "
+            "day'");
   EXPECT_EQ(message_of("3 parsecs", Dimension::number),
             "'3 parsecs' is not a plain number; a plain number is due, e.g. '0.5'");
 }
@@ -87,6 +92,7 @@ TEST(Units, FormattedQuantityReadsBack) {
   EXPECT_EQ(format_quantity(0, Dimension::seconds), "0 s");
   EXPECT_EQ(format_quantity(1e-6, Dimension::seconds), "1 us");
   EXPECT_EQ(format_quantity(3.24e-3 / 86400, Dimension::per_node_s), "3.24 per 1000 node-days");
+  EXPECT_EQ(format_quantity(12 / 86400.0, Dimension::per_s), "12 per day");
   EXPECT_EQ(format_quantity(2048, Dimension::count), "2.048 K");
   EXPECT_EQ(format_quantity(7, Dimension::count), "7");
   for (int i = 0; i <= static_cast<int>(Dimension::iterations); ++i) {

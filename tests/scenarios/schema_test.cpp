@@ -49,7 +49,7 @@ TEST(Schema, MapsAreClosedAndNameWhatIsRequired) {
   EXPECT_EQ(schema["required"], Json({"name", "model", "cluster", "batch"}));
   const Json* tier = schema_at(schema, "snapshots.*");
   ASSERT_NE(tier, nullptr);
-  EXPECT_EQ((*tier)["required"], Json({"tier", "every"}));
+  EXPECT_EQ((*tier)["required"], Json({"tier"}));
   EXPECT_EQ((*schema_at(schema, "layout.tp"))["minimum"], 1);
 }
 

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include "scenarios/resolve.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+[[noreturn]] void fail(const Values& values, const std::string& key, const std::string& what) {
+  throw Error(values.fault_at(key), fmt::format("{}: {}", key, what));
+}
+
+bool in_memory(SnapshotPlace place) {
+  return place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
+}
+
+void resolve_interval(const Values& values, const std::string& path, SnapshotTier& tier) {
+  const std::string key = path + ".every";
+  if (values.has(key + ".overhead")) {
+    tier.every_overhead = values.number(key + ".overhead");
+    return;
+  }
+  if (!values.has(key)) {
+    throw Error(values.where(path),
+                fmt::format("{} has no 'every'; add e.g. 'every: 10 iterations'", path));
+  }
+  const Value& every = values.at(key);
+  if (every.dimension == Dimension::iterations) {
+    tier.every_iterations = static_cast<int>(every.number);
+  } else {
+    tier.every_s = every.number;
+  }
+}
+
+// Members that the scenario leaves out, and those that the name of the code rules out.
+void resolve_members(const Values& values, const std::string& path, int gpus, ErasureCode& code) {
+  const std::string data = path + ".data";
+  const std::string parity = path + ".parity";
+  code.data = static_cast<int>(values.number_or(data, 0));
+  code.parity = static_cast<int>(values.number_or(parity, 1));
+  switch (code.name) {
+    case CodeName::none:
+      return;
+    case CodeName::copies:
+      if (code.data > 1) {
+        fail(values, data,
+             fmt::format("copies have 1, not {}; write the further copies as parity", code.data));
+      }
+      code.data = 1;
+      return;
+    case CodeName::xor_parity:
+      if (code.parity != 1) {
+        fail(values, parity, fmt::format("xor has 1, not {}; for more use name: rs", code.parity));
+      }
+      if (code.data == 0 && code.in_node) code.data = gpus - 1;
+      break;
+    case CodeName::reed_solomon:
+      if (!values.has(parity)) fail(values, path, "rs has no 'parity'; add e.g. 'parity: 2'");
+      break;
+    case CodeName::recompute:
+      for (const std::string& key : {data, parity}) {
+        if (values.has(key)) fail(values, key, "recompute has no members; remove this key");
+      }
+      code.data = 1;
+      return;
+  }
+  if (code.data == 0) {
+    fail(values, path,
+         fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
+  }
+}
+
+bool resolve_scope(const Values& values, const std::string& path, const SnapshotTier& tier) {
+  const std::string key = path + ".code.scope";
+  const bool host = tier.place == SnapshotPlace::host_memory;
+  const bool in_node = values.has(key) ? values.text(key) == "node" : host;
+  if (in_node && !host) fail(values, key, "node is for tier: host-memory");
+  if (!in_node && host) {
+    fail(values, key, "memory of other nodes is tier: peers; write that, or scope: node");
+  }
+  if (in_node && !tier.keeper_process) {
+    fail(values, path + ".code",
+         "inside a node a code protects keeper processes; add keeper: process");
+  }
+  return in_node;
+}
+
+ErasureCode resolve_code(const Values& values, const std::string& path, const SnapshotTier& tier,
+                         int gpus) {
+  ErasureCode code;
+  const std::string key = path + ".code";
+  if (!values.has(key + ".name")) return code;
+  code.name = value_of(code_names(), values.text(key + ".name"));
+  if (tier.place == SnapshotPlace::storage) {
+    fail(values, key, "storage protects itself; a code is for host-memory, peers and local-disk");
+  }
+  code.in_node = resolve_scope(values, path, tier);
+  if (code.name == CodeName::recompute && !code.in_node) {
+    fail(values, key + ".name",
+         "recompute works inside a node: tier: host-memory with keeper: process");
+  }
+  resolve_members(values, key, gpus, code);
+  if (code.in_node && code.members() > gpus) {
+    fail(values, key,
+         fmt::format("{} data + {} parity members, but a node has {} GPUs with a keeper each",
+                     code.data, code.parity, gpus));
+  }
+  code.on_gpu = values.text(key + ".encode") == "gpu";
+  code.cpu_cores = values.number(key + ".cores");
+  code.spread = values.text(key + ".placement") == "spread";
+  return code;
+}
+
+// Keys that say something about copies that the tier does not make or cannot have.
+void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace place) {
+  if (place == SnapshotPlace::replicas) {
+    for (const std::string& name : child_keys("snapshots.*")) {
+      if (name == "tier" || !values.stated(join_path(path, name))) continue;
+      fail(values, join_path(path, name), "nothing is copied to replicas; remove this key");
+    }
+  }
+  if (values.stated(path + ".keeper") && !in_memory(place) &&
+      values.text(path + ".keeper") == "process") {
+    fail(values, path + ".keeper",
+         fmt::format("{} needs no keeper; it is for host-memory and peers",
+                     name_of(snapshot_places(), place)));
+  }
+  if (values.stated(path + ".kept") && in_memory(place)) {
+    fail(values, path + ".kept", "memory keeps the newest copy; remove this key");
+  }
+}
+
+SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpus) {
+  SnapshotTier tier;
+  tier.place = value_of(snapshot_places(), values.text(path + ".tier"));
+  check_keys_of_place(values, path, tier.place);
+  if (tier.place == SnapshotPlace::replicas) return tier;
+  resolve_interval(values, path, tier);
+  tier.mode = value_of(snapshot_modes(), values.text(path + ".mode"));
+  tier.keeper_process = values.text(path + ".keeper") == "process";
+  tier.code = resolve_code(values, path, tier, gpus);
+  tier.copy_limit_Bps = values.number_or(path + ".copy_limit", 0);
+  tier.changed_share = values.number(path + ".changed");
+  tier.quantised_share = values.number(path + ".quantised");
+  tier.full_every = values.integer(path + ".full_every");
+  tier.kept = values.integer(path + ".kept");
+  tier.any_layout = values.text(path + ".layout") == "any";
+  tier.coordination_s = values.number(path + ".coordination");
+  if (tier.changed_share < 1 && tier.full_every == 1) {
+    fail(values, path + ".changed",
+         "every snapshot is a full one; add e.g. full_every: 10 to make the others differential");
+  }
+  return tier;
+}
+
+}  // namespace
+
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus) {
+  const int tiers = values.length("snapshots");
+  if (tiers > kMaxSnapshotTiers) {
+    throw Error(
+        values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
+        fmt::format("snapshots: {} tiers; at most {} are simulated", tiers, kMaxSnapshotTiers));
+  }
+  std::vector<SnapshotTier> resolved;
+  for (int i = 0; i < tiers; ++i) {
+    resolved.push_back(resolve_tier(values, fmt::format("snapshots.{}", i), gpus));
+  }
+  return resolved;
+}
+
+}  // namespace windtunnel
