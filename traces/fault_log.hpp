@@ -1,12 +1,16 @@
 // Logs of node faults, from CSV files. Which form a file has is told by its columns:
-// - InfiniteHBD (stepfun-ai/InfiniteHBD-Trace, as intervals): node,start_day,end_day,level,class,desc
+// - InfiniteHBD (stepfun-ai/InfiniteHBD-Trace, as intervals):
+// node,start_day,end_day,level,class,desc
 // - LANL (LA-UR-05-7318): system,start_min_since_2001,node,downtime_min,category,detail; one log
-//   per system
+//   per system, from its first failure on; the nodes of systems 8, 9, 12, 18, 19, 20 are known
 // - plain: start, [repair], [node], [cause], header with the unit: start_h, start_s, start_day,
 //   repair_h, ...
+// Comments before the header may say what no column does: "# nodes: 400", "# days: 348",
+// "# name: ...".
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/fault_fit.hpp"
@@ -14,10 +18,11 @@
 namespace windtunnel {
 
 // Throws Error with file:line:column: no known columns, a number that is none, an end before its
-// start, a negative time.
+// start, a negative time, a time of more than 100 years, a node beyond the last.
 std::vector<FaultLog> read_fault_logs(const std::string& path);
+std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string& file);
 
-// The plain form.
+// The plain form in seconds, which reads back as the same log.
 std::string fault_log_csv(const FaultLog& log);
 
 }  // namespace windtunnel
