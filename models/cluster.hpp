@@ -35,6 +35,9 @@ struct NodeSpec {
   Parameter host_memory_Bps;    // per node
   Parameter cpu_cores;          // per node
   Parameter storage_nic_Bps;    // per node and direction, towards storage
+  // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
+  // say 2.7 to 4.1 GB/s of sequential writing each.
+  Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
 };
 
 enum class Topology {

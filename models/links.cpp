@@ -52,19 +52,35 @@ int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu) {
   return uplink_of(cluster, src_gpu) == uplink_of(cluster, dst_gpu) ? 1 : 3;
 }
 
-LinkTable::LinkTable(const Cluster& cluster) : cluster_(cluster) {
+LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie) : cluster_(cluster) {
   const NodeSpec& node = cluster_.node;
   CHECK(cluster_.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster_.nodes, node.gpus);
   CHECK(cluster_.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster_.nodes);
+  nics_behind_pcie_ =
+      nics_behind_pcie && node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics;
   const int pods = pod_of(cluster_, cluster_.gpus() - 1) + 1;
   uplinks_per_pod_ = uplinks_per_pod(cluster_);
 
   const int gpus = cluster_.gpus();
   const int nics = cluster_.nodes * node.nics;
   const int uplinks = pods * uplinks_per_pod_;
-  const std::array<int, kKinds> sizes = {
-      gpus,           gpus,           gpus,           gpus,           gpus,    gpus,    nics, nics,
-      cluster_.nodes, cluster_.nodes, cluster_.nodes, cluster_.nodes, uplinks, uplinks, 1,    1};
+  const std::array<int, kKinds> sizes = {gpus,
+                                         gpus,
+                                         gpus,
+                                         gpus,
+                                         gpus,
+                                         gpus,
+                                         nics,
+                                         nics,
+                                         cluster_.nodes,
+                                         cluster_.nodes,
+                                         cluster_.nodes,
+                                         cluster_.nodes,
+                                         cluster_.nodes,
+                                         uplinks,
+                                         uplinks,
+                                         1,
+                                         1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
 }
 
@@ -110,6 +126,8 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::storage_out:
     case Kind::storage_in:
       return node.storage_nic_Bps.value;
+    case Kind::local_disk:
+      return node.local_disk_Bps.value;
     case Kind::pod_up:
     case Kind::pod_down:
       return uplink_capacity(index);
@@ -123,9 +141,9 @@ double LinkTable::capacity(LinkId link) const {
 
 std::string LinkTable::name(LinkId link) const {
   static constexpr std::array<const char*, kKinds> kNames = {
-      "sm",      "hbm",      "pcie-out",      "pcie-in",     "nvlink-out",  "nvlink-in",
-      "nic-out", "nic-in",   "host-memory",   "cpu",         "storage-out", "storage-in",
-      "pod-up",  "pod-down", "storage-write", "storage-read"};
+      "sm",         "hbm",    "pcie-out",    "pcie-in",       "nvlink-out",  "nvlink-in",
+      "nic-out",    "nic-in", "host-memory", "cpu",           "storage-out", "storage-in",
+      "local-disk", "pod-up", "pod-down",    "storage-write", "storage-read"};
   const Kind kind = kind_of(link);
   const char* text = kNames[static_cast<int>(kind)];
   const int index = link - first_[static_cast<int>(kind)];
@@ -141,13 +159,16 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
     route.push_back(link(Kind::nvlink_in, dst_gpu));
     return;
   }
+  // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
   route.push_back(link(Kind::nic_out, nic_of(cluster_, src_gpu)));
+  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_out, src_gpu));
   const int up = uplink_of(cluster_, src_gpu);
   const int down = uplink_of(cluster_, dst_gpu);
   if (up != down) {
     route.push_back(link(Kind::pod_up, up));
     route.push_back(link(Kind::pod_down, down));
   }
+  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_in, dst_gpu));
   route.push_back(link(Kind::nic_in, nic_of(cluster_, dst_gpu)));
 }
 
@@ -185,6 +206,9 @@ void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>&
     case Resource::storage_read:
       route.push_back(link(Kind::storage_in, node));
       route.push_back(link(Kind::storage_read, 0));
+      return;
+    case Resource::local_disk:
+      route.push_back(link(Kind::local_disk, node));
       return;
   }
 }

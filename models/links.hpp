@@ -28,6 +28,7 @@ enum class Resource : std::uint8_t {
   nic_in,
   storage_write,  // bytes/s of the whole cluster's storage, and the node's storage NIC on the way
   storage_read,
+  local_disk,  // bytes/s of the node's own drives
 };
 
 // Where a GPU hangs, by arithmetic on its number.
@@ -42,7 +43,10 @@ int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu);
 
 class LinkTable {
  public:
-  explicit LinkTable(const Cluster& cluster);
+  // `nics_behind_pcie`: what leaves a node crosses the GPU's PCIe link too, because the NIC hangs
+  // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
+  // share of the NICs, which then have a way of their own.
+  explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
 
   LinkId count() const;
   // Units per second: bytes/s, or SMs, or cores.
@@ -64,18 +68,19 @@ class LinkTable {
   enum class Kind : std::uint8_t {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in,  // by GPU
     nic_out, nic_in,                                    // by NIC
-    host_memory, cpu, storage_out, storage_in,          // by node
+    host_memory, cpu, storage_out, storage_in, local_disk,  // by node
     pod_up, pod_down,                                   // by uplink
     storage_write, storage_read,                        // one each
   };
   // clang-format on
-  static constexpr int kKinds = 16;
+  static constexpr int kKinds = 17;
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;
   double uplink_capacity(int uplink) const;
 
   const Cluster cluster_;
+  bool nics_behind_pcie_ = false;
   int uplinks_per_pod_ = 1;
   std::array<LinkId, kKinds + 1> first_{};
 };

@@ -167,12 +167,20 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpe
       largest->remedy);
 }
 
-std::string host_memory_excess(double bytes_per_node, const NodeSpec& node) {
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+                               const NodeSpec& node) {
+  double bytes_per_node = 0;
+  std::vector<std::string> parts;
+  for (const auto& [tier, bytes] : by_tier) {
+    bytes_per_node += bytes;
+    parts.push_back(fmt::format("{} {}", tier, format_bytes(bytes)));
+  }
   if (bytes_per_node <= node.host_memory_bytes.value) return {};
   return fmt::format(
-      "snapshots in host memory need {} per node, {} more than the {} of node '{}'; shard "
+      "snapshots in host memory need {} per node ({}), {} more than the {} of node '{}'; shard "
       "them over more nodes or keep fewer copies",
-      format_bytes(bytes_per_node), format_bytes(bytes_per_node - node.host_memory_bytes.value),
+      format_bytes(bytes_per_node), fmt::join(parts, ", "),
+      format_bytes(bytes_per_node - node.host_memory_bytes.value),
       format_bytes(node.host_memory_bytes.value), node.name);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/chunk_cost.hpp"
@@ -20,6 +21,8 @@ namespace windtunnel {
 double weight_bytes_per_parameter(const Job& job);
 double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);
+// Of a snapshot, which holds weights and optimizer state, the share that weights are.
+double weight_share(const Job& job);
 
 // Parameters that one GPU of each stage holds, size layout.stages(): matrices divided by tp, norms
 // and the biases of row-parallel layers repeated, the vocabulary padded. Tied embeddings are there
@@ -114,6 +117,8 @@ double usable_bytes(const GpuSpec& gpu);
 
 // Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);
-std::string host_memory_excess(double bytes_per_node, const NodeSpec& node);
+// `by_tier`: name and bytes per node of each tier that takes any.
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+                               const NodeSpec& node);
 
 }  // namespace windtunnel

@@ -44,6 +44,11 @@ double optimizer_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? 12 : 8;
 }
 
+double weight_share(const Job& job) {
+  const double weights = weight_bytes_per_parameter(job);
+  return weights / (weights + optimizer_bytes_per_parameter(job));
+}
+
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int> layers = layers_per_stage(model, layout);
   const std::vector<int> sparse = moe_layers_per_stage(model, layout);

@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/pipeline_rank.hpp"
+#include "policies/snapshot_tasks.hpp"
 #include "policies/unit_cost.hpp"
 
 namespace windtunnel {
@@ -65,6 +66,12 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
   if (plan.ranks > 1 && schedule.iterations == 1) {
     const GroupSlot world = add_world_group(ctx, plan);
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
+  }
+  for (const int tier : options.due_snapshots) {
+    std::vector<GroupSlot> slots = add_code_groups(job, job.snapshots[tier], plan);
+    for (std::size_t pp = 0; pp < slots.size(); ++pp) {
+      groups[pp].codes.emplace(tier, std::move(slots[pp]));
+    }
   }
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     plan.classes.push_back(pipeline_rank(ctx, pp, std::move(groups[pp])));

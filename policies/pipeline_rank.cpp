@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/memory.hpp"
+#include "policies/snapshot_tasks.hpp"
 
 namespace windtunnel {
 namespace {
@@ -83,11 +84,27 @@ class Builder {
     if (ctx_.data_parallel.gathers_early()) gather_parameters();
     const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
     if (round_ > 0 || iteration != due) return;
-    for (const int tier : ctx_.options.due_snapshots) {
-      const auto [copy, last] = tasks_.snapshot(job_.snapshots[tier], ctx_.snapshot_bytes[rank_]);
-      copies_.push_back(copy);
-      if (job_.snapshots[tier].mode == SnapshotMode::sync) before_compute_.push_back(last);
+    for (const int tier : ctx_.options.due_snapshots) add_due_snapshot(tier);
+  }
+
+  void add_due_snapshot(int index) {
+    const SnapshotTier& tier = job_.snapshots[index];
+    const double largest = *std::ranges::max_element(ctx_.snapshot_bytes);
+    const auto [staged, complete] = add_snapshot(job_, tier, ctx_.snapshot_bytes[rank_], largest,
+                                                 tasks_.code_slot(index), optimizer_, tasks_);
+    if (complete < 0) return;
+    switch (tier.mode) {
+      case SnapshotMode::sync:
+        before_compute_.push_back(complete);
+        break;
+      case SnapshotMode::async:
+        before_compute_.push_back(staged);
+        break;
+      case SnapshotMode::lazy:
+        copies_.push_back(staged);
+        break;
     }
+    if (tier.coordination_s > 0) add_coordination(tier, optimizer_, tasks_);
   }
 
   // Every rank updated its shard; the whole weights come back before the forwards that need them.

@@ -24,7 +24,8 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
   class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
                     {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
                     {"dp", StreamOrder::in_order},        {"copy", StreamOrder::in_order},
-                    {"store", StreamOrder::in_order}};
+                    {"store", StreamOrder::in_order},     {"encode", StreamOrder::in_order},
+                    {"parity", StreamOrder::in_order}};
   // Ranks of a pipeline rank are contiguous (Megatron's order tp-cp-dp-pp).
   class_.members.resize(members_);
   for (int m = 0; m < members_; ++m) class_.members[m] = rank * members_ + m;
@@ -33,6 +34,7 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
   }
   partner_slot_ = add_groups(std::move(groups.partner));
   world_slot_ = add_groups(std::move(groups.world));
+  for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_groups(std::move(slot));
 }
 
 // The number of the slot; -1 without groups.
@@ -130,80 +132,39 @@ TaskIndex RankTasks::norm(std::vector<TaskIndex> after) {
 
 TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind, double bytes,
                                 std::vector<TaskIndex> after) {
-  GroupUse& group = groups_[slot];
   Task task;
   task.kind = TaskKind::collective;
   task.name = std::move(name);
   task.stream = kReduce;
   task.after = std::move(after);
   task.category = Category::dp;
-  task.group_slot = static_cast<std::int16_t>(slot);
-  task.sequence = group.next_sequence++;
   task.collective = kind;
   task.bytes = bytes;
+  return last_collective_ = append_collective(std::move(task), slot);
+}
+
+TaskIndex RankTasks::append_collective(Task task, int slot) {
+  GroupUse& group = groups_[slot];
+  task.group_slot = static_cast<std::int16_t>(slot);
+  task.sequence = group.next_sequence++;
   const Fidelity fidelity = job_.communication.fidelity;
-  const CollectiveCost closed = collective_cost(kind, CollectiveAlgorithm::automatic, group.shape,
-                                                bytes, job_.cluster, job_.calibration);
+  const CollectiveCost closed =
+      collective_cost(task.collective, CollectiveAlgorithm::automatic, group.shape, task.bytes,
+                      job_.cluster, job_.calibration);
   task.origin = closed.origin;
   // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
   // few bytes of the world-wide norm are all latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
   if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
-    task.cost = {{Category::dp, closed.origin, closed.seconds}};
+    task.cost = {{task.category, closed.origin, closed.seconds}};
   } else {
     task.as_flows = true;
-    const double latency_s = collective_flows(kind, task.algorithm, group.first_gpus, bytes,
-                                              job_.cluster, job_.calibration)
+    const double latency_s = collective_flows(task.collective, task.algorithm, group.first_gpus,
+                                              task.bytes, job_.cluster, job_.calibration)
                                  .latency_s;
-    task.cost = {{Category::dp, closed.origin, latency_s}};
+    task.cost = {{task.category, closed.origin, latency_s}};
   }
-  return last_collective_ = append(std::move(task));
-}
-
-// `amount` over a resource, and the host memory traffic of `bytes` at the pace that the resource
-// allows when nobody else uses it. Two flows, because each has an efficiency of its own.
-std::vector<Flow> RankTasks::paced_by(Resource resource, double amount, double capacity,
-                                      double bytes) const {
-  Flow through;
-  through.amount = amount;
-  through.demands = {{resource, 1}};
-  Flow host;
-  host.amount = bytes / job_.calibration.host_memory_efficiency.value;
-  host.max_rate = capacity * host.amount / amount;
-  host.demands = {{Resource::host_memory, 1}};
-  return {through, host};
-}
-
-RankTasks::Snapshot RankTasks::snapshot(const SnapshotTier& tier, double bytes) {
-  const NodeSpec& node = job_.cluster.node;
-  const Calibration& calibration = job_.calibration;
-  Task copy;
-  copy.kind = TaskKind::copy;
-  copy.name = "copy to host";
-  copy.stream = kCopy;
-  copy.category = Category::snapshot;
-  copy.bytes = bytes;
-  copy.flows = paced_by(Resource::pcie_out, bytes / calibration.pcie_efficiency.value,
-                        node.pcie_Bps.value, bytes);
-  copy.origin = weakest(node.pcie_Bps.origin, calibration.pcie_efficiency.origin);
-  Snapshot snapshot;
-  snapshot.copy = snapshot.last = append(std::move(copy));
-  if (tier.place == SnapshotPlace::storage) {
-    Task store;
-    store.kind = TaskKind::store;
-    store.name = "write to storage";
-    store.stream = kStore;
-    store.category = Category::snapshot;
-    store.bytes = bytes;
-    store.after = {snapshot.copy};
-    store.cost = {part(Category::snapshot, job_.cluster.storage.latency_s)};
-    store.flows = paced_by(Resource::storage_write, bytes / calibration.storage_efficiency.value,
-                           node.storage_nic_Bps.value, bytes);
-    store.origin =
-        weakest(job_.cluster.storage.write_Bps.origin, calibration.storage_efficiency.origin);
-    snapshot.last = append(std::move(store));
-  }
-  return snapshot;
+  return append(std::move(task));
 }
 
 TaskIndex RankTasks::optimizer(double parameters, std::vector<TaskIndex> after) {

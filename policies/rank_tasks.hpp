@@ -1,15 +1,15 @@
 // The task list of one pipeline rank while it is written: its streams, peers and groups, and the
-// tasks that look alike whatever the schedule: messages, collectives, snapshots, the optimizer.
+// tasks that look alike whatever the schedule: messages, collectives, the optimizer.
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "models/job.hpp"
 #include "models/plan.hpp"
-#include "models/snapshot.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/replica_groups.hpp"
 
@@ -26,9 +26,20 @@ struct PipelineRankGroups {
   std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
   std::optional<GroupSlot> partner;                             // GradientPartner
   std::optional<GroupSlot> world;
+  std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
 };
 
-enum StreamIndex : std::int16_t { kCompute, kSend, kSendBack, kRecv, kReduce, kCopy, kStore };
+enum StreamIndex : std::int16_t {
+  kCompute,
+  kSend,
+  kSendBack,
+  kRecv,
+  kReduce,
+  kCopy,
+  kStore,
+  kEncode,
+  kParity,
+};
 
 // One message of a pipeline.
 struct Message {
@@ -66,11 +77,14 @@ class RankTasks {
 
   TaskIndex optimizer(double parameters, std::vector<TaskIndex> after);
 
-  struct Snapshot {
-    TaskIndex copy = -1;  // the optimizer changes what it reads
-    TaskIndex last = -1;
-  };
-  Snapshot snapshot(const SnapshotTier& tier, double bytes);
+  // -1 without groups.
+  int code_slot(int tier) const {
+    const auto slot = code_slots_.find(tier);
+    return slot == code_slots_.end() ? -1 : slot->second;
+  }
+  // Name, kind, bytes, stream, category and what it waits for are given; group, origin and time are
+  // added.
+  TaskIndex append_collective(Task task, int slot);
 
   RankClass take() { return std::move(class_); }
 
@@ -89,7 +103,6 @@ class RankTasks {
   int peer_slot(int pp);
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
-  std::vector<Flow> paced_by(Resource resource, double amount, double capacity, double bytes) const;
 
   const Job& job_;
   const int rank_;
@@ -101,6 +114,7 @@ class RankTasks {
   std::array<int, kReplicaAxes> replica_slots_{};
   int partner_slot_ = -1;
   int world_slot_ = -1;
+  std::map<int, int> code_slots_;
   TaskIndex last_collective_ = -1;
 };
 

@@ -3,12 +3,68 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "policies/replica_groups.hpp"
 
 namespace windtunnel {
 namespace {
 
-int divided_up(int number, int by) {
-  return (number + by - 1) / by;
+bool is_coded(const ErasureCode& code) {
+  return code.parity > 0 || code.name == CodeName::recompute;
+}
+
+void check_shape(const ErasureCode& code, const std::string& tier) {
+  if (code.data < 1 || code.parity < 0) {
+    throw Error(
+        fmt::format("tier: {}: a code of {} data and {} parity blocks; data is at least 1, "
+                    "parity at least 0",
+                    tier, code.data, code.parity));
+  }
+  if (code.name == CodeName::copies && code.data != 1) {
+    throw Error(
+        fmt::format("tier: {}: copies of {} data blocks; copies have data: 1, and parity "
+                    "says how many",
+                    tier, code.data));
+  }
+  if (code.name == CodeName::xor_parity && code.parity != 1) {
+    throw Error(
+        fmt::format("tier: {}: XOR gives 1 parity block, not {}; for more take a "
+                    "Reed-Solomon code",
+                    tier, code.parity));
+  }
+  if (code.name == CodeName::recompute && !code.in_node) {
+    throw Error(
+        fmt::format("tier: {}: recomputing the optimizer state needs weights of the same "
+                    "node; a code between nodes is XOR, Reed-Solomon or copies",
+                    tier));
+  }
+}
+
+void check_code(const SnapshotTier& tier, int nodes) {
+  const ErasureCode& code = tier.code;
+  const std::string name = tier_name(tier);
+  const bool shared = tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::replicas;
+  if (shared && is_coded(code)) {
+    throw Error(fmt::format("tier: {} takes no code: it protects itself", name));
+  }
+  check_shape(code, name);
+  if (tier.place == SnapshotPlace::peers) {
+    if (code.in_node) {
+      throw Error(
+          "tier: peers is a code between nodes; one inside the node belongs to tier: "
+          "host-memory");
+    }
+    if (code.parity == 0) {
+      throw Error(
+          "tier: peers keeps nothing for its peers without a code; give it one, such as one "
+          "copy or XOR over a few nodes");
+    }
+  }
+  if (code.parity > 0 && !code.in_node && code.members() > nodes) {
+    throw Error(
+        fmt::format("tier: {}: a code over {} + {} nodes in a job of {}; lower data or "
+                    "parity",
+                    name, code.data, code.parity, nodes));
+  }
 }
 
 }  // namespace
@@ -45,26 +101,42 @@ int NodeGroups::members_of(int group) const {
 }
 
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
-  const int replicas = layout.cp * layout.dp;
-  const int shard = layout.shard_ranks > 0 ? layout.shard_ranks : 1;
+  const int gpus = cluster.node.gpus;
+  const GroupLattice dense = replica_groups(layout, ReplicaAxis::dense_across);
+  const GroupLattice experts = replica_groups(layout, ReplicaAxis::expert_across);
+  // Copies of dense parameters stand `stride` ranks apart in their stage, those of experts as far
+  // or farther, and then on some of the same nodes: so the farther ones decide.
+  const GroupLattice& copies = layout.ep > 1 && experts.stride > dense.stride ? experts : dense;
+  const int apart = std::max(copies.stride, gpus);
+  const int span = copies.stride * copies.count;
   NodeGroups groups{cluster.nodes, 1, 1};
-  if (replicas / shard < 2) return groups;
-  // Replicas of a shard stand a shard apart on the ranks of their pipeline rank.
-  groups.stride = std::max(1, divided_up(shard * layout.tp, cluster.node.gpus));
-  const int nodes_of_rank = std::max(1, replicas * layout.tp / cluster.node.gpus);
-  groups.size = std::max(1, nodes_of_rank / groups.stride);
+  // A node with copies of all shards of its stage counts as one; copies that stand across the edges
+  // of nodes do not count.
+  if (apart % gpus != 0 || span % apart != 0 || (copies.stride < gpus && gpus % copies.stride != 0))
+    return groups;
+  groups.stride = apart / gpus;
+  groups.size = span / apart;
+  if (groups.size < 2) groups = {cluster.nodes, 1, 1};
   return groups;
 }
 
 TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGroups& same_shard) {
+  check_code(tier, nodes);
   TierProtection protection;
   protection.groups = {nodes, 1, 1};
   switch (tier.place) {
     case SnapshotPlace::storage:
-      protection.everything = protection.trainer = protection.keeper = true;
+      protection.everything = protection.trainer = protection.keeper = protection.stop = true;
       return protection;
     case SnapshotPlace::replicas:
-      protection.node = true;
+      if (same_shard.size < 2) {
+        throw Error(
+            "no rank of another node holds a second copy of a shard, so that tier: replicas "
+            "restores nothing; use layout.sharding: hybrid or none, with dp over two nodes "
+            "or more");
+      }
+      // The trainers of the others live on and hold it, unless all are stopped.
+      protection.trainer = protection.keeper = protection.node = true;
       protection.groups = same_shard;
       protection.tolerated = protection.groups.size - 1;
       return protection;
@@ -75,8 +147,8 @@ TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGrou
   }
   const bool disk = tier.place == SnapshotPlace::local_disk;
   protection.node = true;
-  protection.trainer = disk || tier.keeper_process;
-  protection.keeper = disk || (tier.keeper_process && tier.code.parity > 0);
+  protection.trainer = protection.stop = disk || tier.keeper_process;
+  protection.keeper = disk || (tier.keeper_process && is_coded(tier.code));
   if (tier.code.parity > 0 && !tier.code.in_node) {
     protection.groups.size = tier.code.members();
     if (tier.code.spread) protection.groups.stride = nodes / tier.code.members();
@@ -100,8 +172,9 @@ bool survives_end(const TierProtection& protection, const FailureClass& failure_
   switch (failure_class.kind) {
     case FailureKind::process:
       return failure_class.takes_keeper ? protection.keeper : protection.trainer;
-    case FailureKind::node:
     case FailureKind::planned:
+      return protection.stop;
+    case FailureKind::node:
     case FailureKind::network:
     case FailureKind::hang:
     case FailureKind::slow_node:
@@ -115,8 +188,12 @@ bool survives_end(const TierProtection& protection, const FailureClass& failure_
 bool survives(const SnapshotTier& tier, FailureKind kind) {
   if (tier.place == SnapshotPlace::storage) return true;
   if (tier.place == SnapshotPlace::replicas) return kind != FailureKind::planned;
-  if (kind == FailureKind::node) return tier.code.parity > 0 && !tier.code.in_node;
-  return tier.keeper_process || tier.place == SnapshotPlace::local_disk;
+  const bool outlives_trainer = tier.keeper_process || tier.place == SnapshotPlace::local_disk;
+  // A lost node ends all trainers, those of other nodes as well.
+  if (kind == FailureKind::node) {
+    return outlives_trainer && tier.code.parity > 0 && !tier.code.in_node;
+  }
+  return outlives_trainer;
 }
 
 void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
@@ -138,6 +215,19 @@ void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
         "failure class '{}' stops the job as planned, but no snapshot tier survives a planned stop;"
         " add to snapshots a tier: storage, or keeper: process to a tier: host-memory",
         failure_class.name));
+  }
+}
+
+void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers, const Layout& layout,
+                          const Cluster& cluster) {
+  for (const SnapshotTier& tier : tiers) {
+    protection_of(tier, cluster.nodes, same_shard_nodes(layout, cluster));
+    if (tier.code.in_node && tier.code.members() > cluster.node.gpus) {
+      throw Error(
+          fmt::format("tier: {}: a code over {} + {} processes of a node of {} GPUs; lower "
+                      "data or parity",
+                      tier_name(tier), tier.code.data, tier.code.parity, cluster.node.gpus));
+    }
   }
 }
 

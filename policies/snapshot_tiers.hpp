@@ -33,14 +33,15 @@ struct NodeGroups {
 // What of a tier a failure takes, in the words of a campaign.
 struct TierProtection {
   bool everything = false;  // storage: nothing takes it
-  bool trainer = false;     // survives the end of the trainers (crash, planned stop)
+  bool trainer = false;     // survives the end of a trainer (crash)
   bool keeper = false;      // and of one keeper process
   bool node = false;        // its bytes are on what a lost node takes along
   NodeGroups groups{};
   int tolerated = 0;  // lost nodes per group
+  bool stop = false;  // survives the end of all trainers at once (a planned stop)
 };
 
-// Nodes that hold the same shard of the state on their GPUs; size 1: no second copy exists.
+// Nodes that hold the same shard of the state on their GPUs; size 1: no other node holds a copy.
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster);
 
 // In a job of `nodes` nodes; `same_shard` counts for replicas only. Throws Error where the tier
@@ -59,6 +60,11 @@ bool survives_end(const TierProtection& protection, const FailureClass& failure_
 // that, more than kMaxSnapshotTiers, or a corrupt_tier that is none.
 void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
                           const std::vector<FailureClass>& failures);
+
+// Throws Error where a tier cannot be in such a job: protection_of(), and a code inside the node
+// over more processes than it has GPUs.
+void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers, const Layout& layout,
+                          const Cluster& cluster);
 
 // Whether a lone failure of this kind leaves the tier's copy.
 bool survives(const SnapshotTier& tier, FailureKind kind);

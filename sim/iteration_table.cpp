@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/iteration_report.hpp"
 #include "models/memory.hpp"
 #include "models/restore_cost.hpp"
+#include "models/snapshot_cost.hpp"
 #include "policies/iteration_plan.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
@@ -70,6 +72,145 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
   }
 }
 
+// Kernels of the model's passes, and all that runs on the compute stream.
+struct BusySeconds {
+  double passes = 0;
+  double all = 0;
+};
+BusySeconds busy_s(const Plan& plan, const RankTimeline& rank) {
+  BusySeconds busy;
+  const RankClass& owner = plan.classes[rank.rank_class];
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    if (task.kind != TaskKind::compute) continue;
+    const double span_s = rank.spans[t].end_s - rank.spans[t].start_s;
+    busy.all += span_s;
+    if (task.category != Category::optimizer) busy.passes += span_s;
+  }
+  return busy;
+}
+
+// With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
+// most run its micro-batches besides their own; what fits into their idle time costs nothing
+// (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
+// activations then is not looked at.
+void measure_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
+  const Layout& layout = job.layout;
+  const double stage_ranks_per_node =
+      std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
+  for (int out = 1; out <= kMostNodesOut; ++out) {
+    const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
+    if (lost >= layout.dp) return;
+    double longer_s = 0;
+    for (const RankTimeline& rank : plain.timeline.ranks) {
+      const BusySeconds busy = busy_s(plain.plan, rank);
+      const double iterations = plain.plan.iterations;
+      const double extra_s = busy.passes / iterations * lost / (layout.dp - lost);
+      const double idle_s = table.iteration_s.front() - busy.all / iterations;
+      longer_s = std::max(longer_s, extra_s - std::max(0.0, idle_s));
+    }
+    table.shrunk_iteration_s.push_back(table.iteration_s.front() + longer_s);
+    table.shrunk_progress.push_back(1);
+  }
+}
+
+// With one group of replicas out, two, ...: the others go on as they were.
+void add_groups_out(const Job& job, IterationTable& table) {
+  const int groups = job.recovery.elastic.groups;
+  for (int out = 1; out <= groups / 2; ++out) {
+    table.shrunk_iteration_s.push_back(table.iteration_s.front());
+    table.shrunk_progress.push_back(double(groups - out) / groups);
+  }
+}
+
+void measure_with_nodes_out(const Job& job, const PreparedIteration& prepared,
+                            const Execution& plain, IterationTable& table) {
+  if (job.layout.dp == 1) return;
+  if (job.recovery.elastic.groups > 0) {
+    add_groups_out(job, table);
+  } else if (job.recovery.when_no_spare == WhenNoSpare::shrink) {
+    measure_shrunk(job, prepared, table);
+  } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
+    measure_rerouted(job, plain, table);
+  }
+}
+
+// One node is as slow as the class says; which one does not matter, as all wait for it.
+void measure_slow(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+  std::map<double, double> known;  // slowdown -> iteration
+  for (const FailureClass& failure_class : job.failures) {
+    table.slow_iteration_s.push_back(0);
+    if (failure_class.kind != FailureKind::slow_node) continue;
+    const auto [at, is_new] = known.try_emplace(failure_class.slowdown, 0);
+    if (is_new) {
+      Job slowed = job;
+      slowed.cluster.slow_nodes.push_back({0, failure_class.slowdown});
+      const Execution execution = run_iteration(slowed, prepared, {});
+      at->second = std::max(table.iteration_s.front(),
+                            iteration_s(slowed, execution.plan, execution.timeline));
+    }
+    table.slow_iteration_s.back() = at->second;
+  }
+}
+
+bool has_interval(const SnapshotTier& tier) {
+  return tier.place != SnapshotPlace::replicas;
+}
+
+// Every set of tiers that can fall due together.
+void measure_snapshots(const Job& job, const PreparedIteration& prepared, const Execution& plain,
+                       IterationTable& table) {
+  const int at = reported_window(job, plain.plan).last;
+  const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
+  const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
+  const auto tiers = static_cast<unsigned>(job.snapshots.size());
+  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
+    unsigned moving = 0;
+    std::vector<int> due;
+    for (unsigned i = 0; i < tiers; ++i) {
+      if ((mask >> i & 1U) == 0 || !has_interval(job.snapshots[i])) continue;
+      moving |= 1U << i;
+      due.push_back(static_cast<int>(i));
+    }
+    if (moving != mask) {
+      table.iteration_s.push_back(table.iteration_s[moving]);
+      continue;
+    }
+    const Execution execution = run_iteration(job, prepared, due);
+    // What came before the iteration with the snapshots is as it was without.
+    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
+    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
+    if (std::has_single_bit(mask)) {
+      table.tiers[due.front()].complete_s =
+          snapshot_end_s(execution.plan, execution.timeline) - begin_s;
+    }
+  }
+}
+
+// As often as costs at most the share that the tier says, and as copies complete (CheckFreq, Mohan
+// et al., FAST 2021, section 4.2).
+int iterations_for_overhead(const SnapshotTier& tier, double complete_s, double stall_s,
+                            double plain_s) {
+  const double most_s = std::max(stall_s / tier.every_overhead, complete_s);
+  return std::max(1, static_cast<int>(std::ceil(std::min(most_s / plain_s, 1e9) - 1e-9)));
+}
+
+// The intervals of the job, which is not the one that the table was made for where they differ.
+void set_intervals(const Job& job, IterationTable& table) {
+  CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
+        table.tiers.size(), job.snapshots.size());
+  for (std::size_t i = 0; i < table.tiers.size(); ++i) {
+    TierTiming& timing = table.tiers[i];
+    timing.tier = job.snapshots[i];
+    if (timing.tier.every_overhead <= 0) continue;
+    const double plain_s = table.iteration_s.front();
+    const double stall_s = std::max(0.0, table.iteration_s[1U << i] - plain_s);
+    timing.tier.every_iterations =
+        iterations_for_overhead(timing.tier, timing.complete_s, stall_s, plain_s);
+    timing.tier.every_overhead = 0;
+  }
+}
+
 // A campaign counts whole iterations; one of every kind must fit in it many times.
 void check_length(const Job& job, const IterationTable& table) {
   constexpr double kLeastIterations = 10;
@@ -93,55 +234,37 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   return execution;
 }
 
-double snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared) {
+std::vector<double> snapshot_host_bytes_per_node(const Job& job,
+                                                 const PreparedIteration& prepared) {
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
-  const double most = *std::ranges::max_element(bytes) * job.cluster.node.gpus;
-  double total = 0;
+  const double most = *std::ranges::max_element(bytes);
+  std::vector<double> by_tier;
   for (const SnapshotTier& tier : job.snapshots) {
-    total += (tier.place == SnapshotPlace::host_memory ? 2 : 1) * most;
+    by_tier.push_back(snapshot_host_bytes(tier, most, weight_share(job)) * job.cluster.node.gpus);
   }
-  return total;
+  return by_tier;
 }
 
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
-                                  const Execution& plain) {
+                               const Execution& plain) {
+  check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   IterationTable table;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
-  const auto tiers = static_cast<unsigned>(job.snapshots.size());
   for (const SnapshotTier& tier : job.snapshots) {
-    table.tiers.push_back(
-        {tier, 0, restore_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+    table.tiers.push_back({tier, 0,
+                           restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
+                           rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
   table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
-  const int at = reported_window(job, plain.plan).last;
-  const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
-  const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
-  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
-    std::vector<int> due;
-    for (unsigned i = 0; i < tiers; ++i) {
-      if (mask >> i & 1U) due.push_back(static_cast<int>(i));
-    }
-    const Execution execution = run_iteration(job, prepared, due);
-    // What came before the iteration with the snapshots is as it was without.
-    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
-    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
-    if (std::has_single_bit(mask)) {
-      table.tiers[due.front()].complete_s =
-          snapshot_end_s(execution.plan, execution.timeline) - begin_s;
-    }
-  }
-  if (job.recovery.when_no_spare == WhenNoSpare::shrink && job.layout.dp > 1) {
-    measure_shrunk(job, prepared, table);
-  }
+  measure_snapshots(job, prepared, plain, table);
+  measure_with_nodes_out(job, prepared, plain, table);
+  measure_slow(job, prepared, table);
   return table;
-}
-
-std::string table_key(const Job& job) {
-  return fmt::format("{}", static_cast<const void*>(&job));
 }
 
 CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   check_length(job, table);
+  set_intervals(job, table);
   CampaignInputs inputs;
   const double gpus_per_node = job.cluster.node.gpus;
   inputs.nodes = job.cluster.nodes;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/job.hpp"
 #include "models/timeline.hpp"
@@ -20,9 +21,8 @@ struct Execution {
 // The iteration in which the tiers `due` take snapshots.
 Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due);
 
-// Of the node that needs most, all tiers together: each keeps its last complete copy and the one
-// being written; what travels on is staged once.
-double snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
+// [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
+std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 
 // `plain`: run_iteration without snapshots.
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
@@ -32,7 +32,8 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
 // snapshots, rates of failures and what recovery takes are not in it.
 std::string table_key(const Job& job);
 
-// Throws Error when the campaign is too short for the iterations of the table.
+// `table` of a job with the same table_key(). Tiers get the intervals of this job; `every_overhead`
+// becomes iterations. Throws Error when the campaign is too short for the iterations of the table.
 CampaignInputs campaign_inputs(const Job& job, IterationTable table);
 
 }  // namespace windtunnel

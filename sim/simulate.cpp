@@ -10,12 +10,13 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/memory.hpp"
-#include "models/restore_cost.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/iteration_plan.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/interval_advice.hpp"
 #include "sim/iteration_table.hpp"
+#include "sim/tier_reports.hpp"
 
 namespace windtunnel {
 namespace {
@@ -53,7 +54,12 @@ double peak_rss_bytes() {
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
   if (!gpu.empty()) return gpu;
-  return host_memory_excess(snapshot_host_bytes_per_node(job, prepared), job.cluster.node);
+  const std::vector<double> bytes = snapshot_host_bytes_per_node(job, prepared);
+  std::vector<std::pair<std::string, double>> by_tier;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] > 0) by_tier.emplace_back(tier_name(job.snapshots[i]), bytes[i]);
+  }
+  return host_memory_excess(by_tier, job.cluster.node);
 }
 
 Plan plain_plan(const Job& job) {
@@ -92,6 +98,8 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
     tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
                      format_seconds(job.campaign.length_s)));
     record.campaign = run_campaign(inputs, options.threads);
+    record.campaign->tiers = tier_reports(job, prepared, inputs);
+    record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
   record.origin = origin_shares(job, record.iteration, record.campaign);
   record.peak_rss_bytes = std::max(peak_rss_bytes(), plain.timeline.peak_rss_bytes);

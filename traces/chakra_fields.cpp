@@ -193,8 +193,8 @@ const std::vector<std::string>& names_of(StreamOrder) {
 
 const std::vector<std::string>& names_of(Resource) {
   static const std::vector<std::string> names = {
-      "sm",  "hbm",     "pcie_out", "pcie_in",       "host_memory",
-      "cpu", "nic_out", "nic_in",   "storage_write", "storage_read"};
+      "sm",      "hbm",    "pcie_out",      "pcie_in",      "host_memory", "cpu",
+      "nic_out", "nic_in", "storage_write", "storage_read", "local_disk"};
   return names;
 }
 

@@ -9,10 +9,29 @@
 namespace windtunnel {
 namespace {
 
+// Where a plan copies over PCIe, NICs share that way. Elsewhere they do not need the links: a NIC
+// is no faster than the PCIe links it hangs below.
+bool copies_over_pcie(const Plan& plan) {
+  const auto over_pcie = [](const Demand& demand) {
+    return demand.resource == Resource::pcie_out || demand.resource == Resource::pcie_in;
+  };
+  for (const RankClass& rank_class : plan.classes) {
+    for (const Task& task : rank_class.tasks) {
+      for (const Flow& flow : task.flows) {
+        if (std::ranges::any_of(flow.demands, over_pcie)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 class FlowTableBuilder {
  public:
   FlowTableBuilder(const Plan& plan, const Cluster& cluster, const Calibration& calibration)
-      : plan_(plan), cluster_(cluster), calibration_(calibration), link_table_(cluster) {}
+      : plan_(plan),
+        cluster_(cluster),
+        calibration_(calibration),
+        link_table_(cluster, copies_over_pcie(plan)) {}
 
   FlowTable build() {
     table_.classes.resize(plan_.classes.size());

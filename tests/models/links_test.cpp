@@ -68,8 +68,8 @@ TEST(Links, CapacitiesFollowTheCluster) {
     EXPECT_TRUE(capacity.emplace(links.name(link), links.capacity(link)).second)
         << links.name(link);
   }
-  // 20 GPUs x 6, 10 NICs x 2, 5 nodes x 4, 6 uplinks x 2, 2 of the storage.
-  EXPECT_EQ(capacity.size(), 120u + 20 + 20 + 12 + 2);
+  // 20 GPUs x 6, 10 NICs x 2, 5 nodes x 5, 6 uplinks x 2, 2 of the storage.
+  EXPECT_EQ(capacity.size(), 120u + 20 + 25 + 12 + 2);
   // A rail's uplink: one NIC of each node of the pod over 4; the last pod has one node only.
   EXPECT_EQ(capacity.at("pod-up 0 rail 1"), 5);
   EXPECT_EQ(capacity.at("pod-down 2 rail 0"), 2.5);
@@ -99,6 +99,18 @@ TEST(Links, ResourcesOfAGpu) {
   EXPECT_EQ(names(Resource::nic_in), Names{"nic-in 3"});
   EXPECT_EQ(names(Resource::storage_write), (Names{"storage-out 1", "storage-write"}));
   EXPECT_EQ(names(Resource::storage_read), (Names{"storage-in 1", "storage-read"}));
+  EXPECT_EQ(names(Resource::local_disk), Names{"local-disk 1"});
+}
+
+TEST(Links, ANicHangsBelowThePcieLinkThatIsWideEnough) {
+  Cluster cluster = cluster_of(5, Topology::rail_fat_tree);
+  cluster.node.pcie_Bps = exactly(5);  // two GPUs share a NIC of 10
+  EXPECT_EQ(route(LinkTable(cluster, true), 2, 7),
+            (Names{"nic-out 1", "pcie-out 2", "pcie-in 7", "nic-in 3"}));
+  EXPECT_EQ(route(LinkTable(cluster, true), 1, 3), (Names{"nvlink-out 1", "nvlink-in 3"}));
+  EXPECT_EQ(route(LinkTable(cluster), 2, 7), (Names{"nic-out 1", "nic-in 3"}));
+  cluster.node.pcie_Bps = exactly(4.9);
+  EXPECT_EQ(route(LinkTable(cluster, true), 2, 7), (Names{"nic-out 1", "nic-in 3"}));
 }
 
 }  // namespace

@@ -295,26 +295,113 @@ TEST(IterationPlan, WithoutAFlushEachRankStepsWhereItsGradientsAreThere) {
                           [](const Task& task) { return task.iteration == 1; }));
 }
 
+bool has(const RankClass& owner, const std::string& name) {
+  return std::ranges::find(owner.tasks, name, &Task::name) != owner.tasks.end();
+}
+
+bool waits_for(const RankClass& owner, const std::string& name, const std::string& before) {
+  const Task& task = named(owner, name);
+  return std::ranges::find(task.after, index_of(owner, named(owner, before))) != task.after.end();
+}
+
 TEST(IterationPlan, SnapshotsHoldBackWhatTheyMust) {
   Job job = small_job(1, 2, 2);
-  job.snapshots.resize(2);
-  job.snapshots[0].place = SnapshotPlace::host_memory;
-  job.snapshots[0].mode = SnapshotMode::async;
-  job.snapshots[1].place = SnapshotPlace::storage;
-  job.snapshots[1].mode = SnapshotMode::sync;
-  const auto waits_for = [](const RankClass& owner, const Task& task, const std::string& name) {
-    const auto before = index_of(owner, named(owner, name));
-    return std::ranges::find(task.after, before) != task.after.end();
+  job.snapshots = {{.place = SnapshotPlace::storage}};
+  for (const SnapshotMode mode : {SnapshotMode::sync, SnapshotMode::async, SnapshotMode::lazy}) {
+    job.snapshots[0].mode = mode;
+    const Built built = build(job, {.due_snapshots = {0}});
+    const RankClass& owner = built.plan.classes[1];
+    EXPECT_EQ(waits_for(owner, "F1.0/0", "write to storage"), mode == SnapshotMode::sync);
+    EXPECT_EQ(waits_for(owner, "F1.0/0", "copy to host"), mode == SnapshotMode::async);
+    EXPECT_EQ(waits_for(owner, "optimizer", "copy to host"), mode == SnapshotMode::lazy);
+    const auto bytes = snapshot_bytes_per_gpu(job, built.chunks);
+    EXPECT_DOUBLE_EQ(named(owner, "write to storage").bytes, bytes[1]);
+  }
+}
+
+TEST(IterationPlan, SnapshotsMoveWhatTheirTierSays) {
+  Job job = small_job(1, 2, 8);  // 4 nodes of 4 GPUs: each stage on two
+  job.snapshots = {{.place = SnapshotPlace::peers}};
+  SnapshotTier& tier = job.snapshots[0];
+  tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1, .cpu_cores = 8};
+  const auto bytes = snapshot_bytes_per_gpu(job, chunk_costs(job));
+  const double largest = *std::ranges::max_element(bytes);
+  const auto built = [&] {
+    Built built = build(job, {.due_snapshots = {0}});
+    validate_plan(built.plan);
+    return built;
   };
-  const Built async = build(job, {.due_snapshots = {0}});
-  const RankClass& a = async.plan.classes[0];
-  EXPECT_FALSE(waits_for(a, named(a, "F0.0/0"), "copy to host"));
-  EXPECT_TRUE(waits_for(a, named(a, "optimizer"), "copy to host"));
-  const Built sync = build(job, {.due_snapshots = {1}});
-  const RankClass& s = sync.plan.classes[1];
-  EXPECT_TRUE(waits_for(s, named(s, "F1.0/0"), "write to storage"));
-  const auto bytes = snapshot_bytes_per_gpu(job, sync.chunks);
-  EXPECT_DOUBLE_EQ(named(s, "write to storage").bytes, bytes[1]);
+  {
+    const Built on_cpu = built();
+    const RankClass& owner = on_cpu.plan.classes[0];
+    EXPECT_DOUBLE_EQ(named(owner, "copy to host").bytes, bytes[0]);
+    EXPECT_TRUE(waits_for(owner, "encode", "copy to host"));
+    EXPECT_TRUE(waits_for(owner, "reduce parity", "encode"));
+    // Eight cores for four GPUs; 40 GB/s each.
+    const Flow& cores = named(owner, "encode").flows[0];
+    EXPECT_DOUBLE_EQ(cores.amount, bytes[0] / 40e9);
+    EXPECT_DOUBLE_EQ(cores.max_rate, 2);
+    const Task& parity = named(owner, "reduce parity");
+    EXPECT_EQ(parity.collective, CollectiveKind::reduce_scatter);
+    // A ring of four sends 3/4 of its buffer: the largest member's bytes.
+    EXPECT_DOUBLE_EQ(parity.bytes * 3 / 4, largest);
+    const Group& group = on_cpu.plan.groups[owner.groups[parity.group_slot][5]];
+    EXPECT_EQ(group.members, (std::vector<RankId>{1, 5, 9, 13}));
+  }
+  tier.code.on_gpu = true;
+  {
+    const Built on_gpu = built();
+    const RankClass& owner = on_gpu.plan.classes[1];
+    EXPECT_TRUE(waits_for(owner, "copy to host", "encode"));
+    EXPECT_TRUE(waits_for(owner, "reduce parity", "encode"));
+    EXPECT_DOUBLE_EQ(named(owner, "copy to host").bytes, bytes[1] * 4 / 3);
+    EXPECT_DOUBLE_EQ(total_seconds(named(owner, "encode").cost), bytes[1] * 4 / 3 / 2e12);
+  }
+  tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
+  tier.copy_limit_Bps = 1e9;
+  tier.quantised_share = 0.5;
+  tier.coordination_s = 0.25;
+  {
+    const Built copied = built();
+    const RankClass& owner = copied.plan.classes[1];
+    EXPECT_DOUBLE_EQ(named(owner, "copy to host").flows[0].max_rate, 1e9);
+    EXPECT_DOUBLE_EQ(named(owner, "copy to host").bytes, bytes[1] / 2);
+    const Task& copies = named(owner, "send copies");
+    EXPECT_EQ(copies.collective, CollectiveKind::all_to_all);
+    EXPECT_DOUBLE_EQ(copies.bytes / 2, largest / 2);  // half of the buffer stays
+    EXPECT_FALSE(has(owner, "encode"));
+    EXPECT_DOUBLE_EQ(total_seconds(named(owner, "coordinate snapshot").cost), 0.25);
+  }
+  tier = {.place = SnapshotPlace::local_disk};
+  EXPECT_DOUBLE_EQ(named(built().plan.classes[1], "write to disk").bytes, bytes[1]);
+  tier = {.place = SnapshotPlace::replicas};
+  EXPECT_FALSE(has(built().plan.classes[1], "copy to host"));
+}
+
+// Whatever the nodes of a code group hold: groups that straddle stages, and nodes left over.
+TEST(IterationPlan, CodeGroupsOfAnyShapeGiveValidPlans) {
+  RandomStream random(5, RandomPurpose::test, 0);
+  for (int round = 0; round < 40; ++round) {
+    Job job = small_job(1 << random.below(3), 1 << random.below(2), 4 << random.below(3));
+    const int members = 2 + static_cast<int>(random.below(job.cluster.nodes > 1 ? 4 : 1));
+    if (members > job.cluster.nodes) continue;
+    SnapshotTier tier{.place = SnapshotPlace::peers};
+    tier.code = {.name = CodeName::reed_solomon, .data = members - 1, .parity = 1};
+    tier.code.spread = random.below(2) == 0;
+    job.snapshots = {tier, tier};
+    const Plan plan = build(job, {.due_snapshots = {0, 1}}).plan;
+    EXPECT_NO_THROW(validate_plan(plan));
+    std::vector<int> groups_of_rank(plan.ranks, 0);
+    for (const Group& group : plan.groups) {
+      if (group.axis != Category::snapshot) continue;
+      EXPECT_GE(std::ssize(group.members), members);
+      for (const RankId rank : group.members) {
+        ++groups_of_rank[rank];
+        EXPECT_EQ(rank % job.cluster.node.gpus, group.members[0] % job.cluster.node.gpus);
+      }
+    }
+    EXPECT_EQ(std::ranges::count(groups_of_rank, 2), plan.ranks);
+  }
 }
 
 }  // namespace

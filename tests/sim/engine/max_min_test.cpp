@@ -110,7 +110,8 @@ std::vector<double> progressive_filling(const Fluid& fluid, const std::vector<do
 }
 
 std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster& cluster) {
-  const LinkTable links(cluster);
+  const LinkTable links(
+      cluster, std::ranges::any_of(transfers, [](const Transfer& t) { return t.from == t.to; }));
   std::vector<double> capacity;
   for (LinkId link = 0; link < links.count(); ++link) capacity.push_back(links.capacity(link));
   Fluid fluid;

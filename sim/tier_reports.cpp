@@ -1,0 +1,88 @@
+#include "sim/tier_reports.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/units.hpp"
+#include "models/code_survival.hpp"
+#include "models/memory.hpp"
+#include "models/snapshot_cost.hpp"
+#include "policies/snapshot_tiers.hpp"
+#include "sim/iteration_table.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kSurvivalTime_s = 7 * 86400.0;
+
+// Recorded failures come at their mean rate over the record.
+double rate_per_s(const FailureClass& failure_class, int nodes) {
+  if (failure_class.arrivals != Arrivals::trace) return job_rate_per_s(failure_class, nodes);
+  if (failure_class.trace_s.empty()) return 0;
+  return double(failure_class.trace_s.size()) / failure_class.trace_s.back();
+}
+
+// That no group loses more nodes in the time than the tier stands, and nothing else befalls that it
+// does not survive; exponential failures, independent nodes, none repaired.
+double survival(const TierProtection& protection, const std::vector<FailureClass>& failures,
+                int nodes) {
+  if (protection.everything) return 1;
+  double nodes_per_s = 0;
+  double beyond_per_s = 0;
+  for (const FailureClass& failure_class : failures) {
+    const double rate = rate_per_s(failure_class, nodes);
+    if (failure_class.kind == FailureKind::node) nodes_per_s += rate;
+    // Snapshots before planned stops are taken for them; see tier_for_planned_stop().
+    if (failure_class.kind == FailureKind::planned) continue;
+    if (!survives_end(protection, failure_class)) beyond_per_s += rate;
+  }
+  double survival = std::exp(-beyond_per_s * kSurvivalTime_s);
+  if (!protection.node || nodes_per_s == 0) return survival;
+  const double loss = 1 - node_survival(kSurvivalTime_s, nodes / nodes_per_s, 1);
+  // Nodes that are left over make the last group of each place larger.
+  const NodeGroups& groups = protection.groups;
+  const int regular = groups.groups() - groups.stride;
+  if (regular > 0) survival *= job_survival(regular, groups.size, protection.tolerated, loss);
+  for (int group = regular; group < groups.groups(); ++group) {
+    survival *= group_survival(groups.members_of(group), protection.tolerated, loss);
+  }
+  return survival;
+}
+
+double mean_every_s(const SnapshotTier& tier, double plain_s, double stall_s) {
+  if (tier.every_iterations > 0) return tier.every_iterations * plain_s + stall_s;
+  if (tier.every_s <= 0) return 0;
+  return std::ceil(std::max(tier.every_s - stall_s, 0.0) / plain_s) * plain_s + stall_s;
+}
+
+}  // namespace
+
+std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
+                                     const CampaignInputs& inputs) {
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  const double most = *std::ranges::max_element(bytes);
+  const std::vector<double> host_bytes = snapshot_host_bytes_per_node(job, prepared);
+  const IterationTable& table = inputs.table;
+  std::vector<TierReport> reports;
+  for (std::size_t i = 0; i < table.tiers.size(); ++i) {
+    const TierTiming& timing = table.tiers[i];
+    const SnapshotBytes moved = snapshot_bytes(timing.tier, most, weight_share(job));
+    TierReport report;
+    report.name = tier_name(timing.tier);
+    report.stall_s = std::max(0.0, table.iteration_s[1U << i] - table.iteration_s[0]);
+    report.every_s = mean_every_s(timing.tier, table.iteration_s[0], report.stall_s);
+    report.saving_s = timing.complete_s;
+    report.overhead = report.every_s > 0 ? report.stall_s / report.every_s : 0;
+    report.restore_s = timing.restore_s;
+    report.rebuild_s = timing.rebuild_s;
+    report.moved_bytes = moved.moved;
+    report.wire_bytes = moved.wire;
+    report.host_bytes = host_bytes[i];
+    report.survival_7d = survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard),
+                                  inputs.failures, inputs.nodes);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace windtunnel
