@@ -22,6 +22,7 @@ struct Command {
 
 Handler define_run(CLI::App& app);
 Handler define_compare(CLI::App& app);
+Handler define_sweep(CLI::App& app);
 Handler define_optimise(CLI::App& app);
 Handler define_list(CLI::App& app);
 Handler define_schema(CLI::App& app);

@@ -34,6 +34,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
       {"compare", "simulate it at every combination of varied values", define_compare},
+      {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
       {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",
        define_optimise},
       {"list", "what can be named in a scenario, with numbers and origins", define_list},
@@ -51,8 +52,11 @@ constexpr const char* kExamples =
     "  windtunnel run scenarios/llama3-405b.yaml --out out\n"
     "  windtunnel run scenarios/llama3-405b.yaml --set cluster.fabric.pod_oversubscription=1\n"
     "  windtunnel compare scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8\n"
+    "  windtunnel sweep scenarios/llama3-405b.yaml --vary 'snapshots.1.every=5 min:4 h:10log' "
+    "--out out\n"
     "\n"
-    "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error.\n";
+    "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error,\n"
+    "3 points of a sweep are missing.\n";
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -86,7 +90,10 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
       return unknown_name("option", extra.substr(0, extra.find('=')), option_names(command));
     }
   }
-  const std::vector<std::string> subcommands = subcommand_names(command);
+  // A sweep has commands and does without one.
+  const std::vector<std::string> subcommands = command.get_require_subcommand_min() > 0
+                                                   ? subcommand_names(command)
+                                                   : std::vector<std::string>{};
   if (!extras.empty()) {
     if (!subcommands.empty()) return unknown_name("command", extras.front(), subcommands);
     return fmt::format("'{}' is one argument too many", extras.front());

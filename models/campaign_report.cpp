@@ -18,7 +18,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-Estimate estimate(std::vector<double> samples, double most) {
+Estimate estimate(std::vector<double> samples, double most, double least) {
   if (samples.empty()) throw Error("an estimate needs at least one replica");
   for (const double sample : samples) {
     if (std::isinf(sample)) return {sample, sample, sample, sample, sample};
@@ -40,7 +40,7 @@ Estimate estimate(std::vector<double> samples, double most) {
     half_width =
         boost::math::quantile(distribution, 0.975) * std::sqrt(squares / (count - 1) / count);
   }
-  result.low = std::max(mean - half_width, 0.0);
+  result.low = std::max(mean - half_width, least);
   result.high = std::min(mean + half_width, most);
   std::sort(samples.begin(), samples.end());
   result.p05 = quantile(samples, 0.05);

@@ -220,6 +220,15 @@ void simulate_best(const std::string& scenario, const Overrides& set,
 
 }  // namespace
 
+void check_aim(const Job& job, Aim aim) {
+  if ((aim == Aim::goodput || aim == Aim::cost) && job.campaign.length_s == 0) {
+    throw Error("goodput and cost come with a campaign only: add campaign.length and failures");
+  }
+  if (aim == Aim::cost && job.price_usd_per_gpu_s * job.tokens == 0) {
+    throw Error("the cost needs job.tokens and job.price");
+  }
+}
+
 Optimisation optimise(const std::string& scenario, const Overrides& set,
                       const std::vector<Overrides>& points, const OptimiseOptions& options) {
   Optimiser optimiser(options);
@@ -227,13 +236,7 @@ Optimisation optimise(const std::string& scenario, const Overrides& set,
     Overrides overrides = set;
     overrides.insert(overrides.end(), point.begin(), point.end());
     const Case the_case = load_case(scenario, overrides);
-    const bool campaign = options.aim == Aim::goodput || options.aim == Aim::cost;
-    if (campaign && the_case.job.campaign.length_s == 0) {
-      throw Error("goodput and cost come with a campaign only: add campaign.length and failures");
-    }
-    if (options.aim == Aim::cost && the_case.job.price_usd_per_gpu_s * the_case.job.tokens == 0) {
-      throw Error("the cost needs job.tokens and job.price");
-    }
+    check_aim(the_case.job, options.aim);
     optimiser.enumerate({the_case.job, point});
   }
   Optimisation result = optimiser.run();

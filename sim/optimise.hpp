@@ -20,6 +20,10 @@ namespace windtunnel {
 
 enum class Aim { iteration, memory, goodput, cost };
 
+// Throws Error when the scenario has no campaign for goodput or cost to come from, or no tokens and
+// price for the cost.
+void check_aim(const Job& job, Aim aim);
+
 struct OptimiseOptions {
   bool layout = false;    // tp, cp, pp, vpp, dp, ep, sharding, sequence parallelism
   bool schedule = false;  // every synchronous one that has a name

@@ -79,15 +79,6 @@ void measure(Group& group, const Job& job) {
   }
 }
 
-// What is not in the table's key: when snapshots are taken, and how many copies are kept.
-IterationTable table_of(const Group& group, const Job& job) {
-  IterationTable table = group.table;
-  CHECK(table.tiers.size() == job.snapshots.size(), "{} tiers in the table, {} in the job",
-        table.tiers.size(), job.snapshots.size());
-  for (size_t i = 0; i < table.tiers.size(); ++i) table.tiers[i].tier = job.snapshots[i];
-  return table;
-}
-
 class SweepRun {
  public:
   SweepRun(const Sweep& sweep, const std::vector<SweepCase>& cases, const SweepOptions& options)
@@ -159,7 +150,7 @@ class SweepRun {
       const std::string excess = memory_excess(job, group.prepared);
       if (!excess.empty()) throw Error(excess);
       point.iteration = group.iteration;
-      point.campaign = run_campaign(campaign_inputs(job, table_of(group, job)), threads);
+      point.campaign = run_campaign(campaign_inputs(job, group.table), threads);
     } catch (const Error& error) {
       point.reason = error.what();
     }

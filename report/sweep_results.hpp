@@ -1,0 +1,42 @@
+// A merged sweep: its document, its SQLite table and what the console says about it.
+//
+// The best point is the one with the most training done per time: the mean goodput, where points
+// differ in the iteration itself weighted by its tokens per second against the fastest one. The
+// same random numbers at every point make differences between points much surer than their own
+// intervals: the runner-up comes with the interval of the difference replica by replica.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "report/console.hpp"
+#include "report/sweep_store.hpp"
+
+namespace windtunnel {
+
+struct SweepResults {
+  SweepPlan plan;
+  std::vector<Json> points;  // the lines, by index; without those that are missing
+  // {"scenario", "vary": [{"key", "values", "numbers"}], "points": [{"index", "set", "iteration",
+  // "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up": {"index", "set",
+  // "difference": {"mean", "low", "high"}} | null} | null}. "numbers": in base units, null where
+  // values are none.
+  Json document;
+};
+
+SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::string>& lines);
+
+// results.jsonl
+std::string results_text(const std::map<int, std::string>& lines);
+
+// results.sqlite: a table `points` with a row each, of which numbers are in base units, and a table
+// `varied` with key and unit.
+void write_results_sqlite(const std::string& path, const SweepResults& results);
+
+// Table of the points, or of the best of many; the best and how surely; what is infeasible and why.
+std::string sweep_text(const SweepResults& results, const ConsoleStyle& style = {});
+
+// Indices as a person writes them: "3, 7-9, 12".
+std::string ranges_text(const std::vector<int>& indices);
+
+}  // namespace windtunnel
