@@ -104,7 +104,8 @@ Json node_document() {
                      {"host_memory_bytes", parameter_json(node.host_memory_bytes)},
                      {"host_memory_Bps", parameter_json(node.host_memory_Bps)},
                      {"cpu_cores", parameter_json(node.cpu_cores)},
-                     {"storage_nic_Bps", parameter_json(node.storage_nic_Bps)}});
+                     {"storage_nic_Bps", parameter_json(node.storage_nic_Bps)},
+                     {"local_disk_Bps", parameter_json(node.local_disk_Bps)}});
   }
   return {{"nodes", array}};
 }

@@ -95,6 +95,8 @@ Rows node_rows() {
                {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
       bandwidth_row("cluster.node.storage_nic",
                     {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
+      bandwidth_row("cluster.node.local_disk",
+                    {.example = "14 GB/s", .help = "drives of the node, per direction"}),
   };
 }
 

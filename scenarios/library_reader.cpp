@@ -93,7 +93,10 @@ void read_parameters(const DocumentNode& entry, std::span<const ParameterField<S
   const Evidence common = common_evidence(entry);
   for (const ParameterField<Spec>& field : fields) {
     const std::string key(field.key);
-    spec.*field.member = read_parameter(require(entry, key), field.dimension, key, common);
+    const DocumentNode* value = field.required ? &require(entry, key) : entry.value_of(key);
+    if (value != nullptr) {
+      spec.*field.member = read_parameter(*value, field.dimension, key, common);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "scenarios/fields.hpp"
@@ -42,7 +43,12 @@ class Override {
     const std::string& part = parts_[depth];
     if (count == 0) throw Error(where_, fmt::format("the scenario has no {} to set", path));
     if (part == "*") {
+      const auto has_key = [&](const DocumentNode& item) {
+        return depth + 1 < parts_.size() && item.value_of(parts_[depth + 1]) != nullptr;
+      };
+      const bool any = std::ranges::any_of(node.items, has_key);
       for (size_t i = 0; i < count; ++i) {
+        if (any && !has_key(node.items[i])) continue;
         apply(node.items[i], depth + 1, join_path(path, std::to_string(i)));
       }
       return;

@@ -7,7 +7,8 @@
 
 namespace windtunnel {
 
-// KEY is a path; an index or '*' selects items of a list. A name that is shorthand for a map
+// KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
+// all if none has it. A name that is shorthand for a map
 // (`node: dgx-h100`) becomes that map when a key below it is set. Throws Error for a KEY that is
 // not in the field table or an item that the scenario does not have.
 void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +37,11 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
   }
   const std::string& name = values.text(path + ".class");
   if (has_choice(failure_kinds(), name)) return value_of(failure_kinds(), name);
+  std::vector<std::string_view> kinds;
+  for (const Choice<FailureKind>& choice : failure_kinds()) kinds.push_back(choice.name);
   throw Error(values.where(path + ".class"),
-              fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node'", path, name));
+              fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node', one of {}", path,
+                          name, fmt::join(kinds, ", ")));
 }
 
 // Keys that only some kinds know.
@@ -238,7 +242,9 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                   fmt::format("{}: a second class '{}'; give it another name and a kind", path,
                               failure.name));
     }
-    at_key(values, path, [&] { check_snapshot_tiers(job.snapshots, {failure}); });
+    const std::string tier = path + ".tier";
+    at_key(values, values.stated(tier) ? tier : path,
+           [&] { check_snapshot_tiers(job.snapshots, {failure}); });
     job.failures.push_back(failure);
   }
 }

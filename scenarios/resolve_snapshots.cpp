@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -32,42 +34,24 @@ void resolve_interval(const Values& values, const std::string& path, SnapshotTie
   }
 }
 
-// Members that the scenario leaves out, and those that the name of the code rules out.
+// Members that the scenario leaves out; whether the code can be is protection_of's to say.
 void resolve_members(const Values& values, const std::string& path, int gpus, ErasureCode& code) {
   const std::string data = path + ".data";
   const std::string parity = path + ".parity";
-  code.data = static_cast<int>(values.number_or(data, 0));
-  code.parity = static_cast<int>(values.number_or(parity, 1));
-  switch (code.name) {
-    case CodeName::none:
-      return;
-    case CodeName::copies:
-      if (code.data > 1) {
-        fail(values, data,
-             fmt::format("copies have 1, not {}; write the further copies as parity", code.data));
-      }
-      code.data = 1;
-      return;
-    case CodeName::xor_parity:
-      if (code.parity != 1) {
-        fail(values, parity, fmt::format("xor has 1, not {}; for more use name: rs", code.parity));
-      }
-      if (code.data == 0 && code.in_node) code.data = gpus - 1;
-      break;
-    case CodeName::reed_solomon:
-      if (!values.has(parity)) fail(values, path, "rs has no 'parity'; add e.g. 'parity: 2'");
-      break;
-    case CodeName::recompute:
-      for (const std::string& key : {data, parity}) {
-        if (values.has(key)) fail(values, key, "recompute has no members; remove this key");
-      }
-      code.data = 1;
-      return;
+  const bool whole = code.name == CodeName::copies || code.name == CodeName::recompute;
+  const bool raid = code.name == CodeName::xor_parity && code.in_node;
+  if (code.name == CodeName::recompute && (values.has(data) || values.has(parity))) {
+    fail(values, values.has(data) ? data : parity, "recompute has no members; remove this key");
   }
-  if (code.data == 0) {
+  if (code.name == CodeName::reed_solomon && !values.has(parity)) {
+    fail(values, path, "rs has no 'parity'; add e.g. 'parity: 2'");
+  }
+  if (!values.has(data) && !whole && !raid) {
     fail(values, path,
          fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
   }
+  code.data = static_cast<int>(values.number_or(data, raid ? std::max(1, gpus - 1) : 1));
+  code.parity = static_cast<int>(values.number_or(parity, 1));
 }
 
 bool resolve_scope(const Values& values, const std::string& path, const SnapshotTier& tier) {
@@ -91,14 +75,7 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
   const std::string key = path + ".code";
   if (!values.has(key + ".name")) return code;
   code.name = value_of(code_names(), values.text(key + ".name"));
-  if (tier.place == SnapshotPlace::storage) {
-    fail(values, key, "storage protects itself; a code is for host-memory, peers and local-disk");
-  }
   code.in_node = resolve_scope(values, path, tier);
-  if (code.name == CodeName::recompute && !code.in_node) {
-    fail(values, key + ".name",
-         "recompute works inside a node: tier: host-memory with keeper: process");
-  }
   resolve_members(values, key, gpus, code);
   if (code.in_node && code.members() > gpus) {
     fail(values, key,

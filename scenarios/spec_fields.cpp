@@ -29,6 +29,8 @@ constexpr std::array kNodeFields{
                              &NodeSpec::host_memory_Bps},
     ParameterField<NodeSpec>{"cpu_cores", Dimension::number, &NodeSpec::cpu_cores},
     ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
+    ParameterField<NodeSpec>{"local_disk", Dimension::bytes_per_s, &NodeSpec::local_disk_Bps,
+                             false},
 };
 
 using ModelSize = SizeField<TransformerSpec>;

@@ -19,6 +19,7 @@ struct ParameterField {
   std::string_view key;
   Dimension dimension;
   Parameter Spec::*member;
+  bool required = true;  // of an entry of the library
 };
 
 std::span<const ParameterField<GpuSpec>> gpu_fields();

@@ -205,8 +205,9 @@ TEST(BadFiles, PlannedStopNeedsATierThatSurvivesIt) {
   EXPECT_EQ(parse_message(no_storage, "a.yaml"), "accepted");  // the keeper process holds a copy
   const std::string no_keeper = replaced(no_storage, ", keeper: process", "");
   EXPECT_EQ(parse_message(no_keeper, "a.yaml"),
-            "a.yaml:28:5: failures.2: no snapshot tier survives a planned stop; add to snapshots a "
-            "tier: storage, or keeper: process to a tier: host-memory");
+            "a.yaml:28:5: failures.2: failure class 'planned' stops the job as planned, but no "
+            "snapshot tier survives a planned stop; add to snapshots a tier: storage, or keeper: "
+            "process to a tier: host-memory");
   EXPECT_EQ(parse_message(replaced(no_keeper, "class: planned", "class: c, kind: node"), "a.yaml"),
             "accepted");
 }

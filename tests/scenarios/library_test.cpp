@@ -142,6 +142,7 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"gpt-530b", 529.6},
       {"gpt-1t", 1008.0},
       {"gpt3-175b", 174.6},
+      {"llama2-34b", 34, 0.6},  // rounded by its name
       {"llama3-8b", 8.03},
       {"llama3-70b", 70.6},
       {"llama3-405b", 405.8},

@@ -39,6 +39,23 @@ TEST(Overrides, SelectItemsOfLists) {
   }
 }
 
+// A trace has no rate, replicas have no interval: they are left out.
+TEST(Overrides, AllItemsThatHaveTheKey) {
+  const Case rates = llama({{"failures.0", "{class: node, arrivals: {trace: infinitehbd}}"},
+                            {"failures.*.rate", "2 per node-day"}});
+  EXPECT_EQ(rates.job.failures[0].rate_per_node_s, 0);
+  EXPECT_DOUBLE_EQ(rates.job.failures[1].rate_per_node_s, 2.0 / 86400);
+  EXPECT_DOUBLE_EQ(rates.job.failures[2].rate_per_node_s, 2.0 / 86400);
+  const Case every = llama(
+      {{"layout.sharding", "none"}, {"snapshots", "just-in-time"}, {"snapshots.*.every", "2 h"}});
+  EXPECT_EQ(every.job.snapshots[0].every_s, 0);
+  EXPECT_DOUBLE_EQ(every.job.snapshots[1].every_s, 7200);
+  // None has it: all get it.
+  for (const SnapshotTier& tier : llama({{"snapshots.*.coordination", "2 s"}}).job.snapshots) {
+    EXPECT_DOUBLE_EQ(tier.coordination_s, 2);
+  }
+}
+
 TEST(Overrides, ANameBecomesTheMapItStandsFor) {
   const Case changed = llama({{"cluster.node.nic", "800 Gb/s"}, {"model.layers", "254"}});
   EXPECT_EQ(changed.job.cluster.node.name, "dgx-h100");
