@@ -14,9 +14,11 @@ constexpr int kReplicas = 32;
 constexpr int kGridPoints = 9;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// Unexpected failures from which the job comes back with an older state.
+// Failures from which the job comes back with an older state. A slow node is replaced by a planned
+// stop, a bad copy is met by a later failure.
 bool goes_back(FailureKind kind) {
-  return kind != FailureKind::planned && kind != FailureKind::corrupt_snapshot;
+  return kind != FailureKind::planned && kind != FailureKind::slow_node &&
+         kind != FailureKind::corrupt_snapshot;
 }
 
 double arrivals_per_s(const FailureClass& failure_class, const CampaignInputs& inputs) {
