@@ -1,34 +1,56 @@
-// windtunnel report: draws the page of an earlier run or compare again.
+// windtunnel report: draws the page of an earlier run, compare or sweep again.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "report/comparison_page.hpp"
 #include "report/page.hpp"
+#include "report/sweep_page.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {
 
+namespace {
+
+// Of a run or a compare.
+ExitCode draw_record(const std::string& folder) {
+  const std::string file = folder + "/record.json";
+  const Json document = parse_document(read_file(file), file);
+  const bool comparison = is_comparison_document(document);
+  if (comparison) {
+    check_comparison_document(document, file);
+  } else {
+    check_page_document(document, file);
+  }
+  write_file(folder + "/report.html", comparison ? comparison_page(document) : html_page(document));
+  const std::string summary =
+      comparison ? "" : summary_text(summary_of(document), human_style(false)) + "\n";
+  print_result(fmt::format("{}wrote {}/report.html\n", summary, folder));
+  return ExitCode::ok;
+}
+
+ExitCode draw_sweep(const std::string& folder) {
+  const std::string file = folder + "/sweep.json";
+  const Json document = parse_document(read_file(file), file);
+  check_sweep_document(document, file);
+  write_file(folder + "/report.html", sweep_page(document));
+  print_result(fmt::format("wrote {}/report.html\n", folder));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
 Handler define_report(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
-  app.add_option("DIR", *folder, "folder that --out of run or compare wrote")->required();
+  app.add_option("DIR", *folder, "folder that --out of run, compare or sweep wrote")->required();
   return [folder] {
-    const std::string file = *folder + "/record.json";
-    const Json document = parse_document(read_file(file), file);
-    const bool comparison = is_comparison_document(document);
-    if (comparison) {
-      check_comparison_document(document, file);
-    } else {
-      check_page_document(document, file);
-    }
-    write_file(*folder + "/report.html",
-               comparison ? comparison_page(document) : html_page(document));
-    const std::string summary =
-        comparison ? "" : summary_text(summary_of(document), human_style(false)) + "\n";
-    print_result(fmt::format("{}wrote {}/report.html\n", summary, *folder));
-    return ExitCode::ok;
+    std::error_code ignored;
+    const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);
+    return sweep ? draw_sweep(*folder) : draw_record(*folder);
   };
 }
 

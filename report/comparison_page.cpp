@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "report/comparison_columns.hpp"
 #include "report/console.hpp"
 #include "report/drawing.hpp"
 #include "report/html.hpp"
@@ -21,106 +24,19 @@ namespace {
 
 constexpr const char* kFormat = "windtunnel-comparison-1";
 constexpr std::string_view kKeyFigures[] = {"step time", "TFLOP/s", "MFU", "peak memory"};
+constexpr std::string_view kProtectionFigures[] = {"goodput", "copy", "saving time",
+                                                   "snapshot overhead", "survival 7 d"};
 
-struct Cell {
-  std::string text;
-  double value = 0;
-};
-
-enum class Better { neither, lower, higher };
-
-struct ColumnKind {
-  const char* title;
-  Better better;
-  const char* help;
-  Cell (*cell)(const Record& record);
-};
-
-Cell seconds_cell(double seconds) {
-  return {format_seconds(seconds), seconds};
-}
-
-Cell share_cell(double share) {
-  return {format_percent(share), share};
-}
-
-double share_of_step(const IterationReport& report, double seconds) {
-  return report.time_s > 0 ? seconds / report.time_s : 0;
-}
-
-double exposed_s(const Record& record, Category category) {
-  return record.iteration.critical_path_s[static_cast<size_t>(category)];
-}
-
-double peak_bytes(const Record& record) {
-  double peak = 0;
-  for (const GpuMemory& rank : record.iteration.memory) peak = std::max(peak, rank.total());
-  return peak;
-}
-
-const std::vector<ColumnKind>& column_kinds() {
-  static const std::vector<ColumnKind> kinds = {
-      {"step time", Better::lower, "period of the steady state",
-       [](const Record& r) { return seconds_cell(r.iteration.time_s); }},
-      {"TFLOP/s", Better::higher, "model FLOP/s per GPU",
-       [](const Record& r) {
-         return Cell{fmt::format("{:.1f}", r.iteration.tflops_per_gpu), r.iteration.tflops_per_gpu};
-       }},
-      {"MFU", Better::higher, "model FLOP/s over the GPU's peak",
-       [](const Record& r) { return share_cell(r.iteration.mfu); }},
-      {"bubble", Better::lower,
-       "step time less the busiest rank's compute, as a share of the step (Megatron, GPipe)",
-       [](const Record& r) {
-         return share_cell(share_of_step(r.iteration, r.iteration.bubble.makespan_s));
-       }},
-      {"stage bubble", Better::lower,
-       "longest last end less first start of a rank, less the busiest rank's compute, as a share "
-       "of the step (Zero Bubble)",
-       [](const Record& r) {
-         return share_cell(share_of_step(r.iteration, r.iteration.bubble.longest_stage_s));
-       }},
-      {"idle", Better::lower,
-       "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
-       [](const Record& r) { return share_cell(r.iteration.bubble.idle); }},
-      {"exposed pp", Better::lower, "messages between stages on the critical path",
-       [](const Record& r) { return seconds_cell(exposed_s(r, Category::pp)); }},
-      {"exposed dp", Better::lower, "data-parallel collectives on the critical path",
-       [](const Record& r) { return seconds_cell(exposed_s(r, Category::dp)); }},
-      {"exposed tp", Better::lower, "tensor-parallel collectives on the critical path",
-       [](const Record& r) { return seconds_cell(exposed_s(r, Category::tp)); }},
-      {"peak memory", Better::lower, "of the fullest GPU",
-       [](const Record& r) {
-         return Cell{format_bytes(peak_bytes(r)), peak_bytes(r)};
-       }},
-      {"fits", Better::neither, "in the usable memory of GPU and host",
-       [](const Record& r) {
-         const bool fits = r.memory_excess.empty();
-         return Cell{fits ? "yes" : "no", fits ? 1.0 : 0.0};
-       }},
-  };
-  return kinds;
-}
-
-const ColumnKind& goodput_column() {
-  static const ColumnKind kind = {
-      "goodput", Better::higher, "useful share of the campaign's wall time",
-      [](const Record& r) { return share_cell(r.campaign ? r.campaign->goodput.mean : 0); }};
-  return kind;
-}
-
-std::vector<const ColumnKind*> columns_of(const Comparison& comparison) {
-  std::vector<const ColumnKind*> columns;
-  for (const ColumnKind& kind : column_kinds()) columns.push_back(&kind);
-  if (std::ranges::any_of(comparison.points, [](const ComparedPoint& point) {
-        return point.record && point.record->campaign;
-      })) {
-    columns.push_back(&goodput_column());
+std::vector<const ComparedColumn*> columns_of(const Comparison& comparison) {
+  std::vector<const ComparedColumn*> columns;
+  const bool protection_only = varies_protection_only(comparison);
+  for (const ComparedColumn& column : iteration_columns()) {
+    columns.push_back(&column);
+    if (protection_only) break;
   }
+  std::ranges::copy(protection_columns(comparison), std::back_inserter(columns));
+  if (has_campaign(comparison)) columns.push_back(&goodput_column());
   return columns;
-}
-
-const char* to_string(Better better) {
-  return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "";
 }
 
 // Model and machine where they are the same at every point.
@@ -138,11 +54,11 @@ std::string subtitle_of(const Comparison& comparison) {
   return jobs.size() == 1 ? *jobs.begin() : "";
 }
 
-Json point_json(const ComparedPoint& point, const std::vector<const ColumnKind*>& columns,
+Json point_json(const ComparedPoint& point, const std::vector<const ComparedColumn*>& columns,
                 const Json& drawing, const std::string& folder) {
   Json texts = Json::array(), values = Json::array();
-  for (const ColumnKind* column : columns) {
-    const Cell cell = column->cell(*point.record);
+  for (const ComparedColumn* column : columns) {
+    const ComparedCell cell = column->cell(*point.record);
     texts.push_back(cell.text);
     values.push_back(cell.value);
   }
@@ -154,13 +70,21 @@ Json point_json(const ComparedPoint& point, const std::vector<const ColumnKind*>
           {"drawing", drawing}};
 }
 
-// The indices of the points, fastest first, those that do not fit behind.
-std::vector<size_t> ranking(const Json& points) {
+// The column that points rank by: of records that do not say, the step time.
+size_t ranked_by(const Json& document) {
+  return document.value("ranked_by", size_t{0});
+}
+
+// The indices of the points, the best first, those that do not fit behind.
+std::vector<size_t> ranking(const Json& document) {
+  const Json& points = document.at("points");
+  const size_t column = ranked_by(document);
+  const double sign = document.at("columns").at(column).at("better") == "higher" ? -1 : 1;
   std::vector<size_t> order(points.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](size_t i) {
     return std::pair(!points[i].at("excess").get_ref<const std::string&>().empty(),
-                     points[i].at("values").at(0).get<double>());
+                     sign * points[i].at("values").at(column).get<double>());
   });
   return order;
 }
@@ -169,8 +93,9 @@ std::vector<size_t> ranking(const Json& points) {
 std::optional<double> best_value(const Json& points, size_t column, const std::string& better) {
   std::vector<double> values;
   for (const Json& point : points) {
-    if (point.at("excess").get_ref<const std::string&>().empty()) {
-      values.push_back(point.at("values").at(column));
+    const Json& value = point.at("values").at(column);
+    if (point.at("excess").get_ref<const std::string&>().empty() && !value.is_null()) {
+      values.push_back(value);
     }
   }
   if (better.empty() || values.size() < 2) return {};
@@ -189,6 +114,12 @@ std::string table_head(const Json& columns) {
   return html + "</tr></thead>\n";
 }
 
+// What a click on the column's title sorts by: words by themselves, nothing behind all numbers.
+std::string sort_key(const Json& value, const std::string& text) {
+  if (!value.is_null()) return fmt::format(" data-value=\"{}\"", value.get<double>());
+  return text.empty() ? " data-value=\"Infinity\"" : "";
+}
+
 std::string table_row(const Json& point, const std::vector<std::optional<double>>& best) {
   const std::string excess = point.at("excess");
   std::string html = fmt::format(
@@ -196,10 +127,11 @@ std::string table_row(const Json& point, const std::vector<std::optional<double>
       excess.empty() ? "" : fmt::format(" class=\"excess\" title=\"{}\"", escape_html(excess)),
       escape_html(point.at("name").get<std::string>()));
   for (size_t i = 0; i < best.size(); ++i) {
-    const double value = point.at("values").at(i);
+    const Json& value = point.at("values").at(i);
+    const std::string text = point.at("texts").at(i);
     const bool marked = excess.empty() && best[i] && value == *best[i];
-    html += fmt::format("<td data-value=\"{}\"{}>{}</td>", value, marked ? " class=\"best\"" : "",
-                        escape_html(point.at("texts").at(i).get<std::string>()));
+    html += fmt::format("<td{}{}>{}</td>", sort_key(value, text), marked ? " class=\"best\"" : "",
+                        escape_html(text));
   }
   return html + "</tr>\n";
 }
@@ -214,7 +146,7 @@ std::string table_html(const Json& document) {
   }
   std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
   html += table_head(columns) + "<tbody>\n";
-  for (const size_t i : ranking(points)) html += table_row(points[i], best);
+  for (const size_t i : ranking(document)) html += table_row(points[i], best);
   html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
   for (const char* title : {"bubble", "stage bubble", "idle"}) {
     for (const Json& column : columns) {
@@ -242,14 +174,18 @@ std::string infeasible_html(const Json& infeasible) {
 std::string figures_html(const Json& document) {
   const Json& points = document.at("points");
   if (points.empty()) return "";
-  const Json& best = points[ranking(points).front()];
+  const Json& best = points[ranking(document).front()];
   const Json& columns = document.at("columns");
+  const bool by_step_time = ranked_by(document) == 0;
   std::string html = fmt::format(
-      "<dl class=\"figures\"><div class=\"wide\"><dt>fastest of {} that ran</dt><dd>{}</dd></div>",
-      points.size(), escape_html(best.at("name").get<std::string>()));
+      "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}</dd></div>",
+      by_step_time ? "fastest" : "best", points.size(),
+      escape_html(best.at("name").get<std::string>()));
+  const std::span<const std::string_view> shown =
+      by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string title = columns[i].at("title");
-    if (std::ranges::find(kKeyFigures, title) == std::end(kKeyFigures)) continue;
+    if (std::ranges::find(shown, title) == shown.end()) continue;
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(title),
                         escape_html(best.at("texts").at(i).get<std::string>()));
   }
@@ -290,12 +226,14 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
                          const std::vector<std::string>& folders) {
   CHECK(drawings.size() == comparison.points.size(), "{} drawings of {} points", drawings.size(),
         comparison.points.size());
-  const std::vector<const ColumnKind*> kinds = columns_of(comparison);
+  const std::vector<const ComparedColumn*> kinds = columns_of(comparison);
   Json columns = Json::array();
-  for (const ColumnKind* kind : kinds) {
+  for (const ComparedColumn* kind : kinds) {
     columns.push_back(
         {{"title", kind->title}, {"better", to_string(kind->better)}, {"help", kind->help}});
   }
+  // Goodput stands last.
+  const size_t ranked = varies_protection_only(comparison) ? kinds.size() - 1 : 0;
   Json points = Json::array(), infeasible = Json::array();
   std::string title;
   for (size_t i = 0; i < comparison.points.size(); ++i) {
@@ -307,9 +245,10 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }
   }
-  return {{"format", kFormat},       {"title", title},     {"subtitle", subtitle_of(comparison)},
-          {"kinds", drawn_kinds()},  {"columns", columns}, {"points", points},
-          {"infeasible", infeasible}};
+  return {
+      {"format", kFormat},      {"title", title},          {"subtitle", subtitle_of(comparison)},
+      {"kinds", drawn_kinds()}, {"columns", columns},      {"ranked_by", ranked},
+      {"points", points},       {"infeasible", infeasible}};
 }
 
 bool is_comparison_document(const Json& document) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "models/base/units.hpp"
+#include "report/comparison_columns.hpp"
 #include "report/table.hpp"
 
 namespace windtunnel {
@@ -14,48 +16,68 @@ std::string bold(const std::string& text, const ConsoleStyle& style) {
   return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-double peak_memory_bytes(const IterationReport& report) {
-  double peak = 0;
-  for (const GpuMemory& rank : report.memory) peak = std::max(peak, rank.total());
-  return peak;
+double goodput_of(const ComparedPoint& point) {
+  return point.record->campaign ? point.record->campaign->goodput.mean : 0;
 }
 
-std::vector<const ComparedPoint*> by_step_time(const Comparison& comparison) {
+std::vector<const ComparedPoint*> ranked_points(const Comparison& comparison) {
   std::vector<const ComparedPoint*> points;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) points.push_back(&point);
   }
-  std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) {
-    return a->record->iteration.time_s < b->record->iteration.time_s;
+  const bool by_goodput = varies_protection_only(comparison);
+  std::ranges::stable_sort(points, {}, [&](const ComparedPoint* point) {
+    return by_goodput ? -goodput_of(*point) : point->record->iteration.time_s;
   });
   return points;
 }
 
+std::vector<std::string> iteration_cells(const IterationReport& report,
+                                         const IterationReport& reference) {
+  return {format_seconds(report.time_s), fmt::format("{:.3f}x", reference.time_s / report.time_s),
+          format_percent(report.mfu), format_percent(report.bubble.idle),
+          format_bytes(peak_memory_bytes(report))};
+}
+
 TextTable comparison_table(const Comparison& comparison) {
-  const std::vector<const ComparedPoint*> points = by_step_time(comparison);
-  const auto reference = std::find_if(comparison.points.begin(), comparison.points.end(),
-                                      [](const ComparedPoint& point) { return !!point.record; });
+  const std::vector<const ComparedPoint*> points = ranked_points(comparison);
   TextTable table;
   if (points.empty()) return table;
-  const bool with_campaign = points.front()->record->campaign.has_value();
+  const auto reference = std::ranges::find_if(
+      comparison.points, [](const ComparedPoint& point) { return !!point.record; });
+  const bool with_iteration = !varies_protection_only(comparison);
+  std::vector<const ComparedColumn*> columns = protection_columns(comparison);
+  if (has_campaign(comparison)) columns.push_back(&goodput_column());
   for (const auto& [key, value] : points.front()->set) table.columns.push_back({key});
-  for (const char* title : {"step time", "speed-up", "MFU", "idle", "peak memory"}) {
-    table.columns.push_back({title, Align::right});
+  if (with_iteration) {
+    for (const char* title : {"step time", "speed-up", "MFU", "idle", "peak memory"}) {
+      table.columns.push_back({title, Align::right});
+    }
   }
-  if (with_campaign) table.columns.push_back({"goodput", Align::right});
+  for (const ComparedColumn* column : columns) {
+    table.columns.push_back({column->title, Align::right});
+  }
   for (const ComparedPoint* point : points) {
-    const IterationReport& report = point->record->iteration;
     std::vector<std::string> row;
     for (const auto& [key, value] : point->set) row.push_back(value);
-    row.push_back(format_seconds(report.time_s));
-    row.push_back(fmt::format("{:.3f}x", reference->record->iteration.time_s / report.time_s));
-    row.push_back(format_percent(report.mfu));
-    row.push_back(format_percent(report.bubble.idle));
-    row.push_back(format_bytes(peak_memory_bytes(report)));
-    if (with_campaign) row.push_back(format_percent(point->record->campaign->goodput.mean));
+    if (with_iteration) {
+      std::ranges::move(iteration_cells(point->record->iteration, reference->record->iteration),
+                        std::back_inserter(row));
+    }
+    for (const ComparedColumn* column : columns) row.push_back(column->cell(*point->record).text);
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::string indented(const std::string& lines) {
+  std::string text = "  ";
+  for (const char c : lines) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  text.resize(text.size() - 2);  // after the last line
+  return text;
 }
 
 }  // namespace
@@ -68,6 +90,7 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
   }
   for (const SummarySection& section : summary.sections) {
     text += fmt::format("\n{}\n", bold(section.title, style));
+    if (!section.table.columns.empty()) text += indented(table_text(section.table));
     for (const SummaryRow& row : section.rows) {
       text += fmt::format("  {:<{}}  {}\n", row.label, width, row.value);
     }

@@ -15,8 +15,8 @@ struct ConsoleStyle {
 
 std::string summary_text(const Summary& summary, const ConsoleStyle& style = {});
 
-// A table by step time with the speed-up against the first point that could be simulated, then the
-// infeasible points with their reasons.
+// A table by step time with the speed-up against the first point that could be simulated; by
+// goodput where only protection is varied. Then the infeasible points with their reasons.
 std::string compare_text(const Comparison& comparison, const ConsoleStyle& style = {});
 
 // Every resolved value of a scenario: key, value, default or set, origin, source.

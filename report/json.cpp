@@ -74,6 +74,48 @@ Json iteration_json(const Record& record) {
           {"critical_path_s", path}};
 }
 
+Json tiers_json(const std::vector<TierReport>& tiers) {
+  Json array = Json::array();
+  for (const TierReport& tier : tiers) {
+    array.push_back({{"name", tier.name},
+                     {"every_s", tier.every_s},
+                     {"saving_s", tier.saving_s},
+                     {"stall_s", tier.stall_s},
+                     {"overhead", tier.overhead},
+                     {"restore_s", tier.restore_s},
+                     {"rebuild_s", tier.rebuild_s},
+                     {"moved_bytes", tier.moved_bytes},
+                     {"wire_bytes", tier.wire_bytes},
+                     {"host_bytes", tier.host_bytes},
+                     {"survival_7d", tier.survival_7d}});
+  }
+  return array;
+}
+
+Json interval_json(const IntervalReport& report) {
+  Json points = Json::array();
+  for (const IntervalReport::Point& point : report.points) {
+    points.push_back({{"every_s", point.every_s},
+                      {"expected", point.expected},
+                      {"goodput", estimate_json(point.goodput)}});
+  }
+  return {{"tier", report.tier},
+          {"mtbf_s", report.mtbf_s},
+          {"cost_s", report.cost_s},
+          {"restart_s", report.restart_s},
+          {"configured_s", report.configured_s},
+          {"young_s", report.young_s},
+          {"daly_s", report.daly_s},
+          {"exact_s", report.exact_s},
+          {"best_s", report.best_s},
+          {"formula_goodput", report.formula_goodput},
+          {"rsc_ettr", report.rsc_ettr},
+          {"best_goodput", report.best_goodput},
+          {"young_regret", report.young_regret},
+          {"exact_regret", report.exact_regret},
+          {"points", points}};
+}
+
 Json campaign_json(const CampaignReport& report) {
   Json lost = Json::object();
   for (int i = 0; i < kLosses; ++i) {
@@ -87,7 +129,13 @@ Json campaign_json(const CampaignReport& report) {
            {{"days", known_json(report.job_days)}, {"cost_usd", known_json(report.job_cost_usd)}}},
           {"failures", estimates_json(report.failures)},
           {"lost_s", lost},
-          {"survival", estimates_json(report.survival)}};
+          {"survival", estimates_json(report.survival)},
+          {"skipped_snapshots", estimates_json(report.skipped_snapshots)},
+          {"nodes_down", estimate_json(report.nodes_down)},
+          {"failed_restarts", estimate_json(report.failed_restarts)},
+          {"evicted_nodes", estimate_json(report.evicted_nodes)},
+          {"tiers", tiers_json(report.tiers)},
+          {"interval", report.interval ? interval_json(*report.interval) : Json(nullptr)}};
 }
 
 Json set_json(const Overrides& set) {

@@ -5,7 +5,9 @@
 // seconds and `idle` is a share (models/iteration_report.hpp). An estimate is {mean, low, high}:
 // mean over replicas with its 95 % confidence interval. What is not known or not finite is null:
 // `campaign.job.days` without tokens, `campaign.job.cost_usd` without tokens or price, both when
-// some replica makes no progress, and any other estimate or number that is not finite.
+// some replica makes no progress, and any other estimate or number that is not finite;
+// `campaign.interval` where nothing fails or no snapshot has an interval and costs anything. In
+// `tiers` and `interval` names with _s are seconds, with _bytes bytes; all others are shares.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -23,10 +23,19 @@ Json rows_json(const std::vector<SummaryRow>& rows) {
   return array;
 }
 
+Json table_json(const TextTable& table) {
+  Json columns = Json::array();
+  for (const Column& column : table.columns) {
+    columns.push_back({{"title", column.title}, {"right", column.align == Align::right}});
+  }
+  return {{"columns", columns}, {"rows", table.rows}};
+}
+
 Json summary_json(const Summary& summary) {
   Json sections = Json::array();
   for (const SummarySection& section : summary.sections) {
     sections.push_back({{"title", section.title}, {"rows", rows_json(section.rows)}});
+    if (!section.table.columns.empty()) sections.back()["table"] = table_json(section.table);
   }
   return {{"title", summary.title},
           {"subtitle", summary.subtitle},
@@ -98,6 +107,21 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"tracks", tracks}};
 }
 
+std::string table_html(const TextTable& table) {
+  std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
+  for (const Column& column : table.columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
+  }
+  html += "</tr></thead><tbody>";
+  for (const std::vector<std::string>& row : table.rows) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
+    for (size_t i = 1; i < row.size(); ++i) html += fmt::format("<td>{}</td>", escape_html(row[i]));
+    html += "</tr>";
+  }
+  return html + "</tbody></table></div>";
+}
+
+// Sections with a table need the page's width: they stand below the others.
 std::string summary_html(const Summary& summary) {
   std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
                                  escape_html(summary.title), escape_html(summary.subtitle));
@@ -106,21 +130,35 @@ std::string summary_html(const Summary& summary) {
                         escape_html(row.value));
   }
   html += "</dl>\n<div class=\"sections\">";
+  std::string wide;
   for (const SummarySection& section : summary.sections) {
-    html += fmt::format("<section><h2>{}</h2><table>", escape_html(section.title));
+    std::string& part = section.table.columns.empty() ? html : wide;
+    part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
+    if (!section.table.columns.empty()) part += table_html(section.table);
+    part += "<table>";
     for (const SummaryRow& row : section.rows) {
-      html += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
+      part += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
                           escape_html(row.value));
     }
-    html += "</table></section>\n";
+    part += "</table></section>\n";
   }
-  return html + "</div>";
+  return fmt::format("{}</div>\n{}", html, wide);
 }
 
 std::vector<SummaryRow> rows_of(const Json& array) {
   std::vector<SummaryRow> rows;
   for (const Json& row : array) rows.push_back({row.at("label"), row.at("value")});
   return rows;
+}
+
+TextTable table_of(const Json& json) {
+  TextTable table;
+  for (const Json& column : json.at("columns")) {
+    const bool right = column.at("right");
+    table.columns.push_back({column.at("title"), right ? Align::right : Align::left});
+  }
+  for (const Json& row : json.at("rows")) table.rows.push_back(row);
+  return table;
 }
 
 }  // namespace
@@ -159,6 +197,8 @@ Summary summary_of(const Json& page_document) {
   Summary summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
   for (const Json& section : json.at("sections")) {
     summary.sections.push_back({section.at("title"), rows_of(section.at("rows"))});
+    const auto table = section.find("table");
+    if (table != section.end()) summary.sections.back().table = table_of(*table);
   }
   return summary;
 }

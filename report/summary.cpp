@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "report/campaign_summary.hpp"
 #include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
@@ -14,11 +15,6 @@ namespace {
 
 // Rows below this share of the whole are noise to the reader.
 constexpr double kShownShare = 0.0005;
-
-std::string share_text(const Estimate& estimate, double whole) {
-  return fmt::format("{}  ({} .. {})", format_percent(estimate.mean / whole),
-                     format_percent(estimate.low / whole), format_percent(estimate.high / whole));
-}
 
 std::string subtitle_of(const Record& record) {
   const Job& job = record.job;
@@ -102,73 +98,6 @@ SummarySection memory_section(const Record& record) {
   return section;
 }
 
-std::string failures_text(const CampaignReport& report) {
-  std::string text;
-  for (const auto& [name, estimate] : report.failures) {
-    text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name, estimate.mean);
-  }
-  return text.empty() ? "none" : text;
-}
-
-// Infinite where a replica makes no progress.
-std::string days_text(const Estimate& days) {
-  if (!std::isfinite(days.mean)) return "never: some replica makes no progress";
-  return fmt::format("{:.1f} days ({:.1f} .. {:.1f})", days.mean, days.low, days.high);
-}
-
-// What tells that snapshots or repairs do not keep up.
-void add_warnings(const CampaignReport& report, SummarySection& section) {
-  constexpr double kWorthALine = 0.05;  // shown with one decimal
-  for (const auto& [place, skipped] : report.skipped_snapshots) {
-    if (skipped.mean < kWorthALine) continue;
-    section.rows.push_back({"skipped", fmt::format("{:.1f} snapshots to {}: the one before was not "
-                                                   "finished",
-                                                   skipped.mean, place)});
-  }
-  if (report.nodes_down.mean >= kWorthALine) {
-    section.rows.push_back(
-        {"in repair", fmt::format("{:.1f} nodes on average", report.nodes_down.mean)});
-  }
-}
-
-SummarySection campaign_section(const CampaignReport& report) {
-  SummarySection section{
-      fmt::format("Campaign of {}, {} replicas (95 % interval of the mean)",
-                  format_seconds(report.wall_s.mean), with_separators(report.replicas)),
-      {{"goodput", share_text(report.goodput, 1)},
-       {"single runs",
-        fmt::format("{} .. {} (5 % and 95 % quantile)", format_percent(report.goodput.p05),
-                    format_percent(report.goodput.p95))},
-       {"ETTR", share_text(report.ettr, 1)}}};
-  if (report.job_days.mean > 0) {
-    section.rows.push_back({"whole job", days_text(report.job_days)});
-  }
-  if (is_known(report.job_cost_usd)) {
-    section.rows.push_back({"cost", fmt::format("{} USD", format_count(report.job_cost_usd.mean))});
-  }
-  section.rows.push_back({"failures", failures_text(report)});
-  if (!report.survival.empty()) {
-    std::string text;
-    for (const auto& [tier, share] : report.survival) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tier, format_percent(share.mean));
-    }
-    section.rows.push_back({"restored from", text});
-  }
-  add_warnings(report, section);
-  return section;
-}
-
-SummarySection lost_section(const CampaignReport& report) {
-  SummarySection section{"Where the wall time goes", {}};
-  const double wall_s = report.wall_s.mean;
-  section.rows.push_back({"useful", share_text(report.useful_s, wall_s)});
-  for (int i = 0; i < kLosses; ++i) {
-    if (report.lost_s[i].mean / wall_s < kShownShare) continue;
-    section.rows.push_back({to_string(static_cast<Loss>(i)), share_text(report.lost_s[i], wall_s)});
-  }
-  return section;
-}
-
 SummarySection origin_section(const OriginShares& origin) {
   std::string text;
   for (int i = 0; i < kOrigins; ++i) {
@@ -238,8 +167,9 @@ Summary summarise(const Record& record) {
   summary.sections.push_back(path_section(record.iteration));
   summary.sections.push_back(memory_section(record));
   if (record.campaign) {
-    summary.sections.push_back(campaign_section(*record.campaign));
-    summary.sections.push_back(lost_section(*record.campaign));
+    for (SummarySection& section : campaign_sections(*record.campaign)) {
+      summary.sections.push_back(std::move(section));
+    }
   }
   summary.sections.push_back(origin_section(record.origin));
   return summary;

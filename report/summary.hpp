@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/record.hpp"
+#include "report/table.hpp"
 
 namespace windtunnel {
 
@@ -16,6 +17,7 @@ struct SummaryRow {
 struct SummarySection {
   std::string title;
   std::vector<SummaryRow> rows;
+  TextTable table{};  // stands above the rows; without columns: none
 };
 
 struct Summary {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "report/campaign_summary.hpp"
 #include "report/table.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "tests/report/sample_record.hpp"
@@ -40,6 +41,45 @@ TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
   }
   EXPECT_EQ(text.find("recompute"), std::string::npos) << "a share of 0 is no news";
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << "colour without a terminal";
+}
+
+TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
+  Record record = sample_record();
+  std::string text = summary_text(summarise(record));
+  for (const char* line :
+       {"every  saved in   stall  overhead  restore  rebuild  moved/GPU  sent/GPU  host/node",
+        "peers    ", "99.975 %", "failed again    20.5 restarts"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
+  }
+  record.campaign->tiers.erase(record.campaign->tiers.begin());
+  text = summary_text(summarise(record));
+  EXPECT_NE(text.find("saved in"), std::string::npos) << text;
+  EXPECT_EQ(text.find("rebuild"), std::string::npos) << text;
+  EXPECT_EQ(text.find("host/node"), std::string::npos) << text;
+}
+
+TEST(Summary, SurvivalNearCertaintyKeepsTwoDigitsOfWhatIsMissing) {
+  EXPECT_EQ(survival_text(1), "100.0 %");
+  EXPECT_EQ(survival_text(0.5), "50.0 %");
+  EXPECT_EQ(survival_text(0.9935), "99.35 %");
+  EXPECT_EQ(survival_text(0.9999973), "99.99973 %");
+  EXPECT_EQ(survival_text(1 - 3.4e-15), "> 99.999999 %") << "never rounded to certainty";
+}
+
+TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
+  Record record = sample_record();
+  const std::string text = summary_text(summarise(record));
+  for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
+                           "exact exponential", "best simulated", "stalls training for 27.0 s",
+                           "Young's formula costs 0.05 points of goodput, the exact one 0.06"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin:\n" << text;
+  }
+  const IntervalReport& interval = *record.campaign->interval;
+  EXPECT_EQ(point_at(interval, 763)->every_s, 763);
+  EXPECT_EQ(point_at(interval, 766)->every_s, 763);
+  EXPECT_EQ(point_at({}, 800), nullptr);
+  record.campaign->interval.reset();
+  EXPECT_EQ(summary_text(summarise(record)).find("How often"), std::string::npos);
 }
 
 TEST(Summary, NamesEveryPrecision) {
@@ -112,6 +152,47 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
             "\n"
             "Infeasible\n"
             "  pp=1: does not fit\n");
+}
+
+// Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
+TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
+  const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
+    Record record = sample_record();
+    record.campaign->goodput.mean = goodput;
+    record.campaign->tiers = std::move(tiers);
+    return record;
+  };
+  const Record sample = sample_record();
+  const TierReport& peers = sample.campaign->tiers[0];
+  const TierReport& storage = sample.campaign->tiers[1];
+  TierReport host = peers;
+  host.name = "host-memory";
+  host.saving_s = 3;
+  host.survival_7d = 0.02;
+  Comparison comparison;
+  comparison.points.push_back({{{"snapshots", "sync"}}, scheme(0.8, {storage}), ""});
+  comparison.points.push_back({{{"snapshots", "smp"}}, scheme(0.85, {host, storage}), ""});
+  comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
+  EXPECT_EQ(
+      compare_text(comparison),
+      "snapshots         copy     every  saving time  snapshot overhead  survival 7 d  host memory"
+      "  goodput\n"
+      "reft             peers    60.0 s       12.5 s             1.25 %      99.975 %       240 GB"
+      "   93.0 %\n"
+      "smp        host-memory    60.0 s       3.00 s             1.00 %         2.0 %       120 GB"
+      "   85.0 %\n"
+      "sync           storage  60.0 min       95.0 s             0.75 %       100.0 %          0 B"
+      "   80.0 %\n");
+}
+
+TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
+  Comparison comparison;
+  comparison.points.push_back(
+      {{{"layout.pp", "4"}, {"snapshots.0.every", "1 h"}}, sample_record(), ""});
+  const std::string text = compare_text(comparison);
+  for (const char* title : {"speed-up", "MFU", "survival 7 d", "goodput"}) {
+    EXPECT_NE(text.find(title), std::string::npos) << title;
+  }
 }
 
 TEST(Compare, AllInfeasible) {

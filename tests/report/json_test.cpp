@@ -29,8 +29,19 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"tp", "cp", "pp", "ep", "dp", "snapshot"}));
   EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]),
             (Keys{"peak", "per_stage", "activation_peaks"}));
-  EXPECT_EQ(keys_of(run["campaign"]), (Keys{"goodput", "ettr", "wall_s", "useful_s", "job",
-                                            "failures", "lost_s", "survival"}));
+  EXPECT_EQ(keys_of(run["campaign"]),
+            (Keys{"goodput", "ettr", "wall_s", "useful_s", "job", "failures", "lost_s", "survival",
+                  "skipped_snapshots", "nodes_down", "failed_restarts", "evicted_nodes", "tiers",
+                  "interval"}));
+  EXPECT_EQ(keys_of(run["campaign"]["tiers"][0]),
+            (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
+                  "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
+  EXPECT_EQ(keys_of(run["campaign"]["interval"]),
+            (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "configured_s", "young_s", "daly_s",
+                  "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
+                  "young_regret", "exact_regret", "points"}));
+  EXPECT_EQ(keys_of(run["campaign"]["interval"]["points"][0]),
+            (Keys{"every_s", "expected", "goodput"}));
   EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high"}));
   EXPECT_EQ(keys_of(run["campaign"]["job"]), (Keys{"days", "cost_usd"}));
   EXPECT_EQ(keys_of(run["campaign"]["lost_s"]),
@@ -50,6 +61,10 @@ TEST(RunDocument, ValuesAreThoseOfTheRecord) {
             record.iteration.critical_path_s[static_cast<size_t>(Category::tp)]);
   EXPECT_EQ(run["campaign"]["failures"]["unexpected"]["mean"], 419);
   EXPECT_EQ(run["campaign"]["survival"]["storage"]["mean"], 0.82);
+  EXPECT_EQ(run["campaign"]["tiers"][0]["survival_7d"], 0.99975);
+  EXPECT_EQ(run["campaign"]["tiers"][1]["stall_s"], 27);
+  EXPECT_EQ(run["campaign"]["interval"]["points"].size(), record.campaign->interval->points.size());
+  EXPECT_EQ(run["campaign"]["interval"]["young_regret"], record.campaign->interval->young_regret);
   EXPECT_EQ(run["engine"]["ranks"], 512);
 }
 
@@ -65,6 +80,12 @@ TEST(RunDocument, ClockFiguresOnlyOnRequest) {
 TEST(RunDocument, WithoutCampaignItIsNull) {
   const Json run = run_document(sample_record({.campaign = false}), false);
   EXPECT_TRUE(run["campaign"].is_null());
+}
+
+TEST(RunDocument, WithoutFailuresThereIsNoInterval) {
+  Record record = sample_record();
+  record.campaign->interval.reset();
+  EXPECT_TRUE(run_document(record, false)["campaign"]["interval"].is_null());
 }
 
 TEST(RunDocument, WhatIsNotKnownIsNull) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace windtunnel {
 namespace {
@@ -106,6 +107,59 @@ Estimate around(double mean, double half_width) {
   return estimate;
 }
 
+std::vector<TierReport> sample_tiers() {
+  TierReport near;
+  near.name = "peers";
+  near.every_s = 60;
+  near.saving_s = 12.5;
+  near.stall_s = 0.15;
+  near.overhead = 0.0025;
+  near.restore_s = 1.5;
+  near.rebuild_s = 4;
+  near.moved_bytes = 5e9;
+  near.wire_bytes = 2.5e9;
+  near.host_bytes = 120e9;
+  near.survival_7d = 0.99975;
+  TierReport far;
+  far.name = "storage";
+  far.every_s = 3600;
+  far.saving_s = 95;
+  far.stall_s = 27;
+  far.overhead = 0.0075;
+  far.restore_s = 42;
+  far.moved_bytes = 5e9;
+  return {near, far};
+}
+
+// From 1 min to 4 h; the best simulated interval is longer than those of the formulas.
+IntervalReport sample_interval() {
+  IntervalReport report;
+  report.tier = "storage";
+  report.mtbf_s = 11000;
+  report.cost_s = 27;
+  report.restart_s = 240;
+  report.configured_s = 3600;
+  report.young_s = 772;
+  report.daly_s = 754;
+  report.exact_s = 763;
+  report.formula_goodput = 0.807;
+  report.rsc_ettr = 0.815;
+  for (const double every_s : {60, 120, 240, 480, 763, 772, 960, 1920, 3600, 7200, 14400}) {
+    const double expected = 1 - 27 / every_s - every_s / 22000 - 240.0 / 11000;
+    const double simulated = expected - 0.01 * std::abs(std::log(every_s / 1000));
+    report.points.push_back({every_s, expected, around(simulated, 0.004)});
+  }
+  const auto simulated_at = [&](double every_s) {
+    const auto at = [&](const IntervalReport::Point& point) { return point.every_s == every_s; };
+    return std::ranges::find_if(report.points, at)->goodput.mean;
+  };
+  report.best_s = 960;
+  report.best_goodput = simulated_at(960);
+  report.young_regret = report.best_goodput - simulated_at(772);
+  report.exact_regret = report.best_goodput - simulated_at(763);
+  return report;
+}
+
 CampaignReport sample_campaign() {
   CampaignReport report;
   const double wall_s = 54 * 86400.0;
@@ -119,6 +173,9 @@ CampaignReport sample_campaign() {
   const double lost[kLosses] = {0.01, 0.012, 0.006, 0.022, 0, 0.02};
   for (int i = 0; i < kLosses; ++i) report.lost_s[i] = around(lost[i] * wall_s, 0.0002 * wall_s);
   report.survival = {{"host-memory", around(0.18, 0.01)}, {"storage", around(0.82, 0.01)}};
+  report.tiers = sample_tiers();
+  report.interval = sample_interval();
+  report.failed_restarts = around(20.5, 1);
   report.job_days = around(77.5, 0.4);
   report.job_cost_usd = around(61e6, 3e5);
   return report;

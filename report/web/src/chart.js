@@ -1,5 +1,5 @@
 // ECharts with only the parts that the page uses, and what all charts share.
-import { BarChart, CustomChart } from "echarts/charts";
+import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import {
   DataZoomInsideComponent,
   DataZoomSliderComponent,
@@ -20,7 +20,9 @@ echarts.use([
   DataZoomSliderComponent,
   GridComponent,
   LegendComponent,
+  LineChart,
   MarkLineComponent,
+  ScatterChart,
   TooltipComponent,
 ]);
 
@@ -95,6 +97,18 @@ export function axisStyle(colours) {
     axisTick: { lineStyle: { color: colours.line } },
     splitLine: { lineStyle: { color: colours.line } },
   };
+}
+
+// The name of a key below its axis.
+export function axisName({ name }, colours) {
+  return { name, nameLocation: "middle", nameGap: 30, nameTextStyle: { color: colours.text } };
+}
+
+// The name of a vertical axis above it, from the chart's left edge: names are longer than axes are
+// high.
+export function nameAbove({ name }, left_px, colours) {
+  const place = { align: "left", padding: [0, 0, 0, 4 - left_px] };
+  return { name, nameLocation: "end", nameGap: 12, nameTextStyle: { color: colours.text, ...place } };
 }
 
 export function tooltipStyle(colours) {

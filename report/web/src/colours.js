@@ -62,6 +62,28 @@ export function rankColour(rank, ranks) {
   return `hsl(${Math.round(215 + 165 * share)} 55% 52%)`;
 }
 
+// Viridis, dark to light: even in lightness, for every kind of eye.
+export const SCALE = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
+
+function rgb(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+// Red, green and blue at this share of the scale.
+export function scaleColour(share) {
+  const at = Math.min(0.999999, Math.max(0, share)) * (SCALE.length - 1);
+  const from = rgb(SCALE[Math.floor(at)]);
+  const to = rgb(SCALE[Math.floor(at) + 1]);
+  return from.map((channel, i) => Math.round(channel + (at % 1) * (to[i] - channel)));
+}
+
+// Of curves in an order; the lightest part of the scale would be lost on a light ground, the
+// darkest on a dark one.
+export function orderedColour(index, count) {
+  const share = count > 1 ? index / (count - 1) : 0;
+  return `rgb(${scaleColour(0.15 + 0.7 * share).join(" ")})`;
+}
+
 // Colours of text and lines come from the style sheet, so that charts follow the page's theme.
 export function theme() {
   const style = getComputedStyle(document.documentElement);

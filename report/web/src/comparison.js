@@ -5,7 +5,7 @@ import { panel } from "./panel.js";
 const DRAWN_AT_FIRST = 3;
 
 // A click on a column's title sorts by it; another click turns the order around.
-function makeSortable(table) {
+export function makeSortable(table) {
   const body = table.tBodies[0];
   const keyOf = (row, column) => {
     const cell = row.cells[column];

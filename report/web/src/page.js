@@ -1,11 +1,14 @@
-// Draws the charts from the record that the page carries: of a run, or of a comparison.
+// Draws the charts from the record that the page carries: of a run, a comparison or a sweep.
 import { drawComparison } from "./comparison.js";
 import { drawRun } from "./run.js";
+import { drawSweep } from "./sweep.js";
 
 const record = JSON.parse(document.getElementById("record").textContent);
 const charts = document.getElementById("charts");
 if (record.format.startsWith("windtunnel-comparison-")) {
   drawComparison(record, charts);
+} else if (record.format.startsWith("windtunnel-sweep-")) {
+  drawSweep(record, charts);
 } else {
   drawRun(record, charts);
 }

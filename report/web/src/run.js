@@ -3,6 +3,7 @@ import { drawMemory, drawShares } from "./bars.js";
 import { link } from "./chart.js";
 import { categoryColour, lossColour, originColour } from "./colours.js";
 import { drawGantt } from "./gantt.js";
+import { drawInterval } from "./interval.js";
 import { drawCurves } from "./memory_curves.js";
 import { panel } from "./panel.js";
 
@@ -36,6 +37,20 @@ export function drawRun({ result, memory, gantt }, charts) {
     result.iteration.time_s,
     categoryColour,
   );
+
+  const interval = result.campaign?.interval;
+  if (interval && interval.points.length > 1) {
+    drawInterval(
+      panel(
+        charts,
+        `Goodput over the interval of snapshots (${interval.tier})`,
+        340,
+        "Every interval met the same failures. The formula knows one rate, exponential gaps and " +
+          "this tier only.",
+      ),
+      interval,
+    );
+  }
 
   const second = pair(charts);
   if (result.campaign?.wall_s) {

@@ -1,0 +1,104 @@
+// Goodput over the interval of snapshots: simulated with its 95 % band, by formula, and where the
+// configured interval, those of the formulas and the best simulated one lie.
+import { axisStyle, draw, percentText, secondsText, tooltipStyle } from "./chart.js";
+import { lossColour } from "./colours.js";
+import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.js";
+
+const SIMULATED = lossColour("useful");
+const FORMULA = lossColour("redo");
+
+const MARKS = [
+  ["configured", "configured_s", "rect", "#59a14f"],
+  ["Young", "young_s", "triangle", "#f28e2b"],
+  ["exact exponential", "exact_s", "diamond", "#b07aa1"],
+  ["best simulated", "best_s", "circle", "#4e79a7"],
+];
+
+function markSeries(interval, simulated, colours) {
+  return MARKS.flatMap(([name, key, symbol, colour]) => {
+    const every_s = interval[key];
+    if (!(every_s > 0)) return [];
+    const y = valueAt(simulated, Math.log10(every_s));
+    if (y === null) return [];
+    return [
+      {
+        name: `${name}: ${secondsText(every_s)}`,
+        type: "scatter",
+        z: 4,
+        symbol,
+        symbolSize: 13,
+        itemStyle: { color: colour, borderColor: colours.ground, borderWidth: 1.5 },
+        data: [[Math.log10(every_s), y]],
+      },
+    ];
+  });
+}
+
+function tooltipText(point) {
+  const { mean, low, high } = point.goodput;
+  return (
+    `<b>every ${secondsText(point.every_s)}</b><br>` +
+    `simulated ${percentText(mean)} (${percentText(low)} .. ${percentText(high)})<br>` +
+    `formula ${percentText(point.expected)}`
+  );
+}
+
+export function drawInterval(element, interval) {
+  const points = interval.points.filter(({ goodput }) => goodput);
+  const at = (point) => Math.log10(point.every_s);
+  const simulated = points.map((point) => [at(point), point.goodput.mean]);
+  const expected = points.map((point) => [at(point), point.expected]);
+  const band = points.map((point) => [at(point), point.goodput.low, point.goodput.high]);
+  const range = shareRange([
+    ...expected.map(([, y]) => y),
+    ...band.flatMap(([, low, high]) => [low, high]),
+  ]);
+  const ticks = timeTicks(points[0].every_s, points.at(-1).every_s).map(Math.log10);
+  draw(element, (colours) => ({
+    grid: { left: 60, right: 24, top: 58, bottom: 44 },
+    legend: { top: 0, left: 0, itemWidth: 16, textStyle: { color: colours.text } },
+    tooltip: {
+      ...tooltipStyle(colours),
+      trigger: "axis",
+      formatter: (items) => {
+        const item = items.find(({ seriesName }) => seriesName === "simulated, 95 % interval");
+        return item ? tooltipText(points[item.dataIndex]) : "";
+      },
+    },
+    xAxis: {
+      type: "value",
+      min: at(points[0]),
+      max: at(points.at(-1)),
+      name: "one snapshot every",
+      nameLocation: "middle",
+      nameGap: 28,
+      ...axisStyle(colours),
+      splitLine: { show: false },
+      axisTick: { customValues: ticks, lineStyle: { color: colours.line } },
+      axisLabel: {
+        customValues: ticks,
+        color: colours.muted,
+        hideOverlap: true,
+        formatter: (x) => secondsText(Number((10 ** x).toPrecision(3))),
+      },
+    },
+    yAxis: {
+      type: "value",
+      name: "goodput",
+      ...range,
+      ...axisStyle(colours),
+      axisLabel: {
+        color: colours.muted,
+        showMinLabel: false,
+        showMaxLabel: false,
+        formatter: percentText,
+      },
+    },
+    series: [
+      bandSeries("simulated, 95 % interval", band, SIMULATED),
+      lineSeries("simulated, 95 % interval", simulated, SIMULATED),
+      { ...lineSeries("formula", expected, FORMULA, { type: "dashed" }), showSymbol: false },
+      ...markSeries(interval, simulated, colours),
+    ],
+  }));
+}
