@@ -1,4 +1,5 @@
-// windtunnel optimise: the best configuration of a job that fits.
+// windtunnel optimise: the best configuration of a job that fits, or the best intervals of its
+// snapshots.
 #include "sim/optimise.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "cli/command.hpp"
+#include "cli/optimise_intervals.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
 #include "models/base/units.hpp"
@@ -44,6 +46,13 @@ std::string command_line(const OptimiseCommand& command, const Overrides& found)
   return line;
 }
 
+Aim aim_of(const OptimiseCommand& command) {
+  for (const auto& [name, aim] : kAims) {
+    if (command.aim == name) return aim;
+  }
+  throw InternalError("an aim that is not listed");
+}
+
 // What is varied as a whole; KEY=A,B,C goes to `lists`.
 OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::string>& lists) {
   OptimiseOptions options;
@@ -61,7 +70,8 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     } else {
       throw Error(unknown_name("kind of configuration", what,
                                {"layout", "schedule", "batch.micro", "recompute"}) +
-                  "; other keys are given with their values: KEY=A,B,C");
+                  "; snapshots.N.every alone is searched; other keys are given with their values: "
+                  "KEY=A,B,C");
     }
   }
   // A list of values is for one key: the enumeration would overwrite it.
@@ -77,9 +87,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   options.top = command.top;
   options.simulated = command.simulate;
   options.threads = command.threads;
-  for (const auto& [name, aim] : kAims) {
-    if (command.aim == name) options.aim = aim;
-  }
+  options.aim = aim_of(command);
   return options;
 }
 
@@ -167,7 +175,28 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   return document;
 }
 
+// A configuration is not searched at the same time: its iterations would be other ones each time.
+ExitCode run_intervals(const OptimiseCommand& command) {
+  for (const std::string& what : command.over) {
+    if (!is_interval_key(what)) {
+      throw Error(
+          fmt::format("--over {}: intervals of snapshots are searched for themselves; run "
+                      "`optimise` for the rest first",
+                      what));
+    }
+  }
+  const Aim aim = aim_of(command);
+  if (aim != Aim::goodput && aim != Aim::cost) {
+    throw Error("intervals of snapshots are searched --for goodput or --for cost");
+  }
+  return optimise_intervals({command.scenario,
+                             command.set,
+                             {.keys = command.over, .aim = aim, .threads = command.threads},
+                             command.json});
+}
+
 ExitCode run(const OptimiseCommand& command) {
+  if (std::ranges::any_of(command.over, is_interval_key)) return run_intervals(command);
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
   const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
@@ -188,7 +217,8 @@ Handler define_optimise(CLI::App& app) {
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
   app.add_option("--over", command->over,
-                 "what is varied: layout, schedule, batch.micro, recompute, or KEY=A,B,C")
+                 "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C, or "
+                 "snapshots.N.every (or .*.) to search for intervals")
       ->type_name("WHAT...")
       ->required();
   app.add_option("--for", command->aim,

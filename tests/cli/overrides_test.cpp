@@ -93,13 +93,5 @@ TEST(ShellWord, IsQuotedWhereItHasToBe) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
-TEST(CrossProduct, LastKeyChangesFastest) {
-  const std::vector<Overrides> points = cross_product(parse_varied({"a=1,2", "b=x,y"}));
-  EXPECT_EQ(points, (std::vector<Overrides>{{{"a", "1"}, {"b", "x"}},
-                                            {{"a", "1"}, {"b", "y"}},
-                                            {{"a", "2"}, {"b", "x"}},
-                                            {{"a", "2"}, {"b", "y"}}}));
-}
-
 }  // namespace
 }  // namespace windtunnel

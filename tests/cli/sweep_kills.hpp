@@ -1,0 +1,35 @@
+// Sweeps that are killed, and what must be left of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+
+// The program as a child in the project's folder that can be sent signals.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& arguments);
+  void send(int signal) const;
+  // Its exit code; -signal when it was killed.
+  int wait() const;
+
+ private:
+  pid_t child_;
+};
+
+size_t lines_of(const std::string& path);
+
+// Of the files that merging makes.
+std::vector<std::string> merged_bytes(const std::string& folder);
+
+// A new folder with the same sweep in one go.
+std::string whole_sweep(const std::string& grid, const std::string& name);
+
+// `kills` times kill -9 at random moments, then a resume: the merged bytes are those of a sweep
+// that was never interrupted, and no finished point ran again.
+void expect_sweep_survives_kills(const std::string& grid, size_t points, int kills);
+
+}  // namespace windtunnel
