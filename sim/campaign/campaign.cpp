@@ -1,33 +1,34 @@
 #include "sim/campaign/campaign.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <limits>
-#include <mutex>
-#include <numeric>
-#include <thread>
 
 #include "models/base/error.hpp"
+#include "policies/for_each_index.hpp"
+#include "sim/campaign/reduction.hpp"
 #include "sim/campaign/replica.hpp"
 
 namespace windtunnel {
 namespace {
 
-void check_table(const IterationTable& table) {
+bool is_duration(double seconds) {
+  return std::isfinite(seconds) && seconds >= 0;
+}
+
+void check_table(const IterationTable& table, const std::vector<FailureClass>& failures) {
   CHECK(table.iteration_s.size() == std::size_t{1} << table.tiers.size(),
         "{} iteration times for {} tiers", table.iteration_s.size(), table.tiers.size());
   for (const double duration_s : table.iteration_s) {
     CHECK(std::isfinite(duration_s) && duration_s > 0, "an iteration takes {} s", duration_s);
   }
-  for (const TierTiming& timing : table.tiers) {
-    CHECK((timing.tier.every_iterations > 0) != (timing.tier.every_s > 0),
-          "a tier every {} iterations and every {} s", timing.tier.every_iterations,
-          timing.tier.every_s);
-    CHECK(std::isfinite(timing.complete_s) && timing.complete_s >= 0 &&
-              std::isfinite(timing.restore_s) && timing.restore_s >= 0,
-          "a tier completes in {} s and restores in {} s", timing.complete_s, timing.restore_s);
+  for (const auto& [tier, complete_s, restore_s, rebuild_s] : table.tiers) {
+    const int cadences =
+        (tier.every_iterations > 0) + (tier.every_s > 0) + (tier.every_overhead > 0);
+    CHECK(cadences == (tier.place == SnapshotPlace::replicas ? 0 : 1),
+          "{} every {} iterations, {} s and for {} of the time", tier_name(tier),
+          tier.every_iterations, tier.every_s, tier.every_overhead);
+    CHECK(is_duration(complete_s) && is_duration(restore_s) && is_duration(rebuild_s),
+          "a tier completes in {} s, restores in {} s, rebuilds in {} s", complete_s, restore_s,
+          rebuild_s);
   }
   CHECK(table.shrunk_iteration_s.size() == table.shrunk_progress.size(),
         "{} shrunk times, {} shares", table.shrunk_iteration_s.size(),
@@ -35,178 +36,76 @@ void check_table(const IterationTable& table) {
   for (const double duration_s : table.shrunk_iteration_s) {
     CHECK(std::isfinite(duration_s) && duration_s > 0, "a shrunk iteration takes {} s", duration_s);
   }
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    if (failures[i].kind != FailureKind::slow_node) continue;
+    CHECK(i < table.slow_iteration_s.size() && std::isfinite(table.slow_iteration_s[i]) &&
+              table.slow_iteration_s[i] > 0,
+          "no time of an iteration with a slow node of class {}", failures[i].name);
+  }
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) throw Error(what);
+}
+
+void check_recovery(const RecoveryPolicy& recovery, int nodes) {
+  require(recovery.spares >= 0, "recovery.spares must be 0 or more");
+  require(recovery.hot_spares >= 0 && recovery.hot_spares <= recovery.spares,
+          "recovery.hot_spares must be 0 or more and no more than recovery.spares");
+  require(is_duration(recovery.detect_s) && is_duration(recovery.restart_s),
+          "recovery.detect and recovery.restart must be 0 or more");
+  require(is_duration(recovery.provision_s) && is_duration(recovery.manual_s),
+          "recovery.provision and recovery.manual must be 0 or more");
+  require(recovery.success > 0 && recovery.success <= 1,
+          "recovery.success, the share of restarts that work, must be more than 0 and at most 1");
+  // Restarts that take no time and never work would not end.
+  require(recovery.success >= 0.001 || recovery.restart_s > 0,
+          "recovery.restart must be more than 0 where recovery.success is below 0.001");
+  require(recovery.repair_slots >= 0, "recovery.repair_slots must be 0 (no limit) or more");
+  require(recovery.evict_after >= 0 && is_duration(recovery.evict_within_s),
+          "recovery.evict_after and recovery.evict_within must be 0 or more");
+  const auto is_hour = [](double hour) { return hour >= 0 && hour <= 24; };
+  require(is_hour(recovery.attended.from_h) && is_hour(recovery.attended.to_h),
+          "recovery.attended takes hours of the day, from 0 to 24");
+  require(is_duration(recovery.steady_overhead), "recovery.steady_overhead must be 0 or more");
+  const ElasticGroups& elastic = recovery.elastic;
+  require(elastic.groups >= 0 && elastic.groups != 1 && elastic.groups <= nodes,
+          "recovery.elastic.groups must be 0 (not elastic), or from 2 to the number of nodes");
+  require(is_duration(elastic.stall_s) && is_duration(elastic.rejoin_s) &&
+              is_duration(elastic.rejoin_stall_s),
+          "the times of recovery.elastic must be 0 or more");
 }
 
 void check_inputs(const CampaignInputs& inputs) {
-  if (!(inputs.campaign.length_s > 0) || !std::isfinite(inputs.campaign.length_s)) {
-    throw Error("campaign.length must be more than 0");
-  }
-  if (inputs.campaign.replicas < 1) throw Error("campaign.replicas must be 1 or more");
-  if (inputs.recovery.spares < 0) throw Error("recovery.spares must be 0 or more");
-  if (!(inputs.recovery.detect_s >= 0) || !(inputs.recovery.restart_s >= 0)) {
-    throw Error("recovery.detect and recovery.restart must be 0 or more");
-  }
+  CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
+  require(inputs.campaign.length_s > 0 && std::isfinite(inputs.campaign.length_s),
+          "campaign.length must be more than 0");
+  require(inputs.campaign.replicas >= 1, "campaign.replicas must be 1 or more");
+  check_recovery(inputs.recovery, inputs.nodes);
   for (const FailureClass& failure_class : inputs.failures) check_failure_class(failure_class);
   std::vector<SnapshotTier> tiers;
   for (const TierTiming& timing : inputs.table.tiers) tiers.push_back(timing.tier);
   check_snapshot_tiers(tiers, inputs.failures);
-  CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
-  check_table(inputs.table);
+  check_table(inputs.table, inputs.failures);
 }
-
-std::vector<ReplicaResult> run_replicas(const CampaignInputs& inputs, int threads) {
-  const CampaignPlan plan(inputs);
-  const int replicas = inputs.campaign.replicas;
-  std::vector<ReplicaResult> results(replicas);
-  std::atomic<int> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (int index = next++; index < replicas; index = next++) {
-        results[index] = Replica(plan, index, CampaignMode::fast_forward).run();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  if (threads <= 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  {
-    std::vector<std::jthread> pool;
-    for (int i = 1; i < std::min(threads, replicas); ++i) pool.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
-  return results;
-}
-
-double share(double part, double whole) {
-  return whole > 0 ? part / whole : 0;
-}
-
-class Reduction {
- public:
-  Reduction(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results)
-      : inputs_(inputs), results_(results) {}
-
-  CampaignReport report() const {
-    CampaignReport report;
-    report.replicas = static_cast<int>(results_.size());
-    report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); }, 1);
-    for (const ReplicaResult& r : results_) {
-      report.replica_goodput.push_back(share(r.useful_s, r.wall_s));
-    }
-    report.ettr = over(
-        [](const ReplicaResult& r) {
-          return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);
-        },
-        1);
-    report.wall_s = over([](const ReplicaResult& r) { return r.wall_s; });
-    report.useful_s = over([](const ReplicaResult& r) { return r.useful_s; });
-    for (int loss = 0; loss < kLosses; ++loss) {
-      report.lost_s[loss] = over([&](const ReplicaResult& r) { return r.lost_s[loss]; });
-    }
-    report.nodes_down =
-        over([&](const ReplicaResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
-    add_failures(report);
-    add_tiers(report);
-    add_job(report);
-    return report;
-  }
-
- private:
-  template <class Value>
-  Estimate over(Value value, double most = std::numeric_limits<double>::infinity()) const {
-    std::vector<double> samples;
-    samples.reserve(results_.size());
-    for (const ReplicaResult& result : results_) samples.push_back(value(result));
-    return estimate(std::move(samples), most);
-  }
-
-  // Failures of the classes that belong.
-  template <class Belongs>
-  Estimate count(Belongs belongs) const {
-    return over([&](const ReplicaResult& result) {
-      double sum = 0;
-      for (std::size_t i = 0; i < inputs_.failures.size(); ++i) {
-        if (belongs(inputs_.failures[i])) sum += static_cast<double>(result.failures[i]);
-      }
-      return sum;
-    });
-  }
-
-  void add_failures(CampaignReport& report) const {
-    for (const FailureClass& one : inputs_.failures) {
-      report.failures[one.name] = count([&](const FailureClass& f) { return f.name == one.name; });
-    }
-    report.failures["planned"] =
-        count([](const FailureClass& f) { return f.kind == FailureKind::planned; });
-    report.failures["unexpected"] =
-        count([](const FailureClass& f) { return f.kind != FailureKind::planned; });
-  }
-
-  void add_tiers(CampaignReport& report) const {
-    std::map<std::string, std::vector<std::size_t>> by_name;
-    for (std::size_t tier = 0; tier < inputs_.table.tiers.size(); ++tier) {
-      by_name[tier_name(inputs_.table.tiers[tier].tier)].push_back(tier);
-    }
-    for (const auto& [name, tiers] : by_name) {
-      report.skipped_snapshots[name] = over([&tiers = tiers](const ReplicaResult& result) {
-        double sum = 0;
-        for (const std::size_t tier : tiers) {
-          sum += static_cast<double>(result.skipped_snapshots[tier]);
-        }
-        return sum;
-      });
-    }
-    by_name["none"].push_back(inputs_.table.tiers.size());
-    for (const auto& [name, tiers] : by_name) {
-      std::vector<double> shares;
-      for (const ReplicaResult& result : results_) {
-        const auto all = std::accumulate(result.restored_from.begin(), result.restored_from.end(),
-                                         std::int64_t{0});
-        if (all == 0) continue;
-        std::int64_t sum = 0;
-        for (const std::size_t tier : tiers) sum += result.restored_from[tier];
-        shares.push_back(static_cast<double>(sum) / static_cast<double>(all));
-      }
-      if (!shares.empty()) report.survival[name] = estimate(std::move(shares), 1);
-    }
-  }
-
-  void add_job(CampaignReport& report) const {
-    if (!(inputs_.tokens > 0)) return;
-    CHECK(inputs_.tokens_per_iteration > 0, "{} tokens per iteration",
-          inputs_.tokens_per_iteration);
-    const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
-    const double plain_s = full_iterations * inputs_.table.iteration_s[0];
-    const auto wall_s = [&](const ReplicaResult& r) {
-      return r.useful_s > 0 ? plain_s * (r.wall_s / r.useful_s)
-                            : std::numeric_limits<double>::infinity();
-    };
-    report.job_days = over([&](const ReplicaResult& r) { return wall_s(r) / 86400; });
-    report.job_cost_usd =
-        over([&](const ReplicaResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
-  }
-
-  const CampaignInputs& inputs_;
-  const std::vector<ReplicaResult>& results_;
-};
 
 }  // namespace
 
 ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode,
-                          std::vector<CampaignEvent>* /*events*/) {
+                          std::vector<CampaignEvent>* events) {
   check_inputs(inputs);
   const CampaignPlan plan(inputs);
-  return Replica(plan, replica, mode).run();
+  return Replica(plan, replica, mode, events).run();
 }
 
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads) {
   check_inputs(inputs);
-  const std::vector<ReplicaResult> results = run_replicas(inputs, threads);
-  return Reduction(inputs, results).report();
+  const CampaignPlan plan(inputs);
+  std::vector<ReplicaResult> results(inputs.campaign.replicas);
+  for_each_index(results.size(), threads, [&](std::size_t index) {
+    results[index] = Replica(plan, static_cast<int>(index), CampaignMode::fast_forward).run();
+  });
+  return reduce(inputs, results);
 }
 
 }  // namespace windtunnel

@@ -1,106 +1,124 @@
-// One campaign: the state machine training -> down -> training around stretches of iterations.
+// One campaign: the state machine around stretches of iterations. The rules are in campaign.hpp.
+//
+//   training --failure--> down --restart and load--> training
+//   training --failure that other groups outlive--> reforming --> training
+//   training --end of an iteration, when asked--> snapshot --> down, or a group rejoins
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <queue>
 #include <vector>
 
-#include "models/failure_process.hpp"
-#include "policies/snapshot_tiers.hpp"
+#include "sim/campaign/account.hpp"
+#include "sim/campaign/copies.hpp"
+#include "sim/campaign/elastic.hpp"
+#include "sim/campaign/failure_streams.hpp"
+#include "sim/campaign/node_pool.hpp"
 #include "sim/campaign/stretch.hpp"
 
 namespace windtunnel {
 
-// Neumaier's compensated sum.
-class CompensatedSum {
- public:
-  void add(double value);
-  double value() const { return sum_ + correction_; }
-
- private:
-  double sum_ = 0;
-  double correction_ = 0;
-};
-
-// What the replicas of a campaign share; made before they start.
-struct CampaignPlan {
-  explicit CampaignPlan(const CampaignInputs& campaign_inputs);
-
-  const CampaignInputs& inputs;     // must outlive the plan
-  std::vector<SnapshotTier> tiers;  // of inputs.table
-  std::vector<Pace> paces;          // by missing nodes
-};
-
 class Replica {
  public:
-  // `plan` must outlive the replica. `index` selects the random streams.
-  Replica(const CampaignPlan& plan, int index, CampaignMode mode);
+  // `plan` must outlive the replica, and `events`, if there. `index` selects the random streams.
+  Replica(const CampaignPlan& plan, int index, CampaignMode mode,
+          std::vector<CampaignEvent>* events = nullptr);
 
   ReplicaResult run();
 
  private:
-  enum class State { training, down, over };
+  enum class State { training, reforming, down, over };
+  // What the job is asked to do at the end of the iteration under way.
+  enum class Pause { none, rejoin, stop };
 
   // What ends or interrupts a stretch.
   struct Event {
-    enum class Kind { end, repair, failure } kind = Kind::end;
+    enum class Kind { end, repair, rejoin, noticed, failure } kind = Kind::end;
     double at_s = 0;
     int failure_class = -1;
   };
+  struct SlowNode {
+    int slot;
+    int failure_class;
+    double noticed_s;
+  };
 
+  // Training.
   State train();
-  State stop_as_planned(const Stretch& stretch, double stop_detect_s);
+  void begin_training();
+  Event next_event() const;
+  std::optional<State> meet(const Event& event);
+  std::optional<State> meet_failure(const Event& event);
+  State pause();
+  State stop_as_planned();
+  State rejoin();
+  State give_up_slow_nodes();
+  void leave(double at_s, bool running);
+  void cut(double at_s);
+
+  // Not training.
+  State reform();
   State recover();
+  std::optional<State> load();
   // Spends the time unless a failure or the end of the campaign comes first; what it led to then.
   std::optional<State> spend(Loss loss, double duration_s);
+  bool interrupts(int failure_class);
 
-  Event next_failure() const;
-  Event next_event() const;
-  void count_failure(const Event& event);
-  void fail(const Event& event);
-  void lose_node(const FailureClass& failure_class, int class_index);
-  int lose_copies(FailureKind kind);
+  // Failures.
+  void strike(const Event& event);  // draws hit_
+  State fail(int failure_class);
+  void lose_copies(const FailureClass& failure_class);
+  double lose_nodes(int failure_class);
+  double lose_node(int slot, int failure_class);
+  State go_down();
+  double noticed_after_s(int failure_class);
+  void decide();
   void finish_repairs();
-  int most_missing() const;  // nodes, for the job to run
+  int lacking() const;  // nodes or groups
+  std::vector<int> slots_out() const;
 
-  void leave(const Stretch& stretch, double at_s, bool running);
-  void note_level();
-  void account(ReplicaResult& result) const;
+  // Slow nodes.
+  void note_slow_node(int failure_class);
+  int slowest() const;  // its failure class, or kNoSlowNode
+  double next_notice_s() const;
+  std::vector<SlowNode> noticed() const;
+  void swap_slow_nodes();
+  void set_pace();
+
+  CampaignEvent* log(CampaignEvent::Kind kind, double at_s);
 
   const CampaignPlan& plan_;
   const CampaignInputs& inputs_;
   CampaignMode mode_;
-  std::vector<ArrivalStream> arrivals_;  // by class
-  std::vector<RandomStream> repair_random_;
+  std::vector<CampaignEvent>* events_;
+  std::size_t struck_ = 0;  // the event of the last failure
+  FailureStreams streams_;
+  NodePool pool_;
+  Groups groups_;
+  Copies copies_;
+  Account account_;
 
+  State state_ = State::training;
   double now_s_ = 0;
-  std::int64_t head_ = 0;  // iterations that survive
-  int missing_ = 0;        // nodes the job lacks
-  int spares_;
-  // When the nodes in repair come back, the earliest first.
-  std::priority_queue<double, std::vector<double>, std::greater<>> repairs_;
+  std::int64_t head_ = 0;     // iterations that survive
+  std::int64_t reached_ = 0;  // that had run when the job went down
+  int level_ = 0;
+  int pace_ = 0;
+  std::optional<Stretch> stretch_;
+  bool goes_on_ = false;  // the stretch, at the next training: there was no restart
+  Pause pause_ = Pause::none;
+  double stop_detect_s_ = 0;
+  std::vector<SlowNode> slow_;
+  std::vector<int> hit_;  // slots that the last failure hit
 
   // Of the recovery under way.
   double detect_s_ = 0;
-  double restore_s_ = 0;
+  double provision_s_ = 0;  // until the spares can join
+  double link_up_s_ = 0;    // when the network is repaired
 
-  int level_ = 0;                       // nodes missing while training
-  std::vector<RestorableCopy> copies_;  // by tier
-  // From which surviving iteration on which level held; ascending.
-  struct LevelFrom {
-    std::int64_t iteration;
-    int level;
-  };
-  std::vector<LevelFrom> levels_;
-
-  std::vector<Steps> executed_;  // by level
-  CompensatedSum cut_s_;         // of iterations that a failure cut
-  CompensatedSum spent_s_[kLosses];
-  CompensatedSum node_down_s_;
   std::vector<std::int64_t> failures_;
   std::vector<std::int64_t> restored_from_;
+  std::int64_t failed_restarts_ = 0;
 };
 
 }  // namespace windtunnel

@@ -1,0 +1,50 @@
+// Where the wall time of one replica went.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/campaign/campaign_plan.hpp"
+
+namespace windtunnel {
+
+// Neumaier's compensated sum.
+class CompensatedSum {
+ public:
+  void add(double value);
+  double value() const { return sum_ + correction_; }
+
+ private:
+  double sum_ = 0;
+  double correction_ = 0;
+};
+
+class Account {
+ public:
+  // `plan` must outlive it.
+  explicit Account(const CampaignPlan& plan);
+
+  void spend(Loss loss, double duration_s);
+  void cut(double duration_s);                // of an iteration that a failure cut
+  void execute(int pace, const Steps& done);  // whole iterations
+  // The iterations from `head` on run at this pace; those that had run there before are lost.
+  void begin(std::int64_t head, int pace);
+
+  // Iterations up to `head` survived. Fills useful_s, lost_s, iterations and snapshots, and sums.
+  void close(std::int64_t head, double wall_s, ReplicaResult& result) const;
+
+ private:
+  std::vector<std::int64_t> surviving(std::int64_t head) const;  // by pace
+
+  struct PaceFrom {
+    std::int64_t iteration;
+    int pace;
+  };
+  const CampaignPlan& plan_;
+  std::vector<PaceFrom> begun_;  // ascending
+  std::vector<Steps> executed_;  // by pace
+  CompensatedSum cut_s_;
+  CompensatedSum spent_s_[kLosses];
+};
+
+}  // namespace windtunnel

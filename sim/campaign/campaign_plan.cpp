@@ -1,0 +1,66 @@
+#include "sim/campaign/campaign_plan.hpp"
+
+#include <algorithm>
+
+namespace windtunnel {
+namespace {
+
+bool is_memory(const SnapshotTier& tier) {
+  return tier.place == SnapshotPlace::host_memory || tier.place == SnapshotPlace::peers;
+}
+
+// Older copies than the newest are asked for only where that one can turn out to be bad.
+int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failures) {
+  if (tier.place == SnapshotPlace::replicas) return 0;
+  const bool spoilt = std::ranges::any_of(failures, [](const FailureClass& failure_class) {
+    return failure_class.kind == FailureKind::corrupt_snapshot ||
+           failure_class.kind == FailureKind::loss_spike;
+  });
+  return spoilt && !is_memory(tier) ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
+}
+
+}  // namespace
+
+CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campaign_inputs) {
+  const IterationTable& table = inputs.table;
+  for (const TierTiming& timing : table.tiers) {
+    tiers.push_back(timing.tier);
+    protections.push_back(protection_of(timing.tier, inputs.nodes, inputs.same_shard));
+    kept.push_back(kept_copies(timing.tier, inputs.failures));
+  }
+  saver = tier_for_planned_stop(tiers);
+  saver_outlives_node =
+      saver != kNoTier && (!protections[saver].node || protections[saver].tolerated > 0);
+  most_out = static_cast<int>(table.shrunk_iteration_s.size());
+  if (is_elastic()) {
+    most_out = std::min(most_out, inputs.recovery.elastic.groups - 1);
+  } else if (inputs.recovery.when_no_spare == WhenNoSpare::wait) {
+    most_out = 0;
+  }
+  const double plain_s = table.iteration_s[0];
+  for (int level = 0; level <= most_out; ++level) {
+    // A smaller job does no more in its time than its share.
+    const double level_s =
+        level == 0 ? plain_s
+                   : std::max(table.shrunk_iteration_s[level - 1], progress(level) * plain_s);
+    const double iteration_s = level_s * (1 + inputs.recovery.steady_overhead);
+    place_of_pace.push_back(static_cast<int>(paces.size()));
+    paces.emplace_back(table, iteration_s, kept);
+    for (std::size_t i = 0; i < inputs.failures.size(); ++i) {
+      const bool slow = inputs.failures[i].kind == FailureKind::slow_node;
+      place_of_pace.push_back(slow ? static_cast<int>(paces.size()) : -1);
+      if (!slow) continue;
+      const double slowdown = std::max(1.0, table.slow_iteration_s[i] / plain_s);
+      paces.emplace_back(table, iteration_s * slowdown, kept);
+    }
+  }
+}
+
+double CampaignPlan::progress(int level) const {
+  if (level == 0) return 1;
+  if (!is_elastic()) return inputs.table.shrunk_progress[level - 1];
+  const double groups = inputs.recovery.elastic.groups;
+  return (groups - level) / groups;
+}
+
+}  // namespace windtunnel

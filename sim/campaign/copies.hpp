@@ -1,0 +1,72 @@
+// What the tiers of a job can restore, and what failures take from them. A copy is there if the
+// tier keeps it, if its trainers and keepers live or need not, and if no group has lost more nodes
+// since its start than the tier's code tolerates.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/campaign/campaign_plan.hpp"
+#include "sim/campaign/stretch.hpp"
+
+namespace windtunnel {
+
+class Copies {
+ public:
+  // `plan` must outlive it.
+  explicit Copies(const CampaignPlan& plan);
+
+  // The stretch's copies that are complete; see Stretch::complete_copies.
+  void collect(const Stretch& stretch, double at_s, bool running);
+  void add(int tier, const StartedCopy& copy);
+  // The GPUs of all nodes but these hold this state until all trainers end; a job that restarts
+  // holds none until it trains.
+  void hold(const StartedCopy& live, const std::vector<int>& empty_slots);
+
+  void lose_node(int slot, double at_s);
+  void lose_gpus(int slot);
+  // The keeper process of one rank of this slot died; its tier has a code, or the copy is gone.
+  void lose_keeper(int slot, double at_s);
+  // The trainers ended this way.
+  void end_trainers(const FailureClass& failure_class);
+  // Those started after `since_s` hold what a diverging run wrote.
+  void spoil(double since_s);
+  // The newest of the tier is bad from now on; nobody knows.
+  void corrupt(int tier);
+
+  // A copy to load, or kNoTier: nothing is left.
+  struct Source {
+    int tier = kNoTier;
+    std::int64_t iteration = 0;
+    double load_s = 0;
+    bool bad = false;
+  };
+  // The newest state; of equally new ones the fastest to load. `good`: of those that are not bad.
+  Source newest(bool good) const;
+  // It was loaded and found bad.
+  void discard(int tier);
+
+ private:
+  struct Copy {
+    std::int64_t iteration;
+    double start_s;
+    bool bad;
+  };
+  struct Lost {
+    int slot;
+    double at_s;
+  };
+  struct Tier {
+    std::vector<Copy> copies{};  // oldest first
+    std::vector<Lost> lost{};    // slots since the oldest copy, each once
+  };
+  const std::vector<int>& lost_since(int tier, double start_s) const;
+  void lose_slot(int tier, int slot, double at_s);
+  void forget_old_losses(Tier& tier);
+
+  const CampaignPlan& plan_;
+  std::vector<Tier> tiers_;
+  mutable std::vector<int> slots_;  // scratch
+};
+
+}  // namespace windtunnel

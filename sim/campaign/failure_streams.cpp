@@ -1,0 +1,101 @@
+#include "sim/campaign/failure_streams.hpp"
+
+#include <limits>
+
+#include "sim/campaign/node_pool.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::uint64_t stream_index(int replica, std::size_t failure_class) {
+  return (static_cast<std::uint64_t>(replica) << 16) | failure_class;
+}
+
+}  // namespace
+
+bool has_victims(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::process:
+    case FailureKind::node:
+    case FailureKind::network:
+    case FailureKind::hang:
+    case FailureKind::slow_node:
+      return true;
+    case FailureKind::planned:
+    case FailureKind::corrupt_snapshot:
+    case FailureKind::loss_spike:
+      return false;
+  }
+  return false;
+}
+
+FailureStreams::FailureStreams(const CampaignInputs& inputs, int replica)
+    : inputs_(inputs),
+      restarts_(inputs.campaign.seed, RandomPurpose::recovery,
+                stream_index(replica, inputs.failures.size())) {
+  const std::uint64_t seed = inputs.campaign.seed;
+  for (std::size_t i = 0; i < inputs.failures.size(); ++i) {
+    const FailureClass& failure_class = inputs.failures[i];
+    const std::uint64_t stream = stream_index(replica, i);
+    classes_.push_back({&failure_class, stream,
+                        ArrivalStream(failure_class, inputs.nodes, seed, stream),
+                        Victims(failure_class, inputs.nodes, seed, stream),
+                        RandomStream(seed, RandomPurpose::repair, stream),
+                        RandomStream(seed, RandomPurpose::recovery, stream)});
+    Class& one = classes_.back();
+    if (has_victims(failure_class.kind)) one.arrivals.set_speed(0, one.victims.speed());
+  }
+}
+
+FailureStreams::Next FailureStreams::next() const {
+  Next next{std::numeric_limits<double>::infinity(), -1};
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    const double at_s = classes_[i].arrivals.next_s();
+    if (at_s < next.at_s) next = {at_s, static_cast<int>(i)};
+  }
+  return next;
+}
+
+void FailureStreams::strike(int failure_class, std::vector<int>& hit) {
+  Class& one = classes_[failure_class];
+  const std::vector<std::int32_t>& traced = one.failure_class->trace_nodes;
+  hit.clear();
+  if (has_victims(one.failure_class->kind)) {
+    if (one.failure_class->arrivals == Arrivals::trace && !traced.empty()) {
+      hit.push_back(traced[one.arrivals.traced()] % inputs_.nodes);
+    } else {
+      one.victims.draw(hit);
+    }
+  }
+  one.arrivals.advance();
+}
+
+void FailureStreams::stands(int slot, int node, bool was_empty, double now_s) {
+  const bool is_empty = node == kNobody;
+  for (Class& one : classes_) {
+    const FailureClass& failure_class = *one.failure_class;
+    if (!has_victims(failure_class.kind)) continue;
+    if (failure_class.frailty_variance == 0 && is_empty == was_empty) continue;
+    one.victims.set_hazard(
+        slot, is_empty ? 0 : node_hazard(failure_class, inputs_.campaign.seed, one.stream, node));
+    one.arrivals.set_speed(now_s, one.victims.speed());
+  }
+}
+
+double FailureStreams::draw_repair_s(int failure_class) {
+  Class& one = classes_[failure_class];
+  return windtunnel::draw_repair_s(one.failure_class->repair, one.repair);
+}
+
+bool FailureStreams::needs_human(int failure_class) {
+  Class& one = classes_[failure_class];
+  const double share = one.failure_class->manual_share;
+  return share > 0 && one.human.uniform() < share;
+}
+
+bool FailureStreams::restart_works() {
+  const double success = inputs_.recovery.success;
+  return success >= 1 || restarts_.uniform() < success;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,49 @@
+// All random choices of one replica: when each class of failure strikes, whom, for how long, and
+// whether what is done about it works.
+#pragma once
+
+#include <vector>
+
+#include "models/failure_process.hpp"
+#include "models/victims.hpp"
+#include "sim/campaign/campaign.hpp"
+
+namespace windtunnel {
+
+// Whether the failure hits nodes, not the job as a whole.
+bool has_victims(FailureKind kind);
+
+class FailureStreams {
+ public:
+  // `inputs` must outlive it.
+  FailureStreams(const CampaignInputs& inputs, int replica);
+
+  struct Next {
+    double at_s;
+    int failure_class;
+  };
+  Next next() const;
+  // The arrival of the class strikes these slots; the next one of the class is drawn.
+  void strike(int failure_class, std::vector<int>& hit);
+  // From now on this node, or kNobody, stands there; `was_empty`: before nobody did.
+  void stands(int slot, int node, bool was_empty, double now_s);
+
+  double draw_repair_s(int failure_class);
+  bool needs_human(int failure_class);
+  bool restart_works();
+
+ private:
+  struct Class {
+    const FailureClass* failure_class;
+    std::uint64_t stream;
+    ArrivalStream arrivals;
+    Victims victims;
+    RandomStream repair;
+    RandomStream human;
+  };
+  const CampaignInputs& inputs_;
+  std::vector<Class> classes_;
+  RandomStream restarts_;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,215 @@
+#include "sim/campaign/pace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace windtunnel {
+namespace {
+
+constexpr std::int64_t kMostResidues = 256;  // of leaps: bounds their memory
+
+// A copy may seem to end an ulp after the iteration or period that it fills exactly.
+std::int64_t whole_turns(double duration_s, double turn_s) {
+  return std::max<std::int64_t>(1, std::llround(std::ceil(duration_s / turn_s - 1e-9)));
+}
+
+// The largest count in [0, most] with fits(value(count)), where value rises by `mean` per count on
+// average and fits(value(0)) holds: interpolation, then bisection in what it leaves.
+template <class Value, class Fits>
+std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std::int64_t most) {
+  std::int64_t fit = 0;
+  std::int64_t excess = most + 1;
+  if (most == 0) return 0;
+  double count = std::floor((limit - value(0)) / mean);
+  for (int tries = 0; excess - fit > 1; ++tries) {
+    const std::int64_t middle = fit + (excess - fit) / 2;
+    if (tries >= 8) count = static_cast<double>(middle);
+    const auto guess = static_cast<std::int64_t>(
+        std::clamp(count, static_cast<double>(fit + 1), static_cast<double>(excess - 1)));
+    const double at_guess = value(guess);
+    (fits(at_guess) ? fit : excess) = guess;
+    count = static_cast<double>(guess) + std::floor((limit - at_guess) / mean);
+  }
+  return fit;
+}
+
+}  // namespace
+
+Steps& Steps::operator+=(const Steps& other) {
+  total += other.total;
+  for (std::size_t set = 0; set < by_set.size(); ++set) by_set[set] += other.by_set[set];
+  return *this;
+}
+
+Steps& Steps::operator-=(const Steps& other) {
+  total -= other.total;
+  for (std::size_t set = 0; set < by_set.size(); ++set) by_set[set] -= other.by_set[set];
+  return *this;
+}
+
+Pace::Pace(const IterationTable& table, double iteration_s, const std::vector<int>& kept)
+    : iteration_s_(iteration_s) {
+  stall_s_.reserve(table.iteration_s.size());
+  for (const double duration_s : table.iteration_s) {
+    stall_s_.push_back(std::max(0.0, duration_s - table.iteration_s[0]));
+  }
+  for (int tier = 0; tier < static_cast<int>(table.tiers.size()); ++tier) {
+    cadences_.push_back(cadence_of(table, tier));
+    cadences_.back().kept = kept[tier];
+  }
+  set_common_periods();
+  set_leaps();
+}
+
+Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
+  const TierTiming& timing = table.tiers[tier];
+  Cadence cadence;
+  cadence.complete_s = timing.complete_s;
+  std::int64_t period = timing.tier.every_iterations;
+  if (timing.tier.every_overhead > 0) {
+    const double stall_s = stall_s_[std::size_t{1} << tier];
+    period = whole_turns(stall_s, timing.tier.every_overhead * table.iteration_s[0]);
+  }
+  if (period > 0) {
+    // The shortest iteration that takes it, then plain ones: complete in any case.
+    double own_stall_s = std::numeric_limits<double>::infinity();
+    for (int set = 0; set < sets(); ++set) {
+      if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
+    }
+    const std::int64_t needed = whole_turns(timing.complete_s - own_stall_s, iteration_s_);
+    cadence.turns = (needed + period - 1) / period;
+    cadence.every_iterations = period * cadence.turns;
+  } else if (timing.tier.every_s > 0) {
+    cadence.turns = whole_turns(timing.complete_s, timing.tier.every_s);
+    cadence.every_s = timing.tier.every_s * static_cast<double>(cadence.turns);
+  }
+  return cadence;
+}
+
+void Pace::set_common_periods() {
+  common_period_.assign(stall_s_.size(), 0);
+  mean_iteration_s_ = iteration_s_;
+  for (int set = 1; set < sets(); ++set) {
+    std::int64_t common = 1;
+    for (int tier = 0; tier < tiers() && common > 0; ++tier) {
+      if (!(set >> tier & 1)) continue;
+      const std::int64_t period = cadences_[tier].every_iterations;
+      common = period == 0 ? 0 : common / std::gcd(common, period) * period;
+      if (common > kManyIterations) common = 0;
+    }
+    common_period_[set] = common;
+  }
+  for (int tier = 0; tier < tiers(); ++tier) {
+    const std::int64_t period = cadences_[tier].every_iterations;
+    if (period == 0) continue;
+    untimed_ |= 1 << tier;
+    mean_iteration_s_ += stall_s_[1 << tier] / static_cast<double>(period);
+  }
+}
+
+// leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
+// of the others to its next start; leaps_[k]: 2^k of these. Everything repeats modulo that period.
+void Pace::set_leaps() {
+  int leaping = -1;
+  int kept = 1;
+  std::int64_t longest_period = 0;
+  for (int tier = 0; tier < tiers(); ++tier) {
+    const Cadence& cadence = cadences_[tier];
+    longest_period = std::max(longest_period, cadence.every_iterations);
+    kept = std::max(kept, cadence.kept);
+    if (!cadence.is_timed()) continue;
+    if (leaping < 0 || cadence.every_s < cadences_[leaping].every_s) leaping = tier;
+  }
+  const std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
+  if (leaping < 0 || period == 0 || period > kMostResidues) return;
+  leaping_tier_ = 1 << leaping;
+  const double every_s = cadences_[leaping].every_s;
+  leaps_.resize(kLeaps, std::vector<Steps>(period));
+  for (std::int64_t residue = 0; residue < period; ++residue) {
+    Steps steps;
+    steps.total = 1;
+    ++steps.by_set[due_by_iteration(residue) | leaping_tier_];
+    const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
+    add_iterations(steps, next, next + iterations_before(every_s, steps, next, kManyIterations));
+    leaps_[0][residue] = steps;
+  }
+  for (int leap = 1; leap < kLeaps; ++leap) {
+    for (std::int64_t residue = 0; residue < period; ++residue) {
+      Steps steps = leaps_[leap - 1][residue];
+      steps += leaps_[leap - 1][(residue + steps.total) % period];
+      leaps_[leap][residue] = steps;
+    }
+  }
+  const double slowest_s = iteration_s_ + *std::max_element(stall_s_.begin(), stall_s_.end());
+  leap_guard_s_ = (kept + 1) * (every_s + slowest_s) +
+                  static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
+}
+
+double Pace::elapsed_s(const Steps& steps) const {
+  double elapsed = static_cast<double>(steps.total) * iteration_s_;
+  for (int set = 1; set < sets(); ++set) {
+    elapsed += static_cast<double>(steps.by_set[set]) * stall_s_[set];
+  }
+  return elapsed;
+}
+
+void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
+  steps.total += last - first;
+  if (untimed_ == 0) return;
+  // First those with at least the tiers of the set, then without the ones that have more. This is
+  // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
+  std::array<std::int64_t, 1 << kMaxSnapshotTiers> count;
+  for (int set = 1; set < sets(); ++set) {
+    const auto period = static_cast<std::uint64_t>(common_period_[set]);
+    count[set] = period == 0
+                     ? 0
+                     : static_cast<std::int64_t>(static_cast<std::uint64_t>(last - 1) / period -
+                                                 static_cast<std::uint64_t>(first - 1) / period);
+  }
+  for (int bit = 1; bit < sets(); bit <<= 1) {
+    if (!(untimed_ & bit)) continue;
+    for (int set = 1; set < sets(); ++set) {
+      if (!(set & bit)) count[set] -= count[set | bit];
+    }
+  }
+  for (int set = 1; set < sets(); ++set) steps.by_set[set] += count[set];
+}
+
+double Pace::elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const {
+  add_iterations(steps, first, last);
+  return elapsed_s(steps);
+}
+
+std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int64_t first,
+                                     std::int64_t most) const {
+  const auto start_s = [&](std::int64_t more) { return elapsed_s(done, first, first + more); };
+  const auto before = [&](double at_s) { return at_s < time_s; };
+  if (!before(start_s(0))) return 0;
+  if (most < kManyIterations && before(start_s(most))) return most;
+  // The iteration after `more` still starts before: it is one of them.
+  return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
+}
+
+std::int64_t Pace::iterations_by(double until_s, double start_s, const Steps& done,
+                                 std::int64_t first, std::int64_t most) const {
+  const auto end_s = [&](std::int64_t more) {
+    return start_s + elapsed_s(done, first, first + more);
+  };
+  const auto in_time = [&](double end) { return end <= until_s; };
+  if (most < kManyIterations && in_time(end_s(most))) return most;
+  return largest_fit(end_s, in_time, until_s, mean_iteration_s_, most);
+}
+
+int Pace::due_by_iteration(std::int64_t iteration) const {
+  int set = 0;
+  for (int tier = 0; tier < tiers(); ++tier) {
+    const std::int64_t period = cadences_[tier].every_iterations;
+    if (period > 0 && iteration % period == 0) set |= 1 << tier;
+  }
+  return set;
+}
+
+}  // namespace windtunnel

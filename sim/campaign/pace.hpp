@@ -1,0 +1,95 @@
+// How long iterations take and when snapshots are due in one state of a job: all nodes there, some
+// out, one slow. Time is a function of integers, the numbers of iterations executed by the set of
+// tiers that took a snapshot in them; stepping one by one and jumping therefore give the same bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/snapshot.hpp"
+#include "sim/campaign/campaign.hpp"
+
+namespace windtunnel {
+
+// Whole iterations executed.
+struct Steps {
+  std::int64_t total = 0;
+  // Those in which exactly the tiers of the set took a snapshot; [0], none, is not kept.
+  std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
+
+  Steps& operator+=(const Steps& other);
+  Steps& operator-=(const Steps& other);
+};
+
+// More iterations than a campaign can have.
+inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
+
+// The cadence of a tier. A tier whose copy takes longer than its period runs at the smallest
+// multiple of the period in which the copy completes: `turns` - 1 of `turns` are skipped.
+struct Cadence {
+  std::int64_t every_iterations = 0;  // 0: by time
+  double every_s = 0;                 // 0 as well: never
+  std::int64_t turns = 1;
+  double complete_s = 0;
+  int kept = 1;  // complete copies that may be asked for
+  bool is_timed() const { return every_s > 0; }
+};
+
+class Pace {
+ public:
+  // Iterations without snapshots take iteration_s; stalls are those of the table. `kept`: by tier.
+  Pace(const IterationTable& table, double iteration_s, const std::vector<int>& kept);
+
+  int tiers() const { return static_cast<int>(cadences_.size()); }
+  int sets() const { return static_cast<int>(stall_s_.size()); }
+  const Cadence& cadence(int tier) const { return cadences_[tier]; }
+  double iteration_s() const { return iteration_s_; }
+  double stall_s(int set) const { return stall_s_[set]; }
+  double mean_iteration_s() const { return mean_iteration_s_; }  // without timed tiers
+
+  double elapsed_s(const Steps& steps) const;
+  // The same after first .. last-1 more, as of add_iterations().
+  double elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const;
+  // Adds iterations first .. last-1 (first >= 1) in which only tiers due by iteration take
+  // snapshots.
+  void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
+  // How many of the iterations from `first` on, after `done`, start when less than `time_s` has
+  // elapsed; at most `most`.
+  std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
+                                 std::int64_t most) const;
+  // How many of them, at most `most`, end when at most until_s - start_s has elapsed.
+  std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
+                             std::int64_t most) const;
+  // Tiers due by iteration at this one.
+  int due_by_iteration(std::int64_t iteration) const;
+
+  // While no other timed tier is due, what the periods of one hold repeats, so 2^leap of them can
+  // be taken at once from an iteration in which it is due. The tier with the shortest period (as a
+  // set; 0: no leaps), and the steps.
+  static constexpr int kLeaps = 12;
+  int leaping_tier() const { return leaping_tier_; }
+  const Steps& leap(int leap, std::int64_t iteration) const {
+    return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
+  }
+  // In this time that tier and those by iterations start all snapshots that may be asked for.
+  double leap_guard_s() const { return leap_guard_s_; }
+
+ private:
+  Cadence cadence_of(const IterationTable& table, int tier) const;
+  void set_common_periods();
+  void set_leaps();
+
+  double iteration_s_;
+  double mean_iteration_s_;
+  std::vector<double> stall_s_;  // by set
+  std::vector<Cadence> cadences_;
+  // By set: the iterations at which all of its tiers are due are the multiples of this; 0: never.
+  std::vector<std::int64_t> common_period_;
+  int untimed_ = 0;  // the set of tiers by iterations
+  int leaping_tier_ = 0;
+  double leap_guard_s_ = 0;
+  std::vector<std::vector<Steps>> leaps_;  // by leap and iteration modulo the common period
+};
+
+}  // namespace windtunnel

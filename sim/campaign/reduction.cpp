@@ -1,0 +1,137 @@
+#include "sim/campaign/reduction.hpp"
+
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "policies/snapshot_tiers.hpp"
+
+namespace windtunnel {
+namespace {
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+class Reduction {
+ public:
+  Reduction(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results)
+      : inputs_(inputs), results_(results) {}
+
+  CampaignReport report() const {
+    CampaignReport report;
+    report.replicas = static_cast<int>(results_.size());
+    report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); }, 1);
+    for (const ReplicaResult& r : results_) {
+      report.replica_goodput.push_back(share(r.useful_s, r.wall_s));
+    }
+    report.ettr = over(
+        [](const ReplicaResult& r) {
+          return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);
+        },
+        1);
+    report.wall_s = over([](const ReplicaResult& r) { return r.wall_s; });
+    report.useful_s = over([](const ReplicaResult& r) { return r.useful_s; });
+    for (int loss = 0; loss < kLosses; ++loss) {
+      report.lost_s[loss] = over([&](const ReplicaResult& r) { return r.lost_s[loss]; });
+    }
+    report.nodes_down =
+        over([&](const ReplicaResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
+    report.failed_restarts =
+        over([](const ReplicaResult& r) { return static_cast<double>(r.failed_restarts); });
+    report.evicted_nodes =
+        over([](const ReplicaResult& r) { return static_cast<double>(r.evicted_nodes); });
+    add_failures(report);
+    add_tiers(report);
+    add_job(report);
+    return report;
+  }
+
+ private:
+  template <class Value>
+  Estimate over(Value value, double most = std::numeric_limits<double>::infinity()) const {
+    std::vector<double> samples;
+    samples.reserve(results_.size());
+    for (const ReplicaResult& result : results_) samples.push_back(value(result));
+    return estimate(std::move(samples), most);
+  }
+
+  // Failures of the classes that belong.
+  template <class Belongs>
+  Estimate count(Belongs belongs) const {
+    return over([&](const ReplicaResult& result) {
+      double sum = 0;
+      for (std::size_t i = 0; i < inputs_.failures.size(); ++i) {
+        if (belongs(inputs_.failures[i])) sum += static_cast<double>(result.failures[i]);
+      }
+      return sum;
+    });
+  }
+
+  void add_failures(CampaignReport& report) const {
+    for (const FailureClass& one : inputs_.failures) {
+      report.failures[one.name] = count([&](const FailureClass& f) { return f.name == one.name; });
+    }
+    report.failures["planned"] =
+        count([](const FailureClass& f) { return f.kind == FailureKind::planned; });
+    report.failures["unexpected"] =
+        count([](const FailureClass& f) { return f.kind != FailureKind::planned; });
+  }
+
+  void add_tiers(CampaignReport& report) const {
+    std::map<std::string, std::vector<std::size_t>> by_name;
+    for (std::size_t tier = 0; tier < inputs_.table.tiers.size(); ++tier) {
+      by_name[tier_name(inputs_.table.tiers[tier].tier)].push_back(tier);
+    }
+    for (const auto& [name, tiers] : by_name) {
+      report.skipped_snapshots[name] = over([&tiers = tiers](const ReplicaResult& result) {
+        double sum = 0;
+        for (const std::size_t tier : tiers) {
+          sum += static_cast<double>(result.skipped_snapshots[tier]);
+        }
+        return sum;
+      });
+    }
+    by_name["none"].push_back(inputs_.table.tiers.size());
+    for (const auto& [name, tiers] : by_name) {
+      std::vector<double> shares;
+      for (const ReplicaResult& result : results_) {
+        const auto all = std::accumulate(result.restored_from.begin(), result.restored_from.end(),
+                                         std::int64_t{0});
+        if (all == 0) continue;
+        std::int64_t sum = 0;
+        for (const std::size_t tier : tiers) sum += result.restored_from[tier];
+        shares.push_back(static_cast<double>(sum) / static_cast<double>(all));
+      }
+      if (!shares.empty()) report.survival[name] = estimate(std::move(shares), 1);
+    }
+  }
+
+  void add_job(CampaignReport& report) const {
+    if (!(inputs_.tokens > 0)) return;
+    CHECK(inputs_.tokens_per_iteration > 0, "{} tokens per iteration",
+          inputs_.tokens_per_iteration);
+    const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
+    const double plain_s = full_iterations * inputs_.table.iteration_s[0];
+    const auto wall_s = [&](const ReplicaResult& r) {
+      return r.useful_s > 0 ? plain_s * (r.wall_s / r.useful_s)
+                            : std::numeric_limits<double>::infinity();
+    };
+    report.job_days = over([&](const ReplicaResult& r) { return wall_s(r) / 86400; });
+    report.job_cost_usd =
+        over([&](const ReplicaResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
+  }
+
+  const CampaignInputs& inputs_;
+  const std::vector<ReplicaResult>& results_;
+};
+
+}  // namespace
+
+CampaignReport reduce(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results) {
+  return Reduction(inputs, results).report();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,191 @@
+// What a failure takes, who leaves and who comes; see replica.hpp.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/campaign/replica.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Until somebody is there.
+double attended_after_s(const AttendedHours& attended, double now_s) {
+  constexpr double kHour_s = 3600;
+  if (attended.from_h == attended.to_h) return 0;
+  const double hour = std::fmod(now_s / kHour_s, 24);
+  const bool through_midnight = attended.to_h < attended.from_h;
+  const bool after_from = hour >= attended.from_h;
+  const bool before_to = hour < attended.to_h;
+  if (through_midnight ? after_from || before_to : after_from && before_to) return 0;
+  return (after_from ? attended.from_h + 24 - hour : attended.from_h - hour) * kHour_s;
+}
+
+}  // namespace
+
+void Replica::strike(const Event& event) {
+  ++failures_[event.failure_class];
+  streams_.strike(event.failure_class, hit_);
+  std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
+  if (CampaignEvent* logged = log(CampaignEvent::Kind::failure, event.at_s)) {
+    logged->failure_class = event.failure_class;
+    logged->nodes = hit_;
+    struck_ = events_->size() - 1;
+  }
+}
+
+// An unexpected failure at now_s_ that stops the job.
+Replica::State Replica::fail(int class_index) {
+  const FailureClass& failure_class = inputs_.failures[class_index];
+  finish_repairs();
+  detect_s_ = noticed_after_s(class_index);
+  const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(hit_);
+  const double provision_s = lose_nodes(class_index);
+  lose_copies(failure_class);
+  const double link_s =
+      failure_class.kind == FailureKind::network ? streams_.draw_repair_s(class_index) : 0;
+  if (others_go_on) {
+    const double stalled_s = detect_s_ + inputs_.recovery.elastic.stall_s + provision_s;
+    groups_.lose(hit_, now_s_ + std::max(stalled_s, link_s));
+    return State::reforming;
+  }
+  provision_s_ = std::max(provision_s_, provision_s);
+  if (link_s > 0) link_up_s_ = std::max(link_up_s_, now_s_ + link_s);
+  return go_down();
+}
+
+void Replica::lose_copies(const FailureClass& failure_class) {
+  if (failure_class.kind == FailureKind::loss_spike) {
+    copies_.spoil(now_s_ - failure_class.rollback_s);
+  } else if (failure_class.kind != FailureKind::node) {
+    for (const int slot : hit_) copies_.lose_gpus(slot);
+  }
+  if (failure_class.kind == FailureKind::process && failure_class.takes_keeper) {
+    for (const int slot : hit_) copies_.lose_keeper(slot, now_s_);
+  }
+  copies_.end_trainers(failure_class);
+}
+
+// What is left to restore decides which iterations survive.
+Replica::State Replica::go_down() {
+  decide();
+  const int source = copies_.newest(true).tier;
+  ++restored_from_[source == kNoTier ? restored_from_.size() - 1 : source];
+  return State::down;
+}
+
+void Replica::decide() {
+  head_ = copies_.newest(true).iteration;
+}
+
+// All nodes that a failure of this class takes with it; returns the time until spares can join.
+double Replica::lose_nodes(int failure_class) {
+  double provision_s = 0;
+  if (inputs_.failures[failure_class].kind == FailureKind::node) {
+    for (const int slot : hit_) {
+      provision_s = std::max(provision_s, lose_node(slot, failure_class));
+    }
+  }
+  return provision_s;
+}
+
+// The node leaves for repair; what it held is lost.
+double Replica::lose_node(int slot, int failure_class) {
+  const double repair_s = streams_.draw_repair_s(failure_class);
+  if (events_ != nullptr && (*events_)[struck_].repair_s == 0) {
+    (*events_)[struck_].repair_s = repair_s;
+  }
+  copies_.lose_node(slot, now_s_);
+  std::erase_if(slow_, [&](const SlowNode& slow) { return slow.slot == slot; });
+  const double provision_s = pool_.replace(slot, now_s_, repair_s);
+  const int node = pool_.node_at(slot);
+  if (node == kNobody) groups_.emptied(slot);
+  streams_.stands(slot, node, false, now_s_);
+  return provision_s;
+}
+
+// From the failure until somebody or something acts.
+double Replica::noticed_after_s(int class_index) {
+  const FailureClass& failure_class = inputs_.failures[class_index];
+  const RecoveryPolicy& recovery = inputs_.recovery;
+  const double detect_s = failure_class.detect_s >= 0 ? failure_class.detect_s : recovery.detect_s;
+  if (!streams_.needs_human(class_index)) return detect_s;
+  return detect_s + attended_after_s(recovery.attended, now_s_ + detect_s) + recovery.manual_s;
+}
+
+void Replica::finish_repairs() {
+  while (const std::optional<NodePool::Back> back = pool_.take_back(now_s_)) {
+    const auto kind = back->evicted ? CampaignEvent::Kind::evicted : CampaignEvent::Kind::repaired;
+    if (CampaignEvent* event = log(kind, back->at_s)) event->nodes = {back->node};
+    if (back->slot == kNobody) continue;
+    groups_.filled(back->slot, back->at_s);
+    streams_.stands(back->slot, back->node, true, now_s_);
+  }
+}
+
+int Replica::lacking() const {
+  return plan_.is_elastic() ? groups_.lacking() : pool_.empty_slots();
+}
+
+// Slots whose GPUs hold no state of the job while it trains.
+std::vector<int> Replica::slots_out() const {
+  if (groups_.out() == 0) return {pool_.empty().begin(), pool_.empty().end()};
+  std::vector<int> slots;
+  for (int slot = 0; slot < inputs_.nodes; ++slot) {
+    if (groups_.is_out(slot)) slots.push_back(slot);
+  }
+  return slots;
+}
+
+// --- slow nodes
+
+void Replica::note_slow_node(int failure_class) {
+  const double noticed_s = now_s_ + noticed_after_s(failure_class);
+  for (const int slot : hit_) slow_.push_back({slot, failure_class, noticed_s});
+}
+
+int Replica::slowest() const {
+  int slowest = kNoSlowNode;
+  const std::vector<double>& slow_s = inputs_.table.slow_iteration_s;
+  for (const SlowNode& slow : slow_) {
+    if (slowest == kNoSlowNode || slow_s[slow.failure_class] > slow_s[slowest]) {
+      slowest = slow.failure_class;
+    }
+  }
+  return slowest;
+}
+
+double Replica::next_notice_s() const {
+  double next_s = std::numeric_limits<double>::infinity();
+  for (const SlowNode& slow : slow_) next_s = std::min(next_s, slow.noticed_s);
+  return next_s;
+}
+
+std::vector<Replica::SlowNode> Replica::noticed() const {
+  std::vector<SlowNode> result;
+  for (const SlowNode& slow : slow_) {
+    if (slow.noticed_s <= now_s_) result.push_back(slow);
+  }
+  return result;
+}
+
+void Replica::swap_slow_nodes() {
+  for (const SlowNode& slow : noticed()) {
+    if (CampaignEvent* event = log(CampaignEvent::Kind::swapped, now_s_)) {
+      event->failure_class = slow.failure_class;
+      event->nodes = {slow.slot};
+      struck_ = events_->size() - 1;
+    }
+    provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));
+  }
+}
+
+void Replica::set_pace() {
+  const int pace = plan_.pace_index(level_, slowest());
+  if (pace == pace_) return;
+  account_.execute(pace_, stretch_->done());
+  pace_ = pace;
+  account_.begin(stretch_->iteration(), pace_);
+  stretch_->go_on(plan_.pace(pace_), stretch_->now_s());
+}
+
+}  // namespace windtunnel
