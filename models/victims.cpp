@@ -67,7 +67,7 @@ void Victims::draw(std::vector<int>& hit) {
 int Victims::one() {
   if (all_alike()) return static_cast<int>(victim_random_.below(slots_));
   double left = victim_random_.uniform() * tree_[1];
-  int at = 1;
+  std::size_t at = 1;
   while (at < leaves_) {
     at *= 2;
     // Rounding must lead to nobody's slot neither on the left nor on the right.
@@ -75,7 +75,7 @@ int Victims::one() {
     left -= tree_[at];
     ++at;
   }
-  return at - leaves_;
+  return static_cast<int>(at - leaves_);
 }
 
 void Victims::take_neighbours(std::size_t size, std::vector<int>& hit) const {
@@ -110,18 +110,18 @@ void Victims::take_any(std::size_t size, std::vector<int>& hit) {
 
 void Victims::make_tree() {
   leaves_ = 1;
-  while (leaves_ < slots_) leaves_ *= 2;
-  tree_.assign(std::size_t{2} * leaves_, 0);
-  std::fill_n(tree_.begin() + leaves_, slots_, 1);
+  while (leaves_ < static_cast<std::size_t>(slots_)) leaves_ *= 2;
+  tree_.assign(2 * leaves_, 0);
+  std::fill_n(&tree_[leaves_], slots_, 1);
   add_up();
 }
 
 void Victims::add_up() {
-  for (int i = leaves_ - 1; i > 0; --i) tree_[i] = tree_[2 * i] + tree_[2 * i + 1];
+  for (std::size_t i = leaves_ - 1; i > 0; --i) tree_[i] = tree_[2 * i] + tree_[2 * i + 1];
 }
 
 void Victims::put(int slot, double hazard) {
-  int at = leaves_ + slot;
+  std::size_t at = leaves_ + slot;
   tree_[at] = hazard;
   for (at /= 2; at > 0; at /= 2) tree_[at] = tree_[2 * at] + tree_[2 * at + 1];
 }

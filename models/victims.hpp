@@ -2,6 +2,7 @@
 // numbers them); who stands in it changes with spares and repairs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -50,7 +51,7 @@ class Victims {
   // Each is its children's sum, not a running one, so it depends on the hazards alone and is 0
   // exactly where nobody stands. Empty while all hazards are 1.
   std::vector<double> tree_;
-  int leaves_ = 0;
+  std::size_t leaves_ = 0;
 };
 
 }  // namespace windtunnel
