@@ -1,5 +1,5 @@
 // windtunnel trace: the Plan of a scenario as MLCommons Chakra execution traces, and traces
-// executed.
+// executed; its failures as a log of faults, and logs fitted (trace_faults.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
+#include "cli/trace_faults.hpp"
 #include "models/base/units.hpp"
 #include "models/iteration_report.hpp"
 #include "report/json.hpp"
@@ -30,6 +31,8 @@ struct ExportOptions {
   std::string out;
   ChakraRanks ranks = ChakraRanks::all;
   bool force = false;
+  bool faults = false;
+  FaultExport fault;
 };
 
 struct ImportOptions {
@@ -37,6 +40,7 @@ struct ImportOptions {
   std::string scenario;
   std::vector<std::string> set;
   bool json = false;
+  FaultImport fault;
 };
 
 // The scenario's name as a part of file names.
@@ -68,6 +72,7 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
 
 ExitCode export_traces(const ExportOptions& options) {
   const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  if (options.faults) return export_faults(the_case, options.out, options.fault);
   const Plan plan = plain_plan(the_case.job);
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
@@ -143,6 +148,20 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
 }
 
 ExitCode import_traces(const ImportOptions& options) {
+  if (options.files.size() == 1 && is_fault_log(options.files.front())) {
+    if (!options.scenario.empty()) {
+      throw Error("a log of faults (.csv) is fitted without a --scenario");
+    }
+    return import_faults(options.files.front(), options.fault, options.json);
+  }
+  if (options.fault.nodes > 0 || options.fault.days > 0 || !options.fault.out.empty()) {
+    throw Error("--nodes, --days and --out are for a log of faults, FILE.csv");
+  }
+  if (options.scenario.empty()) {
+    throw Error(
+        "--scenario is missing: execution traces run on a scenario's machine (only logs of "
+        "faults, FILE.csv, do without)");
+  }
   const Job job = load_case(options.scenario, parse_overrides(options.set)).job;
   ChakraImport import = read_traces(options);
   if (import.plan.ranks > job.cluster.gpus()) {
@@ -167,37 +186,78 @@ CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
       ->allow_extra_args(false);
 }
 
+// Of a log of faults; for export all of them need --faults.
+template <class Fault>
+std::vector<CLI::Option*> add_watch(CLI::App& app, Fault& fault, const std::string& otherwise) {
+  return {app.add_option("--nodes", fault.nodes, "of the log of faults; " + otherwise)
+              ->check(CLI::Range(1, 10'000'000)),
+          app.add_option("--days", fault.days, "length of the log of faults; " + otherwise)
+              ->check(number_in(1e-6, 36500))};
+}
+
+Handler define_export(CLI::App& app) {
+  auto to = std::make_shared<ExportOptions>();
+  app.add_option("SCENARIO", to->scenario, "scenario file (YAML)")->required();
+  app.add_option("--out", to->out, "write NAME.RANK.et here; with --faults the file to write")
+      ->type_name("DIR")
+      ->required();
+  const std::map<std::string, ChakraRanks> which = {{"all", ChakraRanks::all},
+                                                    {"one-per-class", ChakraRanks::one_per_class}};
+  CLI::Option* ranks =
+      app.add_option("--ranks", to->ranks,
+                     "all (default), or one-per-class: only the first of the ranks that run the "
+                     "same tasks; windtunnel reads all back from it, other programs do not")
+          ->type_name("WHICH")
+          ->transform(CLI::CheckedTransformer(which, CLI::ignore_case).description(""));
+  add_set(app, to->set);
+  CLI::Option* force =
+      app.add_flag("--force", to->force, "replace the traces of an earlier export");
+  CLI::Option* faults =
+      app.add_flag("--faults", to->faults,
+                   "simulate the scenario's failures instead and write them as a log of faults")
+          ->excludes(ranks)
+          ->excludes(force);
+  for (CLI::Option* option : add_watch(app, to->fault, "default: the scenario's")) {
+    option->needs(faults);
+  }
+  app.add_option("--seed", to->fault.seed, "of the log of faults; default: the campaign's")
+      ->needs(faults);
+  return [to] { return export_traces(*to); };
+}
+
+Handler define_import(CLI::App& app) {
+  auto from = std::make_shared<ImportOptions>();
+  app.add_option("TRACE", from->files,
+                 "files NAME.RANK.et of all ranks, or their folder; or a log of node faults, "
+                 "FILE.csv, which is fitted")
+      ->required();
+  app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
+      ->type_name("SCENARIO");
+  add_set(app, from->set);
+  app.add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
+  add_watch(app, from->fault, "default: as the file says");
+  app.add_option("--out", from->fault.out,
+                 "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
+                 "failures.yaml")
+      ->type_name("DIR");
+  return [from] { return import_traces(*from); };
+}
+
 }  // namespace
 
 Handler define_trace(CLI::App& app) {
-  auto to = std::make_shared<ExportOptions>();
   CLI::App* write = app.add_subcommand(
-      "export", "write the tasks of a scenario as MLCommons Chakra execution traces");
-  write->add_option("SCENARIO", to->scenario, "scenario file (YAML)")->required();
-  write->add_option("--out", to->out, "write NAME.RANK.et here")->type_name("DIR")->required();
-  const std::map<std::string, ChakraRanks> ranks = {{"all", ChakraRanks::all},
-                                                    {"one-per-class", ChakraRanks::one_per_class}};
-  write
-      ->add_option("--ranks", to->ranks,
-                   "all (default), or one-per-class: only the first of the ranks that run the same "
-                   "tasks; windtunnel reads all back from it, other programs do not")
-      ->type_name("WHICH")
-      ->transform(CLI::CheckedTransformer(ranks, CLI::ignore_case).description(""));
-  add_set(*write, to->set);
-  write->add_flag("--force", to->force, "replace the traces of an earlier export");
-
-  auto from = std::make_shared<ImportOptions>();
+      "export",
+      "write the tasks of a scenario as MLCommons Chakra execution traces, or its failures as a "
+      "log of faults");
   CLI::App* read = app.add_subcommand(
-      "import", "simulate MLCommons Chakra execution traces on the machine of a scenario");
-  read->add_option("TRACE", from->files, "files NAME.RANK.et of all ranks, or their folder")
-      ->required();
-  read->add_option("--scenario", from->scenario, "its cluster and calibration are used")
-      ->type_name("SCENARIO")
-      ->required();
-  add_set(*read, from->set);
-  read->add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
+      "import",
+      "simulate MLCommons Chakra execution traces on the machine of a scenario, or fit a log of "
+      "node faults");
+  const Handler to = define_export(*write);
+  const Handler from = define_import(*read);
   app.require_subcommand(1);
-  return [to, from, write] { return write->parsed() ? export_traces(*to) : import_traces(*from); };
+  return [to, from, write] { return write->parsed() ? to() : from(); };
 }
 
 }  // namespace windtunnel

@@ -241,6 +241,17 @@ std::string quoted(const std::string& cell) {
   return result + '"';
 }
 
+std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char* what,
+                      const std::string& source) {
+  std::string text =
+      fmt::format("# {} of {} node faults, in hours.\n# origin: measured\n# source: {}\n", what,
+                  log.faults.size(), printable(source));
+  for (const NodeFault& fault : log.faults) {
+    fmt::format_to(std::back_inserter(text), "{:.12g}\n", fault.*time_s / 3600);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string& file) {
@@ -275,6 +286,14 @@ std::string fault_log_csv(const FaultLog& log) {
                    fault.node < 0 ? "" : fmt::format("{}", fault.node), quoted(fault.cause));
   }
   return text;
+}
+
+std::string arrivals_csv(const FaultLog& log, const std::string& source) {
+  return hours_csv(log, &NodeFault::start_s, "Starts", source);
+}
+
+std::string repairs_csv(const FaultLog& log, const std::string& source) {
+  return hours_csv(log, &NodeFault::repair_s, "Repairs", source);
 }
 
 }  // namespace windtunnel

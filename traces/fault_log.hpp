@@ -25,4 +25,8 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
 // The plain form in seconds, which reads back as the same log.
 std::string fault_log_csv(const FaultLog& log);
 
+// One column of hours, as scenarios read them: the starts, and the repairs.
+std::string arrivals_csv(const FaultLog& log, const std::string& source);
+std::string repairs_csv(const FaultLog& log, const std::string& source);
+
 }  // namespace windtunnel
