@@ -72,15 +72,26 @@ struct Subject {
   double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
 };
 
-// Least work of whole iterations that takes `work_s`.
-double whole_s(double work_s, double iteration_s) {
-  return std::max(1.0, std::ceil(work_s / iteration_s - 1e-9)) * iteration_s;
+// The least multiple of `unit_s` that takes `time_s`; one at least.
+double whole_s(double time_s, double unit_s) {
+  return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
+}
+
+// What the tier's interval comes to: a copy that takes longer than its period runs at a multiple.
+double configured_s(const TierTiming& timing, const Subject& subject) {
+  const SnapshotTier& tier = timing.tier;
+  double work_s = subject.least_s;
+  if (tier.every_iterations > 0) {
+    return whole_s(work_s, tier.every_iterations * subject.iteration_s);
+  }
+  if (tier.every_s > 0) work_s = whole_s(timing.complete_s, tier.every_s) - subject.stall_s;
+  if (tier.every_overhead > 0) work_s = std::max(work_s, subject.stall_s / tier.every_overhead);
+  return whole_s(work_s, subject.iteration_s);
 }
 
 Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std::size_t index) {
   const IterationTable& table = inputs.table;
   const TierTiming& timing = table.tiers[index];
-  const SnapshotTier& tier = timing.tier;
   Subject subject;
   subject.tier = index;
   subject.iteration_s = table.iteration_s[0];
@@ -89,13 +100,9 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   subject.lag_s = std::max(0.0, timing.complete_s - subject.stall_s);
   subject.least_s = whole_s(subject.lag_s, subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
+  subject.configured_s = configured_s(timing, subject);
 
-  double work_s = tier.every_iterations * subject.iteration_s;
-  if (tier.every_s > 0) work_s = tier.every_s - subject.stall_s;
-  if (tier.every_overhead > 0) work_s = subject.stall_s * (1 / tier.every_overhead - 1);
-  subject.configured_s = subject.possible_s(whole_s(work_s, subject.iteration_s));
-
-  const auto share = report.survival.find(tier_name(tier));
+  const auto share = report.survival.find(tier_name(timing.tier));
   if (share != report.survival.end()) subject.restored = share->second.mean;
   return subject;
 }
@@ -129,6 +136,7 @@ Estimate simulated_goodput(CampaignInputs inputs, const Subject& subject, int ev
 
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
+  if (inputs.recovery.elastic.groups > 0) return std::nullopt;
   const Failures failures = failures_of(inputs);
   const std::optional<Subject> found = costliest(inputs, report);
   if (!found || failures.per_s <= 0) return std::nullopt;

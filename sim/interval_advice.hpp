@@ -19,7 +19,7 @@
 namespace windtunnel {
 
 // `report`: of these inputs; the shares restored from each tier are taken from it. Nothing where no
-// failure goes back to a tier with an interval.
+// failure goes back to a tier with an interval, and with elastic groups, which go on without.
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads = 0);
 

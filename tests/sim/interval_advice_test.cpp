@@ -113,6 +113,24 @@ TEST(IntervalAdvice, NoShorterThanTheCopyTakes) {
   EXPECT_EQ(hidden->best_s, 300);
 }
 
+TEST(IntervalAdvice, ConfiguredInterval) {
+  CampaignInputs inputs = storage_only();
+  const CampaignReport report = run_campaign(inputs);
+  SnapshotTier& tier = inputs.table.tiers[0].tier;
+  const auto configured_s = [&] { return interval_advice(inputs, report)->configured_s; };
+  inputs.table.tiers[0].complete_s = 60;  // 30 after the stall: 6 iterations, so each second time
+  tier.every_iterations = 4;
+  EXPECT_EQ(configured_s(), 40);
+  tier.every_iterations = 0;
+  tier.every_s = 1000;  // with the stall: 194 iterations
+  EXPECT_EQ(configured_s(), 970);
+  tier.every_s = 50;  // each second time: 14 iterations
+  EXPECT_EQ(configured_s(), 70);
+  tier.every_s = 0;
+  tier.every_overhead = 0.035;  // 30 s of 857.1, that is of 172 iterations
+  EXPECT_EQ(configured_s(), 860);
+}
+
 TEST(IntervalAdvice, NothingToSay) {
   CampaignInputs inputs = storage_only();
   inputs.failures.clear();
@@ -121,6 +139,11 @@ TEST(IntervalAdvice, NothingToSay) {
   inputs.table.tiers.clear();
   inputs.table.iteration_s = {5};
   EXPECT_FALSE(advice_on(inputs));
+  inputs = storage_only();
+  const CampaignReport report = run_campaign(inputs);
+  EXPECT_TRUE(interval_advice(inputs, report));
+  inputs.recovery.elastic.groups = 8;
+  EXPECT_FALSE(interval_advice(inputs, report));
 }
 
 // Host memory in a keeper for process failures, storage for the quarter that lose nodes.
