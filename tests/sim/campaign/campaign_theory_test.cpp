@@ -71,8 +71,8 @@ double four_errors(const Estimate& estimate) {
   return 4 * (estimate.high - estimate.low) / (2 * 1.96);
 }
 
-// Iterations of 0.1 s, so that intervals are fine; 10^6 failures in all, which is 0.1 to 0.4 % of the
-// waste as four standard errors. What the ends of a campaign of 3000 failures leave is less.
+// Iterations of 0.1 s, so that intervals are fine. 10^6 failures in all: four standard errors are
+// 0.1 to 0.4 % of the waste. What the ends of a campaign of 3000 failures leave is less.
 CampaignInputs fine_tier(double work_s, double save_s) {
   CampaignInputs inputs = one_tier(static_cast<int>(std::lround(work_s * 10)), save_s, save_s);
   inputs.table.iteration_s = {0.1, 0.1 + save_s};
