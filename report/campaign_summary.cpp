@@ -169,7 +169,9 @@ SummarySection interval_section(const IntervalReport& report) {
                                 format_seconds(report.mtbf_s), format_seconds(report.restart_s))},
       {"following",
        fmt::format("Young's formula costs {} points of goodput, the exact one {}",
-                   points_text(report.young_regret), points_text(report.exact_regret))}};
+                   points_text(report.young_regret), points_text(report.exact_regret))},
+      {"RSC formula",
+       fmt::format("ETTR {} at the configured interval", format_percent(report.rsc_ettr))}};
   return section;
 }
 

@@ -45,7 +45,7 @@ const std::vector<ComparedColumn>& all_protection_columns() {
          const TierReport* tier = best_copy(r);
          return tier ? ComparedCell{tier->name} : ComparedCell{};
        }},
-      {"every", Better::lower, "mean time between two of its snapshots",
+      {"every", Better::neither, "mean time between two of its snapshots",
        [](const Record& r) {
          const TierReport* tier = best_copy(r);
          return tier && tier->every_s > 0 ? seconds_cell(tier->every_s) : ComparedCell{};

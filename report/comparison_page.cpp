@@ -54,6 +54,15 @@ std::string subtitle_of(const Comparison& comparison) {
   return jobs.size() == 1 ? *jobs.begin() : "";
 }
 
+// Of the wall time, by cause.
+Json lost_shares(const CampaignReport& report) {
+  Json shares = Json::object();
+  for (int i = 0; i < kLosses; ++i) {
+    shares[to_string(static_cast<Loss>(i))] = report.lost_s[i].mean / report.wall_s.mean;
+  }
+  return shares;
+}
+
 Json point_json(const ComparedPoint& point, const std::vector<const ComparedColumn*>& columns,
                 const Json& drawing, const std::string& folder) {
   Json texts = Json::array(), values = Json::array();
@@ -62,12 +71,14 @@ Json point_json(const ComparedPoint& point, const std::vector<const ComparedColu
     texts.push_back(cell.text);
     values.push_back(cell.value);
   }
-  return {{"name", point_name(point.set)},
-          {"texts", texts},
-          {"values", values},
-          {"excess", point.record->memory_excess},
-          {"trace", folder.empty() ? "" : folder + "/trace.json"},
-          {"drawing", drawing}};
+  Json json = {{"name", point_name(point.set)},
+               {"texts", texts},
+               {"values", values},
+               {"excess", point.record->memory_excess},
+               {"trace", folder.empty() ? "" : folder + "/trace.json"},
+               {"drawing", drawing}};
+  if (point.record->campaign) json["lost"] = lost_shares(*point.record->campaign);
+  return json;
 }
 
 // The column that points rank by: of records that do not say, the step time.
@@ -148,7 +159,8 @@ std::string table_html(const Json& document) {
   html += table_head(columns) + "<tbody>\n";
   for (const size_t i : ranking(document)) html += table_row(points[i], best);
   html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
-  for (const char* title : {"bubble", "stage bubble", "idle"}) {
+  for (const char* title :
+       {"bubble", "stage bubble", "idle", "copy", "snapshot overhead", "survival 7 d"}) {
     for (const Json& column : columns) {
       if (column.at("title") != title) continue;
       html +=

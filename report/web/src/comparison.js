@@ -1,5 +1,6 @@
 // The page of a comparison: sorting its table, and choosing which points are drawn.
 import { drawPoints } from "./comparison_chart.js";
+import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
 
 const DRAWN_AT_FIRST = 3;
@@ -61,9 +62,19 @@ function chooser(points, chosen, changed) {
   return buttons;
 }
 
+// In the order of the command line.
+function drawLost(record, charts) {
+  const points = record.points.filter(({ lost }) => lost);
+  if (points.length < 2) return;
+  const key = { name: "", labels: points.map(({ name }) => name) };
+  const bars = points.map(({ lost }, i) => ({ i, lost }));
+  drawLosses(panel(charts, "Where the wall time goes (campaign)", 300), () => ({ key, bars }));
+}
+
 export function drawComparison(record, charts) {
   const table = document.getElementById("points");
   if (table) makeSortable(table);
+  drawLost(record, charts);
   const points = record.points.filter(({ drawing }) => drawing && drawing.rows.length > 0);
   if (points.length === 0) return;
   const chosen = firstChoice(points);

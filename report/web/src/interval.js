@@ -7,15 +7,16 @@ import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.
 const SIMULATED = lossColour("useful");
 const FORMULA = lossColour("redo");
 
+// Those of Young and exact often coincide: the smaller one lies in front.
 const MARKS = [
-  ["configured", "configured_s", "rect", "#59a14f"],
-  ["Young", "young_s", "triangle", "#f28e2b"],
-  ["exact exponential", "exact_s", "diamond", "#b07aa1"],
-  ["best simulated", "best_s", "circle", "#4e79a7"],
+  ["configured", "configured_s", "rect", 12, "#59a14f"],
+  ["Young", "young_s", "triangle", 20, "#f28e2b"],
+  ["exact exponential", "exact_s", "diamond", 12, "#b07aa1"],
+  ["best simulated", "best_s", "circle", 12, "#4e79a7"],
 ];
 
 function markSeries(interval, simulated, colours) {
-  return MARKS.flatMap(([name, key, symbol, colour]) => {
+  return MARKS.flatMap(([name, key, symbol, size, colour]) => {
     const every_s = interval[key];
     if (!(every_s > 0)) return [];
     const y = valueAt(simulated, Math.log10(every_s));
@@ -26,7 +27,7 @@ function markSeries(interval, simulated, colours) {
         type: "scatter",
         z: 4,
         symbol,
-        symbolSize: 13,
+        symbolSize: size,
         itemStyle: { color: colour, borderColor: colours.ground, borderWidth: 1.5 },
         data: [[Math.log10(every_s), y]],
       },

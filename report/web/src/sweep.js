@@ -2,9 +2,10 @@
 // along which keys, and where further keys stand is the reader's choice.
 import { makeSortable } from "./comparison.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
+import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
-import { drawLosses, drawSweepCurves } from "./sweep_curves.js";
-import { gridOf, metricsOf, pointText } from "./sweep_data.js";
+import { drawSweepCurves } from "./sweep_curves.js";
+import { gridOf, lostShares, metricsOf, pointText } from "./sweep_data.js";
 
 const MOST_CURVES = 8;
 
@@ -134,7 +135,7 @@ function addHeatMap(parent, grid, state, metrics) {
   };
 }
 
-function addLosses(parent, grid, state, causes) {
+function addLosses(parent, grid, state) {
   const element = panel(
     parent,
     "Where the wall time goes",
@@ -146,11 +147,11 @@ function addLosses(parent, grid, state, causes) {
     key: grid.keys[state.across],
     bars: grid.keys[state.across].values.flatMap((_, i) => {
       const values = grid.keys.map((key, k) => key.values[k === state.across ? i : at[k]]);
-      const result = grid.at(values)?.result;
-      return result?.wall_s ? [{ i, result }] : [];
+      const lost = lostShares(grid.at(values)?.result);
+      return lost ? [{ i, lost }] : [];
     }),
   });
-  return drawLosses(element, view, causes).redraw;
+  return drawLosses(element, view).redraw;
 }
 
 export function drawSweep(record, charts) {
@@ -185,7 +186,6 @@ export function drawSweep(record, charts) {
     curves: curvesOf(grid, state, metrics),
   });
   redraws.push(drawSweepCurves(curves, view).redraw);
-  const causes = metrics.flatMap(({ cause }) => (cause ? [cause] : []));
-  if (causes.length > 0) redraws.push(addLosses(charts, grid, state, causes));
+  redraws.push(addLosses(charts, grid, state));
   charts.after(...["table", "infeasible"].flatMap((id) => document.getElementById(id) ?? []));
 }

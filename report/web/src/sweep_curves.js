@@ -1,6 +1,5 @@
-// One quantity over one key of a sweep, a curve with its 95 % band per value of another, and where
-// the wall time goes along that key.
-import { axisName, axisStyle, draw, nameAbove, percentText, tooltipStyle } from "./chart.js";
+// One quantity over one key of a sweep, a curve with its 95 % band per value of another.
+import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
 import { lossColour, orderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
@@ -107,38 +106,6 @@ export function drawSweepCurves(element, view) {
           data: best,
         },
       ],
-    };
-  });
-}
-
-// `view()` gives {key, bars: [{i, result}]}: a stacked bar of lost shares per value.
-export function drawLosses(element, view, causes) {
-  return draw(element, (colours) => {
-    const { key, bars } = view();
-    return {
-      grid: { left: LEFT_PX, right: 24, top: 58, bottom: 52 },
-      legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 10, textStyle: { color: colours.text } },
-      tooltip: {
-        ...tooltipStyle(colours),
-        trigger: "axis",
-        axisPointer: { type: "shadow" },
-        valueFormatter: (value) => (value === undefined ? "infeasible" : percentText(value)),
-      },
-      xAxis: horizontalAxis(key, { axis: { type: "category", data: key.labels } }, colours),
-      yAxis: {
-        type: "value",
-        ...axisStyle(colours),
-        ...nameAbove({ name: "of the wall time" }, LEFT_PX, colours),
-        axisLabel: { color: colours.muted, formatter: percentText },
-      },
-      series: causes.map((cause) => ({
-        name: cause,
-        type: "bar",
-        stack: "lost",
-        barMaxWidth: 44,
-        itemStyle: { color: lossColour(cause) },
-        data: bars.map(({ i, result }) => [i, result.lost_s[cause].mean / result.wall_s.mean]),
-      })),
     };
   });
 }

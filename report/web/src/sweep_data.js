@@ -38,6 +38,13 @@ const scaled = (estimate, whole) =>
 
 const numberText = (digits) => (x) => x.toLocaleString("en", { maximumFractionDigits: digits });
 
+// Of the wall time, by cause; nothing without a result.
+export function lostShares(result) {
+  if (!result?.lost_s || !result.wall_s) return null;
+  const share = ([cause, lost_s]) => [cause, (lost_s?.mean ?? 0) / result.wall_s.mean];
+  return Object.fromEntries(Object.entries(result.lost_s).map(share));
+}
+
 const exactly = (value) => ({ mean: value, low: value, high: value });
 
 // What can be shown: {name, share, better, of(point) -> {mean, low, high} or nothing, text}. What is
@@ -51,7 +58,6 @@ export function metricsOf(points) {
     ...Object.keys(ran[0]?.result.lost_s ?? {}).map((cause) => ({
       name: `lost: ${cause}`,
       better: -1,
-      cause,
       ...share,
       of: ({ result }) => scaled(result.lost_s[cause], result.wall_s?.mean),
     })),

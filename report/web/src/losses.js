@@ -1,0 +1,49 @@
+// Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
+import { axisName, axisStyle, draw, nameAbove, percentText, tooltipStyle } from "./chart.js";
+import { lossColour } from "./colours.js";
+
+const LEFT_PX = 76;
+const LEAST_SHOWN = 0.0005;
+
+// `view()` gives {key: {name, labels}, bars: [{i, lost}]}, `i` the index of the label and `lost` the
+// shares by cause; there is no bar where nothing ran.
+export function drawLosses(element, view) {
+  return draw(element, (colours) => {
+    const { key, bars } = view();
+    const causes = Object.keys(bars[0]?.lost ?? {}).filter((cause) =>
+      bars.some(({ lost }) => lost[cause] >= LEAST_SHOWN),
+    );
+    return {
+      grid: { left: LEFT_PX, right: 24, top: 58, bottom: 52 },
+      legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 10, textStyle: { color: colours.text } },
+      tooltip: {
+        ...tooltipStyle(colours),
+        trigger: "axis",
+        axisPointer: { type: "shadow" },
+        valueFormatter: (value) => (value === undefined ? "infeasible" : percentText(value)),
+      },
+      xAxis: {
+        type: "category",
+        data: key.labels,
+        ...axisStyle(colours),
+        ...axisName(key, colours),
+        splitLine: { show: false },
+        axisLabel: { color: colours.muted, hideOverlap: true },
+      },
+      yAxis: {
+        type: "value",
+        ...axisStyle(colours),
+        ...nameAbove({ name: "lost, of the wall time" }, LEFT_PX, colours),
+        axisLabel: { color: colours.muted, formatter: percentText },
+      },
+      series: causes.map((cause) => ({
+        name: cause,
+        type: "bar",
+        stack: "lost",
+        barMaxWidth: 44,
+        itemStyle: { color: lossColour(cause) },
+        data: bars.map(({ i, lost }) => [i, lost[cause]]),
+      })),
+    };
+  });
+}
