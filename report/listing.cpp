@@ -1,6 +1,7 @@
 #include "report/listing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -9,6 +10,7 @@
 #include "policies/snapshot_tiers.hpp"
 #include "report/summary.hpp"
 #include "scenarios/library.hpp"
+#include "scenarios/schemes.hpp"
 
 namespace windtunnel {
 namespace {
@@ -287,51 +289,133 @@ Json compressor_document() {
 // Every kind of tier that a scenario can name; with and without what changes what it survives.
 struct TierKind {
   SnapshotTier tier;
+  std::string_view text;
   std::string_view help;
 };
 
 const std::vector<TierKind>& tier_kinds() {
-  const SnapshotTier storage{.place = SnapshotPlace::storage};
-  const SnapshotTier host{.place = SnapshotPlace::host_memory};
-  const SnapshotTier keeper{.place = SnapshotPlace::host_memory, .keeper_process = true};
+  const ErasureCode copy{.name = CodeName::copies, .parity = 1};
   static const std::vector<TierKind> kinds = {
-      {host, "copy in the node's memory, held by the trainer"},
-      {keeper, "copy in the node's memory, held by a process of its own (keeper: process)"},
-      {storage, "written to shared storage (mode: sync or async)"}};
+      {{.place = SnapshotPlace::host_memory},
+       "{tier: host-memory}",
+       "copy in the node's memory, held by the trainer"},
+      {{.place = SnapshotPlace::host_memory, .keeper_process = true},
+       "{tier: host-memory, keeper: process}",
+       "copy in the node's memory, held by a process of its own"},
+      {{.place = SnapshotPlace::peers, .keeper_process = true, .code = copy},
+       "{tier: peers, keeper: process, code: copies}",
+       "copies or parity in the memory of a group of nodes"},
+      {{.place = SnapshotPlace::local_disk}, "{tier: local-disk}", "on disks of the own node"},
+      {{.place = SnapshotPlace::storage}, "{tier: storage}", "written to shared storage"},
+      {{.place = SnapshotPlace::replicas},
+       "{tier: replicas}",
+       "no copy: state that other GPUs hold as well is read from there after a failure"}};
   return kinds;
 }
 
+// The job that the listing speaks of: large enough for every scheme, eight GPUs in a node, four
+// nodes with each shard.
+constexpr int kListedGpus = 8;
+TierProtection listed_protection(const SnapshotTier& tier) {
+  constexpr int kNodes = 64;
+  return protection_of(tier, kNodes, {.nodes = kNodes, .size = 4, .stride = 16});
+}
+
 std::string survived_text(const SnapshotTier& tier) {
-  const std::pair<FailureKind, const char*> failures[] = {{FailureKind::process, "process crash"},
-                                                          {FailureKind::planned, "planned stop"},
-                                                          {FailureKind::node, "node loss"}};
-  std::string text;
-  for (const auto& [kind, name] : failures) {
-    if (survives(tier, kind)) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  const TierProtection protection = listed_protection(tier);
+  if (protection.everything) return "everything";
+  std::vector<std::string> survived;
+  if (protection.trainer) survived.emplace_back("process crash");
+  if (protection.keeper && tier.keeper_process) survived.emplace_back("keeper crash");
+  if (protection.stop) survived.emplace_back("planned stop");
+  if (tier.place == SnapshotPlace::replicas) {
+    survived.emplace_back("node loss while another holds the shard");
+  } else if (protection.tolerated > 0) {
+    survived.push_back(
+        fmt::format("loss of {} of {} nodes", protection.tolerated, protection.groups.size));
   }
-  return text.empty() ? "nothing" : text;
+  return survived.empty() ? "nothing" : fmt::format("{}", fmt::join(survived, ", "));
+}
+
+Json survived_json(const SnapshotTier& tier) {
+  const TierProtection protection = listed_protection(tier);
+  Json json = {{"everything", protection.everything},
+               {"process", protection.trainer},
+               {"keeper", protection.keeper},
+               {"planned", protection.stop}};
+  if (tier.place != SnapshotPlace::replicas) {
+    json["nodes"] = protection.tolerated;
+    json["of_nodes"] = protection.groups.size;
+  }
+  return json;
 }
 
 TextTable snapshot_table() {
-  TextTable table{{{"tier"}, {"survives"}, {"what it is"}}, {}};
+  TextTable table{{{"snapshots"}, {"tier"}, {"survives"}, {"what it is"}, {"origin"}, {"source"}},
+                  {}};
   for (const TierKind& kind : tier_kinds()) {
-    table.rows.push_back({tier_name(kind.tier), survived_text(kind.tier), std::string(kind.help)});
+    table.rows.push_back(
+        {"-", std::string(kind.text), survived_text(kind.tier), std::string(kind.help), "-", "-"});
+  }
+  for (const Scheme& scheme : snapshot_schemes()) {
+    const Evidence evidence = scheme.evidence.of("snapshots");
+    const std::vector<SnapshotTier> tiers = tiers_of(scheme, kListedGpus);
+    const bool none = tiers.empty();
+    table.rows.push_back({scheme.name, none ? "[]" : flow_text(scheme.body.items[0]),
+                          none ? "nothing" : survived_text(tiers[0]), scheme.help,
+                          to_string(evidence.origin), evidence.source});
+    for (size_t i = 1; i < tiers.size(); ++i) {
+      table.rows.push_back(
+          {"", flow_text(scheme.body.items[i]), survived_text(tiers[i]), "", "", ""});
+    }
   }
   return table;
 }
 
 Json snapshot_document() {
-  Json array = Json::array();
+  Json kinds = Json::array();
   for (const TierKind& kind : tier_kinds()) {
-    array.push_back({{"tier", tier_name(kind.tier)},
-                     {"keeper", kind.tier.keeper_process},
-                     {"survives",
-                      {{"process", survives(kind.tier, FailureKind::process)},
-                       {"planned", survives(kind.tier, FailureKind::planned)},
-                       {"node", survives(kind.tier, FailureKind::node)}}},
-                     {"help", kind.help}});
+    kinds.push_back(
+        {{"tier", kind.text}, {"survives", survived_json(kind.tier)}, {"help", kind.help}});
   }
-  return {{"snapshots", array}};
+  Json schemes = Json::array();
+  for (const Scheme& scheme : snapshot_schemes()) {
+    const Evidence evidence = scheme.evidence.of("snapshots");
+    Json tiers = Json::array();
+    for (size_t i = 0; const SnapshotTier& tier : tiers_of(scheme, kListedGpus)) {
+      tiers.push_back(
+          {{"tier", flow_text(scheme.body.items[i++])}, {"survives", survived_json(tier)}});
+    }
+    schemes.push_back({{"name", scheme.name},
+                       {"help", scheme.help},
+                       {"tiers", tiers},
+                       {"origin", to_string(evidence.origin)},
+                       {"source", evidence.source}});
+  }
+  return {{"tiers", kinds}, {"snapshots", schemes}};
+}
+
+TextTable recovery_table() {
+  TextTable table{{{"recovery"}, {"what it sets"}, {"what it is"}, {"origin"}, {"source"}}, {}};
+  for (const Scheme& scheme : recovery_schemes()) {
+    const Evidence evidence = scheme.evidence.of("recovery");
+    table.rows.push_back({scheme.name, flow_text(scheme.body), scheme.help,
+                          to_string(evidence.origin), evidence.source});
+  }
+  return table;
+}
+
+Json recovery_document() {
+  Json array = Json::array();
+  for (const Scheme& scheme : recovery_schemes()) {
+    const Evidence evidence = scheme.evidence.of("recovery");
+    array.push_back({{"name", scheme.name},
+                     {"help", scheme.help},
+                     {"recovery", flow_text(scheme.body)},
+                     {"origin", to_string(evidence.origin)},
+                     {"source", evidence.source}});
+  }
+  return {{"recoveries", array}};
 }
 
 }  // namespace
@@ -346,7 +430,9 @@ const std::vector<Listing>& listings() {
       {"compressors", "compressors of the gradients", compressor_table, compressor_document},
       {"calibrations", "fitted cost models, parameters by origin", calibration_table,
        calibration_document},
-      {"snapshots", "snapshot tiers", snapshot_table, snapshot_document}};
+      {"snapshots", "snapshot tiers, and published stacks of them", snapshot_table,
+       snapshot_document},
+      {"recoveries", "published ways to go on after a failure", recovery_table, recovery_document}};
   return table;
 }
 

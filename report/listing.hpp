@@ -1,4 +1,4 @@
-// What the program knows by name: the library, schedules, compressors and snapshot tiers,
+// What the program knows by name: the library, schedules, compressors, snapshot tiers and recoveries,
 // as tables and as JSON.
 #pragma once
 

@@ -75,8 +75,8 @@ void check_range(const Field& field, double value, Dimension dimension, const Do
 
 class Checker {
  public:
-  Values check(const DocumentNode& scenario) {
-    walk(scenario, *find_field(""), "", scenario.where);
+  Values check(const DocumentNode& scenario, const std::string& path) {
+    walk(scenario, *find_field(path), path, scenario.where);
     return std::move(values_);
   }
 
@@ -278,8 +278,8 @@ class Checker {
 
 }  // namespace
 
-Values check_values(const DocumentNode& scenario) {
-  return Checker().check(scenario);
+Values check_values(const DocumentNode& scenario, const std::string& path) {
+  return Checker().check(scenario, path);
 }
 
 }  // namespace windtunnel

@@ -1,6 +1,7 @@
 #include "scenarios/document.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -155,6 +156,24 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
   }
   if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
   return TreeBuilder(file, line_numbers).build(document, start, 0);
+}
+
+std::string flow_text(const DocumentNode& node) {
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) {
+    parts.push_back(fmt::format("{}: {}", entry.key, flow_text(entry.value)));
+  }
+  switch (node.kind) {
+    case DocumentNode::Kind::null:
+    case DocumentNode::Kind::scalar:
+      break;
+    case DocumentNode::Kind::list:
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case DocumentNode::Kind::map:
+      return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+  return node.text;
 }
 
 std::string read_text_file(const std::string& path) {

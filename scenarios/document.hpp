@@ -41,6 +41,9 @@ DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location w
 DocumentNode parse_document(const std::string& text, const std::string& file,
                             bool line_numbers = true);
 
+// In flow style: "{tier: storage, every: 1 h}".
+std::string flow_text(const DocumentNode& node);
+
 // The whole file. Throws Error if it cannot be read.
 std::string read_text_file(const std::string& path);
 

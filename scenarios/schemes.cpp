@@ -4,6 +4,7 @@
 
 #include "scenarios/document_reader.hpp"
 #include "scenarios/library_reader.hpp"
+#include "scenarios/resolve.hpp"
 
 namespace windtunnel {
 namespace {
@@ -78,6 +79,10 @@ const std::vector<Scheme>& recovery_schemes() {
   static const std::vector<Scheme> schemes =
       read_schemes(library_document("recoveries.yaml"), kRecovery);
   return schemes;
+}
+
+std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus) {
+  return resolve_snapshots(check_values(scheme.body, std::string(kSnapshots)), gpus);
 }
 
 void expand_snapshots(DocumentNode& scenario) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/snapshot.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/evidence.hpp"
 #include "scenarios/values.hpp"
@@ -26,6 +27,9 @@ const std::vector<Scheme>& recovery_schemes();
 // Throws Error with location: no body, no help, no evidence of the scheme. `key` is "snapshots" or
 // "recovery".
 std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key);
+
+// On nodes of `gpus` GPUs.
+std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
 // `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
 void expand_snapshots(DocumentNode& scenario);

@@ -58,7 +58,8 @@ class Values {
   std::map<std::string, int, std::less<>> lengths_;
 };
 
-// Throws Error at the first value that the field table does not allow.
-Values check_values(const DocumentNode& scenario);
+// Throws Error at the first value that the field table does not allow. `path` is that of a part of
+// a scenario, checked alone.
+Values check_values(const DocumentNode& scenario, const std::string& path = "");
 
 }  // namespace windtunnel

@@ -46,6 +46,7 @@ const GoldenCase kCases[] = {
     {"list-schedules", "list schedules"},
     {"list-snapshots", "list snapshots"},
     {"list-snapshots-json", "list snapshots --json"},
+    {"list-recoveries", "list recoveries"},
     {"report-missing", "report no-such-folder"},
     {"validate-what", "validate"},
     {"validate-misspelt", "validate schedule rows.csv"},
