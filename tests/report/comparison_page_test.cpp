@@ -188,6 +188,38 @@ TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
   EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
 }
 
+// Points of one step time that differ in protection.
+Json protection_document() {
+  Comparison comparison;
+  for (const auto& [name, goodput] : {std::pair{"sync", 0.8}, {"reft", 0.9}, {"replicas", 0.85}}) {
+    Record record = sample_record();
+    record.campaign->goodput.mean = goodput;
+    if (goodput != 0.9) record.campaign->tiers.erase(record.campaign->tiers.begin());
+    if (goodput == 0.85) {
+      TierReport& tier = record.campaign->tiers.front();
+      tier = {};
+      tier.name = "replicas";
+    }
+    comparison.points.push_back({{{"snapshots", name}}, std::move(record), ""});
+  }
+  return comparison_document(comparison, {nullptr, nullptr, nullptr}, {});
+}
+
+TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
+  const std::string html = comparison_page(protection_document());
+  const std::string body = html.substr(0, html.find("<script"));
+  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>reft</dd>"), std::string::npos);
+  EXPECT_LT(body.find("\"row\">reft"), body.find("\"row\">replicas"));
+  EXPECT_LT(body.find("\"row\">replicas"), body.find("\"row\">sync"));
+  for (const char* title : {"copy", "saving time", "snapshot overhead", "survival 7 d"}) {
+    EXPECT_NE(body.find(fmt::format("\">{}</th>", title)), std::string::npos) << title;
+  }
+  EXPECT_NE(body.find("<td data-value=\"0.99975\">99.975 %</td>"), std::string::npos);
+  EXPECT_NE(body.find("<td data-value=\"Infinity\"></td>"), std::string::npos)
+      << "replicas have no interval: behind all numbers, never the best";
+  EXPECT_EQ(body.find(">stage bubble<"), std::string::npos) << "the same everywhere";
+}
+
 TEST(ComparisonPage, RoundTripGivesTheSamePage) {
   const Json document = sample_document();
   const Json again = parse_document(json_text(document, -1), "record.json");
@@ -276,6 +308,14 @@ TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
   EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
   EXPECT_NE(output.find("data-others=\"1f1b 2bp\""), std::string::npos);
+}
+
+TEST_F(ComparisonBrowser, DrawsLostTimeOfCampaigns) {
+  const std::string output = dump_dom(comparison_page(protection_document()));
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("<canvas"), std::string::npos);
+  EXPECT_NE(output.find("Where the wall time goes"), std::string::npos);
 }
 
 TEST_F(ComparisonBrowser, TheScreenshotIsNotBlank) {

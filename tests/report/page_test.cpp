@@ -84,6 +84,14 @@ TEST(HtmlPage, IsUsefulWithoutScripts) {
   EXPECT_NE(html.find("<th>utilisation</th><td>MFU 41.7 %, HFU 43.0 %</td>"), std::string::npos);
 }
 
+TEST(HtmlPage, TablesOfTiersAndIntervals) {
+  const std::string html = html_page(page_document(sample_record()));
+  EXPECT_NE(html.find("<h2>Snapshots by tier</h2>"), std::string::npos);
+  EXPECT_NE(html.find("<tr><th scope=\"row\">peers</th><td>60.0 s</td><td>12.5 s</td>"),
+            std::string::npos);
+  EXPECT_NE(html.find("<tr><th scope=\"row\">configured</th><td>60.0 min</td>"), std::string::npos);
+}
+
 TEST(HtmlPage, LoadsNothingFromOutside) {
   const std::string html = html_page(page_document(sample_record()));
   EXPECT_NE(html.find("content=\"default-src 'none'; script-src 'unsafe-inline'; "
@@ -117,6 +125,35 @@ TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
   EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
       << output.substr(output.find("CONSOLE"), 2000);
   EXPECT_NE(output.find("<canvas"), std::string::npos);
+}
+
+// Simulated curve, formula and the mark of the configured interval, in the colours of interval.js.
+constexpr const char* kIntervalProbe = R"(
+  const figures = [...document.querySelectorAll("figure")];
+  const figure = figures.find((f) => f.textContent.includes("Goodput over the interval"));
+  document.body.dataset.interval = figure ? "yes" : "no";
+  const canvas = figure?.querySelector("canvas");
+  const pixels = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+  const count = (r, g, b) => {
+    let n = 0;
+    for (let i = 0; i < pixels.length; i += 4) {
+      n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b;
+    }
+    return n;
+  };
+  const drawn = count(0x4e, 0x79, 0xa7) > 300 && count(0xe1, 0x57, 0x59) > 100;
+  document.body.dataset.drawn = drawn ? "yes" : "no";
+)";
+
+TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
+  Record record = sample_record();
+  std::string output = dump_dom(html_page(page_document(record)), kIntervalProbe);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+  EXPECT_NE(output.find("data-interval=\"yes\""), std::string::npos);
+  EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
+  record.campaign->interval.reset();
+  output = dump_dom(html_page(page_document(record)), kIntervalProbe);
+  EXPECT_NE(output.find("data-interval=\"no\""), std::string::npos);
 }
 
 TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
