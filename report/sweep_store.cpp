@@ -247,9 +247,15 @@ void SweepPart::append(const std::string& line) {
   while (written < line.size()) {
     const ssize_t n = write(file_, line.data() + written, line.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_write(path_);
+    if (n < 0) {
+      const int reason = errno;
+      cut_off_torn_line();  // before another one is put behind it
+      errno = reason;
+      fail_write(path_);
+    }
     written += static_cast<size_t>(n);
   }
+  // EINVAL: a file of a kind that cannot be synced.
   if (fsync(file_) != 0 && errno != EINVAL) fail_write(path_);
 }
 

@@ -101,11 +101,17 @@ class SweepRun {
   }
 
  private:
-  bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  bool stopped() const { return failed_ || (options_.stop != nullptr && *options_.stop); }
 
   void finish(const SweepPoint& point) {
     const std::scoped_lock lock(mutex_);
-    if (options_.finished) options_.finished(point);
+    if (!options_.finished) return;
+    try {
+      options_.finished(point);
+    } catch (...) {
+      failed_ = true;  // a full disk: no use in the other points
+      throw;
+    }
   }
 
   Case loaded(const SweepCase& each) const {
@@ -162,6 +168,7 @@ class SweepRun {
   const SweepOptions& options_;
   int threads_;
   std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
 };
 
 // Equal neighbours in the grid end up far apart (Knuth's multiplicative hash).
