@@ -9,12 +9,15 @@
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "report/fault_validation.hpp"
 #include "report/run_validation.hpp"
 #include "report/validation.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
+#include "traces/fault_points.hpp"
 #include "traces/stage_profile.hpp"
+#include "validate/accuracy/faults.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
 #include "validate/accuracy/schedules.hpp"
@@ -147,6 +150,44 @@ ExitCode against_runs(const ValidateOptions& options) {
   return judge(report, options, "step_s");
 }
 
+std::string faults_command(const ValidateOptions& options) {
+  std::string command = "windtunnel validate faults " + without_folder(options.files.front());
+  if (!options.where.empty()) command += fmt::format(" --where '{}'", options.where);
+  return command + " --markdown " + without_folder(options.markdown);
+}
+
+// Values outside their range are few and each counts: their share is judged, not their distance.
+ExitCode judge_faults(const FaultValidation& validation, const ValidateOptions& options) {
+  if (options.fail_above == std::numeric_limits<double>::infinity()) return ExitCode::ok;
+  std::vector<std::string> outside;
+  for (const FaultPrediction& row : validation.predictions) {
+    if (!row.inside()) outside.push_back(row.name);
+  }
+  const size_t rows = validation.predictions.size();
+  if (rows == 0) {
+    print_human("--fail-above: no row was predicted\n", true);
+    return ExitCode::failed;
+  }
+  const double share = static_cast<double>(outside.size()) / static_cast<double>(rows);
+  if (share <= options.fail_above) return ExitCode::ok;
+  print_human(fmt::format("{:.4g} of the values are outside ({}), above {:g}\n", share,
+                          fmt::join(outside, ", "), options.fail_above),
+              true);
+  return ExitCode::failed;
+}
+
+ExitCode against_faults(const ValidateOptions& options) {
+  const FaultValidation validation =
+      validate_faults(read_fault_points(options.files.front()),
+                      {.where = filter_of(options.where, "--where"), .threads = options.threads});
+  if (!options.markdown.empty()) {
+    write_file(options.markdown, faults_page(validation, faults_command(options)));
+  }
+  if (options.json) print_result(json_text(faults_document(validation)));
+  print_human(faults_text(validation), options.json);
+  return judge_faults(validation, options);
+}
+
 void add_common(CLI::App& app, ValidateOptions& options, const char* what_is_judged) {
   app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
   app.add_option("--fail-above", options.fail_above,
@@ -203,14 +244,37 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   return runs;
 }
 
+CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
+  CLI::App* faults = app.add_subcommand(
+      "faults",
+      "goodput, failure rates and saves of published jobs, as ranges over what their "
+      "sources do not state");
+  faults->add_option("FILE", options.files, "reference points (CSV)")->required()->expected(1);
+  faults->add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  faults
+      ->add_option("--fail-above", options.fail_above,
+                   "exit with 1 if more than this share of the values lies outside its range")
+      ->type_name("SHARE")
+      ->check(number_in(0.0, 1.0));
+  faults->add_option("--where", options.where, "judge only these rows, as in 'id~\"RSC\"'")
+      ->type_name("EXPR");
+  faults->add_option("--markdown", options.markdown, "write the same as a page")->type_name("FILE");
+  faults->add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return faults;
+}
+
 }  // namespace
 
 Handler define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   const CLI::App* schedules = define_schedules(app, *options);
+  const CLI::App* faults = define_faults(app, *options);
   define_runs(app, *options);
   app.require_subcommand(1);
-  return [options, schedules] {
+  return [options, schedules, faults] {
+    if (faults->parsed()) return against_faults(*options);
     return schedules->parsed() ? against_schedules(*options) : against_runs(*options);
   };
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "report/markdown.hpp"
 #include "report/table.hpp"
 
 namespace windtunnel {
@@ -210,42 +211,6 @@ std::string skipped_text(const ValidationReport& report) {
 
 // --- the page --------------------------------------------------------------------------------
 
-// One cell of a table.
-std::string escaped(const std::string& text) {
-  std::string cell;
-  for (const char c : text) {
-    switch (c) {
-      case '|':
-        cell += "\\|";
-        break;
-      case '<':
-        cell += "&lt;";
-        break;
-      case '\n':
-        cell += " ";
-        break;
-      case '\r':
-        break;
-      default:
-        cell += c;
-    }
-  }
-  return cell;
-}
-
-std::string page_row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + escaped(cell) + " |";
-  return line + "\n";
-}
-
-// `right`: from this column on, numbers.
-std::string page_header(const std::vector<std::string>& titles, size_t right) {
-  std::string line = page_row(titles) + "|";
-  for (size_t i = 0; i < titles.size(); ++i) line += i < right ? "---|" : "--:|";
-  return line + "\n";
-}
-
 std::string page_families(const ValidationReport& report, const std::string& metric,
                           const std::vector<std::string>& rules) {
   std::vector<std::string> titles = {"family", "rows",  "fitted on", "MAPE",          "median",
@@ -259,9 +224,9 @@ std::string page_families(const ValidationReport& report, const std::string& met
                                       std::to_string(family.fitted)};
     for (std::string& cell : error_cells(family, rules)) cells.push_back(std::move(cell));
     cells.push_back(without_folder(family.worst.id));
-    lines += page_row(cells);
+    lines += markdown_row(cells);
   }
-  return lines.empty() ? "No row.\n" : page_header(titles, 1) + lines;
+  return lines.empty() ? "No row.\n" : markdown_header(titles, 1) + lines;
 }
 
 std::string page_labels(const ValidationReport& report) {
@@ -273,12 +238,12 @@ std::string page_labels(const ValidationReport& report) {
     const auto cell = [&](int count) {
       return fmt::format("{} ({})", count, percent(count / rows));
     };
-    lines += page_row({family.name, std::to_string(labels.rows()), cell(labels.right),
-                       cell(labels.missed), cell(labels.false_alarms)});
+    lines += markdown_row({family.name, std::to_string(labels.rows()), cell(labels.right),
+                           cell(labels.missed), cell(labels.false_alarms)});
   }
   if (lines.empty()) return "";
   return "\n## Out of memory or not\n\n" +
-         page_header({"family", "rows", "right", "missed", "false alarms"}, 1) + lines;
+         markdown_header({"family", "rows", "right", "missed", "false alarms"}, 1) + lines;
 }
 
 std::string page_ranking(const ValidationReport& report) {
@@ -286,16 +251,16 @@ std::string page_ranking(const ValidationReport& report) {
   for (const ValidationFamily& family : report.families) {
     if (!family.ranking) continue;
     const GroupRanking& ranking = *family.ranking;
-    lines += page_row({family.name, std::to_string(ranking.groups), std::to_string(ranking.pairs),
-                       optional_tau(ranking.kendall_tau), percent(ranking.median_regret),
-                       percent(ranking.worst_regret)});
+    lines += markdown_row({family.name, std::to_string(ranking.groups),
+                           std::to_string(ranking.pairs), optional_tau(ranking.kendall_tau),
+                           percent(ranking.median_regret), percent(ranking.worst_regret)});
   }
   if (lines.empty()) return "";
   return "\n## Ranking the layouts of one job\n\nA job is a model with its sequence length, on as "
          "many GPUs, with one global batch. What was measured\nseveral times counts once, by its "
          "median. Pairs differ by more than 10 % as measured. Regret: how much\nslower the layout "
          "that is predicted to be fastest was than the fastest.\n\n" +
-         page_header({"family", "jobs", "pairs", "tau", "median regret", "worst regret"}, 1) +
+         markdown_header({"family", "jobs", "pairs", "tau", "median regret", "worst regret"}, 1) +
          lines;
 }
 
@@ -309,8 +274,8 @@ std::string page_assumed(const ValidationReport& report) {
   for (const auto& [name, assumed] : families) {
     std::vector<std::string> parts;
     for (const auto& [what, rows] : *assumed) parts.push_back(fmt::format("{} ({})", what, rows));
-    text += fmt::format("- {}: {}\n", escaped(name),
-                        escaped(fmt::format("{}", fmt::join(parts, "; "))));
+    text += fmt::format("- {}: {}\n", markdown_text(name),
+                        markdown_text(fmt::format("{}", fmt::join(parts, "; "))));
   }
   return text;
 }
@@ -321,14 +286,15 @@ std::string page_misses(const ValidationReport& report, double miss_above) {
   for (const ValidationRow& row : report.rows) {
     if (row.relative_error() <= miss_above) continue;
     ++count;
-    lines += page_row({without_folder(row.id), row.family, row.label, value_text(row, row.measured),
-                       value_text(row, row.predicted), signed_error(row), row.note});
+    lines +=
+        markdown_row({without_folder(row.id), row.family, row.label, value_text(row, row.measured),
+                      value_text(row, row.predicted), signed_error(row), row.note});
   }
   std::string text = fmt::format("\n## Misses above {}\n\n{} of {} rows.\n", percent(miss_above),
                                  count, report.rows.size());
   if (count == 0) return text;
   return text + "\n" +
-         page_header({"row", "family", "what", "measured", "predicted", "error", "note"}, 7) +
+         markdown_header({"row", "family", "what", "measured", "predicted", "error", "note"}, 7) +
          lines;
 }
 
@@ -336,9 +302,9 @@ std::string page_skipped(const ValidationReport& report) {
   std::string text =
       fmt::format("\n## Rows that were not predicted\n\n{} rows.\n", report.skipped.size());
   if (report.skipped.empty()) return text;
-  text += "\n" + page_header({"row", "reason"}, 2);
+  text += "\n" + markdown_header({"row", "reason"}, 2);
   for (const SkippedRow& row : report.skipped) {
-    text += page_row({without_folder(row.id), row.reason});
+    text += markdown_row({without_folder(row.id), row.reason});
   }
   return text;
 }

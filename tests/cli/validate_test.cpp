@@ -110,5 +110,60 @@ TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
   EXPECT_EQ(document.at("rows").size(), 1u);
 }
 
+// Goodput of a job whose restart and interval are stated, and one whose metric nobody knows.
+std::string fault_rows(const std::string& folder) {
+  const std::string path = folder + "/points.csv";
+  std::ofstream(path)
+      << "id,system,gpus,nodes,days,interruptions,mtti_h,checkpoint_bytes,storage_bw_Bps,"
+         "interval_s,block_s,restart_s,other_inputs,metric,measured,unpublished_inputs,evidence,"
+         "source\n"
+         "good,job,16000,2000,,r_f=6.5e-3 per node-day,,,,300,~0,300,,expected ETTR,0.93,,,\n"
+         "high,job,16000,2000,,r_f=6.5e-3 per node-day,,,,300,~0,,,expected ETTR,0.99,,,\n"
+         "odd,job,,,,,,,,,,,,colour,1,,,\n";
+  return path;
+}
+
+TEST(ValidateCommand, PredictsFaultPointsAsRanges) {
+  const std::string folder = scratch_folder("validate_faults");
+  const std::string rows = fault_rows(folder);
+  const std::string page = folder + "/page.md";
+  const ProgramResult result =
+      run_program("validate faults " + rows + " --json --markdown " + page);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document.at("rows").size(), 2u);
+  for (const char* key : {"id", "metric", "measured", "predicted", "low", "high", "origin", "name",
+                          "inside", "formula", "baseline", "unit", "tolerance"}) {
+    EXPECT_TRUE(document.at("rows")[0].contains(key)) << key;
+  }
+  EXPECT_EQ(document.at("rows")[0].at("id"), rows + ":2");
+  EXPECT_EQ(document.at("rows")[0].at("inside"), true);
+  EXPECT_EQ(document.at("rows")[1].at("inside"), false);
+  ASSERT_EQ(document.at("unpublished").size(), 1u);
+  EXPECT_EQ(document.at("unpublished")[0].at("input"), "restart time");
+  EXPECT_EQ(document.at("unpublished")[0].at("moves_most"), true);
+  ASSERT_EQ(document.at("skipped").size(), 1u);
+  EXPECT_EQ(document.at("skipped")[0].at("id"), rows + ":4");
+  EXPECT_NE(result.err.find("OUTSIDE"), std::string::npos) << result.err;
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("restart time"), std::string::npos) << text;
+  EXPECT_EQ(text.find(folder), std::string::npos) << text;
+
+  EXPECT_EQ(run_program("validate faults " + rows + " --json -j 1").out, result.out);
+}
+
+TEST(ValidateCommand, FaultPointsOutsideFailWhereAsked) {
+  const std::string rows = fault_rows(scratch_folder("validate_faults"));
+  const std::string command = "validate faults " + rows + " --fail-above 0 ";
+  const ProgramResult result = run_program(command);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("0.5 of the values are outside (high), above 0"), std::string::npos)
+      << result.err;
+  EXPECT_EQ(run_program(command + "--where 'id==\"good\"'").exit_code, 0);
+  EXPECT_EQ(run_program(command + "--where 'id==\"odd\"'").exit_code, 1);
+  EXPECT_EQ(run_program(command + "--where 'idd==1'").exit_code, 2);
+  EXPECT_EQ(run_program("validate faults no/such.csv").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace windtunnel

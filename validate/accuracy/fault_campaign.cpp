@@ -53,6 +53,10 @@ IterationTable table_of(const FaultCampaign& campaign) {
   if (campaign.elastic.groups > 0) {
     timing.tier.place = SnapshotPlace::replicas;
     table.iteration_s = {campaign.iteration_s, campaign.iteration_s};
+    for (int out = 1; out < campaign.elastic.groups; ++out) {
+      table.shrunk_iteration_s.push_back(campaign.iteration_s);
+      table.shrunk_progress.push_back(1 - static_cast<double>(out) / campaign.elastic.groups);
+    }
   } else {
     const double iteration_s = campaign.interval_s / campaign.iterations_per_save;
     timing.tier.every_iterations = campaign.iterations_per_save;
@@ -68,15 +72,12 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
         campaign.mtbf_s, campaign.nodes);
   CampaignInputs inputs;
   inputs.nodes = campaign.nodes;
+  inputs.same_shard = {inputs.nodes, inputs.nodes, 1};
   inputs.table = table_of(campaign);
   inputs.failures = failures_of(campaign);
   inputs.recovery.spares = static_cast<int>(std::max(campaign.spares, 0.0));
   inputs.recovery.restart_s = campaign.elastic.groups > 0 ? 0 : campaign.restart_s;
   inputs.recovery.elastic = campaign.elastic;
-  if (campaign.elastic.groups > 0) {
-    inputs.same_shard = {campaign.nodes, campaign.elastic.groups,
-                         campaign.nodes / campaign.elastic.groups};
-  }
   inputs.campaign.length_s =
       campaign.length_s > 0 ? campaign.length_s : kFailuresPerReplica * campaign.mtbf_s;
   const double replicas = std::ceil(kFailures * campaign.mtbf_s / inputs.campaign.length_s);
@@ -87,7 +88,10 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
 }  // namespace
 
 CampaignReport simulate(const FaultCampaign& campaign) {
-  return run_campaign(inputs_of(campaign), 1);
+  FaultCampaign played = campaign;
+  // A group is lost as a whole and the rate is that of the job: which node it was changes nothing.
+  if (campaign.elastic.groups > 0) played.nodes = campaign.elastic.groups;
+  return run_campaign(inputs_of(played), 1);
 }
 
 double simulated_loss_per_failure_s(const FaultCampaign& campaign) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kDay_s = 86400;
 constexpr double kHour_s = 3600;
+constexpr double kMostNodes = 1e7;
 // CheckFreq (Mohan et al., FAST 2021) saves as often as costs at most this share of the time.
 constexpr double kMostStallShare = 0.035;
 // "About 2 min", of second hand.
@@ -114,7 +115,7 @@ void add(FaultJob& job, FaultKnob knob, const StatedCell& cell) {
 }
 
 // "7 at 11/12": how long one of twelve groups is out.
-bool add_elastic(FaultJob& job, const StatedCell& restart) {
+bool add_elastic(FaultJob& job, const StatedCell& restart, const StatedCell& other) {
   const StatedNumber* stall = restart.with("stall");
   if (stall == nullptr) return false;
   const std::vector<StatedNumber>& numbers = restart.numbers;
@@ -124,6 +125,12 @@ bool add_elastic(FaultJob& job, const StatedCell& restart) {
   job.campaign.elastic.groups = static_cast<int>(numbers[3].low);
   job.campaign.elastic.stall_s = stall->low;
   job.campaign.elastic.rejoin_s = numbers[1].low;
+  // The row's arithmetic counts one stall per failure, so what it states of the re-join is part of
+  // that.
+  if (const StatedNumber* rejoin = other.with("re-join stall")) {
+    job.campaign.elastic.rejoin_stall_s = std::min(rejoin->low, stall->low);
+    job.campaign.elastic.stall_s -= job.campaign.elastic.rejoin_stall_s;
+  }
   return true;
 }
 
@@ -161,6 +168,7 @@ void set_rate(FaultJob& job, const FaultPoint& point) {
     throw Error("how often it fails is not published");
   }
   job.campaign.mtbf_s = 1 / (job.rate_per_node_s * nodes);
+  if (!std::isnormal(job.campaign.mtbf_s)) throw Error("the published rate of failures is none");
   const StatedNumber* planned = point.interruptions.with("planned");
   if (planned != nullptr && job.campaign.length_s > 0) {
     job.campaign.planned_per_s = planned->low / job.campaign.length_s;
@@ -193,9 +201,12 @@ void add_inputs(FaultJob& job, const FaultPoint& point) {
   // The formula of an expected ETTR knows no such thing, and neither does a value made by it.
   const bool by_formula = contains_text(point.metric, "expected ETTR");
   const bool average = contains_text(point.metric, "average ETTR");
-  if (add_elastic(job, point.restart_s)) {
+  if (add_elastic(job, point.restart_s, point.other_inputs)) {
     add(job, &FaultCampaign::iteration_s, {});
   } else {
+    if (point.interval_s.with("it") != nullptr) {
+      throw Error("the interval is stated in iterations, whose time is not published");
+    }
     add(job, &FaultCampaign::interval_s, point.interval_s);
     if (!point.interval_s.states()) {
       FaultInput& interval = job.inputs.back();
@@ -238,11 +249,17 @@ FaultJob fault_job(const FaultPoint& point) {
   FaultJob job;
   if (!point.nodes.states()) throw Error("the number of nodes is not published");
   const StatedNumber& nodes = point.nodes.value();
+  if (nodes.low < 1 || nodes.high > kMostNodes) {
+    throw Error(fmt::format("'{}' is no number of nodes", point.nodes.text));
+  }
   job.campaign.nodes = static_cast<int>(nodes.low);
   job.sizes = {job.campaign.nodes};
   if (nodes.high > nodes.low) job.sizes.push_back(static_cast<int>(nodes.high));
   set_rate(job, point);
   add_inputs(job, point);
+  if (job.campaign.elastic.groups == 0 && !(job.campaign.interval_s > 0)) {
+    throw Error(fmt::format("an interval of '{}' is none", point.interval_s.text));
+  }
   set_bound(job, point);
   return job;
 }

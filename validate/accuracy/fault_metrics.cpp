@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string_view>
 
 #include "models/base/error.hpp"
@@ -64,8 +65,9 @@ void set_inputs(FaultPrediction& prediction, std::vector<FaultInput> inputs) {
 FaultRule formula_of(const FaultPoint& point, const FaultJob& job, const FaultCampaign& at) {
   if (at.elastic.groups > 0) {
     const double groups = at.elastic.groups;
+    const double stall_s = at.elastic.stall_s + at.elastic.rejoin_stall_s;
     return {"FT-HSDP cycle",
-            cycle_ettr(at.mtbf_s, at.elastic.stall_s, at.elastic.rejoin_s, (groups - 1) / groups)};
+            cycle_ettr(at.mtbf_s, stall_s, at.elastic.rejoin_s, (groups - 1) / groups)};
   }
   if (contains_text(point.metric, "ETTR")) {
     return {"RSC E[ETTR]",
@@ -88,6 +90,22 @@ double simulated_goodput(const FaultCampaign& campaign) {
 }
 
 std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
+  if (job.campaign.elastic.rejoin_stall_s > 0) {
+    FaultJob other = job;
+    other.campaign.elastic.stall_s += other.campaign.elastic.rejoin_stall_s;
+    other.campaign.elastic.rejoin_stall_s = 0;
+    const PredictedRange range = range_over(
+        other.inputs,
+        [&](const std::vector<double>& values) {
+          return over_sizes(other, values, simulated_goodput);
+        },
+        1);
+    return fmt::format(
+        "the stated re-join stall of {:g} s is taken as part of the {:g} s; were all of it at the "
+        "failure, the range would be {:.3f} .. {:.3f}; both lie above the source's arithmetic, "
+        "which has failures at equal distances, because random ones overlap",
+        job.campaign.elastic.rejoin_stall_s, other.campaign.elastic.stall_s, range.low, range.high);
+  }
   if (job.sizes.size() > 1) {
     return fmt::format(
         "mean of jobs of {} nodes, {:.3f}, and of {}, {:.3f}; in the middle of all ranges",
@@ -122,7 +140,8 @@ std::vector<FaultPrediction> share_of_time(const FaultPoint& point, const FaultC
   result.formula = formula_of(point, job, job.at(middle, job.sizes[0]));
   result.formula->value = over_sizes(
       job, middle, [&](const FaultCampaign& at) { return formula_of(point, job, at).value; });
-  const double pause_s = job.campaign.elastic.groups > 0 ? job.campaign.elastic.stall_s : 0;
+  const ElasticGroups& elastic = job.campaign.elastic;
+  const double pause_s = elastic.stall_s + elastic.rejoin_stall_s;
   result.baseline = {"1 - rate x restart", over_sizes(job, middle, [&](const FaultCampaign& at) {
                        return std::max(0.0, 1 - (at.restart_s + pause_s) / at.mtbf_s);
                      })};
@@ -211,7 +230,9 @@ double transfer_s(const FaultPoint& point) {
                                                             : "checkpoint bytes and storage "
                                                               "bandwidth"));
   }
-  return point.checkpoint_bytes.value().low / point.storage_Bps.value().low;
+  const double bandwidth_Bps = point.storage_Bps.value().low;
+  if (!(bandwidth_Bps > 0)) throw Error("the storage bandwidth is 0");
+  return point.checkpoint_bytes.value().low / bandwidth_Bps;
 }
 
 std::vector<FaultPrediction> blocking_time(const FaultPoint& point, const FaultContext&) {
@@ -274,6 +295,7 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
     // "0.823 at 60 s; 0.302 at 15 s" holds each gap after its share.
     if (i % 2 == 1 || i + 1 >= shares.size()) continue;
     const double gap_s = shares[i + 1].low * seconds_per(shares[i + 1].after);
+    if (!(gap_s > 0)) throw Error("failures are injected at no distance");
     FaultPrediction result = named(point, shares[i]);
     result.name += fmt::format(" {:g} s", gap_s);
     std::vector<FaultInput> inputs = quorum_inputs();
@@ -298,6 +320,7 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
     set_inputs(result, inputs);
     results.push_back(result);
   }
+  if (results.empty()) throw Error("which share belongs to which distance is not published");
   return results;
 }
 

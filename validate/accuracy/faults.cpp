@@ -104,6 +104,8 @@ FaultValidation validate_faults(const FaultPoints& points, const FaultOptions& o
   }
   validation.fitted = rates_of(points.points);
   summarise_families(validation.report, {});
+  CHECK(validation.report.rows.size() == validation.predictions.size(),
+        "a prediction that is not finite");
   return validation;
 }
 
