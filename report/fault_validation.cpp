@@ -95,8 +95,7 @@ int count_outside(const FaultValidation& validation) {
 }
 
 std::string parameter_text(const FaultRate& rate) {
-  return fmt::format("{}: {} {}, fitted on {}", rate.name, number(rate.value), rate.unit,
-                     rate.rows);
+  return fmt::format("{}: {} {}, {}", rate.name, number(rate.value), rate.unit, rate.rows);
 }
 
 std::string summary(const FaultValidation& validation) {
@@ -157,7 +156,7 @@ Json faults_document(const FaultValidation& validation) {
   }
   document["unpublished"] = unpublished;
   Json parameters = Json::array();
-  for (const FaultRate& rate : validation.fitted) {
+  for (const FaultRate& rate : validation.rates) {
     parameters.push_back(
         {{"name", rate.name}, {"value", rate.value}, {"unit", rate.unit}, {"rows", rate.rows}});
   }
@@ -189,7 +188,7 @@ std::string faults_text(const FaultValidation& validation) {
       text += fmt::format("{}: {}\n", row.name, remark);
     }
   }
-  for (const FaultRate& rate : validation.fitted) text += parameter_text(rate) + "\n";
+  for (const FaultRate& rate : validation.rates) text += parameter_text(rate) + "\n";
   text += summary(validation) + "\n";
   for (const SkippedRow& row : validation.report.skipped) {
     text += fmt::format("  {}\n", row.reason);
@@ -241,7 +240,11 @@ std::string faults_page(const FaultValidation& validation, const std::string& co
       "range "
       "holds it, when a bound stands below the\nrange's upper end, or, where nothing is left open, "
       "within the tolerance shown. Metrics are not mixed:\neffective training time, expected ETTR "
-      "and useful compute / elapsed are defined differently.\n\n{}.\n",
+      "and useful compute / elapsed are defined differently.\n\n"
+      "Of every simulated job it is assumed that its restart time contains detection and loading, "
+      "and that\nanother node is there at once, unless the row lists spare nodes. Where the "
+      "published value was itself made\nby a formula, gaps between failures are exponential as in "
+      "that formula.\n\n{}.\n",
       command, summary(validation));
   for (const std::string& metric : metrics_of(validation)) {
     text += fmt::format("\n## {}\n\n{}", metric, markdown_header(titles(), titles().size()));
@@ -251,8 +254,8 @@ std::string faults_page(const FaultValidation& validation, const std::string& co
   }
   text += "\n## Inputs that the sources do not publish\n\n" + page_inputs(validation);
   text += "\n## Remarks\n\n" + page_remarks(validation);
-  text += "\n## Fitted on rows, which are therefore not blind\n\n";
-  for (const FaultRate& rate : validation.fitted) text += "- " + parameter_text(rate) + ".\n";
+  text += "\n## Rates that rows share; those fitted on are not blind\n\n";
+  for (const FaultRate& rate : validation.rates) text += "- " + parameter_text(rate) + ".\n";
   return text + "\n## Rows that are not predicted\n\n" + page_skipped(validation);
 }
 

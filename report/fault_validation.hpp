@@ -11,7 +11,7 @@ namespace windtunnel {
 
 // validation_document() with, per row, its name, unit, formula, baseline and whether the measured
 // value lies inside; and {"unpublished": [{"id", "name", "input", "low", "high", ...}],
-// "parameters": [...]}: the inputs that no source states, and the rates fitted on rows.
+// "parameters": [...]}: the inputs that no source states, and the rates that rows share.
 Json faults_document(const FaultValidation& validation);
 
 std::string faults_text(const FaultValidation& validation);

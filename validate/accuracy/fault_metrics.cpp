@@ -102,8 +102,9 @@ std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
         1);
     return fmt::format(
         "the stated re-join stall of {:g} s is taken as part of the {:g} s; were all of it at the "
-        "failure, the range would be {:.3f} .. {:.3f}; both lie above the source's arithmetic, "
-        "which has failures at equal distances, because random ones overlap",
+        "failure, the range would be {:.3f} .. {:.3f}; the middle of either lies above the "
+        "source's "
+        "arithmetic, which has failures at equal distances, because random ones overlap",
         job.campaign.elastic.rejoin_stall_s, other.campaign.elastic.stall_s, range.low, range.high);
   }
   if (job.sizes.size() > 1) {
@@ -276,8 +277,7 @@ std::vector<FaultPrediction> wasted_time(const FaultPoint& point, const FaultCon
   set_value(result, simulated_loss_per_failure_s(campaign) / 60);
   result.formula = {"GEMINI wasted time", gemini_wasted_s(save_s, save_s, save_s) / 60};
   result.baseline = {"half an interval", save_s / 2 / 60};
-  result.note =
-      "as many failures as make their mean known to 1 %; how many there were is not asked";
+  result.note = "failures so far apart that each is paid for alone";
   set_inputs(result, {});
   return {result};
 }

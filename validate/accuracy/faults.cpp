@@ -50,7 +50,7 @@ std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
   std::vector<FaultRate> rates;
   const auto add = [&](const FaultRate& rate) {
     const bool known = std::ranges::any_of(rates, [&](const FaultRate& old) {
-      return old.name == rate.name && old.rows == rate.rows;
+      return old.name == rate.name && old.value == rate.value;
     });
     if (!known) rates.push_back(rate);
   };
@@ -59,13 +59,18 @@ std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
       const auto means = published_means(points, point, point.metric);
       if (means.empty()) continue;
       add({"failures per node, all causes", fitted_rate_per_node_s(means) * kDay_s * 1000,
-           "per 1000 node-days", rows_of(means)});
+           "per 1000 node-days", "fitted on " + rows_of(means)});
+    }
+    const StatedNumber* stated = point.other_inputs.with("r_f");
+    if (point.metric == "projected MTTF" && stated != nullptr) {
+      add({"failures per node, infrastructure alone", stated->low * 1000, "per 1000 node-days",
+           "stated by " + point.name});
     }
     if (point.metric == "rate") {
       const auto means = published_means(points, point, "");
       if (const auto growth = fitted_growth(means)) {
         add({"growth of the failures per node with the nodes", *growth, "(exponent)",
-             rows_of(means)});
+             "fitted on " + rows_of(means)});
       }
     }
   }
@@ -102,7 +107,7 @@ FaultValidation validate_faults(const FaultPoints& points, const FaultOptions& o
           {point.id, fmt::format("{}: {}", point.name, error.what())});
     }
   }
-  validation.fitted = rates_of(points.points);
+  validation.rates = rates_of(points.points);
   summarise_families(validation.report, {});
   CHECK(validation.report.rows.size() == validation.predictions.size(),
         "a prediction that is not finite");

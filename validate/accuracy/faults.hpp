@@ -43,18 +43,18 @@ struct FaultPrediction {
   const FaultInput* largest() const;  // of the unpublished, that which moves the result most
 };
 
-// A parameter fitted on rows, which are therefore not blind.
+// A rate that rows share: fitted on them, which are then not blind, or stated by one.
 struct FaultRate {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string rows;
+  std::string rows;  // "fitted on A, B"
 };
 
 struct FaultValidation {
   ValidationReport report;  // families are metrics
   std::vector<FaultPrediction> predictions;
-  std::vector<FaultRate> fitted;
+  std::vector<FaultRate> rates;
 };
 
 struct FaultOptions {
