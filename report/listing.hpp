@@ -1,5 +1,5 @@
-// What the program knows by name: the library, schedules, compressors, snapshot tiers and recoveries,
-// as tables and as JSON.
+// What the program knows by name: the library, schedules, compressors, snapshot tiers and
+// recoveries, as tables and as JSON.
 #pragma once
 
 #include <string_view>

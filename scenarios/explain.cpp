@@ -216,6 +216,7 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
       const XXH64_hash_t hash = XXH3_64bits(series->data(), series->size() * sizeof(double));
       text += fmt::format("{:016x}\n", hash);
     }
+    for (const std::int32_t node : failure.trace_nodes) text += fmt::format("{}\n", node);
   }
   if (job.schedule.imported != nullptr) text += torch_schedule_text(*job.schedule.imported, true);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));

@@ -100,7 +100,8 @@ Rows arrival_rows() {
           {.library = arrival_trace_names,
            .file_suffix = ".csv",
            .example = "infinitehbd",
-           .help = "times of recorded failures: a name of the library or a .csv file of hours"}),
+           .help = "times of recorded failures: a name of the library, a .csv file of hours, or a "
+                   "log of node faults (.csv)"}),
       name_row("failures.*.arrivals.empirical",
                {.library = arrival_trace_names,
                 .file_suffix = ".csv",
@@ -132,7 +133,8 @@ Rows outcome_rows() {
           {.library = repair_names,
            .file_suffix = ".csv",
            .example = "infinitehbd",
-           .help = "drawn from recorded repairs: a name of the library or a .csv file of hours"}),
+           .help = "drawn from recorded repairs: a name of the library, a .csv file of hours, or a "
+                   "log of node faults (.csv)"}),
       map_row("failures.*.repair.lognormal",
               {.example = "{median: 1.1 h, sigma: 1.2}", .help = "drawn from a log-normal law"}),
       duration_row("failures.*.repair.lognormal.median",

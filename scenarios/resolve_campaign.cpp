@@ -123,7 +123,9 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
     failure.weibull_shape = values.number(weibull);
   } else if (values.has(trace)) {
     failure.arrivals = Arrivals::trace;
-    failure.trace_s = find_arrival_trace(values.text(trace), folder, values.where(trace)).seconds;
+    TimeSeries times = find_arrival_trace(values.text(trace), folder, values.where(trace));
+    failure.trace_s = std::move(times.seconds);
+    failure.trace_nodes = std::move(times.nodes);
     if (values.has(amplitude)) fail(values, amplitude, "a trace has its own days; remove this key");
   } else if (values.has(empirical)) {
     failure.arrivals = Arrivals::empirical;

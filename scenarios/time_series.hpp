@@ -1,7 +1,9 @@
 // Recorded times, from the library or a file of the user: one number of hours per line, '#' starts
-// a comment. "origin:" and "source:" in the comments name the evidence.
+// a comment. "origin:" and "source:" in the comments name the evidence. Or a log of node faults
+// with the columns of traces/fault_log.hpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ namespace windtunnel {
 struct TimeSeries {
   std::string name;
   std::vector<double> seconds;
+  std::vector<std::int32_t> nodes = {};  // of arrivals, where all are recorded
   Evidence evidence;
 };
 

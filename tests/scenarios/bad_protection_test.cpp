@@ -209,6 +209,20 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
             "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
   EXPECT_EQ(message("3\n3\n", gaps),
             "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
+  // Logs of faults, by their columns.
+  EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", trace), "accepted");
+  EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", repair), "accepted");
+  EXPECT_EQ(message("start_h,repair_h\n1,0\n", repair), "a.yaml:7:68: own.csv: has no times");
+  EXPECT_TRUE(message("begin,end\n1,2\n", trace).starts_with("a.yaml:7:44: own.csv:1:"));
+  EXPECT_TRUE(message("start_h,node\n1,2\nx,2\n", trace).starts_with("a.yaml:7:44: own.csv:3:"));
+  std::ofstream(folder / "own.csv") << "# a log\nstart_h,repair_h,node\n1,2,3\n4,0,1\n";
+  const Parts logged{.failures =
+                         "[{class: node, arrivals: {trace: own.csv}, repair: {empirical: "
+                         "own.csv}}]"};
+  const Case result = parse_case(scenario(logged), (folder / "a.yaml").string());
+  EXPECT_EQ(result.job.failures[0].trace_s, (std::vector<double>{3600, 4 * 3600}));
+  EXPECT_EQ(result.job.failures[0].trace_nodes, (std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(result.job.failures[0].repair.empirical_s, (std::vector<double>{7200}));
   std::filesystem::remove_all(folder);
 }
 
