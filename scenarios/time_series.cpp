@@ -40,6 +40,41 @@ void read_comment(const std::string& line, const Location& where, Evidence& evid
   if (line.starts_with("# source: ")) evidence.source = line.substr(colon + 2);
 }
 
+// The first line that is no comment names columns.
+bool is_fault_log(const std::string& text) {
+  std::istringstream stream(text);
+  std::string line;
+  while (std::getline(stream, line) && (line.empty() || line.front() == '#')) {
+  }
+  const bool columns = line.find(',') != std::string::npos || line.starts_with("start");
+  return columns && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
+}
+
+TimeSeries series_of_log(const std::string& name, const std::string& text, const std::string& file,
+                         bool arrivals) {
+  const std::vector<FaultLog> logs = parse_fault_logs(text, file);
+  if (logs.size() != 1) {
+    throw Error(Location{file},
+                fmt::format("has the faults of {} systems; keep those of one", logs.size()));
+  }
+  TimeSeries series{name, {}, {}, {Origin::assumed, file}};
+  std::istringstream stream(text);
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    if (line.starts_with("#")) read_comment(line, {file, number, 1}, series.evidence);
+  }
+  bool all_known = true;
+  for (const NodeFault& fault : logs.front().faults) {
+    if (arrivals) series.seconds.push_back(fault.start_s);
+    if (!arrivals && fault.repair_s > 0) series.seconds.push_back(fault.repair_s);
+    if (arrivals) series.nodes.push_back(fault.node);
+    all_known = all_known && fault.node >= 0;
+  }
+  if (!all_known) series.nodes.clear();
+  if (series.seconds.empty()) throw Error(Location{file}, "has no times");
+  return series;
+}
+
 TimeSeries parse_series(const std::string& name, const std::string& text, const std::string& file,
                         bool ascending) {
   if (is_fault_log(text)) return series_of_log(name, text, file, ascending);
@@ -67,36 +102,6 @@ TimeSeries parse_series(const std::string& name, const std::string& text, const 
     }
     series.seconds.push_back(seconds);
   }
-  if (series.seconds.empty()) throw Error(Location{file}, "has no times");
-  return series;
-}
-
-// The first line that is no comment names columns.
-bool is_fault_log(const std::string& text) {
-  std::istringstream stream(text);
-  std::string line;
-  while (std::getline(stream, line) && (line.empty() || line.front() == '#')) {
-  }
-  const bool columns = line.find(',') != std::string::npos || line.starts_with("start");
-  return columns && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
-}
-
-TimeSeries series_of_log(const std::string& name, const std::string& text, const std::string& file,
-                         bool arrivals) {
-  const std::vector<FaultLog> logs = parse_fault_logs(text, file);
-  if (logs.size() != 1) {
-    throw Error(Location{file},
-                fmt::format("has the faults of {} systems; keep those of one", logs.size()));
-  }
-  TimeSeries series{name, {}, {}, {Origin::assumed, file}};
-  bool all_known = true;
-  for (const NodeFault& fault : logs.front().faults) {
-    if (arrivals) series.seconds.push_back(fault.start_s);
-    if (!arrivals && fault.repair_s > 0) series.seconds.push_back(fault.repair_s);
-    if (arrivals) series.nodes.push_back(fault.node);
-    all_known = all_known && fault.node >= 0;
-  }
-  if (!all_known) series.nodes.clear();
   if (series.seconds.empty()) throw Error(Location{file}, "has no times");
   return series;
 }
