@@ -22,7 +22,7 @@
 // - A batch takes several nodes at once, each with its own repair.
 // - A slow node slows the job, from the iteration under way on, until it is noticed; then it is
 //   replaced by a planned stop, or as a failure when no copy would outlive that. Of several the
-//   slowest counts. Noticed while the job is down, it is replaced after the first iteration.
+//   slowest counts. Noticed while the job is down, it is replaced by a stop after the restart.
 // - A corrupt snapshot is the newest complete copy of its tier; the time of its load is spent
 //   before the next newest copy of any tier is tried.
 // - A loss spike spoils all copies begun less than rollback_s before it.
@@ -128,6 +128,7 @@ struct CampaignEvent {
     end,
     swapped,   // a slow node left
     reformed,  // the groups left go on, from `iteration`
+    saved,     // the last snapshot of a planned stop, in `tier`
   };
   Kind kind = Kind::failure;
   double at_s = 0;
@@ -135,8 +136,8 @@ struct CampaignEvent {
   // failure, swapped: the slots hit (of other kinds than node they do not leave); repaired,
   // evicted: the node, numbered from 0, spares after those of the job.
   std::vector<int> nodes{};
-  int tier = kNoTier;                // restored: from which
-  std::int64_t iteration = 0;        // restored: the first to run again
+  int tier = kNoTier;                // restored: from which; saved: to which
+  std::int64_t iteration = 0;        // restored, reformed, saved: the next to run
   std::int64_t lost_iterations = 0;  // restored: that had run and count no more
   double repair_s = 0;               // failure of nodes: the first one's
 };

@@ -36,7 +36,7 @@ ReplicaResult Replica::run() {
         break;
     }
   }
-  log(CampaignEvent::Kind::end, now_s_);
+  log(CampaignEvent::Kind::end, inputs_.campaign.length_s);
   if (events_ != nullptr) std::ranges::stable_sort(*events_, {}, &CampaignEvent::at_s);
   ReplicaResult result;
   account_.close(head_, now_s_, result);
@@ -153,6 +153,10 @@ Replica::State Replica::stop_as_planned() {
   const auto interrupted = spend(Loss::stall, inputs_.table.tiers[plan_.saver].complete_s);
   if (interrupted) return *interrupted;
   copies_.add(plan_.saver, {reached_, now_s_});
+  if (CampaignEvent* event = log(CampaignEvent::Kind::saved, now_s_)) {
+    event->tier = plan_.saver;
+    event->iteration = reached_;
+  }
   FailureClass stop;
   stop.kind = FailureKind::planned;
   copies_.end_trainers(stop);
@@ -208,7 +212,7 @@ void Replica::cut(double at_s) {
 Replica::State Replica::reform() {
   auto interrupted = spend(Loss::detect, detect_s_);
   if (interrupted) return *interrupted;
-  if (CampaignEvent* event = log(CampaignEvent::Kind::detected, now_s_)) event->iteration = head_;
+  log(CampaignEvent::Kind::detected, now_s_);
   interrupted = spend(Loss::restart, inputs_.recovery.elastic.stall_s);
   if (interrupted) return *interrupted;
   finish_repairs();
@@ -308,7 +312,6 @@ bool Replica::interrupts(int failure_class) {
   if (hit_.empty()) return false;
   if (state_ == State::down || !groups_.all_out(hit_)) return true;
   // A group that is out is hit again: the others do not notice.
-  finish_repairs();
   double ready_s = now_s_ + noticed_after_s(failure_class);
   if (kind.kind == FailureKind::network) ready_s += streams_.draw_repair_s(failure_class);
   groups_.lose(hit_, ready_s + lose_nodes(failure_class));

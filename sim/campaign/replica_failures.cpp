@@ -23,6 +23,7 @@ double attended_after_s(const AttendedHours& attended, double now_s) {
 }  // namespace
 
 void Replica::strike(const Event& event) {
+  finish_repairs();
   ++failures_[event.failure_class];
   streams_.strike(event.failure_class, hit_);
   std::erase_if(hit_, [&](int slot) { return pool_.node_at(slot) == kNobody; });
@@ -36,7 +37,6 @@ void Replica::strike(const Event& event) {
 // An unexpected failure at now_s_ that stops the job.
 Replica::State Replica::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
-  finish_repairs();
   detect_s_ = noticed_after_s(class_index);
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(hit_);
   const double provision_s = lose_nodes(class_index);
@@ -170,6 +170,8 @@ std::vector<Replica::SlowNode> Replica::noticed() const {
 
 void Replica::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
+    // It left already, where it became slow twice.
+    if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
     if (CampaignEvent* event = log(CampaignEvent::Kind::swapped, now_s_)) {
       event->failure_class = slow.failure_class;
       event->nodes = {slow.slot};

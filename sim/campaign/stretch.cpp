@@ -23,7 +23,7 @@ void Stretch::go_on(const Pace& pace, double start_s) {
   pace_ = &pace;
   start_s_ = start_s;
   first_ = iteration();
-  loaded_ = false;
+  loaded_ = loaded_ && done_.total == 0;
   done_ = {};
 }
 
