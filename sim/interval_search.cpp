@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kGridPoints = 13;
+constexpr int kGridPoints = 25;
 constexpr int kNearPoints = 5;         // of later rounds, around what was found
 constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart

@@ -198,10 +198,9 @@ std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
   std::vector<SweepCase> cases(points.size());
   for_each_index(points.size(), threads,
                  [&](size_t i) { cases[i] = sweep_case(sweep, static_cast<int>(i), points[i]); });
-  const bool all_fail_alike = std::ranges::all_of(cases, [&](const SweepCase& each) {
-    return !each.reason.empty() && each.reason == cases.front().reason;
-  });
-  if (all_fail_alike) throw Error(cases.front().reason);
+  const bool none_is_left =
+      std::ranges::all_of(cases, [](const SweepCase& each) { return !each.reason.empty(); });
+  if (none_is_left) throw Error(cases.front().reason);
   return cases;
 }
 

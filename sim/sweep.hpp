@@ -42,7 +42,7 @@ struct SweepCase {
 };
 
 // Every point of the grid with its keys, or with what makes it impossible already as text. Throws
-// Error when that is the same everywhere, and when the scenario has no campaign.
+// Error when none is left: a key is misspelt, the scenario has no campaign.
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
 
 // Part `shard` of `shards`: points that share a table stay together as far as that leaves the parts
