@@ -15,6 +15,8 @@ namespace {
 
 // From here on a range of a share says little.
 constexpr double kWide = 0.2;
+// So near to an end of the range, in widths, a value is inside by luck.
+constexpr double kEdge = 0.05;
 
 std::string number(double value) {
   return fmt::format("{:.4g}", value);
@@ -82,6 +84,10 @@ std::vector<std::string> remarks_of(const FaultPrediction& row) {
                                   range_text(row.unrestricted->low, row.unrestricted->high)));
   }
   if (!row.inside()) remarks.emplace_back("the measured value lies outside");
+  const double margin = std::min(row.measured - row.low, row.high - row.measured);
+  if (row.inside() && row.tolerance == 0 && !row.at_least && margin < kEdge * row.width()) {
+    remarks.emplace_back("inside, but at the edge of the range");
+  }
   if (row.unit.empty() && row.width() > kWide && row.largest() != nullptr) {
     remarks.push_back(
         fmt::format("wide, so it says little: {} is not known well enough", row.largest()->name));

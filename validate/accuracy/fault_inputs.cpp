@@ -197,6 +197,12 @@ void set_bound(FaultJob& job, const FaultPoint& point) {
   job.most_cost_s = (1 - measured.low) * job.gap_s;
 }
 
+// The interval was added last.
+void cap_interval(FaultJob& job) {
+  FaultInput& interval = job.inputs.back();
+  interval.high = std::max(interval.low, std::min(interval.high, job.campaign.mtbf_s));
+}
+
 void add_inputs(FaultJob& job, const FaultPoint& point) {
   // The formula of an expected ETTR knows no such thing, and neither does a value made by it.
   const bool by_formula = contains_text(point.metric, "expected ETTR");
@@ -208,10 +214,7 @@ void add_inputs(FaultJob& job, const FaultPoint& point) {
       throw Error("the interval is stated in iterations, whose time is not published");
     }
     add(job, &FaultCampaign::interval_s, point.interval_s);
-    if (!point.interval_s.states()) {
-      FaultInput& interval = job.inputs.back();
-      interval.high = std::max(interval.low, std::min(interval.high, job.campaign.mtbf_s));
-    }
+    if (!point.interval_s.states()) cap_interval(job);
     add(job, &FaultCampaign::stall_s, point.block_s);
     if (!point.block_s.states() && !by_formula && !average) add(job, &FaultCampaign::save_s, {});
     add_restart(job, point);
@@ -228,11 +231,13 @@ void add_inputs(FaultJob& job, const FaultPoint& point) {
 
 FaultCampaign FaultJob::at(const std::vector<double>& values, int size) const {
   FaultCampaign result = campaign;
+  bool stall_is_open = false;
   for (size_t i = 0; i < knobs.size(); ++i) {
     result.*knobs[i] = values[i];
-    if (knobs[i] == &FaultCampaign::stall_s && !inputs[i].stated) {
-      result.stall_s = std::min(result.stall_s, kMostStallShare * result.interval_s);
-    }
+    stall_is_open |= knobs[i] == &FaultCampaign::stall_s && !inputs[i].stated;
+  }
+  if (stall_is_open) {
+    result.stall_s = std::min(result.stall_s, kMostStallShare * result.interval_s);
   }
   result.nodes = size;
   result.mtbf_s = 1 / (rate_per_node_s * size);
@@ -261,6 +266,12 @@ FaultJob fault_job(const FaultPoint& point) {
     throw Error(fmt::format("an interval of '{}' is none", point.interval_s.text));
   }
   set_bound(job, point);
+  return job;
+}
+
+FaultJob with_open_interval(FaultJob job) {
+  add(job, &FaultCampaign::interval_s, {});
+  cap_interval(job);
   return job;
 }
 

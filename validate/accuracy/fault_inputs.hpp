@@ -33,6 +33,9 @@ struct FaultJob {
 // Throws Error with the reason when the row states too little for a campaign.
 FaultJob fault_job(const FaultPoint& point);
 
+// The job with the table's range for the interval, where the row states one that may not be real.
+FaultJob with_open_interval(FaultJob job);
+
 // Step and stall of a job that loses the step under way and goes on (quorum per step).
 std::vector<FaultInput> quorum_inputs();
 

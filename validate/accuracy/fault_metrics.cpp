@@ -89,24 +89,40 @@ double simulated_goodput(const FaultCampaign& campaign) {
   return simulate(campaign).goodput.mean;
 }
 
-std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
+PredictedRange simulated_range(FaultJob& job, int threads) {
+  const FaultPredictor predict = [&](const std::vector<double>& values) {
+    return over_sizes(job, values, simulated_goodput);
+  };
+  return range_over(job.inputs, predict, threads);
+}
+
+// What the range would be if the row were read otherwise.
+std::string other_reading(const FaultPoint& point, const FaultJob& job, int threads) {
   if (job.campaign.elastic.rejoin_stall_s > 0) {
     FaultJob other = job;
     other.campaign.elastic.stall_s += other.campaign.elastic.rejoin_stall_s;
     other.campaign.elastic.rejoin_stall_s = 0;
-    const PredictedRange range = range_over(
-        other.inputs,
-        [&](const std::vector<double>& values) {
-          return over_sizes(other, values, simulated_goodput);
-        },
-        1);
+    const PredictedRange range = simulated_range(other, threads);
     return fmt::format(
-        "the stated re-join stall of {:g} s is taken as part of the {:g} s; were all of it at the "
-        "failure, the range would be {:.3f} .. {:.3f}; the middle of either lies above the "
-        "source's "
-        "arithmetic, which has failures at equal distances, because random ones overlap",
+        "the stated re-join stall of {:g} s is taken as part of the {:g} s, a reading settled "
+        "after "
+        "a first prediction; were all of it at the failure, the range would be {:.3f} .. {:.3f}; "
+        "the middle of either lies above the source's arithmetic, which has failures at equal "
+        "distances, because random ones overlap",
         job.campaign.elastic.rejoin_stall_s, other.campaign.elastic.stall_s, range.low, range.high);
   }
+  if (point.lacks("actual interval") && point.interval_s.states()) {
+    FaultJob other = with_open_interval(job);
+    const PredictedRange range = simulated_range(other, threads);
+    return fmt::format(
+        "actual intervals are not published; the authors assume the stated one on both sides, so "
+        "it is held; over {:g} .. {:g} s the range would be {:.3f} .. {:.3f}",
+        other.inputs.back().low, other.inputs.back().high, range.low, range.high);
+  }
+  return "";
+}
+
+std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
   if (job.sizes.size() > 1) {
     return fmt::format(
         "mean of jobs of {} nodes, {:.3f}, and of {}, {:.3f}; in the middle of all ranges",
@@ -125,11 +141,11 @@ std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
 std::vector<FaultPrediction> share_of_time(const FaultPoint& point, const FaultContext& context) {
   FaultJob job = fault_job(point);
   FaultPrediction result = named(point, point.measured.value());
-  const FaultPredictor predict = [&](const std::vector<double>& values) {
-    return over_sizes(job, values, simulated_goodput);
-  };
-  set_range(result, range_over(job.inputs, predict, context.threads));
+  set_range(result, simulated_range(job, context.threads));
   if (job.most_cost_s > 0) {
+    const FaultPredictor predict = [&](const std::vector<double>& values) {
+      return over_sizes(job, values, simulated_goodput);
+    };
     result.unrestricted = {result.predicted, result.low, result.high, 0};
     const FaultConstraint allowed = [&](const std::vector<double>& values) {
       return job.cost_s(values) <= job.most_cost_s;
@@ -147,6 +163,8 @@ std::vector<FaultPrediction> share_of_time(const FaultPoint& point, const FaultC
                        return std::max(0.0, 1 - (at.restart_s + pause_s) / at.mtbf_s);
                      })};
   result.note = note_of(job, middle);
+  const std::string other = other_reading(point, job, context.threads);
+  if (!other.empty()) result.note += (result.note.empty() ? "" : "; ") + other;
   set_inputs(result, job.inputs);
   return {result};
 }
