@@ -28,6 +28,7 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
     protections.push_back(protection_of(timing.tier, inputs.nodes, inputs.same_shard));
     kept.push_back(kept_copies(timing.tier, inputs.failures));
   }
+  has_replicas = std::ranges::count(tiers, SnapshotPlace::replicas, &SnapshotTier::place) > 0;
   saver = tier_for_planned_stop(tiers);
   saver_outlives_node =
       saver != kNoTier && (!protections[saver].node || protections[saver].tolerated > 0);

@@ -30,6 +30,7 @@ struct CampaignPlan {
   std::vector<SnapshotTier> tiers;  // of inputs.table
   std::vector<TierProtection> protections;
   std::vector<int> kept;  // by tier: complete copies that may be asked for
+  bool has_replicas;      // among the tiers
   int saver;              // tier of the last snapshot before a planned stop, or kNoTier
   bool saver_outlives_node;
   int most_out;  // the highest level

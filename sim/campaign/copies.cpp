@@ -1,6 +1,7 @@
 #include "sim/campaign/copies.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace windtunnel {
 namespace {
@@ -85,7 +86,7 @@ void Copies::corrupt(int tier) {
 
 Copies::Source Copies::newest(bool good) const {
   std::vector<RestorableCopy> newest(tiers_.size());
-  std::vector<bool> bad(tiers_.size());
+  std::array<bool, kMaxSnapshotTiers> bad{};
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     const std::vector<Copy>& copies = tiers_[i].copies;
     auto copy = copies.rbegin();

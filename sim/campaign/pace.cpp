@@ -144,8 +144,9 @@ void Pace::set_leaps() {
     }
   }
   const double slowest_s = iteration_s_ + *std::max_element(stall_s_.begin(), stall_s_.end());
-  leap_guard_s_ = (kept + 1) * (every_s + slowest_s) +
-                  static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
+  longest_period_s_ = every_s + 2 * slowest_s;
+  leap_guard_s_ =
+      kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
 }
 
 double Pace::elapsed_s(const Steps& steps) const {
@@ -187,8 +188,8 @@ std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int6
                                      std::int64_t most) const {
   const auto start_s = [&](std::int64_t more) { return elapsed_s(done, first, first + more); };
   const auto before = [&](double at_s) { return at_s < time_s; };
-  if (!before(start_s(0))) return 0;
   if (most < kManyIterations && before(start_s(most))) return most;
+  if (!before(start_s(0))) return 0;
   // The iteration after `more` still starts before: it is one of them.
   return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
 }

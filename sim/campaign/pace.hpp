@@ -72,6 +72,8 @@ class Pace {
   const Steps& leap(int leap, std::int64_t iteration) const {
     return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
   }
+  // No period of that tier is longer.
+  double longest_period_s() const { return longest_period_s_; }
   // In this time that tier and those by iterations start all snapshots that may be asked for.
   double leap_guard_s() const { return leap_guard_s_; }
 
@@ -88,6 +90,7 @@ class Pace {
   std::vector<std::int64_t> common_period_;
   int untimed_ = 0;  // the set of tiers by iterations
   int leaping_tier_ = 0;
+  double longest_period_s_ = 0;
   double leap_guard_s_ = 0;
   std::vector<std::vector<Steps>> leaps_;  // by leap and iteration modulo the common period
 };

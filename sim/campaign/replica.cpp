@@ -161,7 +161,7 @@ Replica::State Replica::stop_as_planned() {
   stop.kind = FailureKind::planned;
   copies_.end_trainers(stop);
   if (plan_.saver_outlives_node) swap_slow_nodes();
-  decide();
+  head_ = copies_.newest(true).iteration;
   detect_s_ = stop_detect_s_;
   return State::down;
 }
@@ -196,7 +196,7 @@ void Replica::leave(double at_s, bool running) {
   copies_.collect(*stretch_, at_s, running);
   account_.execute(pace_, stretch_->done());
   head_ = reached_ = stretch_->iteration();
-  copies_.hold({head_, stretch_->now_s()}, slots_out());
+  if (plan_.has_replicas) copies_.hold({head_, stretch_->now_s()}, slots_out());
   now_s_ = at_s;
 }
 

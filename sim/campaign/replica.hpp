@@ -72,7 +72,6 @@ class Replica {
   double lose_node(int slot, int failure_class);
   State go_down();
   double noticed_after_s(int failure_class);
-  void decide();
   void finish_repairs();
   int lacking() const;  // nodes or groups
   std::vector<int> slots_out() const;

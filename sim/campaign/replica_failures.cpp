@@ -67,14 +67,10 @@ void Replica::lose_copies(const FailureClass& failure_class) {
 
 // What is left to restore decides which iterations survive.
 Replica::State Replica::go_down() {
-  decide();
-  const int source = copies_.newest(true).tier;
-  ++restored_from_[source == kNoTier ? restored_from_.size() - 1 : source];
+  const Copies::Source source = copies_.newest(true);
+  head_ = source.iteration;
+  ++restored_from_[source.tier == kNoTier ? restored_from_.size() - 1 : source.tier];
   return State::down;
-}
-
-void Replica::decide() {
-  head_ = copies_.newest(true).iteration;
 }
 
 // All nodes that a failure of this class takes with it; returns the time until spares can join.

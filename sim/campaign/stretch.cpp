@@ -74,31 +74,34 @@ void Stretch::advance(double until_s) {
 // Whole periods of the leaping tier that end by `until_s` and before another timed tier is due. The
 // iterations after the last leap, which the guard leaves, start anew all copies that count.
 void Stretch::leap(double until_s) {
-  const int leaping = pace_->leaping_tier();
+  const int tier = std::countr_zero(static_cast<unsigned>(pace_->leaping_tier()));
   const double now = now_s();
   if (now >= until_s) return;
-  for (int tier = 0; tier < pace_->tiers(); ++tier) {
-    if (leaping >> tier & 1 || !pace_->cadence(tier).is_timed()) continue;
+  for (int other = 0; other < pace_->tiers(); ++other) {
+    if (other == tier || !pace_->cadence(other).is_timed()) continue;
     // An iteration less, so that rounding does not matter.
     until_s =
-        std::min(until_s, now + snapshots_[tier].wait_s - since_s(tier) - pace_->iteration_s());
+        std::min(until_s, now + snapshots_[other].wait_s - since_s(other) - pace_->iteration_s());
   }
-  if (now + pace_->cadence(std::countr_zero(static_cast<unsigned>(leaping))).every_s > until_s) {
-    return;
-  }
-  if (!(due() & leaping)) return;
-  const auto take = [&](int leap) {
+  if (now + pace_->cadence(tier).every_s > until_s) return;
+  if (!(due() >> tier & 1)) return;
+  const auto take = [&](int leap, double end_s) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
-    if (start_s_ + pace_->elapsed_s(after) > until_s) return false;
+    if (start_s_ + pace_->elapsed_s(after) > end_s) return false;
+    if (leap == 0) note_snapshot(tier, iteration(), done_);
     done_ = after;
     return true;
   };
-  int leap = 0;
-  while (leap < Pace::kLeaps && take(leap)) ++leap;
-  while (--leap >= 0) {
-    while (take(leap)) continue;
+  // The last period is taken alone, so that the start of its copy is known: the next may not be
+  // complete when the stretch ends.
+  const double many_until_s = until_s - pace_->longest_period_s();
+  int leap = 1;
+  while (leap < Pace::kLeaps && take(leap, many_until_s)) ++leap;
+  while (--leap > 0) {
+    while (take(leap, many_until_s)) continue;
   }
+  while (take(0, until_s)) continue;
 }
 
 // The last iteration took a snapshot of the leaping tier and of no other timed one.
