@@ -26,8 +26,8 @@ bool hits_nodes(FailureKind kind) {
   return false;
 }
 
-bool needs_repair(FailureKind kind) {
-  return kind != FailureKind::process && kind != FailureKind::hang;
+bool takes_node(FailureKind kind) {
+  return kind == FailureKind::node || kind == FailureKind::slow_node;
 }
 
 struct Source {
@@ -94,12 +94,12 @@ class Cluster {
       source.victims.draw(hit_);
     }
     source.arrivals.advance();
+    const bool down = takes_node(failure_class.kind);
+    const bool repaired = down || failure_class.kind == FailureKind::network;
     for (const int node : hit_) {
-      const double repair_s = needs_repair(failure_class.kind)
-                                  ? draw_repair_s(failure_class.repair, source.repairs)
-                                  : 0;
+      const double repair_s = repaired ? draw_repair_s(failure_class.repair, source.repairs) : 0;
       faults.push_back({at_s, repair_s, node, failure_class.name});
-      if (repair_s == 0 || down_[node]) continue;
+      if (!down || repair_s == 0 || down_[node]) continue;
       set_down(node, true, at_s);
       back_.emplace(at_s + repair_s, node);
     }
