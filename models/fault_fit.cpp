@@ -201,7 +201,7 @@ class FrailtyLikelihood {
 
 FittedValue frailty_of(const FrailtyLikelihood& likelihood) {
   constexpr double kLeast = 1e-3;
-  constexpr double kMost = 1e3;
+  constexpr double kMost = 100;  // three faults of two nodes prove no more
   const auto log_likelihood = [&](double variance) { return likelihood.value(variance); };
   const auto falling = [&](double variance) { return -likelihood.slope(variance); };
   const bool alike = likelihood.slope(0) <= 0 || falling(kLeast) > 0;

@@ -109,7 +109,7 @@ std::string failures_yaml(const FaultLog& log, const FaultFit& fit,
   const FailureClass fitted = fitted_class(log, fit);
   std::string yaml = fmt::format(
       "# Fitted on {} faults of {} nodes in {}. The rate is of events, per node and time out of\n"
-      "# repair. Node numbers do not tell racks: placement is adjacent where a batch shares one.\n"
+      "# repair. placement: adjacent if you know that those of a batch share a rack.\n"
       "failures:\n"
       "  - class: {}\n"
       "    rate: {}\n",
