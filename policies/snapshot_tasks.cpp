@@ -11,6 +11,14 @@
 namespace windtunnel {
 namespace {
 
+// Whether every stage sees the same pattern of groups, so that ranks fold.
+bool is_regular(const NodeGroups& groups, int pp) {
+  const int block = groups.size * groups.stride;
+  if (groups.nodes % block != 0) return false;
+  const int per_stage = groups.nodes / pp;
+  return groups.nodes % pp != 0 || per_stage % block == 0 || block % per_stage == 0;
+}
+
 class Snapshot {
  public:
   Snapshot(const Job& job, const SnapshotTier& tier, double state_bytes, double largest,
@@ -31,7 +39,7 @@ class Snapshot {
     SnapshotEnd end;
     end.staged = end.complete = copy(encoded_on_gpu);
     if (bytes_.coded > 0) end.complete = encode(end.complete);
-    if (code_slot_ >= 0) {
+    if (bytes_.wire > 0) {
       end.complete = exchange({end.complete, tier_.code.on_gpu ? encoded_on_gpu : end.complete});
     }
     if (tier_.place == SnapshotPlace::local_disk) end.complete = write_to_disk(end.complete);
@@ -111,17 +119,25 @@ class Snapshot {
     const double wire = snapshot_bytes(tier_, largest_, weight_share_).wire;
     const double members = code.members();
     const bool copies = code.name == CodeName::copies;
+    const NodeSpec& node = job_.cluster.node;
+    const double nic_Bps = node.nic_Bps.value * node.nics / node.gpus;
     Task exchange = task(TaskKind::collective, copies ? "send copies" : "reduce parity", kParity,
                          wire * members / (members - 1), after);
     std::ranges::sort(exchange.after);
     exchange.after.erase(std::ranges::unique(exchange.after).begin(), exchange.after.end());
     exchange.collective = copies ? CollectiveKind::all_to_all : CollectiveKind::reduce_scatter;
-    if (!code.on_gpu) {
-      const NodeSpec& node = job_.cluster.node;
-      const double nic_Bps = node.nic_Bps.value * node.nics / node.gpus;
-      exchange.flows = {host_traffic(2 * wire, nic_Bps / wire)};
+    if (!code.on_gpu) exchange.flows = {host_traffic(2 * wire, nic_Bps / wire)};
+    if (code_slot_ >= 0) return tasks_.append_collective(std::move(exchange), code_slot_);
+    exchange.kind = TaskKind::store;
+    exchange.bytes = wire;
+    const Parameter& efficiency = job_.calibration.nic_efficiency;
+    const Parameter& latency_s = job_.calibration.nic_latency_s;
+    exchange.cost = {{Category::snapshot, latency_s.origin, (members - 1) * latency_s.value}};
+    for (const Resource nic : {Resource::nic_out, Resource::nic_in}) {
+      exchange.flows.push_back({.amount = wire / efficiency.value, .demands = {{nic, 1}}});
     }
-    return tasks_.append_collective(std::move(exchange), code_slot_);
+    exchange.origin = weakest(node.nic_Bps.origin, efficiency.origin);
+    return tasks_.append(std::move(exchange));
   }
 
   TaskIndex write_to_disk(TaskIndex after) {
@@ -163,6 +179,8 @@ std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier,
   CHECK(plan.ranks == cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
   const NodeGroups nodes =
       protection_of(tier, cluster.nodes, same_shard_nodes(job.layout, cluster)).groups;
+  const bool all_flows = job.communication.fidelity == Fidelity::flows;
+  if (!all_flows && !is_regular(nodes, job.layout.pp)) return {};
   const auto before = static_cast<std::int32_t>(plan.groups.size());
   plan.groups.resize(before + nodes.groups() * gpus, {Category::snapshot, {}});
   const auto group_of = [&](RankId rank) {

@@ -14,7 +14,9 @@
 namespace windtunnel {
 
 // Appends to the plan the groups over which a tier's code moves bytes: GPUs of equal place in the
-// nodes of a code group, whichever stages they hold. [pipeline rank]; empty: it moves none.
+// nodes of a code group, whichever stages they hold. [pipeline rank]; empty: it moves none, or the
+// groups lie across the edges of stages so that none is like another: then each member's bytes only
+// cross its own NIC, unless `fidelity: flows` asks for more.
 std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier, Plan& plan);
 
 struct SnapshotEnd {

@@ -389,6 +389,7 @@ TEST(IterationPlan, CodeGroupsOfAnyShapeGiveValidPlans) {
     tier.code = {.name = CodeName::reed_solomon, .data = members - 1, .parity = 1};
     tier.code.spread = random.below(2) == 0;
     job.snapshots = {tier, tier};
+    job.communication.fidelity = Fidelity::flows;
     const Plan plan = build(job, {.due_snapshots = {0, 1}}).plan;
     EXPECT_NO_THROW(validate_plan(plan));
     std::vector<int> groups_of_rank(plan.ranks, 0);

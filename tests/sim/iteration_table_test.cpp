@@ -154,6 +154,18 @@ TEST(IterationTable, FoldedAndUnfoldedSnapshotsTakeEquallyLong) {
   }
 }
 
+// Groups of four on stages of six nodes are each another case; on an idle network bytes over each
+// member's own NIC take as long.
+TEST(IterationTable, GroupsAcrossStagesTakeTheirNicsTimeToo) {
+  Job job = coded_job(2, 2, 12);
+  const Measured own_nics = measured(job);
+  EXPECT_EQ(own_nics.plain.timeline.ranks_simulated,
+            run_iteration(job, own_nics.prepared, {0}).timeline.ranks_simulated);
+  job.communication.fidelity = Fidelity::flows;
+  const Measured flows = measured(job);
+  EXPECT_NEAR(own_nics.stall_s(), flows.stall_s(), 0.05 * flows.stall_s());
+}
+
 TEST(IterationTable, ReplicasAreNeverDue) {
   Job job = coded_job(4, 1, 4);
   job.layout.sharding = Sharding::none;
