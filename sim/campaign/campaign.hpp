@@ -2,7 +2,8 @@
 //
 // Copies
 // - A snapshot taken in an iteration holds the state at its start and can be restored complete_s
-//   later; until then, and if it is lost, the copy before it counts. stretch.hpp says when one is due.
+//   later; until then, and if it is lost, the copy before it counts. stretch.hpp says when one is
+//   due.
 // - A failure loses the running iteration, copies under way, and the copies of tiers that do not
 //   survive the end of the trainers (policies/snapshot_tiers.hpp). A lost node is lost for every
 //   copy that was begun before, of tiers that are on nodes; a copy is there as long as no group
