@@ -20,8 +20,8 @@ struct Estimate {
   bool operator==(const Estimate&) const = default;
 };
 // One sample: low = high = mean. Quantiles interpolate linearly between order statistics (Hyndman
-// and Fan, 1996, type 7). The interval is cut at what the quantity can be: `least` and `most` (1 for
-// a share). Infinite as a whole when a sample is infinite. Throws Error when empty.
+// and Fan, 1996, type 7). The interval is cut at what the quantity can be: `least` and `most` (1
+// for a share). Infinite as a whole when a sample is infinite. Throws Error when empty.
 Estimate estimate(std::vector<double> samples,
                   double most = std::numeric_limits<double>::infinity(), double least = 0);
 

@@ -12,9 +12,9 @@ enum class WhenNoSpare {
 // Replicas that are whole go on while the one that failed restarts beside them and takes its state
 // from them (torchft; FT-HSDP, arXiv 2602.00277). The step under way is lost.
 struct ElasticGroups {
-  int groups = 0;            // 0: not elastic
-  double stall_s = 0;        // of the others, until they go on: new quorum, communicators
-  double rejoin_s = 0;       // after it until the lost group is back, once it has all its nodes
+  int groups = 0;             // 0: not elastic
+  double stall_s = 0;         // of the others, until they go on: new quorum, communicators
+  double rejoin_s = 0;        // after it until the lost group is back, once it has all its nodes
   double rejoin_stall_s = 0;  // of all, to take it in
 };
 
@@ -29,15 +29,15 @@ struct RecoveryPolicy {
   double detect_s = 0;   // of classes that do not say; see FailureClass::detect_s
   double restart_s = 0;  // scheduler, processes, communicators, warm-up
   WhenNoSpare when_no_spare = WhenNoSpare::wait;
-  int hot_spares = 0;        // of the spares, those that can join at once
-  double provision_s = 0;    // until another spare can
-  double success = 1;        // share of restarts that work; otherwise restart_s again
-  int repair_slots = 0;      // nodes in repair at a time, the others queue; 0: all
-  int evict_after = 0;       // failures after which a node is not taken back; 0: never
-  double evict_within_s = 0; // counted over this time; 0: over the whole campaign
+  int hot_spares = 0;         // of the spares, those that can join at once
+  double provision_s = 0;     // until another spare can
+  double success = 1;         // share of restarts that work; otherwise restart_s again
+  int repair_slots = 0;       // nodes in repair at a time, the others queue; 0: all
+  int evict_after = 0;        // failures after which a node is not taken back; 0: never
+  double evict_within_s = 0;  // counted over this time; 0: over the whole campaign
   AttendedHours attended{};
-  double manual_s = 0;           // what a human needs, where one must act
-  double steady_overhead = 0;    // share of every iteration that readiness costs (Bamboo)
+  double manual_s = 0;         // what a human needs, where one must act
+  double steady_overhead = 0;  // share of every iteration that readiness costs (Bamboo)
   ElasticGroups elastic{};
 };
 

@@ -133,7 +133,8 @@ constexpr const char* kIntervalProbe = R"(
   const figure = figures.find((f) => f.textContent.includes("Goodput over the interval"));
   document.body.dataset.interval = figure ? "yes" : "no";
   const canvas = figure?.querySelector("canvas");
-  const pixels = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+  const area = canvas && [0, 0, canvas.width, canvas.height];
+  const pixels = canvas?.getContext("2d").getImageData(...area).data ?? [];
   const count = (r, g, b) => {
     let n = 0;
     for (let i = 0; i < pixels.length; i += 4) {
