@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -69,7 +70,7 @@ Json point_json(const ComparedPoint& point, const std::vector<const ComparedColu
   for (const ComparedColumn* column : columns) {
     const ComparedCell cell = column->cell(*point.record);
     texts.push_back(cell.text);
-    values.push_back(cell.value);
+    values.push_back(std::isnan(cell.value) ? Json() : Json(cell.value));
   }
   Json json = {{"name", point_name(point.set)},
                {"texts", texts},

@@ -107,15 +107,19 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   return subject;
 }
 
-// Of the tiers with an interval that failures go back to, the one that stalls for the largest share
-// of the time; of equals the farthest. Replicas on the GPUs hold the newest state and have none.
-std::optional<Subject> costliest(const CampaignInputs& inputs, const CampaignReport& report) {
+// Of the tiers with an interval that failures go back to, the one whose snapshots and lost work
+// (half an interval for each failure, first order) take the largest share of the time; of equals
+// the farthest. Replicas on the GPUs hold the newest state and have none.
+std::optional<Subject> costliest(const CampaignInputs& inputs, const CampaignReport& report,
+                                 double failures_per_s) {
   std::optional<Subject> best;
   double best_share = 0;
   for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
     if (inputs.table.tiers[i].tier.place == SnapshotPlace::replicas) continue;
     const Subject one = subject(inputs, report, i);
-    const double share = one.stall_s / (one.configured_s + one.stall_s);
+    const double lost_s = one.configured_s / 2 + one.lag_s;
+    const double share =
+        one.stall_s / (one.configured_s + one.stall_s) + one.restored * failures_per_s * lost_s;
     if (one.restored <= 0 || share < best_share) continue;
     best_share = share;
     best = one;
@@ -138,7 +142,7 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
   if (inputs.recovery.elastic.groups > 0) return std::nullopt;
   const Failures failures = failures_of(inputs);
-  const std::optional<Subject> found = costliest(inputs, report);
+  const std::optional<Subject> found = costliest(inputs, report, failures.per_s);
   if (!found || failures.per_s <= 0) return std::nullopt;
   const Subject& subject = *found;
   const TierTiming& timing = inputs.table.tiers[subject.tier];

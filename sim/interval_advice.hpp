@@ -1,7 +1,8 @@
 // Theory beside simulation: what the formulas say about the interval of the tier whose snapshots
-// cost most, what campaigns at such intervals give, and what following the formula costs. Of
-// several tiers each has its own failures, those that are restored from it: the formulas know of
-// this tier's alone (as in two_level_young), campaigns of all. Tiers of one place count as one.
+// and lost work cost most, what campaigns at such intervals give, and what following the formula
+// costs. Of several tiers each has its own failures, those that are restored from it: the formulas
+// know of this tier's alone (as in two_level_young), campaigns of all. Tiers of one place count as
+// one.
 //
 // Intervals are the work between two snapshots. None can be shorter than an iteration or than the
 // time until the copy is complete, as the next one would be skipped, nor longer than the campaign:
