@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/interval_theory.hpp"
+#include "sim/campaign/pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -77,16 +78,13 @@ double whole_s(double time_s, double unit_s) {
   return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
 }
 
-// What the tier's interval comes to: a copy that takes longer than its period runs at a multiple.
-double configured_s(const TierTiming& timing, const Subject& subject) {
-  const SnapshotTier& tier = timing.tier;
-  double work_s = subject.least_s;
-  if (tier.every_iterations > 0) {
-    return whole_s(work_s, tier.every_iterations * subject.iteration_s);
-  }
-  if (tier.every_s > 0) work_s = whole_s(timing.complete_s, tier.every_s) - subject.stall_s;
-  if (tier.every_overhead > 0) work_s = std::max(work_s, subject.stall_s / tier.every_overhead);
-  return whole_s(work_s, subject.iteration_s);
+// What the tier's interval comes to in a campaign: a copy that takes longer than its period runs at
+// a multiple.
+double configured_s(const IterationTable& table, const Subject& subject) {
+  const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
+  const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
+  if (cadence.is_timed()) return whole_s(cadence.every_s - subject.stall_s, subject.iteration_s);
+  return static_cast<double>(cadence.every_iterations) * subject.iteration_s;
 }
 
 Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std::size_t index) {
@@ -100,7 +98,7 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   subject.lag_s = std::max(0.0, timing.complete_s - subject.stall_s);
   subject.least_s = whole_s(subject.lag_s, subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
-  subject.configured_s = configured_s(timing, subject);
+  subject.configured_s = configured_s(table, subject);
 
   const auto share = report.survival.find(tier_name(timing.tier));
   if (share != report.survival.end()) subject.restored = share->second.mean;

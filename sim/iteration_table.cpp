@@ -187,28 +187,11 @@ void measure_snapshots(const Job& job, const PreparedIteration& prepared, const 
   }
 }
 
-// As often as costs at most the share that the tier says, and as copies complete (CheckFreq, Mohan
-// et al., FAST 2021, section 4.2).
-int iterations_for_overhead(const SnapshotTier& tier, double complete_s, double stall_s,
-                            double plain_s) {
-  const double most_s = std::max(stall_s / tier.every_overhead, complete_s);
-  return std::max(1, static_cast<int>(std::ceil(std::min(most_s / plain_s, 1e9) - 1e-9)));
-}
-
 // The intervals of the job, which is not the one that the table was made for where they differ.
 void set_intervals(const Job& job, IterationTable& table) {
   CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
         table.tiers.size(), job.snapshots.size());
-  for (std::size_t i = 0; i < table.tiers.size(); ++i) {
-    TierTiming& timing = table.tiers[i];
-    timing.tier = job.snapshots[i];
-    if (timing.tier.every_overhead <= 0) continue;
-    const double plain_s = table.iteration_s.front();
-    const double stall_s = std::max(0.0, table.iteration_s[1U << i] - plain_s);
-    timing.tier.every_iterations =
-        iterations_for_overhead(timing.tier, timing.complete_s, stall_s, plain_s);
-    timing.tier.every_overhead = 0;
-  }
+  for (std::size_t i = 0; i < table.tiers.size(); ++i) table.tiers[i].tier = job.snapshots[i];
 }
 
 // A campaign counts whole iterations; one of every kind must fit in it many times.

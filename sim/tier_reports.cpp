@@ -8,6 +8,7 @@
 #include "models/memory.hpp"
 #include "models/snapshot_cost.hpp"
 #include "policies/snapshot_tiers.hpp"
+#include "sim/campaign/pace.hpp"
 #include "sim/iteration_table.hpp"
 
 namespace windtunnel {
@@ -49,10 +50,13 @@ double survival(const TierProtection& protection, const std::vector<FailureClass
   return survival;
 }
 
-double mean_every_s(const SnapshotTier& tier, double plain_s, double stall_s) {
-  if (tier.every_iterations > 0) return tier.every_iterations * plain_s + stall_s;
-  if (tier.every_s <= 0) return 0;
-  return std::ceil(std::max(tier.every_s - stall_s, 0.0) / plain_s) * plain_s + stall_s;
+// As campaigns run it: a copy that takes longer than its period skips some.
+double mean_every_s(const Cadence& cadence, double plain_s, double stall_s) {
+  if (cadence.is_timed()) {
+    return std::ceil(std::max(cadence.every_s - stall_s, 0.0) / plain_s) * plain_s + stall_s;
+  }
+  if (cadence.every_iterations == 0) return 0;
+  return static_cast<double>(cadence.every_iterations) * plain_s + stall_s;
 }
 
 }  // namespace
@@ -63,6 +67,7 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
   const double most = *std::ranges::max_element(bytes);
   const std::vector<double> host_bytes = snapshot_host_bytes_per_node(job, prepared);
   const IterationTable& table = inputs.table;
+  const Pace pace(table, table.iteration_s[0], std::vector<int>(table.tiers.size(), 1));
   std::vector<TierReport> reports;
   for (std::size_t i = 0; i < table.tiers.size(); ++i) {
     const TierTiming& timing = table.tiers[i];
@@ -70,7 +75,8 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
     TierReport report;
     report.name = tier_name(timing.tier);
     report.stall_s = std::max(0.0, table.iteration_s[1U << i] - table.iteration_s[0]);
-    report.every_s = mean_every_s(timing.tier, table.iteration_s[0], report.stall_s);
+    report.every_s =
+        mean_every_s(pace.cadence(static_cast<int>(i)), table.iteration_s[0], report.stall_s);
     report.saving_s = timing.complete_s;
     report.overhead = report.every_s > 0 ? report.stall_s / report.every_s : 0;
     report.restore_s = timing.restore_s;

@@ -68,18 +68,21 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   const TierTiming& timing = table.tiers[tier];
   Cadence cadence;
   cadence.complete_s = timing.complete_s;
-  std::int64_t period = timing.tier.every_iterations;
-  if (timing.tier.every_overhead > 0) {
-    const double stall_s = stall_s_[std::size_t{1} << tier];
-    period = whole_turns(stall_s, timing.tier.every_overhead * table.iteration_s[0]);
-  }
-  if (period > 0) {
+  if (timing.tier.every_iterations > 0 || timing.tier.every_overhead > 0) {
     // The shortest iteration that takes it, then plain ones: complete in any case.
     double own_stall_s = std::numeric_limits<double>::infinity();
     for (int set = 0; set < sets(); ++set) {
       if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
     }
     const std::int64_t needed = whole_turns(timing.complete_s - own_stall_s, iteration_s_);
+    std::int64_t period = timing.tier.every_iterations;
+    if (timing.tier.every_overhead > 0) {
+      // As often as costs at most that share, and as copies complete (CheckFreq, Mohan et al., FAST
+      // 2021, section 4.2).
+      const double stall_s = stall_s_[std::size_t{1} << tier];
+      period =
+          std::max(needed, whole_turns(stall_s, timing.tier.every_overhead * table.iteration_s[0]));
+    }
     cadence.turns = (needed + period - 1) / period;
     cadence.every_iterations = period * cadence.turns;
   } else if (timing.tier.every_s > 0) {
@@ -107,6 +110,9 @@ void Pace::set_common_periods() {
     if (period == 0) continue;
     untimed_ |= 1 << tier;
     mean_iteration_s_ += stall_s_[1 << tier] / static_cast<double>(period);
+  }
+  for (int set = 1; set < sets(); ++set) {
+    if ((set & untimed_) == set) untimed_sets_.push_back(set);
   }
 }
 
@@ -150,55 +156,78 @@ void Pace::set_leaps() {
 }
 
 double Pace::elapsed_s(const Steps& steps) const {
-  double elapsed = static_cast<double>(steps.total) * iteration_s_;
+  double stalls = 0;
   for (int set = 1; set < sets(); ++set) {
-    elapsed += static_cast<double>(steps.by_set[set]) * stall_s_[set];
+    stalls += static_cast<double>(steps.by_set[set]) * stall_s_[set];
   }
-  return elapsed;
+  return static_cast<double>(steps.total) * iteration_s_ + stalls;
 }
 
 void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
   steps.total += last - first;
-  if (untimed_ == 0) return;
   // First those with at least the tiers of the set, then without the ones that have more. This is
   // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> count;
-  for (int set = 1; set < sets(); ++set) {
+  for (const int set : untimed_sets_) {
     const auto period = static_cast<std::uint64_t>(common_period_[set]);
     count[set] = period == 0
                      ? 0
                      : static_cast<std::int64_t>(static_cast<std::uint64_t>(last - 1) / period -
                                                  static_cast<std::uint64_t>(first - 1) / period);
   }
-  for (int bit = 1; bit < sets(); bit <<= 1) {
+  for (int bit = 1; bit < sets() && untimed_sets_.size() > 1; bit <<= 1) {
     if (!(untimed_ & bit)) continue;
-    for (int set = 1; set < sets(); ++set) {
+    for (const int set : untimed_sets_) {
       if (!(set & bit)) count[set] -= count[set | bit];
     }
   }
-  for (int set = 1; set < sets(); ++set) steps.by_set[set] += count[set];
+  for (const int set : untimed_sets_) steps.by_set[set] += count[set];
 }
 
-double Pace::elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const {
-  add_iterations(steps, first, last);
-  return elapsed_s(steps);
-}
+// What has elapsed after iterations from `first` on, by their number.
+class Pace::Ahead {
+ public:
+  Ahead(const Pace& pace, const Steps& done, std::int64_t first)
+      : pace_(pace), done_(done), first_(first), now_s_(pace.elapsed_s(done)) {
+    if (pace.untimed_ == 0) {
+      Steps none = done;
+      none.total = 0;
+      stalls_s_ = pace.elapsed_s(none);
+    }
+  }
+  double operator()(std::int64_t more) const {
+    if (more == 0) return now_s_;
+    // Without snapshots in them the stalls stay what they are, and it is the same sum.
+    if (pace_.untimed_ == 0) {
+      return static_cast<double>(done_.total + more) * pace_.iteration_s_ + stalls_s_;
+    }
+    Steps after = done_;
+    pace_.add_iterations(after, first_, first_ + more);
+    return pace_.elapsed_s(after);
+  }
+
+ private:
+  const Pace& pace_;
+  const Steps& done_;
+  std::int64_t first_;
+  double now_s_;
+  double stalls_s_ = 0;
+};
 
 std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int64_t first,
                                      std::int64_t most) const {
-  const auto start_s = [&](std::int64_t more) { return elapsed_s(done, first, first + more); };
+  const Ahead start_s(*this, done, first);
   const auto before = [&](double at_s) { return at_s < time_s; };
-  if (most < kManyIterations && before(start_s(most))) return most;
   if (!before(start_s(0))) return 0;
+  if (most < kManyIterations && before(start_s(most))) return most;
   // The iteration after `more` still starts before: it is one of them.
   return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
 }
 
 std::int64_t Pace::iterations_by(double until_s, double start_s, const Steps& done,
                                  std::int64_t first, std::int64_t most) const {
-  const auto end_s = [&](std::int64_t more) {
-    return start_s + elapsed_s(done, first, first + more);
-  };
+  const Ahead elapsed_s(*this, done, first);
+  const auto end_s = [&](std::int64_t more) { return start_s + elapsed_s(more); };
   const auto in_time = [&](double end) { return end <= until_s; };
   if (most < kManyIterations && in_time(end_s(most))) return most;
   return largest_fit(end_s, in_time, until_s, mean_iteration_s_, most);
