@@ -49,8 +49,6 @@ class Pace {
   double mean_iteration_s() const { return mean_iteration_s_; }  // without timed tiers
 
   double elapsed_s(const Steps& steps) const;
-  // The same after first .. last-1 more, as of add_iterations().
-  double elapsed_s(Steps steps, std::int64_t first, std::int64_t last) const;
   // Adds iterations first .. last-1 (first >= 1) in which only tiers due by iteration take
   // snapshots.
   void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
@@ -79,6 +77,7 @@ class Pace {
 
  private:
   Cadence cadence_of(const IterationTable& table, int tier) const;
+  class Ahead;
   void set_common_periods();
   void set_leaps();
 
@@ -88,7 +87,8 @@ class Pace {
   std::vector<Cadence> cadences_;
   // By set: the iterations at which all of its tiers are due are the multiples of this; 0: never.
   std::vector<std::int64_t> common_period_;
-  int untimed_ = 0;  // the set of tiers by iterations
+  int untimed_ = 0;                // the set of tiers by iterations
+  std::vector<int> untimed_sets_;  // of its tiers, ascending
   int leaping_tier_ = 0;
   double longest_period_s_ = 0;
   double leap_guard_s_ = 0;
