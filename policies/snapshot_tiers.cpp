@@ -132,8 +132,8 @@ TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGrou
       if (same_shard.size < 2) {
         throw Error(
             "no rank of another node holds a second copy of a shard, so that tier: replicas "
-            "restores nothing; use layout.sharding: hybrid or none, with dp over two nodes "
-            "or more");
+            "restores nothing; let dp span two nodes or more, with layout.sharding: none or "
+            "layout.shard_ranks below dp x cp");
       }
       // The trainers of the others live on and hold it, unless all are stopped.
       protection.trainer = protection.keeper = protection.node = true;
@@ -158,12 +158,16 @@ TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGrou
 }
 
 bool survives_nodes(const TierProtection& protection, std::span<const int> lost_nodes) {
-  if (!protection.node) return true;
-  for (const int node : lost_nodes) {
-    const int group = protection.groups.group_of(node);
-    const auto lost = std::ranges::count_if(
-        lost_nodes, [&](int other) { return protection.groups.group_of(other) == group; });
-    if (lost > protection.tolerated) return false;
+  if (!protection.node || std::ssize(lost_nodes) <= protection.tolerated) return true;
+  if (protection.tolerated == 0) return false;
+  std::vector<int> groups;
+  groups.reserve(lost_nodes.size());
+  for (const int node : lost_nodes) groups.push_back(protection.groups.group_of(node));
+  std::ranges::sort(groups);
+  // In order, more than are tolerated of one group reach as far as this.
+  const std::size_t reach = protection.tolerated;
+  for (std::size_t i = reach; i < groups.size(); ++i) {
+    if (groups[i] == groups[i - reach]) return false;
   }
   return true;
 }

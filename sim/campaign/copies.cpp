@@ -36,7 +36,8 @@ void Copies::hold(const StartedCopy& live, const std::vector<int>& empty_slots) 
     if (!on_gpus(plan_.tiers[tier])) continue;
     tiers_[tier].copies = {{live.iteration, live.start_s, false}};
     tiers_[tier].lost.clear();
-    for (const int slot : empty_slots) lose_slot(static_cast<int>(tier), slot, live.start_s);
+    for (const int slot : empty_slots) tiers_[tier].lost.push_back({slot, live.start_s});
+    drop_lost_copies(static_cast<int>(tier));
   }
 }
 
@@ -126,6 +127,11 @@ void Copies::lose_slot(int tier, int slot, double at_s) {
   } else {
     state.lost.push_back({slot, at_s});
   }
+  drop_lost_copies(tier);
+}
+
+void Copies::drop_lost_copies(int tier) {
+  Tier& state = tiers_[tier];
   std::erase_if(state.copies, [&](const Copy& copy) {
     return !survives_nodes(plan_.protections[tier], lost_since(tier, copy.start_s));
   });

@@ -62,6 +62,7 @@ class Copies {
   };
   const std::vector<int>& lost_since(int tier, double start_s) const;
   void lose_slot(int tier, int slot, double at_s);
+  void drop_lost_copies(int tier);
   void forget_old_losses(Tier& tier);
 
   const CampaignPlan& plan_;

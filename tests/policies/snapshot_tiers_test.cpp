@@ -167,6 +167,31 @@ TEST(NodeGroups, OfKnownLayouts) {
   EXPECT_EQ(groups({.tp = 4, .pp = 4}).size, 1);
 }
 
+TEST(SnapshotTiers, SurviveNodesAsCountedGroupByGroup) {
+  RandomStream random(8, RandomPurpose::test, 0);
+  int survived = 0;
+  for (int round = 0; round < 2000; ++round) {
+    TierProtection protection;
+    const int nodes = 4 + static_cast<int>(random.below(40));
+    protection.node = true;
+    protection.groups = {nodes, 1 + static_cast<int>(random.below(6)),
+                         1 + static_cast<int>(random.below(3))};
+    protection.tolerated = static_cast<int>(random.below(4));
+    std::vector<int> lost;
+    std::map<int, int> of_group;
+    bool stands = true;
+    for (int node = nodes - 1; node >= 0; --node) {
+      if (random.below(6) != 0) continue;
+      lost.push_back(node);
+      stands = stands && ++of_group[protection.groups.group_of(node)] <= protection.tolerated;
+    }
+    EXPECT_EQ(survives_nodes(protection, lost), stands);
+    survived += stands;
+  }
+  EXPECT_GT(survived, 200);
+  EXPECT_LT(survived, 1800);
+}
+
 TEST(SnapshotTiers, CodesOverNodesStandWhatTheirParityCovers) {
   SnapshotTier tier{.place = SnapshotPlace::peers, .every_iterations = 1, .keeper_process = true};
   tier.code = {.name = CodeName::reed_solomon, .data = 3, .parity = 2};
@@ -233,7 +258,8 @@ TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
   tier.place = SnapshotPlace::storage;
   tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1};
   refused(tier, "storage takes no code");
-  refused({.place = SnapshotPlace::replicas}, "use layout.sharding: hybrid or none");
+  refused({.place = SnapshotPlace::replicas},
+          "layout.sharding: none or layout.shard_ranks below dp x cp");
 }
 
 TEST(SnapshotTiers, AreNamedByPlace) {
