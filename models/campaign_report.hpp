@@ -83,7 +83,8 @@ struct CampaignReport {
   Estimate wall_s;
   // Time that the surviving iterations take when nothing else happens.
   Estimate useful_s;
-  std::map<std::string, Estimate> failures;  // by class, and "unexpected", "planned"
+  // By class, and "planned", and "unexpected": the others that interrupt or slow the job.
+  std::map<std::string, Estimate> failures;
   Estimate lost_s[kLosses];
   // Share of unexpected failures restored from each tier's place, and from "none", over the
   // replicas that had a failure; empty when none had.

@@ -10,22 +10,6 @@
 namespace windtunnel {
 namespace {
 
-bool hits_nodes(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::planned:
-    case FailureKind::corrupt_snapshot:
-    case FailureKind::loss_spike:
-      return false;
-    case FailureKind::process:
-    case FailureKind::node:
-    case FailureKind::network:
-    case FailureKind::hang:
-    case FailureKind::slow_node:
-      return true;
-  }
-  return false;
-}
-
 bool takes_node(FailureKind kind) {
   return kind == FailureKind::node || kind == FailureKind::slow_node;
 }
@@ -56,7 +40,7 @@ class Cluster {
       : down_(nodes, false) {
     for (std::size_t i = 0; i < classes.size(); ++i) {
       check_failure_class(classes[i]);
-      if (!hits_nodes(classes[i].kind)) continue;
+      if (!has_victims(classes[i].kind)) continue;
       for (const int node : classes[i].trace_nodes) {
         if (node < nodes) continue;
         throw Error(fmt::format("failure class '{}': its trace has node {}, the cluster {} nodes",

@@ -8,6 +8,11 @@
 namespace windtunnel {
 namespace {
 
+int shard_ranks(const Layout& layout) {
+  if (layout.sharding == Sharding::none) return 1;
+  return layout.shard_ranks > 0 ? layout.shard_ranks : layout.cp * layout.dp;
+}
+
 // Seconds of the ways that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
@@ -54,7 +59,6 @@ class Ways {
     return bytes / rate_Bps;
   }
   double conversion_s() const {
-    if (!tier_.any_layout) return 0;
     switch (tier_.place) {
       case SnapshotPlace::host_memory:
       case SnapshotPlace::peers:
@@ -70,11 +74,7 @@ class Ways {
   }
   // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
   double from_replica_s() const {
-    int shard = 1;
-    if (layout_.sharding != Sharding::none) {
-      shard = layout_.shard_ranks > 0 ? layout_.shard_ranks : layout_.cp * layout_.dp;
-    }
-    return network_s(double(layout_.cp) * layout_.dp / shard);
+    return network_s(double(layout_.cp) * layout_.dp / shard_ranks(layout_));
   }
   double of_gpu() const { return of_gpu_; }
   double of_node() const { return of_node_; }
@@ -97,12 +97,12 @@ double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
   switch (tier.place) {
     case SnapshotPlace::host_memory:
     case SnapshotPlace::peers:
-      return ways.to_gpu_s() + ways.conversion_s();
+      return ways.to_gpu_s();
     case SnapshotPlace::local_disk:
-      return ways.disk_s() + ways.to_gpu_s() + ways.conversion_s();
+      return ways.disk_s() + ways.to_gpu_s();
     case SnapshotPlace::storage:
       return cluster.storage.latency_s.value + ways.storage_s(cluster.storage.read_Bps) +
-             ways.to_gpu_s() + ways.conversion_s();
+             ways.to_gpu_s();
     case SnapshotPlace::replicas:
       return ways.from_replica_s();
   }
@@ -117,12 +117,18 @@ double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
   if (itself) return restore_s(tier, bytes_per_gpu, layout, cluster, calibration);
   if (code.parity == 0 || tier.place == SnapshotPlace::storage) return 0;
   if (code.in_node) {
-    return ways.decode_s(code.data * ways.of_gpu()) + ways.to_gpu_s() + ways.conversion_s();
+    return ways.decode_s(code.data * ways.of_gpu()) + ways.to_gpu_s();
   }
   double gather_s = ways.network_s(std::max(code.data, code.parity));
   if (tier.place == SnapshotPlace::local_disk) gather_s = std::max(gather_s, ways.disk_s());
-  return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.to_gpu_s() +
-         ways.conversion_s();
+  return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.to_gpu_s();
+}
+
+double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
+                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+  const bool own = shard_ranks(layout) == 1 || shard_ranks(layout) < layout.cp * layout.dp;
+  if (own || tier.any_layout) return 0;
+  return Ways(tier, bytes_per_gpu, layout, cluster, calibration).conversion_s();
 }
 
 }  // namespace windtunnel

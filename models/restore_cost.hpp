@@ -20,8 +20,6 @@ namespace windtunnel {
 //   local-disk    g S / disk + that
 //   storage       latency + max(all bytes / storage read, g S / storage NIC) + that
 //   replicas      what a GPU holds, S x ranks that hold the same, from a live one over its NIC
-// A copy for any layout (Universal Checkpointing, arXiv 2406.18820) is converted: read and written
-// at its place once more.
 double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
                  const Layout& layout, const Cluster& cluster, const Calibration& calibration);
 
@@ -34,6 +32,13 @@ double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
 //   recompute: the lost optimizer state comes out of the weights: as restore_s()
 //   replicas: restore_s()
 double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
+                 const Layout& layout, const Cluster& cluster, const Calibration& calibration);
+
+// Besides, where replicas were lost or came back since the copy was taken, and shards go over all
+// of them: it is converted, read and written at its place once more. Without sharding, or with
+// whole copies of shards left, every rank finds its own; a copy for any layout (Universal
+// Checkpointing, arXiv 2406.18820) is read as it is needed.
+double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
                  const Layout& layout, const Cluster& cluster, const Calibration& calibration);
 
 }  // namespace windtunnel

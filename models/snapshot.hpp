@@ -64,7 +64,7 @@ struct SnapshotTier {
   double quantised_share = 1;
   int full_every = 1;
   int kept = 2;               // complete copies, of storage and disks; memory keeps the newest
-  bool any_layout = false;    // can be loaded by another layout (Universal Checkpointing)
+  bool any_layout = false;    // any layout loads it as it is (Universal Checkpointing)
   double coordination_s = 0;  // training waits for so long in each snapshot besides
 };
 

@@ -236,7 +236,8 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
   for (const SnapshotTier& tier : job.snapshots) {
     table.tiers.push_back({tier, 0,
                            restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
-                           rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+                           rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
+                           reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
   table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
   measure_snapshots(job, prepared, plain, table);

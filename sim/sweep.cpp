@@ -16,6 +16,7 @@
 #include "policies/snapshot_tiers.hpp"
 #include "sim/iteration_table.hpp"
 #include "sim/simulate.hpp"
+#include "sim/tier_reports.hpp"
 
 namespace windtunnel {
 namespace {
@@ -156,7 +157,9 @@ class SweepRun {
       const std::string excess = memory_excess(job, group.prepared);
       if (!excess.empty()) throw Error(excess);
       point.iteration = group.iteration;
-      point.campaign = run_campaign(campaign_inputs(job, group.table), threads);
+      const CampaignInputs inputs = campaign_inputs(job, group.table);
+      point.campaign = run_campaign(inputs, threads);
+      point.campaign->tiers = tier_reports(job, group.prepared, inputs);
     } catch (const Error& error) {
       point.reason = error.what();
     }

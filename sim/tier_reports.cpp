@@ -33,8 +33,12 @@ double survival(const TierProtection& protection, const std::vector<FailureClass
   for (const FailureClass& failure_class : failures) {
     const double rate = rate_per_s(failure_class, nodes);
     if (failure_class.kind == FailureKind::node) nodes_per_s += rate;
-    // Snapshots before planned stops are taken for them; see tier_for_planned_stop().
-    if (failure_class.kind == FailureKind::planned) continue;
+    // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
+    // nobody.
+    if (failure_class.kind == FailureKind::planned ||
+        failure_class.kind == FailureKind::corrupt_snapshot) {
+      continue;
+    }
     if (!survives_end(protection, failure_class)) beyond_per_s += rate;
   }
   double survival = std::exp(-beyond_per_s * kSurvivalTime_s);

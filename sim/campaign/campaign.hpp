@@ -7,8 +7,9 @@
 // - A failure loses the running iteration, copies under way, and the copies of tiers that do not
 //   survive the end of the trainers (policies/snapshot_tiers.hpp). A lost node is lost for every
 //   copy that was begun before, of tiers that are on nodes; a copy is there as long as no group
-//   lost more than its code tolerates. With nodes lost a load takes rebuild_s, where there is one.
-//   A keeper that dies with its trainer counts as a lost node of a code over nodes.
+//   lost more than its code tolerates. With nodes lost a load takes rebuild_s, where there is one;
+//   in a job that has shrunk or grown since, reshape_s more. A keeper that dies with its trainer
+//   counts as a lost node of a code over nodes.
 // - Memory keeps the newest copy, disks and storage `kept` ones.
 // - Replicas have no cadence: their copy is the start of the iteration under way. The GPUs that the
 //   failure hit are lost, and those of places where nobody stands or of groups that are out; after
@@ -70,6 +71,8 @@ struct TierTiming {
   double restore_s = 0;   // reading it back on all ranks
   // Likewise when nodes were lost that its code or its copies cover.
   double rebuild_s = 0;
+  // Besides, under `shrink`, when other nodes are out than when it was taken: converting the copy.
+  double reshape_s = 0;
 };
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.

@@ -23,6 +23,11 @@ struct CampaignPlan {
   }
   int level_of(int pace) const { return pace / (1 + static_cast<int>(inputs.failures.size())); }
   const Pace& pace(int index) const { return paces[place_of_pace[index]]; }
+  // Nodes that the layout of this level does without; others only do without their work.
+  int out_of_layout(int level) const {
+    const bool shrinks = inputs.recovery.when_no_spare == WhenNoSpare::shrink && !is_elastic();
+    return shrinks ? level : 0;
+  }
   // Share of the full batch that an iteration gives.
   double progress(int level) const;
 

@@ -14,27 +14,27 @@ bool on_gpus(const SnapshotTier& tier) {
 
 Copies::Copies(const CampaignPlan& plan) : plan_(plan), tiers_(plan.tiers.size()) {}
 
-void Copies::collect(const Stretch& stretch, double at_s, bool running) {
+void Copies::collect(const Stretch& stretch, double at_s, bool running, int out) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     const std::vector<Copy>& copies = tiers_[tier].copies;
     stretch.complete_copies(static_cast<int>(tier), at_s, running, [&](const StartedCopy& copy) {
       if (!copies.empty() && copies.back().start_s >= copy.start_s) return;  // known
-      add(static_cast<int>(tier), copy);
+      add(static_cast<int>(tier), copy, out);
     });
   }
 }
 
-void Copies::add(int tier, const StartedCopy& copy) {
+void Copies::add(int tier, const StartedCopy& copy, int out) {
   std::vector<Copy>& copies = tiers_[tier].copies;
   if (std::ssize(copies) == plan_.kept[tier]) copies.erase(copies.begin());
-  copies.push_back({copy.iteration, copy.start_s, false});
+  copies.push_back({copy.iteration, copy.start_s, false, out});
   forget_old_losses(tiers_[tier]);
 }
 
 void Copies::hold(const StartedCopy& live, const std::vector<int>& empty_slots) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     if (!on_gpus(plan_.tiers[tier])) continue;
-    tiers_[tier].copies = {{live.iteration, live.start_s, false}};
+    tiers_[tier].copies = {{live.iteration, live.start_s, false, 0}};
     tiers_[tier].lost.clear();
     for (const int slot : empty_slots) tiers_[tier].lost.push_back({slot, live.start_s});
     drop_lost_copies(static_cast<int>(tier));
@@ -85,7 +85,7 @@ void Copies::corrupt(int tier) {
   }
 }
 
-Copies::Source Copies::newest(bool good) const {
+Copies::Source Copies::newest(bool good, int out) const {
   std::vector<RestorableCopy> newest(tiers_.size());
   std::array<bool, kMaxSnapshotTiers> bad{};
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
@@ -96,7 +96,8 @@ Copies::Source Copies::newest(bool good) const {
     const TierTiming& timing = plan_.inputs.table.tiers[i];
     const bool rebuild =
         timing.rebuild_s > 0 && !lost_since(static_cast<int>(i), copy->start_s).empty();
-    newest[i] = {copy->iteration, rebuild ? timing.rebuild_s : timing.restore_s};
+    const double load_s = rebuild ? timing.rebuild_s : timing.restore_s;
+    newest[i] = {copy->iteration, load_s + (copy->out == out ? 0 : timing.reshape_s)};
     bad[i] = copy->bad;
   }
   const int tier = tier_to_restore_from(newest);

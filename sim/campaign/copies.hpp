@@ -16,9 +16,10 @@ class Copies {
   // `plan` must outlive it.
   explicit Copies(const CampaignPlan& plan);
 
-  // The stretch's copies that are complete; see Stretch::complete_copies.
-  void collect(const Stretch& stretch, double at_s, bool running);
-  void add(int tier, const StartedCopy& copy);
+  // The stretch's copies that are complete; see Stretch::complete_copies. `out`: nodes that the
+  // layout lacks in it.
+  void collect(const Stretch& stretch, double at_s, bool running, int out);
+  void add(int tier, const StartedCopy& copy, int out);
   // The GPUs of all nodes but these hold this state until all trainers end; a job that restarts
   // holds none until it trains.
   void hold(const StartedCopy& live, const std::vector<int>& empty_slots);
@@ -41,8 +42,9 @@ class Copies {
     double load_s = 0;
     bool bad = false;
   };
-  // The newest state; of equally new ones the fastest to load. `good`: of those that are not bad.
-  Source newest(bool good) const;
+  // The newest state; of equally new ones the fastest to load where the layout lacks `out` nodes.
+  // `good`: of those that are not bad.
+  Source newest(bool good, int out) const;
   // It was loaded and found bad.
   void discard(int tier);
 
@@ -51,6 +53,7 @@ class Copies {
     std::int64_t iteration;
     double start_s;
     bool bad;
+    int out;
   };
   struct Lost {
     int slot;

@@ -13,22 +13,6 @@ std::uint64_t stream_index(int replica, std::size_t failure_class) {
 
 }  // namespace
 
-bool has_victims(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::process:
-    case FailureKind::node:
-    case FailureKind::network:
-    case FailureKind::hang:
-    case FailureKind::slow_node:
-      return true;
-    case FailureKind::planned:
-    case FailureKind::corrupt_snapshot:
-    case FailureKind::loss_spike:
-      return false;
-  }
-  return false;
-}
-
 FailureStreams::FailureStreams(const CampaignInputs& inputs, int replica)
     : inputs_(inputs),
       restarts_(inputs.campaign.seed, RandomPurpose::recovery,

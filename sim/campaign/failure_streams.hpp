@@ -10,9 +10,6 @@
 
 namespace windtunnel {
 
-// Whether the failure hits nodes, not the job as a whole.
-bool has_victims(FailureKind kind);
-
 class FailureStreams {
  public:
   // `inputs` must outlive it.

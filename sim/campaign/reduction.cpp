@@ -76,8 +76,10 @@ class Reduction {
     }
     report.failures["planned"] =
         count([](const FailureClass& f) { return f.kind == FailureKind::planned; });
-    report.failures["unexpected"] =
-        count([](const FailureClass& f) { return f.kind != FailureKind::planned; });
+    // A bad snapshot interrupts nobody.
+    report.failures["unexpected"] = count([](const FailureClass& f) {
+      return f.kind != FailureKind::planned && f.kind != FailureKind::corrupt_snapshot;
+    });
   }
 
   void add_tiers(CampaignReport& report) const {

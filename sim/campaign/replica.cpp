@@ -131,7 +131,7 @@ std::optional<Replica::State> Replica::meet_failure(const Event& event) {
     return std::nullopt;
   }
   if (failure_class.kind == FailureKind::corrupt_snapshot) {
-    copies_.collect(*stretch_, now_s_, true);
+    copies_.collect(*stretch_, now_s_, true, plan_.out_of_layout(level_));
   }
   if (failure_class.kind != FailureKind::loss_spike && !interrupts(event.failure_class)) {
     // The iteration under way already takes the time of the slow node.
@@ -152,7 +152,7 @@ Replica::State Replica::stop_as_planned() {
   CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
   const auto interrupted = spend(Loss::stall, inputs_.table.tiers[plan_.saver].complete_s);
   if (interrupted) return *interrupted;
-  copies_.add(plan_.saver, {reached_, now_s_});
+  copies_.add(plan_.saver, {reached_, now_s_}, plan_.out_of_layout(level_));
   if (CampaignEvent* event = log(CampaignEvent::Kind::saved, now_s_)) {
     event->tier = plan_.saver;
     event->iteration = reached_;
@@ -161,7 +161,7 @@ Replica::State Replica::stop_as_planned() {
   stop.kind = FailureKind::planned;
   copies_.end_trainers(stop);
   if (plan_.saver_outlives_node) swap_slow_nodes();
-  head_ = copies_.newest(true).iteration;
+  head_ = newest_copy(true).iteration;
   detect_s_ = stop_detect_s_;
   return State::down;
 }
@@ -193,7 +193,7 @@ Replica::State Replica::rejoin() {
 
 // The stretch ends at `at_s`: what it executed, and what can be restored.
 void Replica::leave(double at_s, bool running) {
-  copies_.collect(*stretch_, at_s, running);
+  copies_.collect(*stretch_, at_s, running, plan_.out_of_layout(level_));
   account_.execute(pace_, stretch_->done());
   head_ = reached_ = stretch_->iteration();
   if (plan_.has_replicas) copies_.hold({head_, stretch_->now_s()}, slots_out());
@@ -255,11 +255,11 @@ Replica::State Replica::recover() {
 std::optional<Replica::State> Replica::load() {
   Copies::Source source;
   do {
-    source = copies_.newest(false);
+    source = newest_copy(false);
     const auto interrupted = spend(Loss::restart, source.load_s);
     if (interrupted) return interrupted;
     // It may have become so only now.
-    source.bad = source.tier != kNoTier && copies_.newest(false).bad;
+    source.bad = source.tier != kNoTier && newest_copy(false).bad;
     if (source.bad) copies_.discard(source.tier);
   } while (source.bad);
   head_ = source.iteration;
@@ -269,6 +269,11 @@ std::optional<Replica::State> Replica::load() {
     event->lost_iterations = reached_ - head_;
   }
   return std::nullopt;
+}
+
+// To load with the nodes that are there now.
+Copies::Source Replica::newest_copy(bool good) const {
+  return copies_.newest(good, plan_.out_of_layout(lacking()));
 }
 
 std::optional<Replica::State> Replica::spend(Loss loss, double duration_s) {

@@ -60,6 +60,7 @@ class Replica {
   State reform();
   State recover();
   std::optional<State> load();
+  Copies::Source newest_copy(bool good) const;
   // Spends the time unless a failure or the end of the campaign comes first; what it led to then.
   std::optional<State> spend(Loss loss, double duration_s);
   bool interrupts(int failure_class);

@@ -67,7 +67,7 @@ void Replica::lose_copies(const FailureClass& failure_class) {
 
 // What is left to restore decides which iterations survive.
 Replica::State Replica::go_down() {
-  const Copies::Source source = copies_.newest(true);
+  const Copies::Source source = newest_copy(true);
   head_ = source.iteration;
   ++restored_from_[source.tier == kNoTier ? restored_from_.size() - 1 : source.tier];
   return State::down;

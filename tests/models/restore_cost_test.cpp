@@ -87,18 +87,34 @@ TEST_F(Rebuild, CodesInTheNodeDecodeThere) {
   EXPECT_DOUBLE_EQ(rebuilt(), 0.5);
 }
 
-TEST_F(Rebuild, DifferentialsAreReadOnTopAndConversionCostsAnotherPass) {
+TEST_F(Rebuild, DifferentialsAreReadOnTop) {
   tier.place = SnapshotPlace::storage;
   // 64 GB of all ranks over 20 GB/s, a node's 40 over 10.
   EXPECT_DOUBLE_EQ(restored(), 4 + 0.5);
-  tier.any_layout = true;
-  EXPECT_DOUBLE_EQ(restored(), 4 + 8 + 0.5);
-  tier.any_layout = false;
   // Full ones of half the bytes, then four of a tenth of that: on average two of them are read.
   tier.quantised_share = 0.5;
   tier.changed_share = 0.1;
   tier.full_every = 5;
   EXPECT_DOUBLE_EQ(restored(), 0.6 * (4 + 0.5));
+}
+
+TEST_F(Rebuild, AnotherNumberOfShardsIsReadAndWrittenOnceMore) {
+  const auto reshaped = [&] {
+    return reshape_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+  };
+  tier.place = SnapshotPlace::storage;
+  job.layout.sharding = Sharding::zero1;
+  EXPECT_DOUBLE_EQ(reshaped(), 4 + 4);
+  tier.place = SnapshotPlace::local_disk;
+  EXPECT_DOUBLE_EQ(reshaped(), 2 * 40.0 / 14);
+  tier.any_layout = true;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
+  tier.any_layout = false;
+  // Two copies of all shards, or one of each: those that are left have what they had.
+  job.layout.shard_ranks = 2;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
+  job.layout.sharding = Sharding::none;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
 }
 
 }  // namespace

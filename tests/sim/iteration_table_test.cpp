@@ -311,6 +311,11 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   job.snapshots[0].keeper_process = false;
   const auto crashed = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
   EXPECT_LT(crashed[0].survival_7d, std::exp(-4 * 0.07));
+  // A bad copy ends no trainer.
+  job.failures.push_back(
+      {.name = "bad", .kind = FailureKind::corrupt_snapshot, .rate_per_node_s = 0.01 / 86400});
+  const auto bad = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
+  EXPECT_EQ(bad[0].survival_7d, crashed[0].survival_7d);
 }
 
 }  // namespace

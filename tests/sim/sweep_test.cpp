@@ -67,6 +67,11 @@ TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
     EXPECT_TRUE(std::ranges::equal(point.campaign->lost_s, alone.campaign->lost_s));
     EXPECT_EQ(point.campaign->replica_goodput, alone.campaign->replica_goodput);
     EXPECT_EQ(point.campaign->replica_goodput.size(), 6U);
+    ASSERT_EQ(point.campaign->tiers.size(), alone.campaign->tiers.size());
+    for (std::size_t tier = 0; tier < alone.campaign->tiers.size(); ++tier) {
+      EXPECT_EQ(point.campaign->tiers[tier].every_s, alone.campaign->tiers[tier].every_s);
+      EXPECT_EQ(point.campaign->tiers[tier].survival_7d, alone.campaign->tiers[tier].survival_7d);
+    }
   }
 }
 

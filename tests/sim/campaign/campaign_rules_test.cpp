@@ -139,6 +139,7 @@ TEST_P(Rules, ABadCopyCostsItsLoadAndTheOneBeforeCounts) {
   const ReplicaResult result = run_replica(inputs, 0, GetParam());
   expect_account(result, {4, 157, 4, 8 + 30, 5, 70, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0}));
+  EXPECT_EQ(run_campaign(inputs).failures.at("unexpected").mean, 1);
   // One kept: nothing is left, so 0 to 127.
   inputs.table.tiers[0].tier.kept = 1;
   inputs.campaign.length_s = 130;

@@ -205,6 +205,26 @@ TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   EXPECT_DOUBLE_EQ(result.useful_s, 5 * 7.5 + 5 * 10);
 }
 
+// Likewise, and what the smaller job saved is converted for the full one: 7 s more.
+TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.table.shrunk_iteration_s = {9};
+  inputs.table.shrunk_progress = {0.75};
+  inputs.table.tiers[1].reshape_s = 7;
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.campaign.length_s = 217;
+  inputs.failures = {traced(FailureKind::node, {5})};
+  inputs.failures[0].repair.fixed_s = 80;
+  expect_account(run_replica(inputs, 0, GetParam()),
+                 {10, 217, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 57, 5 * (9 - 7.5), 0});
+  // Others of the same stage take the work over, and every rank finds its own.
+  inputs.recovery.when_no_spare = WhenNoSpare::reroute;
+  inputs.campaign.length_s = 210;
+  expect_account(run_replica(inputs, 0, GetParam()),
+                 {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
+}
+
 TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 2;
