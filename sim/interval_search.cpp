@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "models/base/units.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "scenarios/fields.hpp"
+#include "sim/campaign/pace.hpp"
 #include "sim/interval_advice.hpp"
 #include "sim/iteration_table.hpp"
 #include "sim/simulate.hpp"
@@ -37,6 +40,18 @@ std::string three_digits(double value, Dimension dimension) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   CHECK(error == std::errc(), "the quantity {}", text);
   return fmt::format("{:.3g}{}", number, end);
+}
+
+// Shares of the time become the intervals that they come to, which can be searched.
+void set_intervals(IterationTable& table) {
+  const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
+  for (int i = 0; i < pace.tiers(); ++i) {
+    SnapshotTier& tier = table.tiers[i].tier;
+    if (tier.every_overhead <= 0) continue;
+    tier.every_overhead = 0;
+    tier.every_iterations = static_cast<int>(
+        std::min<std::int64_t>(pace.cadence(i).every_iterations, std::numeric_limits<int>::max()));
+  }
 }
 
 std::vector<int> tiers_of(const std::vector<std::string>& keys, const Job& job) {
@@ -70,6 +85,7 @@ class Search {
     result_.best = result_.given;
     best_value_ = value_of(result_.given);
     result_.campaigns = 1;
+    set_intervals(inputs_.table);
     for (const int index : tiers_) {
       const SnapshotTier& tier = inputs_.table.tiers[index].tier;
       chosen_.push_back(tier.every_iterations > 0
@@ -205,7 +221,7 @@ class Search {
     result_.theory = interval_advice(inputs_, result_.given, options_.threads);
   }
 
-  const CampaignInputs inputs_;
+  CampaignInputs inputs_;
   const std::vector<int> tiers_;
   const IntervalSearchOptions& options_;
   std::vector<std::string> chosen_;  // [place in tiers_]

@@ -197,6 +197,16 @@ TEST(IntervalSearch, SeveralTiersAndIterations) {
   EXPECT_GT(found.campaigns, 20);
 }
 
+TEST(IntervalSearch, AShareOfTheTimeIsSearchedAsIterations) {
+  const Overrides set = {{"campaign.replicas", "5"},
+                         {"snapshots", "[{tier: storage, every: {overhead: 0.0001}}]"}};
+  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.0.every"}});
+  ASSERT_EQ(found.tiers.size(), 1U);
+  EXPECT_NE(found.tiers[0].value.find("iteration"), std::string::npos) << found.tiers[0].value;
+  EXPECT_EQ(simulate(load_case(kScenario, set)).campaign->goodput, found.given.goodput);
+  EXPECT_GT(found.best.goodput.mean, found.given.goodput.mean);
+}
+
 TEST(IntervalSearch, RefusesWhatItCannotSearch) {
   const auto search = [](const std::string& key, const Overrides& set, Aim aim) {
     search_intervals(kScenario, set, {.keys = {key}, .aim = aim});
