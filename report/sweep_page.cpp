@@ -12,6 +12,7 @@
 #include "models/base/units.hpp"
 #include "models/campaign_report.hpp"
 #include "report/html.hpp"
+#include "report/sweep_ranking.hpp"
 
 namespace windtunnel {
 namespace {
@@ -249,6 +250,30 @@ std::string best_html(const Json& document) {
   return html;
 }
 
+// What to choose at each value of the keys that are not for the user to choose.
+std::string best_by_html(const Json& document) {
+  const auto all = document.find("best_by");
+  if (all == document.end() || all->empty()) return "";
+  std::string html = "<div class=\"scroll\"><table class=\"comparison\" id=\"best-by\"><thead><tr>";
+  for (const Json& key : document.at("vary")) {
+    const std::string name = key.at("key");
+    html += fmt::format("<th scope=\"col\">{}{}</th>", is_circumstance(name) ? "" : "best ",
+                        escape_html(name));
+  }
+  html += "<th scope=\"col\">goodput</th><th scope=\"col\">95 % interval</th></tr></thead>\n";
+  for (const Json& best : *all) {
+    html += "<tr>";
+    for (const Json& key : document.at("vary")) {
+      const Json& value = best.at("set").at(key.at("key").get<std::string>());
+      html += fmt::format("<td>{}</td>", escape_html(value.get<std::string>()));
+    }
+    const Json& goodput = best.at("goodput");
+    html += fmt::format("<td>{}</td><td>{}</td></tr>\n",
+                        format_percent(goodput.at("mean").get<double>()), interval_text(goodput));
+  }
+  return html + "</table></div>\n";
+}
+
 // "20 x 20 points over failures.*.rate, snapshots.0.every"
 std::string subtitle_of(const Json& document) {
   std::string sizes, keys;
@@ -285,7 +310,9 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   const std::string title = document.at("scenario");
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(subtitle_of(document)));
-  body += best_html(document) + table_html(document, options) + infeasible_html(document);
+  const std::string best_by = best_by_html(document);
+  body += best_by.empty() ? best_html(document) : best_by;
+  body += table_html(document, options) + infeasible_html(document);
   Json data = document;
   data["format"] = kPageFormat;
   return filled_page(title, body, data);

@@ -12,6 +12,7 @@
 #include "models/base/units.hpp"
 #include "models/campaign_report.hpp"
 #include "report/sqlite.hpp"
+#include "report/sweep_ranking.hpp"
 #include "report/table.hpp"
 #include "scenarios/fields.hpp"
 
@@ -70,75 +71,6 @@ const char* unit_of(Dimension dimension) {
     default:
       return "";
   }
-}
-
-bool has_result(const Json& point) {
-  return point.contains("result");
-}
-
-// Points that have a result, best first.
-class Ranking {
- public:
-  explicit Ranking(const std::vector<Json>& points) {
-    for (const Json& point : points) {
-      if (has_result(point)) fastest_ = std::max(fastest_, tokens_per_s(point));
-    }
-    for (const Json& point : points) {
-      if (has_result(point)) order_.emplace_back(mean_progress(point), &point);
-    }
-    std::ranges::stable_sort(order_,
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
-  }
-
-  size_t size() const { return order_.size(); }
-  const Json& at(size_t place) const { return *order_[place].second; }
-
-  // How much more the point in the first place gets done than the one in another, in shares of the
-  // wall time at the speed of the fastest iteration.
-  Estimate lead_over(size_t place) const {
-    const std::vector<double> best = progress(at(0));
-    const std::vector<double> other = progress(at(place));
-    std::vector<double> lead(std::min(best.size(), other.size()));
-    for (size_t i = 0; i < lead.size(); ++i) lead[i] = best[i] - other[i];
-    return estimate(std::move(lead), 1, -1);
-  }
-
- private:
-  static double tokens_per_s(const Json& point) {
-    return point.at("iteration").at("tokens_per_s").get<double>();
-  }
-  double speed(const Json& point) const {
-    return fastest_ > 0 ? tokens_per_s(point) / fastest_ : 1;
-  }
-  double mean_progress(const Json& point) const {
-    return point.at("result").at("goodput").at("mean").get<double>() * speed(point);
-  }
-  std::vector<double> progress(const Json& point) const {
-    auto values = point.at("replica_goodput").get<std::vector<double>>();
-    for (double& value : values) value *= speed(point);
-    return values;
-  }
-
-  double fastest_ = 0;
-  std::vector<std::pair<double, const Json*>> order_;
-};
-
-Json named(const Json& point) {
-  return {{"index", point.at("index")}, {"set", point.at("set")}};
-}
-
-Json best_of(const std::vector<Json>& points) {
-  const Ranking ranking(points);
-  if (ranking.size() == 0) return nullptr;
-  Json best = named(ranking.at(0));
-  best["goodput"] = ranking.at(0).at("result").at("goodput");
-  best["runner_up"] = nullptr;
-  if (ranking.size() > 1) {
-    best["runner_up"] = named(ranking.at(1));
-    const Estimate lead = ranking.lead_over(1);
-    best["runner_up"]["difference"] = {{"mean", lead.mean}, {"low", lead.low}, {"high", lead.high}};
-  }
-  return best;
 }
 
 Json vary_json(const Sweep& sweep) {
@@ -203,16 +135,6 @@ std::vector<SqlValue> result_values(const Json& point) {
   return row;
 }
 
-// Which value of each key a point has, by its place in the grid.
-std::vector<size_t> places_of(const Sweep& sweep, size_t index) {
-  std::vector<size_t> places(sweep.vary.size());
-  for (size_t i = places.size(); i-- > 0;) {
-    places[i] = index % sweep.vary[i].values.size();
-    index /= sweep.vary[i].values.size();
-  }
-  return places;
-}
-
 std::string share_text(const std::optional<double>& share) {
   return share ? format_percent(*share) : "-";
 }
@@ -233,7 +155,7 @@ std::string set_text(const Json& set) {
   return windtunnel::set_text(overrides);
 }
 
-TextTable table_of(const SweepResults& results, const Ranking& ranking, size_t rows) {
+TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {
   TextTable table;
   for (const VariedKey& key : results.plan.sweep.vary) table.columns.push_back({key.key});
   table.columns.push_back({"goodput", Align::right});
@@ -283,6 +205,40 @@ std::string best_text(const Json& best) {
                     sure ? "" : ": these replicas cannot tell which is better");
 }
 
+// Where a key is not for the user to choose: what to choose at each of its values.
+TextTable best_by_table(const SweepResults& results) {
+  TextTable table;
+  const std::vector<VariedKey>& vary = results.plan.sweep.vary;
+  for (const bool circumstance : {true, false}) {
+    for (const VariedKey& key : vary) {
+      if (is_circumstance(key.key) != circumstance) continue;
+      table.columns.push_back({fmt::format("{}{}", circumstance ? "" : "best ", key.key)});
+    }
+  }
+  for (const char* title : {"goodput", "95 % interval", "over the next (points)"}) {
+    table.columns.push_back({title, Align::right});
+  }
+  for (const Json& best : results.document.at("best_by")) {
+    std::vector<std::string> row;
+    for (const bool circumstance : {true, false}) {
+      for (const VariedKey& key : vary) {
+        if (is_circumstance(key.key) != circumstance) continue;
+        row.push_back(best.at("set").at(key.key).get<std::string>());
+      }
+    }
+    row.push_back(format_percent(best.at("goodput").at("mean").get<double>()));
+    row.push_back(interval_text(best.at("goodput")));
+    const Json& next = best.at("runner_up");
+    row.push_back(next.is_null()
+                      ? "-"
+                      : fmt::format("{} ({} .. {})", points_text(next["difference"].at("mean")),
+                                    points_text(next["difference"].at("low")),
+                                    points_text(next["difference"].at("high"))));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 // Points with the same reason are one line.
 std::string infeasible_text(const std::vector<Json>& points) {
   std::vector<std::pair<std::string, std::vector<int>>> reasons;
@@ -314,7 +270,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   }
   Json points = Json::array();
   for (const Json& point : results.points) {
-    Json entry = named(point);
+    Json entry = {{"index", point.at("index")}, {"set", point.at("set")}};
     for (const char* part : {"iteration", "result", "reason"}) {
       if (point.contains(part)) entry[part] = point.at(part);
     }
@@ -323,7 +279,8 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   results.document = {{"scenario", scenario},
                       {"vary", vary_json(plan.sweep)},
                       {"points", std::move(points)},
-                      {"best", best_of(results.points)}};
+                      {"best", best_point(results.points)},
+                      {"best_by", best_by_circumstance(plan.sweep, results.points)}};
   return results;
 }
 
@@ -378,7 +335,7 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
 }
 
 std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
-  const Ranking ranking(results.points);
+  const SweepRanking ranking(results.points);
   const size_t rows = ranking.size() <= kMostRows ? ranking.size() : kBestRows;
   std::string sizes;
   for (const VariedKey& key : results.plan.sweep.vary) {
@@ -388,6 +345,9 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
       fmt::format("{}: {} points, {}", results.document.at("scenario").get<std::string>(),
                   results.plan.cases.size(), sizes);
   std::string text = (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n\n";
+  if (!results.document.at("best_by").empty()) {
+    return text + table_text(best_by_table(results)) + infeasible_text(results.points);
+  }
   if (rows > 0) text += table_text(table_of(results, ranking, rows));
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);

@@ -1,9 +1,4 @@
 // A merged sweep: its document, its SQLite table and what the console says about it.
-//
-// The best point is the one with the most training done per time: the mean goodput, where points
-// differ in the iteration itself weighted by its tokens per second against the fastest one. The
-// same random numbers at every point make differences between points much surer than their own
-// intervals: the runner-up comes with the interval of the difference replica by replica.
 #pragma once
 
 #include <map>
@@ -19,8 +14,8 @@ struct SweepResults {
   std::vector<Json> points;  // the lines, by index; without those that are missing
   // {"scenario", "vary": [{"key", "values", "numbers"}], "points": [{"index", "set", "iteration",
   // "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up": {"index", "set",
-  // "difference": {"mean", "low", "high"}} | null} | null}. "numbers": in base units, null where
-  // values are none.
+  // "difference": {"mean", "low", "high"}} | null} | null, "best_by": [likewise]}: see
+  // sweep_ranking.hpp. "numbers": in base units, null where values are none.
   Json document;
 };
 

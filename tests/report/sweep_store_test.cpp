@@ -13,6 +13,7 @@
 
 #include "models/base/error.hpp"
 #include "report/sqlite.hpp"
+#include "report/sweep_page.hpp"
 #include "report/sweep_results.hpp"
 #include "traces/text.hpp"
 
@@ -238,6 +239,26 @@ TEST(SweepResults, NamesAreQuotedAndIndicesJoined) {
   EXPECT_EQ(sql_name("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(ranges_text({}), "");
   EXPECT_EQ(ranges_text({3, 7, 8, 9, 12}), "3, 7-9, 12");
+}
+
+// Failures are not chosen: the best point of each of their values, not the one with the fewest.
+TEST(SweepResults, BestAtEachFailureRate) {
+  SweepPlan plan = plan_of_six();
+  EXPECT_TRUE(sweep_results(plan, six_lines(plan)).document.at("best_by").empty());
+  plan.sweep.vary[0] = {"failures.0.rate", {"1 per 1000 node-days", "2 per 1000 node-days"}};
+  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
+  for (int i = 0; i < 6; ++i) plan.cases[i].set = points[i];
+  const SweepResults results = sweep_results(plan, six_lines(plan));
+  const Json& best_by = results.document.at("best_by");
+  ASSERT_EQ(best_by.size(), 2u);
+  EXPECT_EQ(best_by[0].at("index"), 2);
+  EXPECT_EQ(best_by[0].at("runner_up").at("index"), 1);
+  EXPECT_EQ(best_by[1].at("index"), 4) << "5 is infeasible";
+  const std::string text = sweep_text(results);
+  EXPECT_NE(text.find("best snapshots.0.every"), std::string::npos) << text;
+  EXPECT_EQ(text.find("best: "), std::string::npos) << text;
+  EXPECT_NE(text.find("infeasible: 1 of 6"), std::string::npos) << text;
+  EXPECT_NE(sweep_page(results.document).find("id=\"best-by\""), std::string::npos);
 }
 
 }  // namespace
