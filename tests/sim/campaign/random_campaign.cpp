@@ -61,6 +61,7 @@ IterationTable random_table(RandomStream& random, int most_tiers, Tier draw_tier
     timing.tier = draw_tier(random);
     timing.complete_s = 20 * plain_s * std::pow(random.uniform(), 3);
     timing.restore_s = 30 * random.uniform();
+    timing.reshape_s = timing.tier.place == SnapshotPlace::replicas ? 0 : timing.restore_s / 2;
     if (timing.tier.code.parity > 0) timing.rebuild_s = 60 * random.uniform();
     table.tiers.push_back(timing);
   }
