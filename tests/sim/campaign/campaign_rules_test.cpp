@@ -5,23 +5,14 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "sim/campaign/campaign.hpp"
+#include "tests/sim/campaign/by_hand.hpp"
 
 namespace windtunnel {
 namespace {
 
+using by_hand::expect_account;
+using by_hand::traced;
 using Rules = testing::TestWithParam<CampaignMode>;
-
-FailureClass traced(FailureKind kind, std::vector<double> times_s,
-                    std::vector<std::int32_t> nodes = {}) {
-  FailureClass result;
-  result.name = "failure";
-  result.kind = kind;
-  result.arrivals = Arrivals::trace;
-  result.trace_s = std::move(times_s);
-  result.trace_nodes = std::move(nodes);
-  return result;
-}
 
 CampaignInputs no_tier(double length_s) {
   CampaignInputs inputs;
@@ -50,23 +41,6 @@ CampaignInputs with_peers(double length_s) {
   inputs.table.tiers = {{peers, 4, 3, 9}};
   inputs.table.iteration_s = {10, 11};
   return inputs;
-}
-
-struct Account {
-  std::int64_t iterations;
-  double wall_s, stall_s, redo_s, detect_s, restart_s, degraded_s, wait_s;
-};
-
-void expect_account(const ReplicaResult& result, const Account& expected) {
-  const auto lost_s = [&](Loss loss) { return result.lost_s[static_cast<int>(loss)]; };
-  EXPECT_EQ(result.iterations, expected.iterations);
-  EXPECT_DOUBLE_EQ(result.wall_s, expected.wall_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::stall), expected.stall_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::redo), expected.redo_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::detect), expected.detect_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::restart), expected.restart_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::degraded), expected.degraded_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::wait), expected.wait_s);
 }
 
 // --- copies

@@ -7,22 +7,14 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "tests/sim/campaign/by_hand.hpp"
 
 namespace windtunnel {
 namespace {
 
+using by_hand::expect_account;
+using by_hand::traced;
 using Modes = testing::TestWithParam<CampaignMode>;
-
-FailureClass traced(FailureKind kind, std::vector<double> times_s) {
-  FailureClass result;
-  result.name = kind == FailureKind::process ? "process"
-                : kind == FailureKind::node  ? "node"
-                                             : "planned";
-  result.kind = kind;
-  result.arrivals = Arrivals::trace;
-  result.trace_s = std::move(times_s);
-  return result;
-}
 
 // Iterations of 10 s; a copy to host memory every 2 iterations costs 1 s and is complete after 4,
 // one to storage every 4 costs 2 and is complete after 15. With `keeper` host memory survives the
@@ -39,26 +31,6 @@ CampaignInputs two_tiers(bool keeper = true) {
   inputs.recovery = {.spares = 0, .detect_s = 5, .restart_s = 30};
   inputs.campaign = {430, 1, 1};
   return inputs;
-}
-
-struct Account {
-  std::int64_t iterations;
-  double wall_s, stall_s, redo_s, detect_s, restart_s, degraded_s, wait_s;
-};
-
-void expect_account(const ReplicaResult& result, const Account& expected, double iteration_s = 10) {
-  const auto lost_s = [&](Loss loss) { return result.lost_s[static_cast<int>(loss)]; };
-  EXPECT_EQ(result.iterations, expected.iterations);
-  EXPECT_DOUBLE_EQ(result.wall_s, expected.wall_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::stall), expected.stall_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::redo), expected.redo_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::detect), expected.detect_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::restart), expected.restart_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::degraded), expected.degraded_s);
-  EXPECT_DOUBLE_EQ(lost_s(Loss::wait), expected.wait_s);
-  if (expected.degraded_s == 0) {
-    EXPECT_DOUBLE_EQ(result.useful_s, static_cast<double>(expected.iterations) * iteration_s);
-  }
 }
 
 TEST_P(Modes, EachClassOnceByHand) {
