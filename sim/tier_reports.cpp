@@ -23,8 +23,16 @@ double rate_per_s(const FailureClass& failure_class, int nodes) {
   return double(failure_class.trace_s.size()) / failure_class.trace_s.back();
 }
 
+double nodes_per_failure(const FailureClass& failure_class) {
+  double nodes = failure_class.batch_shares.empty() ? 1 : 0;
+  for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
+    nodes += double(i + 1) * failure_class.batch_shares[i];
+  }
+  return nodes;
+}
+
 // That no group loses more nodes in the time than the tier stands, and nothing else befalls that it
-// does not survive; exponential failures, independent nodes, none repaired.
+// does not survive; exponential failures, none repaired, independent nodes: those of a batch, too.
 double survival(const TierProtection& protection, const std::vector<FailureClass>& failures,
                 int nodes) {
   if (protection.everything) return 1;
@@ -32,7 +40,9 @@ double survival(const TierProtection& protection, const std::vector<FailureClass
   double beyond_per_s = 0;
   for (const FailureClass& failure_class : failures) {
     const double rate = rate_per_s(failure_class, nodes);
-    if (failure_class.kind == FailureKind::node) nodes_per_s += rate;
+    if (failure_class.kind == FailureKind::node) {
+      nodes_per_s += rate * nodes_per_failure(failure_class);
+    }
     // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
     // nobody.
     if (failure_class.kind == FailureKind::planned ||

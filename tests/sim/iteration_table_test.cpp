@@ -308,6 +308,13 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_EQ(reports[1].survival_7d, 1);
   EXPECT_EQ(reports[1].wire_bytes, 0);
   EXPECT_NEAR(reports[1].every_s, 60, made.table.iteration_s[0] + reports[1].stall_s);
+  // Batches of one or two nodes take half as many again.
+  Job batches = job;
+  batches.failures[0].batch_shares = {0.5, 0.5};
+  const double q = std::exp(-1.5 * 0.07);
+  EXPECT_NEAR(
+      tier_reports(batches, made.prepared, campaign_inputs(batches, made.table))[0].survival_7d,
+      q * q * q * (q + 4 * (1 - q)), 1e-12);
   // Without a keeper a crash takes it.
   job.failures.push_back(
       {.name = "crash", .kind = FailureKind::process, .rate_per_node_s = 0.01 / 86400});
