@@ -108,6 +108,13 @@ double job_rate_per_s(const FailureClass& failure_class, int nodes) {
   return nodes_rate_per_s(failure_class, nodes) + failure_class.rate_per_job_s;
 }
 
+double mean_rate_per_s(const FailureClass& failure_class, int nodes, double length_s) {
+  if (failure_class.arrivals != Arrivals::trace) return job_rate_per_s(failure_class, nodes);
+  const std::vector<double>& trace_s = failure_class.trace_s;
+  const auto end = std::lower_bound(trace_s.begin(), trace_s.end(), length_s);
+  return static_cast<double>(end - trace_s.begin()) / length_s;
+}
+
 double draw_repair_s(const RepairTime& repair, RandomStream& random) {
   if (!repair.empirical_s.empty()) {
     return repair.empirical_s[random.below(repair.empirical_s.size())];

@@ -75,6 +75,9 @@ struct FailureClass {
 // Long-run failures of the class per second in a job of `nodes` nodes; not for a trace.
 double job_rate_per_s(const FailureClass& failure_class, int nodes);
 
+// Mean over the first length_s: the same, or of a trace what it has there.
+double mean_rate_per_s(const FailureClass& failure_class, int nodes, double length_s);
+
 // Throws Error: a rate, shape, repair or trace that cannot be.
 void check_failure_class(const FailureClass& failure_class);
 

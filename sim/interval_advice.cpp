@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kReplicas = 32;
 constexpr int kGridPoints = 9;
+constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
 // Failures from which the job comes back with an older state. A slow node is replaced by a planned
@@ -20,14 +21,6 @@ constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 
 bool goes_back(FailureKind kind) {
   return kind != FailureKind::planned && kind != FailureKind::slow_node &&
          kind != FailureKind::corrupt_snapshot;
-}
-
-double arrivals_per_s(const FailureClass& failure_class, const CampaignInputs& inputs) {
-  if (failure_class.arrivals != Arrivals::trace) return job_rate_per_s(failure_class, inputs.nodes);
-  const double length_s = inputs.campaign.length_s;
-  const auto within =
-      std::ranges::count_if(failure_class.trace_s, [&](double at_s) { return at_s < length_s; });
-  return static_cast<double>(within) / length_s;
 }
 
 // Of all failures that go back.
@@ -42,7 +35,7 @@ Failures failures_of(const CampaignInputs& inputs) {
   Failures failures;
   for (const FailureClass& one : inputs.failures) {
     if (!goes_back(one.kind)) continue;
-    const double per_s = arrivals_per_s(one, inputs);
+    const double per_s = mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
     failures.per_s += per_s;
     failures.detect_s += per_s * ((one.detect_s >= 0 ? one.detect_s : recovery.detect_s) +
                                   one.manual_share * recovery.manual_s);
@@ -169,6 +162,14 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   for (int i = 0; i < kGridPoints; ++i) {
     const double part = std::pow(kGridFactor, 2.0 * i / (kGridPoints - 1) - 1);
     intervals.insert(subject.iterations(subject.possible_s(advice.exact_s * part)));
+  }
+  // The way from there to a configured interval that is far off.
+  const double ratio = advice.configured_s / advice.exact_s;
+  if (std::abs(std::log(ratio)) > std::log(kGridFactor)) {
+    for (int i = 1; i <= kWayPoints; ++i) {
+      const double part = std::pow(ratio, double(i) / (kWayPoints + 1));
+      intervals.insert(subject.iterations(advice.exact_s * part));
+    }
   }
   double young_goodput = 0;
   double exact_goodput = 0;

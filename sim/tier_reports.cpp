@@ -16,13 +16,6 @@ namespace {
 
 constexpr double kSurvivalTime_s = 7 * 86400.0;
 
-// Recorded failures come at their mean rate over the record.
-double rate_per_s(const FailureClass& failure_class, int nodes) {
-  if (failure_class.arrivals != Arrivals::trace) return job_rate_per_s(failure_class, nodes);
-  if (failure_class.trace_s.empty()) return 0;
-  return double(failure_class.trace_s.size()) / failure_class.trace_s.back();
-}
-
 double nodes_per_failure(const FailureClass& failure_class) {
   double nodes = failure_class.batch_shares.empty() ? 1 : 0;
   for (std::size_t i = 0; i < failure_class.batch_shares.size(); ++i) {
@@ -33,13 +26,12 @@ double nodes_per_failure(const FailureClass& failure_class) {
 
 // That no group loses more nodes in the time than the tier stands, and nothing else befalls that it
 // does not survive; exponential failures, none repaired, independent nodes: those of a batch, too.
-double survival(const TierProtection& protection, const std::vector<FailureClass>& failures,
-                int nodes) {
+double survival(const TierProtection& protection, const CampaignInputs& inputs) {
   if (protection.everything) return 1;
   double nodes_per_s = 0;
   double beyond_per_s = 0;
-  for (const FailureClass& failure_class : failures) {
-    const double rate = rate_per_s(failure_class, nodes);
+  for (const FailureClass& failure_class : inputs.failures) {
+    const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
     if (failure_class.kind == FailureKind::node) {
       nodes_per_s += rate * nodes_per_failure(failure_class);
     }
@@ -53,7 +45,7 @@ double survival(const TierProtection& protection, const std::vector<FailureClass
   }
   double survival = std::exp(-beyond_per_s * kSurvivalTime_s);
   if (!protection.node || nodes_per_s == 0) return survival;
-  const double loss = 1 - node_survival(kSurvivalTime_s, nodes / nodes_per_s, 1);
+  const double loss = 1 - node_survival(kSurvivalTime_s, inputs.nodes / nodes_per_s, 1);
   // Nodes that are left over make the last group of each place larger.
   const NodeGroups& groups = protection.groups;
   const int regular = groups.groups() - groups.stride;
@@ -98,8 +90,8 @@ std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& pr
     report.moved_bytes = moved.moved;
     report.wire_bytes = moved.wire;
     report.host_bytes = host_bytes[i];
-    report.survival_7d = survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard),
-                                  inputs.failures, inputs.nodes);
+    report.survival_7d =
+        survival(protection_of(timing.tier, inputs.nodes, inputs.same_shard), inputs);
     reports.push_back(std::move(report));
   }
   return reports;

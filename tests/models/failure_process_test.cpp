@@ -205,6 +205,16 @@ TEST(FailureProcess, TraceIsReplayedAndEnds) {
   EXPECT_TRUE(std::isinf(stream.next_s()));
 }
 
+TEST(FailureProcess, TheMeanRateIsTheRateOrWhatTheTraceHas) {
+  FailureClass failure_class;
+  failure_class.rate_per_node_s = 0.5;
+  EXPECT_EQ(mean_rate_per_s(failure_class, 4, 100), 2);
+  failure_class.arrivals = Arrivals::trace;
+  failure_class.trace_s = {0, 10, 50, 60};
+  EXPECT_EQ(mean_rate_per_s(failure_class, 4, 50), 2 / 50.0);
+  EXPECT_EQ(mean_rate_per_s(failure_class, 4, 100), 4 / 100.0);
+}
+
 TEST(FailureProcess, RateZeroNeverFails) {
   FailureClass never;
   EXPECT_TRUE(std::isinf(ArrivalStream(never, 10, 1, 0).next_s()));
