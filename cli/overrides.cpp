@@ -106,6 +106,7 @@ struct Range {
 };
 
 constexpr int kMostValues = 100000;
+constexpr double kMostPoints = 1e6;
 
 std::optional<Range> range_of(const std::string& value) {
   const size_t first = value.find(':');
@@ -175,6 +176,10 @@ std::vector<std::string> without_ranges(const std::string& option, const std::st
   for (const std::string& value : values) {
     const std::optional<Range> range = range_of(value);
     if (!range) {
+      if (value.find(':') != std::string::npos && !value.starts_with('{')) {
+        throw Error(fmt::format("{} '{}': a range is LO:HI:N, or LO:HI:Nlog for equal factors",
+                                option, argument));
+      }
       all.push_back(value);
       continue;
     }
@@ -200,6 +205,7 @@ Overrides parse_overrides(const std::vector<std::string>& arguments) {
 std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
                                     const std::string& option) {
   std::vector<VariedKey> keys;
+  double points = 1;
   for (const std::string& argument : arguments) {
     const auto assignment = split_assignment(option, argument);
     const std::string& key = assignment.first;
@@ -209,6 +215,11 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
     const std::vector<std::string> values =
         expanded(key, split_values(option, argument, assignment.second));
     keys.push_back({key, without_ranges(option, argument, key, values)});
+    points *= static_cast<double>(keys.back().values.size());
+  }
+  if (points > kMostPoints) {
+    throw Error(fmt::format("{}: {:.0f} combinations; at most {:.0f} are taken", option, points,
+                            kMostPoints));
   }
   return keys;
 }

@@ -7,9 +7,12 @@
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/overrides.hpp"
+#include "models/base/error.hpp"
 #include "report/comparison_page.hpp"
 #include "report/page.hpp"
 #include "report/sweep_page.hpp"
+#include "report/sweep_store.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {
@@ -50,6 +53,12 @@ Handler define_report(CLI::App& app) {
   return [folder] {
     std::error_code ignored;
     const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);
+    if (!sweep && std::filesystem::exists(cases_path(*folder), ignored)) {
+      throw Error(
+          fmt::format("{}: the points of this sweep are not merged yet; run: windtunnel "
+                      "sweep merge {}",
+                      *folder, shell_word(*folder)));
+    }
     return sweep ? draw_sweep(*folder) : draw_record(*folder);
   };
 }

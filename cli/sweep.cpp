@@ -86,6 +86,10 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
     plan.sweep.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
   }
   plan.sweep.vary = parse_varied(grid.vary);
+  size_t points = 1;
+  for (const VariedKey& key : plan.sweep.vary) points *= key.values.size();
+  Progress progress;
+  progress.show(fmt::format("checking {} points", points));
   plan.cases = sweep_cases(plan.sweep, threads);
   return plan;
 }

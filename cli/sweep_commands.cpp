@@ -24,7 +24,7 @@ void add_grid(CLI::App& app, SweepGrid& grid) {
                  "repeated: every combination")
       ->type_name("KEY=A,B,C|LO:HI:N[log]")
       ->allow_extra_args(false);
-  app.add_option("--replicas", grid.replicas, "months simulated per point (campaign.replicas)")
+  app.add_option("--replicas", grid.replicas, "campaigns simulated per point (campaign.replicas)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--set", grid.set, "set a value of the scenario; may be repeated")

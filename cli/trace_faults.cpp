@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr double kDay_s = 24 * 3600;
 
-// Of several logs in a file each gets a folder of its own.
-void write_log(const FaultLog& log, const FaultFit& fit, const std::string& path,
-               const std::string& folder) {
+// Of several logs in a file each gets a folder of its own. Returns what it wrote.
+std::string write_log(const FaultLog& log, const FaultFit& fit, const std::string& path,
+                      const std::string& folder) {
   prepare_folder(folder);
   const std::string source = fs::path(path).filename().string();
   const bool repaired = std::any_of(log.faults.begin(), log.faults.end(),
@@ -30,6 +30,8 @@ void write_log(const FaultLog& log, const FaultFit& fit, const std::string& path
   write_file(folder + "/arrivals.csv", arrivals_csv(log, source));
   if (repaired) write_file(folder + "/repairs.csv", repairs_csv(log, source));
   write_file(folder + "/failures.yaml", failures_yaml(log, fit, repaired ? "repairs.csv" : ""));
+  return fmt::format("wrote plain.csv, arrivals.csv{} and failures.yaml in {}\n",
+                     repaired ? ", repairs.csv" : "", folder);
 }
 
 std::string folder_of(const FaultLog& log, size_t logs, const std::string& out) {
@@ -60,7 +62,9 @@ ExitCode import_faults(const std::string& path, const FaultImport& options, bool
     const FaultFit fit = fit_faults(log);
     documents.push_back(fault_fit_document(log, fit));
     text += fmt::format("{}{}", text.empty() ? "" : "\n", fault_fit_text(log, fit));
-    if (!options.out.empty()) write_log(log, fit, path, folder_of(log, logs.size(), options.out));
+    if (!options.out.empty()) {
+      text += write_log(log, fit, path, folder_of(log, logs.size(), options.out));
+    }
   }
   if (json) print_result(json_text({{"logs", documents}}));
   print_human(text, json);

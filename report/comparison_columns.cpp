@@ -56,6 +56,11 @@ const std::vector<ComparedColumn>& all_protection_columns() {
          const TierReport* tier = best_copy(r);
          return tier ? seconds_cell(tier->saving_s) : ComparedCell{};
        }},
+      {"loading time", Better::lower, "until all ranks have read it back, when no part is lost",
+       [](const Record& r) {
+         const TierReport* tier = best_copy(r);
+         return tier && tier->restore_s > 0 ? seconds_cell(tier->restore_s) : ComparedCell{};
+       }},
       {"snapshot overhead", Better::lower,
        "share of the iterations' time that the snapshots of all tiers stall training for",
        [](const Record& r) {

@@ -59,7 +59,11 @@ std::string fault_fit_text(const FaultLog& log, const FaultFit& fit) {
   std::string text =
       fmt::format("{}: {} faults of {} nodes in {}\n", log.name, with_separators(fit.faults),
                   with_separators(fit.nodes), format_seconds(fit.span_s));
-  if (log.nodes == 0) text += "  nodes are counted up to the highest number; --nodes says more\n";
+  const bool named = fit.nodes_with_fault > 0;
+  if (log.nodes == 0) {
+    text += named ? "  nodes are counted up to the highest number; --nodes says more\n"
+                  : "  no fault names its node, so all are counted as one; --nodes says more\n";
+  }
   if (log.span_s == 0) text += "  from the first to the last fault; --days says more\n";
   FitTable table;
   table.add("faults per 1000 node-days", fit.rate_per_node_s, rate_text);
@@ -75,8 +79,10 @@ std::string fault_fit_text(const FaultLog& log, const FaultFit& fit) {
   table.add("nodes down, mean", number_text(fit.mean_nodes_down));
   table.add("nodes down, most", fmt::format("{}", fit.most_nodes_down));
   table.add("lemons: variance of hazards", fit.frailty_variance, number_text);
-  table.add("nodes with a fault", fmt::format("{}", fit.nodes_with_fault));
-  table.add("nodes with five or more", fmt::format("{}", fit.nodes_with_five));
+  if (named) {
+    table.add("nodes with a fault", fmt::format("{}", fit.nodes_with_fault));
+    table.add("nodes with five or more", fmt::format("{}", fit.nodes_with_five));
+  }
   return text + table.text() + fmt::format("nodes per event: {}\n", batches_text(fit.batch_shares));
 }
 

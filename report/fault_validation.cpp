@@ -180,7 +180,10 @@ std::string faults_text(const FaultValidation& validation) {
     }
     text += fmt::format("{}\n{}\n", metric, table_text(table));
   }
-  text += "Inputs that the sources do not publish, and what they are taken to be:\n";
+  if (std::ranges::any_of(validation.predictions,
+                          [](const FaultPrediction& row) { return !row.unpublished.empty(); })) {
+    text += "Inputs that the sources do not publish, and what they are taken to be:\n";
+  }
   for (const FaultPrediction& row : validation.predictions) {
     if (row.unpublished.empty()) continue;
     text += fmt::format("  {}\n", row.name);

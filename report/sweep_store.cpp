@@ -152,6 +152,7 @@ SweepPlan parse_cases(const std::string& text, const std::string& file) {
       throw Error(Location{file, number, 1}, fmt::format("damaged: {}", error.what()));
     }
   });
+  if (plan.version.empty()) throw Error(Location{file}, "damaged: its first line is missing");
   if (plan.cases.empty() || plan.cases.size() != points) {
     throw Error(Location{file},
                 fmt::format("damaged: {} points instead of {}", plan.cases.size(), points));

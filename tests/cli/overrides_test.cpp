@@ -31,6 +31,11 @@ TEST(Varied, RefusesWhatCannotBeMeant) {
     EXPECT_THROW(parse_varied({wrong}), Error) << wrong;
   }
   EXPECT_THROW(parse_varied({"k=1", "k=2"}), Error);
+  const std::string thousand = "recovery.detect=1 s:1000 s:1000";
+  EXPECT_EQ(parse_varied({thousand, "recovery.restart=1 s:1000 s:1000"}).size(), 2U);
+  EXPECT_THROW(parse_varied({thousand, "recovery.restart=1 s:1001 s:1001"}), Error);
+  EXPECT_THROW(parse_varied({"recovery.restart=1 s:10 s"}), Error);
+  EXPECT_THROW(parse_varied({"recovery.restart=1 s:10 s:3lin"}), Error);
 }
 
 TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {

@@ -47,8 +47,8 @@ TEST(SweepCommand, FindsTheBestPoint) {
   EXPECT_EQ(best.at("set").at("failures.*.rate"), "2 per 1000 node-days");
   EXPECT_LE(best.at("runner_up").at("difference").at("low"),
             best.at("runner_up").at("difference").at("mean"));
-  EXPECT_NE(result.err.find("best: failures.*.rate=2 per 1000 node-days"), std::string::npos)
-      << result.err;
+  ASSERT_EQ(document.at("best_by").size(), 3U);  // failures are not chosen: the best at each rate
+  EXPECT_NE(result.err.find("best snapshots.0.every"), std::string::npos) << result.err;
   fs::remove_all(folder);
 }
 
@@ -126,6 +126,9 @@ TEST(SweepCommand, RefusesWhatItCannotDo) {
   expect_fault("run " + folder, "cases.jsonl");
   expect_fault("resume " + folder, "cases.jsonl");
   ASSERT_EQ(run_program("sweep expand " + kGrid + "--out " + folder).exit_code, 0);
+  const ProgramResult page = run_program("report " + folder);
+  EXPECT_EQ(page.exit_code, 2);
+  EXPECT_NE(page.err.find("windtunnel sweep merge"), std::string::npos) << page.err;
   expect_fault("run " + folder + " --shard 4/4", "parts count from 0");
   expect_fault("run " + folder + " --shard 1", "expected I/N");
   expect_fault("run " + folder + " --shard -1/2", "expected I/N");

@@ -40,6 +40,7 @@ TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   for (const char* file : {"plain.csv", "arrivals.csv", "repairs.csv", "failures.yaml"}) {
     EXPECT_TRUE(fs::exists(folder + "/" + file)) << file;
+    EXPECT_NE(imported.out.find(file), std::string::npos) << imported.out;
   }
   const json first = json::parse(run_program("trace import " + kTrace + " --json").out);
   const json again = json::parse(run_program("trace import " + folder + "/plain.csv --json").out);
@@ -82,6 +83,15 @@ TEST(TraceFaults, ALogGoesThroughAScenarioAndBack) {
   EXPECT_EQ(read_text(simulated), first_log);
   run_program(command + " --seed 9");
   EXPECT_NE(read_text(simulated), first_log);
+}
+
+TEST(TraceFaults, WhatALogDoesNotNameIsNotCounted) {
+  const std::string folder = scratch_folder("faults-unnamed");
+  write_text(folder + "/starts.csv", "start_h\n1\n2\n7\n");
+  const ProgramResult result = run_program("trace import " + folder + "/starts.csv");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("no fault names its node"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("nodes with a fault"), std::string::npos) << result.out;
 }
 
 TEST(TraceFaults, SeveralSystemsInOneFileGetAFolderEach) {

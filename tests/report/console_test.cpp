@@ -175,14 +175,14 @@ TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
   EXPECT_EQ(
       compare_text(comparison),
-      "snapshots         copy     every  saving time  snapshot overhead  survival 7 d  host memory"
-      "  goodput\n"
-      "reft             peers    60.0 s       12.5 s             1.25 %      99.975 %       240 GB"
-      "   93.0 %\n"
-      "smp        host-memory    60.0 s       3.00 s             1.00 %         2.0 %       120 GB"
-      "   85.0 %\n"
-      "sync           storage  60.0 min       95.0 s             0.75 %       100.0 %          0 B"
-      "   80.0 %\n");
+      "snapshots         copy     every  saving time  loading time  snapshot overhead  survival 7 d"
+      "  host memory  goodput\n"
+      "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %      99.975 %"
+      "       240 GB   93.0 %\n"
+      "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %         2.0 %"
+      "       120 GB   85.0 %\n"
+      "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %       100.0 %"
+      "          0 B   80.0 %\n");
 }
 
 TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {

@@ -4,6 +4,8 @@ import { lossColour } from "./colours.js";
 
 const LEFT_PX = 76;
 const LEAST_SHOWN = 0.0005;
+const MOST_LETTERS = 100; // of all labels side by side; more are slanted, so that each is shown
+const MOST_SLANTED = 40; // labels
 
 // `view()` gives {key: {name, labels}, bars: [{i, lost}]}, `i` the index of the label and `lost` the
 // shares by cause; there is no bar where nothing ran.
@@ -13,8 +15,10 @@ export function drawLosses(element, view) {
     const causes = Object.keys(bars[0]?.lost ?? {}).filter((cause) =>
       bars.some(({ lost }) => lost[cause] >= LEAST_SHOWN),
     );
+    const letters = key.labels.reduce((sum, label) => sum + label.length, 0);
+    const slanted = letters > MOST_LETTERS && key.labels.length <= MOST_SLANTED;
     return {
-      grid: { left: LEFT_PX, right: 24, top: 58, bottom: 52 },
+      grid: { left: LEFT_PX, right: 24, top: 58, bottom: slanted ? 96 : 52 },
       legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 10, textStyle: { color: colours.text } },
       tooltip: {
         ...tooltipStyle(colours),
@@ -28,7 +32,10 @@ export function drawLosses(element, view) {
         ...axisStyle(colours),
         ...axisName(key, colours),
         splitLine: { show: false },
-        axisLabel: { color: colours.muted, hideOverlap: true },
+        axisLabel: {
+          color: colours.muted,
+          ...(slanted ? { interval: 0, rotate: 30 } : { hideOverlap: true }),
+        },
       },
       yAxis: {
         type: "value",
