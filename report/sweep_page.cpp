@@ -250,28 +250,32 @@ std::string best_html(const Json& document) {
   return html;
 }
 
-// What to choose at each value of the keys that are not for the user to choose.
+// What to choose at each value of the keys that are not for the user to choose, which come first.
 std::string best_by_html(const Json& document) {
   const auto all = document.find("best_by");
   if (all == document.end() || all->empty()) return "";
-  std::string html = "<div class=\"scroll\"><table class=\"comparison\" id=\"best-by\"><thead><tr>";
-  for (const Json& key : document.at("vary")) {
-    const std::string name = key.at("key");
-    html += fmt::format("<th scope=\"col\">{}{}</th>", is_circumstance(name) ? "" : "best ",
-                        escape_html(name));
+  std::vector<std::string> keys;
+  for (const Json& key : document.at("vary")) keys.push_back(key.at("key"));
+  std::ranges::stable_partition(keys, [](const std::string& key) { return is_circumstance(key); });
+  std::string html =
+      "<section><h2>What is best under which failures</h2><div class=\"scroll\">"
+      "<table class=\"comparison\" id=\"best-by\"><thead><tr>";
+  for (const std::string& key : keys) {
+    html += fmt::format("<th scope=\"col\">{}{}</th>", is_circumstance(key) ? "" : "best ",
+                        escape_html(key));
   }
   html += "<th scope=\"col\">goodput</th><th scope=\"col\">95 % interval</th></tr></thead>\n";
   for (const Json& best : *all) {
     html += "<tr>";
-    for (const Json& key : document.at("vary")) {
-      const Json& value = best.at("set").at(key.at("key").get<std::string>());
-      html += fmt::format("<td>{}</td>", escape_html(value.get<std::string>()));
+    for (const std::string& key : keys) {
+      html += fmt::format("<th scope=\"row\">{}</th>",
+                          escape_html(best.at("set").at(key).get<std::string>()));
     }
     const Json& goodput = best.at("goodput");
     html += fmt::format("<td>{}</td><td>{}</td></tr>\n",
                         format_percent(goodput.at("mean").get<double>()), interval_text(goodput));
   }
-  return html + "</table></div>\n";
+  return html + "</table></div></section>\n";
 }
 
 // "20 x 20 points over failures.*.rate, snapshots.0.every"

@@ -41,7 +41,7 @@ function cellsOf(grid, state, metrics) {
         y,
         value,
         text: value === null ? "" : state.metric.text(value).replace(" %", ""),
-        best: point === grid.best,
+        best: grid.isBest(point),
         tooltip: () => pointText(point, metrics),
       });
     });
@@ -54,7 +54,7 @@ function curveAt(grid, state, metrics, y) {
     const point = grid.at(valuesAt(grid, state, i, y));
     const estimate = point?.result && state.metric.of(point);
     if (!estimate) return [];
-    return [{ i, estimate, best: point === grid.best, tooltip: () => pointText(point, metrics) }];
+    return [{ i, estimate, best: grid.isBest(point), tooltip: () => pointText(point, metrics) }];
   });
 }
 
@@ -178,7 +178,7 @@ export function drawSweep(record, charts) {
     keyChoices(controls, grid, state, changed);
     redraws.push(addHeatMap(charts, grid, state, metrics));
   }
-  const note = "Bands: 95 % interval of the mean over replicas, which met the same failures everywhere.";
+  const note = "Bands: 95 % interval of the mean over replicas, drawn with the same random numbers everywhere.";
   const curves = panel(charts, keys > 1 ? "Along one key" : `Over ${grid.keys[0].key}`, 360, note);
   const view = () => ({
     metric: state.metric,

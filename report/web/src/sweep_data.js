@@ -30,7 +30,14 @@ export function gridOf(record) {
     points.set(place(keys.map(({ key }) => point.set[key])), point);
   }
   const best = record.best && record.points.find(({ index }) => index === record.best.index);
-  return { keys, best: best ?? null, at: (values) => points.get(place(values)) };
+  const all = record.best_by?.length ? record.best_by : record.best ? [record.best] : [];
+  const marked = new Set(all.map(({ index }) => index));
+  return {
+    keys,
+    best: best ?? null,
+    isBest: (point) => marked.has(point.index), // at each value of what is not chosen
+    at: (values) => points.get(place(values)),
+  };
 }
 
 const scaled = (estimate, whole) =>
