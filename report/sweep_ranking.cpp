@@ -77,11 +77,16 @@ Json best_point(const std::vector<Json>& points) {
   return best;
 }
 
+bool offers_choices(const Sweep& sweep) {
+  return std::ranges::any_of(sweep.vary,
+                             [](const VariedKey& key) { return !is_circumstance(key.key); });
+}
+
 Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points) {
   Json all = Json::array();
-  const auto circumstances = std::ranges::count_if(
+  const bool circumstances = std::ranges::any_of(
       sweep.vary, [](const VariedKey& key) { return is_circumstance(key.key); });
-  if (circumstances == 0 || circumstances == static_cast<long>(sweep.vary.size())) return all;
+  if (!circumstances || !offers_choices(sweep)) return all;
   std::map<std::vector<size_t>, std::vector<Json>> groups;  // by the places of circumstances
   for (const Json& point : points) {
     std::vector<size_t> places = places_of(sweep, point.at("index").get<size_t>());

@@ -23,6 +23,7 @@ std::vector<size_t> places_of(const Sweep& sweep, size_t index);
 
 // Failures come as they come; all other keys are the user's choice.
 bool is_circumstance(std::string_view key);
+bool offers_choices(const Sweep& sweep);
 
 // Points that have a result, best first.
 class SweepRanking {

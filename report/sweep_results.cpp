@@ -279,7 +279,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   results.document = {{"scenario", scenario},
                       {"vary", vary_json(plan.sweep)},
                       {"points", std::move(points)},
-                      {"best", best_point(results.points)},
+                      {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
                       {"best_by", best_by_circumstance(plan.sweep, results.points)}};
   return results;
 }

@@ -161,10 +161,19 @@ class Search {
     return value;
   }
 
+  // Below it snapshots would be skipped: the last copy is not complete yet.
+  double shortest_s(size_t at) const {
+    IterationTable table = inputs_.table;
+    SnapshotTier& tier = table.tiers[tiers_[at]].tier;
+    tier.every_iterations = 1;
+    tier.every_s = 0;
+    const Pace pace(table, iteration_s(), std::vector<int>(table.tiers.size(), 1));
+    return static_cast<double>(pace.cadence(tiers_[at]).every_iterations) * iteration_s();
+  }
+
   void search_tier(size_t at, bool whole_range) {
-    const double longest_s = inputs_.campaign.length_s;
-    double low_s = iteration_s();
-    double high_s = longest_s;
+    double low_s = shortest_s(at);
+    double high_s = std::max(low_s, inputs_.campaign.length_s);
     int points = kGridPoints;
     if (!whole_range) {
       const double now_s = seconds_of(at, chosen_[at]);
@@ -172,6 +181,7 @@ class Search {
       high_s = std::min(high_s, now_s * kNearFactor);
       points = kNearPoints;
     }
+    high_s = std::max(low_s, high_s);
     const double step = std::pow(high_s / low_s, 1.0 / (points - 1));
     int best = 0;
     double best_value = 0;

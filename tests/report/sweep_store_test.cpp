@@ -249,6 +249,9 @@ TEST(SweepResults, BestAtEachFailureRate) {
   const std::vector<Overrides> points = cross_product(plan.sweep.vary);
   for (int i = 0; i < 6; ++i) plan.cases[i].set = points[i];
   const SweepResults results = sweep_results(plan, six_lines(plan));
+  SweepPlan failures_only = plan;
+  failures_only.sweep.vary.pop_back();
+  EXPECT_TRUE(sweep_results(failures_only, six_lines(plan)).document.at("best").is_null());
   const Json& best_by = results.document.at("best_by");
   ASSERT_EQ(best_by.size(), 2u);
   EXPECT_EQ(best_by[0].at("index"), 2);
