@@ -54,8 +54,8 @@ class Ways {
     const ErasureCode& code = tier_.code;
     if (code.name != CodeName::xor_parity && code.name != CodeName::reed_solomon) return 0;
     const NodeSpec& node = cluster_.node;
-    const double rate_Bps = code.on_gpu ? node.gpus * encode_gpu_Bps(code, node.gpu, calibration_)
-                                        : code.cpu_cores * encode_core_Bps(code).value;
+    const double rate_Bps = code.on_gpu ? node.gpus * gpu_encode_rate(code, node.gpu, calibration_)
+                                        : code.cpu_cores * core_encode_rate(code).value;
     return bytes / rate_Bps;
   }
   double conversion_s() const {

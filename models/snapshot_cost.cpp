@@ -77,7 +77,7 @@ double restored_share(const SnapshotTier& tier) {
   return tier.quantised_share * (1 + tier.changed_share * (tier.full_every - 1) / 2);
 }
 
-Parameter encode_core_Bps(const ErasureCode& code) {
+Parameter core_encode_rate(const ErasureCode& code) {
   switch (code.name) {
     case CodeName::none:
     case CodeName::copies:
@@ -95,7 +95,8 @@ Parameter encode_core_Bps(const ErasureCode& code) {
   return {rate_Bps, 0.8 * rate_Bps, 2.5 * rate_Bps, Origin::published, kReedSolomonSource};
 }
 
-double encode_gpu_Bps(const ErasureCode& code, const GpuSpec& gpu, const Calibration& calibration) {
+double gpu_encode_rate(const ErasureCode& code, const GpuSpec& gpu,
+                       const Calibration& calibration) {
   const double bytes_per_byte = double(code.members()) / code.data;
   return gpu.memory_Bps.value * calibration.memory_efficiency.value / bytes_per_byte;
 }

@@ -34,9 +34,9 @@ double snapshot_host_bytes(const SnapshotTier& tier, double state_bytes, double 
 double restored_share(const SnapshotTier& tier);
 
 // Data bytes per second that one CPU core encodes (or decodes: the same tables and loops).
-Parameter encode_core_Bps(const ErasureCode& code);
+Parameter core_encode_rate(const ErasureCode& code);
 // Data bytes per second of a GPU: what it reads and writes, (data + parity) / data of them, over
 // its memory bandwidth.
-double encode_gpu_Bps(const ErasureCode& code, const GpuSpec& gpu, const Calibration& calibration);
+double gpu_encode_rate(const ErasureCode& code, const GpuSpec& gpu, const Calibration& calibration);
 
 }  // namespace windtunnel

@@ -82,7 +82,7 @@ class Snapshot {
   TaskIndex encode_on_gpu(TaskIndex after) {
     const GpuSpec& gpu = job_.cluster.node.gpu;
     Task encode = task(TaskKind::encode, "encode", kCopy, bytes_.state, {after});
-    const double rate_Bps = encode_gpu_Bps(tier_.code, gpu, job_.calibration);
+    const double rate_Bps = gpu_encode_rate(tier_.code, gpu, job_.calibration);
     encode.origin = weakest(gpu.memory_Bps.origin, job_.calibration.memory_efficiency.origin);
     encode.cost = {{Category::snapshot, encode.origin, bytes_.state / rate_Bps}};
     return tasks_.append(std::move(encode));
@@ -102,7 +102,7 @@ class Snapshot {
 
   // The node's encoding cores, shared by its GPUs.
   TaskIndex encode(TaskIndex after) {
-    const Parameter core_Bps = encode_core_Bps(tier_.code);
+    const Parameter core_Bps = core_encode_rate(tier_.code);
     const double cores = tier_.code.cpu_cores / job_.cluster.node.gpus;
     Task encode = task(TaskKind::encode, "encode", kEncode, bytes_.coded, {after});
     const double core_s = bytes_.coded / core_Bps.value;
@@ -124,7 +124,8 @@ class Snapshot {
     Task exchange = task(TaskKind::collective, copies ? "send copies" : "reduce parity", kParity,
                          wire * members / (members - 1), after);
     std::ranges::sort(exchange.after);
-    exchange.after.erase(std::ranges::unique(exchange.after).begin(), exchange.after.end());
+    exchange.after.erase(std::unique(exchange.after.begin(), exchange.after.end()),
+                         exchange.after.end());
     exchange.collective = copies ? CollectiveKind::all_to_all : CollectiveKind::reduce_scatter;
     if (!code.on_gpu) exchange.flows = {host_traffic(2 * wire, nic_Bps / wire)};
     if (code_slot_ >= 0) return tasks_.append_collective(std::move(exchange), code_slot_);

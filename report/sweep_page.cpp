@@ -256,7 +256,8 @@ std::string best_by_html(const Json& document) {
   if (all == document.end() || all->empty()) return "";
   std::vector<std::string> keys;
   for (const Json& key : document.at("vary")) keys.push_back(key.at("key"));
-  std::ranges::stable_partition(keys, [](const std::string& key) { return is_circumstance(key); });
+  std::stable_partition(keys.begin(), keys.end(),
+                        [](const std::string& key) { return is_circumstance(key); });
   std::string html =
       "<section><h2>What is best under which failures</h2><div class=\"scroll\">"
       "<table class=\"comparison\" id=\"best-by\"><thead><tr>";

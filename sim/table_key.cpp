@@ -54,7 +54,7 @@
 #define WT_M39 WT_M38, m39
 #define WT_M40 WT_M39, m40
 #define WT_CASE(n)                     \
-  if constexpr (kMembers == n) {       \
+  if constexpr (kMembers == (n)) {     \
     const auto& [WT_M##n] = aggregate; \
     add_all(WT_M##n);                  \
   }

@@ -24,8 +24,8 @@ bool Groups::can_lose(const std::vector<int>& slots) const {
     if (!is_out(slot)) hit.push_back(index_of(slot));
   }
   std::ranges::sort(hit);
-  const auto again = std::ranges::unique(hit);
-  return out() + std::ssize(hit) - std::ssize(again) <= most_out_;
+  const auto groups = std::unique(hit.begin(), hit.end()) - hit.begin();
+  return out() + groups <= most_out_;
 }
 
 void Groups::lose(const std::vector<int>& slots, double ready_s) {

@@ -50,15 +50,16 @@ TEST(SnapshotCost, WireBytesAreThoseOfTheParityOrTheCopies) {
 
 TEST(SnapshotCost, MoreParityNeverEncodesFaster) {
   ErasureCode code{.name = CodeName::reed_solomon, .data = 10, .parity = 1};
-  double before_Bps = encode_core_Bps({.name = CodeName::xor_parity, .data = 8, .parity = 1}).value;
+  double before_Bps =
+      core_encode_rate({.name = CodeName::xor_parity, .data = 8, .parity = 1}).value;
   for (; code.parity <= 16; ++code.parity) {
-    EXPECT_LE(encode_core_Bps(code).value, before_Bps) << code.parity;
-    before_Bps = encode_core_Bps(code).value;
+    EXPECT_LE(core_encode_rate(code).value, before_Bps) << code.parity;
+    before_Bps = core_encode_rate(code).value;
   }
   code.parity = 4;
-  const double four_Bps = encode_core_Bps(code).value;
+  const double four_Bps = core_encode_rate(code).value;
   code.parity = 8;
-  EXPECT_DOUBLE_EQ(encode_core_Bps(code).value, four_Bps / 2);
+  EXPECT_DOUBLE_EQ(core_encode_rate(code).value, four_Bps / 2);
 }
 
 TEST(SnapshotCost, AGpuEncodesAtItsMemorysPace) {
@@ -66,9 +67,9 @@ TEST(SnapshotCost, AGpuEncodesAtItsMemorysPace) {
   GpuSpec gpu;
   gpu.memory_Bps = testing::spec(4.8e12);
   const Calibration ideal = testing::ideal_calibration();
-  EXPECT_NEAR(encode_gpu_Bps({.name = CodeName::xor_parity, .data = 8, .parity = 1}, gpu, ideal),
+  EXPECT_NEAR(gpu_encode_rate({.name = CodeName::xor_parity, .data = 8, .parity = 1}, gpu, ideal),
               4.27e12, 0.01e12);
-  EXPECT_NEAR(encode_gpu_Bps({.name = CodeName::reed_solomon, .data = 8, .parity = 4}, gpu, ideal),
+  EXPECT_NEAR(gpu_encode_rate({.name = CodeName::reed_solomon, .data = 8, .parity = 4}, gpu, ideal),
               3.20e12, 0.01e12);
 }
 
