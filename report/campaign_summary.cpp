@@ -136,10 +136,6 @@ SummarySection tiers_section(const std::vector<TierReport>& tiers) {
   return section;
 }
 
-std::string points_text(double regret) {
-  return fmt::format("{:.2f}", 100 * regret);
-}
-
 SummarySection interval_section(const IntervalReport& report) {
   SummarySection section{
       fmt::format("How often to save: {}", report.tier),
@@ -176,6 +172,10 @@ SummarySection interval_section(const IntervalReport& report) {
 }
 
 }  // namespace
+
+std::string points_text(double share) {
+  return fmt::format("{:.2f}", 100 * share);
+}
 
 std::string survival_text(double probability) {
   const double missing = 1 - probability;

@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/campaign_report.hpp"
+#include "report/campaign_summary.hpp"
 #include "report/html.hpp"
 #include "report/sweep_ranking.hpp"
 
@@ -19,18 +20,6 @@ namespace {
 
 // What the page's script tells kinds of records apart by.
 constexpr const char* kPageFormat = "windtunnel-sweep-1";
-
-std::string set_text(const Json& set) {
-  std::string text;
-  for (const auto& [key, value] : set.items()) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, value.get<std::string>());
-  }
-  return text;
-}
-
-bool has_result(const Json& point) {
-  return point.contains("result") && point.at("result").is_object();
-}
 
 // Null in the document: no replica gives a finite value.
 std::optional<double> mean_of(const Json& result, std::string_view part) {
@@ -203,10 +192,6 @@ std::string figure(std::string_view label, std::string_view value) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", label, value);
 }
 
-std::string points_of_goodput(const Json& share) {
-  return fmt::format("{:.2f}", 100 * share.get<double>());
-}
-
 // The paired difference over the same failures tells two points apart whose intervals overlap.
 std::string runner_up_html(const Json& document, const Json& runner_up) {
   const Json& difference = runner_up.at("difference");
@@ -215,8 +200,8 @@ std::string runner_up_html(const Json& document, const Json& runner_up) {
   return fmt::format(
       "<p class=\"note\" id=\"best\">Next: {}, with {} points less goodput under the same failures "
       "(95 % interval {} .. {}){}.</p>\n",
-      escape_html(next), points_of_goodput(difference.at("mean")),
-      points_of_goodput(difference.at("low")), points_of_goodput(difference.at("high")),
+      escape_html(next), points_text(difference.at("mean")), points_text(difference.at("low")),
+      points_text(difference.at("high")),
       apart ? "" : ": these replicas cannot tell which of the two is better");
 }
 

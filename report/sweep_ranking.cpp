@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "report/console.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -17,7 +19,13 @@ Json named(const Json& point) {
 }  // namespace
 
 bool has_result(const Json& point) {
-  return point.contains("result");
+  return point.contains("result") && point.at("result").is_object();
+}
+
+std::string set_text(const Json& set) {
+  Overrides overrides;
+  for (const auto& [key, value] : set.items()) overrides.emplace_back(key, value);
+  return set_text(overrides);
 }
 
 std::vector<size_t> places_of(const Sweep& sweep, size_t index) {

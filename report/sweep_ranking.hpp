@@ -6,6 +6,7 @@
 // intervals: the runner-up comes with the interval of the difference replica by replica.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ namespace windtunnel {
 
 // Points are lines of results.jsonl.
 bool has_result(const Json& point);
+// What a point varies, as the command line writes it.
+std::string set_text(const Json& set);
 
 // Which value of each key a point has, by its place in the grid.
 std::vector<size_t> places_of(const Sweep& sweep, size_t index);

@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/campaign_report.hpp"
+#include "report/campaign_summary.hpp"
 #include "report/sqlite.hpp"
 #include "report/sweep_ranking.hpp"
 #include "report/table.hpp"
@@ -142,17 +143,6 @@ std::string share_text(const std::optional<double>& share) {
 std::string interval_text(const Json& estimate) {
   return fmt::format("{} .. {}", format_percent(estimate.at("low").get<double>()),
                      format_percent(estimate.at("high").get<double>()));
-}
-
-// Differences are small: two digits of a per cent.
-std::string points_text(const Json& share) {
-  return fmt::format("{:.2f}", 100 * share.get<double>());
-}
-
-std::string set_text(const Json& set) {
-  Overrides overrides;
-  for (const auto& [key, value] : set.items()) overrides.emplace_back(key, value);
-  return windtunnel::set_text(overrides);
 }
 
 TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {

@@ -17,17 +17,13 @@ namespace {
 
 constexpr double kUsualRepair_s = 86400;
 
-[[noreturn]] void fail(const Values& values, const std::string& key, const std::string& what) {
-  throw Error(values.fault_at(key), fmt::format("{}: {}", key, what));
-}
-
 // What an Error of the models and policies says, at the key that it is about.
 template <class Check>
 void at_key(const Values& values, const std::string& key, Check check) {
   try {
     check();
   } catch (const Error& error) {
-    fail(values, key, error.what());
+    values.fail(key, error.what());
   }
 }
 
@@ -58,9 +54,9 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   for (const Row& row : kRows) {
     const std::string key = join_path(path, row.key);
     if (row.kind == kind || !values.stated(key)) continue;
-    fail(values, key,
-         fmt::format("is for kind: {}, not for kind: {}", name_of(failure_kinds(), row.kind),
-                     name_of(failure_kinds(), kind)));
+    values.fail(key,
+                fmt::format("is for kind: {}, not for kind: {}", name_of(failure_kinds(), row.kind),
+                            name_of(failure_kinds(), kind)));
   }
   const auto need = [&](FailureKind of, const char* key, const char* example) {
     if (kind != of || values.has(join_path(path, key))) return;
@@ -75,7 +71,7 @@ void resolve_rates(const Values& values, const std::string& path, FailureClass& 
   for (const char* name : {".rate", ".job_rate", ".growth"}) {
     const std::string key = path + name;
     if (failure.arrivals != Arrivals::trace || !values.stated(key)) continue;
-    fail(values, key, "a trace has its own rate; remove this key");
+    values.fail(key, "a trace has its own rate; remove this key");
   }
   if (failure.arrivals == Arrivals::trace) return;
   if (!values.has(path + ".rate") && !values.has(path + ".job_rate")) {
@@ -87,7 +83,7 @@ void resolve_rates(const Values& values, const std::string& path, FailureClass& 
   failure.growth = values.number_or(path + ".growth.exponent", 0);
   failure.growth_nodes = values.number_or(path + ".growth.nodes", 1);
   if (values.stated(path + ".growth") && !values.has(path + ".rate")) {
-    fail(values, path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
+    values.fail(path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
   }
 }
 
@@ -126,14 +122,14 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
     TimeSeries times = find_arrival_trace(values.text(trace), folder, values.where(trace));
     failure.trace_s = std::move(times.seconds);
     failure.trace_nodes = std::move(times.nodes);
-    if (values.has(amplitude)) fail(values, amplitude, "a trace has its own days; remove this key");
+    if (values.has(amplitude)) values.fail(amplitude, "a trace has its own days; remove this key");
   } else if (values.has(empirical)) {
     failure.arrivals = Arrivals::empirical;
     const TimeSeries times =
         find_arrival_trace(values.text(empirical), folder, values.where(empirical));
     failure.gaps_s = gaps_of(times.seconds);
     if (failure.gaps_s.empty() || times.seconds.back() <= times.seconds.front()) {
-      fail(values, empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
+      values.fail(empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
     }
   }
 }
@@ -145,7 +141,7 @@ RepairTime resolve_repair(const Values& values, const std::string& path, const s
   const std::string median = key + ".lognormal.median";
   RepairTime repair;
   if (values.has(empirical) && values.has(median)) {
-    fail(values, key, "empirical or lognormal, not both");
+    values.fail(key, "empirical or lognormal, not both");
   }
   if (values.has(empirical)) {
     repair.empirical_s =
@@ -174,7 +170,7 @@ void resolve_batch_shares(const Values& values, const std::string& path, Failure
   }
   const double sum = std::accumulate(failure.batch_shares.begin(), failure.batch_shares.end(), 0.0);
   if (std::abs(sum - 1) > 1e-6) {
-    fail(values, key, fmt::format("the shares sum to {:.6g}, not to 1", sum));
+    values.fail(key, fmt::format("the shares sum to {:.6g}, not to 1", sum));
   }
   failure.batch_adjacent = values.text(path + ".batch.placement") == "adjacent";
 }
@@ -200,9 +196,10 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
   if (!particular && !has_detection(values, key)) return -1;
   const double seconds = detection_s(resolve_detection(values, key), kind);
   if (std::isfinite(seconds)) return seconds;
-  fail(values, particular ? own : path,
-       fmt::format("nothing in {} notices kind: {}; add a watchdog there, or a time as {}.detect",
-                   key, name_of(failure_kinds(), kind), path));
+  values.fail(
+      particular ? own : path,
+      fmt::format("nothing in {} notices kind: {}; add a watchdog there, or a time as {}.detect",
+                  key, name_of(failure_kinds(), kind), path));
 }
 
 FailureClass resolve_failure(const Values& values, const std::string& path,
@@ -281,8 +278,8 @@ void check_tiers(const Values& values, const Job& job) {
     }
     const double cores = job.cluster.node.cpu_cores.value;
     if (tier.code.name != CodeName::none && !tier.code.on_gpu && tier.code.cpu_cores > cores) {
-      fail(values, path + ".code.cores",
-           fmt::format("{:g} cores encode, but a node has {:g}", tier.code.cpu_cores, cores));
+      values.fail(path + ".code.cores", fmt::format("{:g} cores encode, but a node has {:g}",
+                                                    tier.code.cpu_cores, cores));
     }
     at_key(values, values.stated(path + ".code") ? path + ".code" : path,
            [&] { protection_of(tier, job.cluster.nodes, same_shard); });
@@ -300,15 +297,16 @@ void check_elastic(const Values& values, const Job& job) {
   const int groups = job.recovery.elastic.groups;
   if (groups == 0) return;
   if (job.layout.dp % groups != 0) {
-    fail(values, "recovery.elastic.groups",
-         fmt::format("{} groups do not divide the {} data-parallel replicas", groups,
-                     job.layout.dp));
+    values.fail("recovery.elastic.groups",
+                fmt::format("{} groups do not divide the {} data-parallel replicas", groups,
+                            job.layout.dp));
   }
   if (job.recovery.when_no_spare != WhenNoSpare::wait) {
-    fail(values, "recovery.when_no_spare",
-         fmt::format("elastic groups go on without the lost one, which waits for its nodes; write "
-                     "wait, not {}",
-                     values.text("recovery.when_no_spare")));
+    values.fail(
+        "recovery.when_no_spare",
+        fmt::format("elastic groups go on without the lost one, which waits for its nodes; write "
+                    "wait, not {}",
+                    values.text("recovery.when_no_spare")));
   }
 }
 
@@ -381,9 +379,8 @@ RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   recovery.spares = values.integer("recovery.spares");
   recovery.hot_spares = values.integer("recovery.hot_spares");
   if (recovery.hot_spares > recovery.spares) {
-    fail(values, "recovery.hot_spares",
-         fmt::format("{} of {} spares; raise recovery.spares", recovery.hot_spares,
-                     recovery.spares));
+    values.fail("recovery.hot_spares", fmt::format("{} of {} spares; raise recovery.spares",
+                                                   recovery.hot_spares, recovery.spares));
   }
   recovery.provision_s = values.number("recovery.provision");
   recovery.detect_s =

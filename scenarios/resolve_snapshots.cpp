@@ -8,10 +8,6 @@
 namespace windtunnel {
 namespace {
 
-[[noreturn]] void fail(const Values& values, const std::string& key, const std::string& what) {
-  throw Error(values.fault_at(key), fmt::format("{}: {}", key, what));
-}
-
 bool in_memory(SnapshotPlace place) {
   return place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
 }
@@ -41,14 +37,14 @@ void resolve_members(const Values& values, const std::string& path, int gpus, Er
   const bool whole = code.name == CodeName::copies || code.name == CodeName::recompute;
   const bool raid = code.name == CodeName::xor_parity && code.in_node;
   if (code.name == CodeName::recompute && (values.has(data) || values.has(parity))) {
-    fail(values, values.has(data) ? data : parity, "recompute has no members; remove this key");
+    values.fail(values.has(data) ? data : parity, "recompute has no members; remove this key");
   }
   if (code.name == CodeName::reed_solomon && !values.has(parity)) {
-    fail(values, path, "rs has no 'parity'; add e.g. 'parity: 2'");
+    values.fail(path, "rs has no 'parity'; add e.g. 'parity: 2'");
   }
   if (!values.has(data) && !whole && !raid) {
-    fail(values, path,
-         fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
+    values.fail(path,
+                fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
   }
   code.data = static_cast<int>(values.number_or(data, raid ? std::max(1, gpus - 1) : 1));
   code.parity = static_cast<int>(values.number_or(parity, 1));
@@ -58,13 +54,13 @@ bool resolve_scope(const Values& values, const std::string& path, const Snapshot
   const std::string key = path + ".code.scope";
   const bool host = tier.place == SnapshotPlace::host_memory;
   const bool in_node = values.has(key) ? values.text(key) == "node" : host;
-  if (in_node && !host) fail(values, key, "node is for tier: host-memory");
+  if (in_node && !host) values.fail(key, "node is for tier: host-memory");
   if (!in_node && host) {
-    fail(values, key, "memory of other nodes is tier: peers; write that, or scope: node");
+    values.fail(key, "memory of other nodes is tier: peers; write that, or scope: node");
   }
   if (in_node && !tier.keeper_process) {
-    fail(values, path + ".code",
-         "inside a node a code protects keeper processes; add keeper: process");
+    values.fail(path + ".code",
+                "inside a node a code protects keeper processes; add keeper: process");
   }
   return in_node;
 }
@@ -78,9 +74,9 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
   code.in_node = resolve_scope(values, path, tier);
   resolve_members(values, key, gpus, code);
   if (code.in_node && code.members() > gpus) {
-    fail(values, key,
-         fmt::format("{} data + {} parity members, but a node has {} GPUs with a keeper each",
-                     code.data, code.parity, gpus));
+    values.fail(
+        key, fmt::format("{} data + {} parity members, but a node has {} GPUs with a keeper each",
+                         code.data, code.parity, gpus));
   }
   code.on_gpu = values.text(key + ".encode") == "gpu";
   code.cpu_cores = values.number(key + ".cores");
@@ -93,17 +89,16 @@ void check_keys_of_place(const Values& values, const std::string& path, Snapshot
   if (place == SnapshotPlace::replicas) {
     for (const std::string& name : child_keys("snapshots.*")) {
       if (name == "tier" || !values.stated(join_path(path, name))) continue;
-      fail(values, join_path(path, name), "nothing is copied to replicas; remove this key");
+      values.fail(join_path(path, name), "nothing is copied to replicas; remove this key");
     }
   }
   if (values.stated(path + ".keeper") && !in_memory(place) &&
       values.text(path + ".keeper") == "process") {
-    fail(values, path + ".keeper",
-         fmt::format("{} needs no keeper; it is for host-memory and peers",
-                     name_of(snapshot_places(), place)));
+    values.fail(path + ".keeper", fmt::format("{} needs no keeper; it is for host-memory and peers",
+                                              name_of(snapshot_places(), place)));
   }
   if (values.stated(path + ".kept") && in_memory(place)) {
-    fail(values, path + ".kept", "memory keeps the newest copy; remove this key");
+    values.fail(path + ".kept", "memory keeps the newest copy; remove this key");
   }
 }
 
@@ -124,8 +119,9 @@ SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpu
   tier.any_layout = values.text(path + ".layout") == "any";
   tier.coordination_s = values.number(path + ".coordination");
   if (tier.changed_share < 1 && tier.full_every == 1) {
-    fail(values, path + ".changed",
-         "every snapshot is a full one; add e.g. full_every: 10 to make the others differential");
+    values.fail(
+        path + ".changed",
+        "every snapshot is a full one; add e.g. full_every: 10 to make the others differential");
   }
   return tier;
 }

@@ -63,6 +63,10 @@ Location Values::fault_at(std::string_view key) const {
   return where(key);
 }
 
+void Values::fail(std::string_view key, std::string_view what) const {
+  throw Error(fault_at(key), fmt::format("{}: {}", key, what));
+}
+
 void Values::add(Value value) {
   if (value.stated) places_[value.key] = value.where;
   values_[value.key] = std::move(value);

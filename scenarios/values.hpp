@@ -45,6 +45,8 @@ class Values {
   Location where(std::string_view key) const;  // of the key, else of what it would stand in
   // The same, but of the --set that changed it or something below it, if there is one.
   Location fault_at(std::string_view key) const;
+  // Throws Error there: "key: what".
+  [[noreturn]] void fail(std::string_view key, std::string_view what) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 
