@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/fabric.hpp"
 
 namespace windtunnel {
 
@@ -38,32 +39,6 @@ struct NodeSpec {
   // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
   // say 2.7 to 4.1 GB/s of sequential writing each.
   Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
-};
-
-enum class Topology {
-  rail_fat_tree,  // NIC i of every node of a pod hangs on rail i; rails join above the pod
-  fat_tree,       // all NICs of a pod share one leaf level; pods join above it
-};
-
-// Bus bandwidth (nccl-tests' busbw, bytes per second) of one group over all GPUs of the job, where
-// somebody measured it; 0: not measured. It bounds what the NICs of a node deliver to a collective
-// of that kind: congestion, routing and the transport beneath NCCL are in it. A group over fewer
-// nodes is bound in proportion less: where the bound is felt, measured bandwidths fall with the
-// number of nodes (306, 160, 95 and 27 GB/s over 2, 4, 8 and 32 nodes in the sweep that Rapid-LLM
-// keeps, github.com/gkarfakis19/Rapid-LLM 317a2cb).
-struct MeasuredBus {
-  double all_reduce_Bps = 0;
-  double all_gather_Bps = 0;
-  double reduce_scatter_Bps = 0;
-  Origin origin = Origin::measured;
-};
-
-struct FabricSpec {
-  Topology topology = Topology::rail_fat_tree;
-  int nodes_per_pod = 0;            // 0: one pod holds all
-  double pod_oversubscription = 1;  // NIC bandwidth of a pod / bandwidth of its uplinks
-  Parameter hop_latency_s;          // one switch traversal with its cables
-  MeasuredBus measured;
 };
 
 struct StorageSpec {

@@ -306,6 +306,12 @@ const char* to_string(CollectiveKind kind) {
       return "broadcast";
     case CollectiveKind::all_to_all:
       return "all-to-all";
+    case CollectiveKind::reduce:
+      return "reduce";
+    case CollectiveKind::gather:
+      return "gather";
+    case CollectiveKind::send_recv:
+      return "send-recv";
   }
   return "unknown";
 }
@@ -320,11 +326,45 @@ const char* to_string(CollectiveAlgorithm algorithm) {
       return "tree";
     case CollectiveAlgorithm::hierarchical:
       return "hierarchical";
+    case CollectiveAlgorithm::recursive_doubling:
+      return "recursive-doubling";
+    case CollectiveAlgorithm::halving_doubling:
+      return "halving-doubling";
+    case CollectiveAlgorithm::nvls:
+      return "nvls";
+    case CollectiveAlgorithm::nvls_tree:
+      return "nvls-tree";
+    case CollectiveAlgorithm::collnet_direct:
+      return "collnet-direct";
+    case CollectiveAlgorithm::collnet_chain:
+      return "collnet-chain";
+    case CollectiveAlgorithm::pat:
+      return "pat";
+    case CollectiveAlgorithm::pairwise:
+      return "pairwise";
+    case CollectiveAlgorithm::direct:
+      return "direct";
+    case CollectiveAlgorithm::hfreduce:
+      return "hfreduce";
   }
   return "unknown";
 }
 
-CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
+const char* to_string(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::automatic:
+      return "automatic";
+    case Protocol::ll:
+      return "ll";
+    case Protocol::ll128:
+      return "ll128";
+    case Protocol::simple:
+      return "simple";
+  }
+  return "unknown";
+}
+
+CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration) {
   CHECK(bytes >= 0, "a collective of {} bytes", bytes);
@@ -341,6 +381,7 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorith
     cost.algorithm = candidate;
     hops_share = hops_s(traffic, shape, cluster) / seconds;
   };
+  const CollectiveAlgorithm algorithm = choice.algorithm;
   if (algorithm == CollectiveAlgorithm::automatic) {
     consider(CollectiveAlgorithm::ring);
     for (const auto candidate : {CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical}) {
@@ -357,18 +398,19 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorith
   return cost;
 }
 
-CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algorithm,
+CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
                                  std::span<const std::int32_t> gpus, double bytes,
                                  const Cluster& cluster, const Calibration& calibration) {
   const GroupShape shape = group_shape(gpus, cluster);
   CollectiveFlows flows;
   if (shape.members <= 1) return flows;
-  flows.algorithm = collective_cost(kind, algorithm, shape, bytes, cluster, calibration).algorithm;
+  flows.algorithm = collective_cost(kind, choice, shape, bytes, cluster, calibration).algorithm;
   const Traffic traffic = traffic_of(kind, flows.algorithm, shape, bytes);
   flows.latency_s = latency_of(traffic, shape, cluster, calibration);
 
   if (kind == CollectiveKind::all_to_all && !shape.regular()) {
     flows.edges = all_pairs(gpus, bytes, cluster, calibration);
+    flows.independent = true;
     return flows;
   }
   const Nodes nodes = members_by_node(gpus, cluster);
@@ -385,6 +427,7 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algori
              kind != CollectiveKind::broadcast, edges);
   }
   flows.edges = edges.take();
+  flows.independent = kind == CollectiveKind::all_to_all;
   return flows;
 }
 

@@ -14,25 +14,63 @@
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/group_shape.hpp"
+#include "models/links.hpp"
 
 namespace windtunnel {
 
+// nccl-tests' names. send_recv: every member sends S bytes to the next one of a ring, as
+// sendrecv_perf does. gather, reduce: to member 0.
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
   all_gather,
   broadcast,  // from member 0
   all_to_all,
+  reduce,
+  gather,
+  send_recv,
 };
-enum class CollectiveAlgorithm : std::uint8_t { automatic, ring, tree, hierarchical };
+
+enum class CollectiveAlgorithm : std::uint8_t {
+  automatic,
+  ring,
+  tree,                // double binary tree
+  hierarchical,        // scatter in the node, a ring per rail, gather in the node
+  recursive_doubling,  // log2 n exchanges of everything
+  halving_doubling,    // Rabenseifner: vector halving with distance doubling, and back
+  nvls,                // reduced in the NVSwitch; between nodes a ring per rail
+  nvls_tree,           // the same; between nodes a double tree
+  collnet_direct,      // reduced in the network's switches (SHARP), every GPU with its rail
+  collnet_chain,       // the same, a chain in the node
+  pat,                 // parallel aggregated trees
+  pairwise,            // n - 1 exchanges
+  direct,              // all pairs at once
+  hfreduce,            // on the hosts' CPUs (Fire-Flyer, arXiv 2408.14158)
+};
+
+// NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain with fences.
+enum class Protocol : std::uint8_t { automatic, ll, ll128, simple };
+
+struct CollectiveChoice {
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  Protocol protocol = Protocol::automatic;
+  CollectiveChoice() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): an algorithm alone is a choice
+  CollectiveChoice(CollectiveAlgorithm algorithm, Protocol protocol = Protocol::automatic)
+      : algorithm(algorithm), protocol(protocol) {}
+  bool operator==(const CollectiveChoice&) const = default;
+};
 
 const char* to_string(CollectiveKind kind);
 const char* to_string(CollectiveAlgorithm algorithm);
+const char* to_string(Protocol protocol);
 
 struct CollectiveCost {
   double seconds = 0;
   Origin origin = Origin::assumed;
+  double transfer_s = 0;  // of it: the busiest link's bytes / (its bandwidth * efficiency)
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  // the one that ran
+  Protocol protocol = Protocol::simple;
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step + the busiest link's
@@ -58,7 +96,7 @@ struct CollectiveCost {
 // regular groups, hierarchical for regular groups of several GPUs on each of several nodes, neither
 // for broadcast and all_to_all; where the algorithm asked for does not apply, ring (or the only
 // one) runs.
-CollectiveCost collective_cost(CollectiveKind kind, CollectiveAlgorithm algorithm,
+CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);
 
@@ -71,15 +109,26 @@ struct CollectiveEdge {
   double bytes = 0;
 };
 
+// Bytes that a member moves over a resource of its node: HFReduce's copies over PCIe and its sums
+// in host memory.
+struct CollectiveDemand {
+  std::int32_t member = 0;
+  Resource resource = Resource::pcie_out;
+  double bytes = 0;
+};
+
 struct CollectiveFlows {
-  double latency_s = 0;  // launch and steps, before the bytes flow
+  double latency_s = 0;  // before the bytes flow: the closed form's time less the transfer
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   std::vector<CollectiveEdge> edges;  // all at once: a pipelined algorithm is one fluid phase
+  std::vector<CollectiveDemand> demands;
+  // Edges do not wait for each other: each is a strand of its own (sim/engine/flow_table.hpp).
+  bool independent = false;
 };
 
 // `gpus` = the members' GPUs, each once; members of a node are taken together, in the given order.
 // `automatic` picks as collective_cost does for the group alone.
-CollectiveFlows collective_flows(CollectiveKind kind, CollectiveAlgorithm algorithm,
+CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
                                  std::span<const std::int32_t> gpus, double bytes,
                                  const Cluster& cluster, const Calibration& calibration);
 

@@ -209,13 +209,13 @@ const std::vector<std::string>& names_of(Origin) {
 }
 
 const std::vector<std::string>& names_of(CollectiveKind) {
-  static const auto names = words<CollectiveKind>(static_cast<int>(CollectiveKind::all_to_all) + 1);
+  static const auto names = words<CollectiveKind>(static_cast<int>(CollectiveKind::send_recv) + 1);
   return names;
 }
 
 const std::vector<std::string>& names_of(CollectiveAlgorithm) {
   static const auto names =
-      words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::hierarchical) + 1);
+      words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::hfreduce) + 1);
   return names;
 }
 

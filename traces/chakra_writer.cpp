@@ -96,6 +96,12 @@ std::int64_t comm_type(CollectiveKind kind) {
       return 6;
     case CollectiveKind::reduce_scatter:
       return 7;
+    case CollectiveKind::reduce:
+      return 1;
+    case CollectiveKind::gather:
+      return 3;
+    case CollectiveKind::send_recv:
+      return 6;  // Chakra has no shift; the windtunnel attribute says what it is
   }
   return 0;
 }
