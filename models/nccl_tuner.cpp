@@ -1,0 +1,349 @@
+#include "models/nccl_tuner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+
+#include "models/nccl_channels.hpp"
+
+namespace windtunnel {
+namespace {
+
+using enum CollectiveAlgorithm;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kP2pLlBytes = 16384;  // per peer
+
+using ByProtocol = std::array<double, 3>;     // LL, LL128, Simple
+using ByNodes = std::array<double, 3>;        // one, two, more
+using ByGeneration = std::array<ByNodes, 4>;  // GB/s
+
+// Microseconds.
+struct Latencies {
+  CollectiveAlgorithm algorithm;
+  ByProtocol base;
+  ByProtocol nvlink;
+  ByProtocol pci;
+  ByProtocol net;
+};
+
+constexpr std::array<Latencies, 7> kLatencies = {{
+    {tree, {6.8, 14, 8.4}, {.6, 1.25, 4}, {1, 1.9, 4}, {5, 8.5, 14}},
+    {ring, {6.6, 14, 8.4}, {.6, 1.9, 3.4}, {1, 2.5, 5.7}, {2.7, 4, 14}},
+    {collnet_direct, {}, {0, 0, 3.7}, {0, 0, 3.7}, {0, 0, 31}},
+    {collnet_chain, {}, {0, 0, 2.8}, {0, 0, 2.8}, {0, 0, 30}},
+    {nvls, {}, {0, 0, 25}, {}, {0, 0, 18}},
+    {nvls_tree, {}, {0, 0, 25}, {}, {0, 0, 20.9}},
+    {pat, {8, 8, 8}, {0, 0, 4}, {0, 0, 4}, {0, 0, 14}},
+}};
+
+// Of a channel set; between nodes the row is that of the host's CPU: AMD the second, else the
+// first.
+constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
+// Of a channel.
+constexpr ByGeneration kRingLl128Max = {
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}}};
+constexpr ByGeneration kTreeLl128Max = {
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
+constexpr ByGeneration kTreeMax = {
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}};
+constexpr ByGeneration kNvlsTreeMax = {
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 43.8}}};
+constexpr std::array<double, 4> kNvlsEfficiency = {0, 0, .85, .74};
+
+// Of a tree's bandwidth, by log2(bytes / 64).
+constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+     .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9},
+}};
+
+// All that the model of a pair needs.
+struct Tuner {
+  Tuner(CollectiveKind kind, const GroupShape& shape, const TunerSettings& settings,
+        const Silicon& silicon)
+      : kind(kind), shape(shape), settings(settings), silicon(silicon) {}
+
+  CollectiveKind kind;
+  const GroupShape& shape;
+  const TunerSettings& settings;
+  const Silicon& silicon;
+  NodeLinks links;
+  Channels ring_found;
+  Channels tree_found;
+  Channels nvls_found;
+  std::size_t scale = 0;  // column of ByNodes
+  double per_node = 1;    // members
+  double steps = 1;       // of a ring
+  HostCpu cpu = HostCpu::intel;
+  bool plain_trees = false;  // a tree's parent and children on one GPU
+  double ll_max = 0;
+
+  bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
+  bool between() const { return shape.nodes > 1; }
+  const Channels& channels(CollectiveAlgorithm algorithm) const;
+  double bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  double nvls_GBps(CollectiveAlgorithm algorithm) const;
+  double collnet_GBps(CollectiveAlgorithm algorithm) const;
+  double latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  double ring_latency_us(const Latencies& row, std::size_t p, double net_us) const;
+  TunerEntry entry(CollectiveAlgorithm algorithm, Protocol protocol) const;
+};
+
+std::size_t index(Protocol protocol) {
+  return static_cast<std::size_t>(protocol) - static_cast<std::size_t>(Protocol::ll);
+}
+
+const Channels& Tuner::channels(CollectiveAlgorithm algorithm) const {
+  if (algorithm == ring) return ring_found;
+  if (algorithm == nvls || algorithm == nvls_tree) return nvls_found;
+  return tree_found;
+}
+
+double Tuner::nvls_GBps(CollectiveAlgorithm algorithm) const {
+  const int count = nvls_found.count;
+  double inside = nvls_found.inside * kNvlsEfficiency.at(silicon.generation) * (count - 1) / count;
+  // The two halves of an all-reduce run at once.
+  inside *= reduces_all() ? 2 : (per_node - 1) / per_node;
+  if (algorithm == nvls) return count * std::min(inside, between() ? nvls_found.between : inside);
+  const double outside = nvls_found.between * (shape.nodes <= 2 ? 2 : 1);
+  const auto row = static_cast<std::size_t>(silicon.generation);
+  return count * std::min({inside, outside, kNvlsTreeMax.at(row).at(scale)});
+}
+
+double Tuner::collnet_GBps(CollectiveAlgorithm algorithm) const {
+  if (algorithm == collnet_chain) return tree_found.count * tree_found.inside;
+  const int heads = links.nics;
+  if (!reduces_all()) return per_node * std::min(links.nvlink, .9 * links.nic);
+  const double shared = per_node / heads;
+  return heads * links.nic / ((shared + 1) / 2) * (silicon.generation >= kHopper ? .85 : 1);
+}
+
+// Bus bandwidth: what a link of the busiest kind carries.
+double Tuner::bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const {
+  if (algorithm == nvls || algorithm == nvls_tree) return nvls_GBps(algorithm);
+  if (algorithm == collnet_direct || algorithm == collnet_chain) return collnet_GBps(algorithm);
+  const Channels& found = channels(algorithm);
+  const double bus = found.count * (shape.nodes <= 2 ? found.inside : found.between);
+  const auto cap = [&](const ByGeneration& caps) {
+    return found.count * caps.at(silicon.generation).at(scale);
+  };
+  if (algorithm == pat) return .75 * bus;
+  if (algorithm == ring) {
+    if (protocol == Protocol::ll) return std::min(ll_max, .5 * bus);
+    if (protocol == Protocol::ll128) return std::min(.92 * bus, cap(kRingLl128Max));
+    return bus;
+  }
+  double value = std::min(.92 * bus, cap(kTreeMax));
+  if (protocol == Protocol::ll) value = std::min(value / 3.8, ll_max);
+  if (protocol == Protocol::ll128) {
+    value = std::min(value * (between() ? 120. / 128 : 7. / 9), cap(kTreeLl128Max));
+  }
+  return plain_trees ? .85 * value : value;
+}
+
+double Tuner::ring_latency_us(const Latencies& row, std::size_t p, double net_us) const {
+  const ByProtocol& inside = links.pci_only ? row.pci : row.nvlink;
+  if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
+    // A pipeline; where the channels differ NCCL counts every member's step, in Simple a tree's.
+    const bool same_channels = !between() || links.nics == 1;
+    if (same_channels) return row.base.at(p) + (between() ? row.net : inside).at(p);
+    return row.base.at(p) + shape.members * (p == 2 ? kLatencies.front() : row).net.at(p);
+  }
+  double node_us = inside.at(p);
+  double net_steps = 0;
+  if (between()) {
+    const double post_us = (cpu == HostCpu::amd ? 2 : 1) * (p == 2 ? 3 : 1);
+    node_us = std::max(node_us, post_us);
+    net_steps = (reduces_all() ? 2 : 1) * (shape.nodes - 1.);
+  }
+  return row.base.at(p) + (steps - net_steps) * node_us + net_steps * net_us;
+}
+
+double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const {
+  const auto* const row = std::ranges::find(kLatencies, algorithm, &Latencies::algorithm);
+  const std::size_t p = index(protocol);
+  // A GPU alone in its node sends and receives at once, as a tree does.
+  const Latencies& between_row = shape.members == shape.nodes ? kLatencies.front() : *row;
+  // Simple waits for a flush as well.
+  const double net_us = between_row.net.at(p) + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
+  const double node_us = (links.pci_only ? row->pci : row->nvlink).at(p);
+  const double base_us = row->base.at(p);
+  const int peers = shape.members / shape.nodes - 1;
+  const int levels = std::bit_width(static_cast<unsigned>(shape.nodes)) - 1;
+  switch (algorithm) {
+    case tree:
+      return base_us + 2 * (peers * node_us + levels * net_us);
+    case collnet_direct:
+      return base_us + 2 * (std::min(1, peers) * node_us + peers * .4) + net_us;
+    case collnet_chain:
+      return base_us + 2 * peers * node_us + net_us;
+    case nvls:
+      return node_us + (between() ? net_us : 0);
+    case nvls_tree:
+      return base_us + node_us + 2 * levels * net_us;
+    case pat:
+      return base_us + levels * net_us / 3.5 + 2.8 * shape.members;
+    default:
+      return ring_latency_us(*row, p, net_us);
+  }
+}
+
+TunerEntry Tuner::entry(CollectiveAlgorithm algorithm, Protocol protocol) const {
+  TunerEntry entry;
+  entry.algorithm = algorithm;
+  entry.protocol = protocol;
+  entry.latency_s = 1e-6 * latency_us(algorithm, protocol);
+  double share = 1;  // of the bus bandwidth
+  if (algorithm == ring || (reduces_all() && (algorithm == nvls || algorithm == nvls_tree))) {
+    share = shape.members / steps;
+  } else if (reduces_all()) {
+    share = .5;
+  }
+  entry.bandwidth_Bps = 1e9 * share * bus_GBps(algorithm, protocol);
+  if (algorithm == tree) entry.corrected_below = 23;
+  if (algorithm == nvls_tree && silicon.generation == kBlackwell && cpu != HostCpu::arm) {
+    entry.corrected_below = 24;
+  }
+  if (algorithm == ring && protocol == Protocol::simple && reduces_all() && between()) {
+    entry.plateau = silicon.generation == kVolta ? 1.9 : 1.4;
+    entry.plateau_bytes = 64. * 2 * ring_found.count * shape.members;
+  }
+  if (protocol == Protocol::ll128) {
+    entry.by_default = silicon.ll128 && !links.pci_only && (!between() || settings.ll128_between);
+  }
+  return entry;
+}
+
+bool has_tuner(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all && kind != CollectiveKind::gather &&
+         kind != CollectiveKind::send_recv;
+}
+
+Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
+                 const TunerSettings& settings) {
+  const Silicon& silicon = silicon_of(cluster.node.gpu.name);
+  const bool between = shape.nodes > 1;
+  Tuner tuner(kind, shape, settings, silicon);
+  const NodeLinks links = node_links(cluster.node, silicon, std::max(1, shape.members_per_node));
+  tuner.links = links;
+  tuner.ring_found = ring_channels(links, silicon.generation, between);
+  tuner.tree_found = tree_channels(links, silicon.generation, between, tuner.ring_found);
+  // The driver offers multicast from Hopper on; NCCL wants three GPUs for it.
+  if (settings.nvls && silicon.generation >= kHopper && links.nvswitch && links.members > 2) {
+    tuner.nvls_found = nvls_channels(links, silicon.generation, between);
+  }
+  tuner.scale = static_cast<std::size_t>(std::min(shape.nodes, 3) - 1);
+  tuner.per_node = static_cast<double>(shape.members) / shape.nodes;
+  tuner.steps = shape.members;
+  if (kind == CollectiveKind::all_reduce) tuner.steps = 2 * (shape.members - 1.);
+  if (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter) {
+    tuner.steps = shape.members - 1.;
+  }
+  tuner.cpu = silicon.grace ? HostCpu::arm : settings.cpu;
+  // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
+  tuner.plain_trees = between && (links.members == 1 ||
+                                  (silicon.generation >= kHopper && links.nics == links.members));
+  const int row = between ? (settings.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
+  tuner.ll_max = kLlMax.at(static_cast<std::size_t>(row)).at(tuner.scale);
+  return tuner;
+}
+
+// log2(bytes / 64), the column of kTreeCorrection; less than 0 below 64 bytes.
+int size_log(double bytes) {
+  const double lines = std::clamp(bytes / 64, 0., 1e18);
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(lines))) - 1;
+}
+
+double nominal_s(const TunerEntry& entry, double bytes, int log) {
+  double bandwidth_Bps = entry.bandwidth_Bps;
+  if (log >= 0 && log < entry.corrected_below) {
+    bandwidth_Bps *= kTreeCorrection[index(entry.protocol)][static_cast<std::size_t>(log)];
+  }
+  const double plateau = bytes >= entry.plateau_bytes ? entry.plateau : 1;
+  return entry.latency_s * plateau + bytes / bandwidth_Bps;
+}
+
+bool is_nccl(CollectiveAlgorithm algorithm) {
+  return algorithm == automatic ||
+         std::ranges::find(kLatencies, algorithm, &Latencies::algorithm) != kLatencies.end();
+}
+
+const TunerEntry* cheapest(const TunerTable& table, CollectiveChoice wanted, double bytes) {
+  const TunerEntry* best = nullptr;
+  double best_s = kInfinity;
+  const int log = size_log(bytes);
+  for (const TunerEntry& entry : table.pairs()) {
+    if (wanted.algorithm != automatic && wanted.algorithm != entry.algorithm) continue;
+    const bool any = wanted.protocol == Protocol::automatic;
+    if (any ? !entry.by_default : wanted.protocol != entry.protocol) continue;
+    const double seconds = nominal_s(entry, bytes, log);
+    if (seconds < best_s) {
+      best_s = seconds;
+      best = &entry;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
+                            const TunerSettings& settings) {
+  TunerTable table;
+  table.kind = kind;
+  table.members = shape.members;
+  if (!has_tuner(kind) || shape.members < 2) return table;
+  const Tuner tuner = make_tuner(kind, shape, cluster, settings);
+  const auto add = [&](CollectiveAlgorithm algorithm, std::initializer_list<Protocol> protocols) {
+    for (const Protocol protocol : protocols) {
+      const TunerEntry entry = tuner.entry(algorithm, protocol);
+      if (entry.bandwidth_Bps <= 0) continue;
+      table.entries.at(static_cast<std::size_t>(table.size++)) = entry;
+    }
+  };
+  const bool reduces_all = kind == CollectiveKind::all_reduce;
+  const bool halves = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
+  const bool between = shape.nodes > 1;
+  const bool collnet = between && settings.collnet;
+  const bool heads_for_all = tuner.links.nics >= shape.members_per_node;
+  // In NCCL's order: the first of equal times is taken.
+  if (reduces_all) add(tree, {Protocol::ll, Protocol::ll128, Protocol::simple});
+  add(ring, {Protocol::ll, Protocol::ll128, Protocol::simple});
+  if (collnet && tuner.links.nvswitch && (reduces_all || (halves && heads_for_all))) {
+    add(collnet_direct, {Protocol::simple});
+  }
+  if (collnet && reduces_all) add(collnet_chain, {Protocol::simple});
+  if (tuner.nvls_found.count >= 2) {
+    const bool in_reach = !between || (collnet && (reduces_all || heads_for_all));
+    if ((reduces_all || halves) && in_reach) add(nvls, {Protocol::simple});
+    if (reduces_all && between) add(nvls_tree, {Protocol::simple});
+  }
+  if (halves && settings.pat && shape.members == shape.nodes) add(pat, {Protocol::simple});
+  return table;
+}
+
+double nccl_nominal_s(const TunerTable& table, CollectiveAlgorithm algorithm, Protocol protocol,
+                      double bytes) {
+  const TunerEntry* const entry = cheapest(table, {algorithm, protocol}, bytes);
+  return entry == nullptr ? kInfinity : nominal_s(*entry, bytes, size_log(bytes));
+}
+
+CollectiveChoice nccl_choice(const TunerTable& table, CollectiveChoice wanted, double bytes) {
+  if (!is_nccl(wanted.algorithm)) return wanted;
+  if (!has_tuner(table.kind)) {
+    const Protocol protocol =
+        bytes / table.members <= kP2pLlBytes ? Protocol::ll : Protocol::simple;
+    const bool exchange = table.kind == CollectiveKind::all_to_all;
+    return {exchange ? pairwise : direct,
+            wanted.protocol == Protocol::automatic ? protocol : wanted.protocol};
+  }
+  const TunerEntry* best = cheapest(table, wanted, bytes);
+  if (best == nullptr) best = cheapest(table, {ring, wanted.protocol}, bytes);
+  if (best == nullptr) return {ring, Protocol::simple};  // a single member
+  return {best->algorithm, best->protocol};
+}
+
+}  // namespace windtunnel
