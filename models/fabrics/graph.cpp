@@ -7,8 +7,6 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <optional>
-#include <set>
 
 #include "models/base/error.hpp"
 #include "models/fabrics/link_faults.hpp"
@@ -56,12 +54,13 @@ class CountWays : public boost::default_bfs_visitor {
   ToVertex& found_;
 };
 
-std::optional<int> number_after(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return std::nullopt;
+// The number behind `word`, which are taken off the text; -1 if they do not start it.
+int number_after(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return -1;
   const std::string_view digits = text.substr(word.size());
-  int number = 0;
+  int number = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || number < 0) return std::nullopt;
+  if (error != std::errc()) return -1;
   text = digits.substr(end - digits.data());
   return number;
 }
@@ -294,25 +293,22 @@ class GraphLinks final : public FabricLinks {
 CableEnd cable_end(std::string_view name, const Cluster& cluster) {
   if (!name.starts_with("node ")) return {};
   std::string_view rest = name;
-  CableEnd end;
-  const std::optional<int> node = number_after(rest, "node ");
-  const std::optional<int> nic = rest.empty() ? std::nullopt : number_after(rest, " nic ");
-  if (!node.has_value() || !rest.empty()) {
+  const int node = number_after(rest, "node ");
+  const int nic = number_after(rest, " nic ");
+  if (node < 0 || !rest.empty()) {
     throw Error(
         fmt::format("'{}' is no end of a cable; write 'node 3', 'node 3 nic 0' or the name "
                     "of a switch",
                     name));
   }
-  if (*node >= cluster.nodes) {
-    throw Error(fmt::format("no node {}; there are {}, counted from 0", *node, cluster.nodes));
+  if (node >= cluster.nodes) {
+    throw Error(fmt::format("no node {}; there are {}, counted from 0", node, cluster.nodes));
   }
-  if (nic.has_value() && *nic >= cluster.node.nics) {
+  if (nic >= cluster.node.nics) {
     throw Error(
-        fmt::format("no NIC {} of a node; there are {}, counted from 0", *nic, cluster.node.nics));
+        fmt::format("no NIC {} of a node; there are {}, counted from 0", nic, cluster.node.nics));
   }
-  end.node = *node;
-  end.nic = nic.value_or(-1);
-  return end;
+  return {node, nic};
 }
 
 std::unique_ptr<const FabricLinks> make_graph_links(const Cluster& cluster) {

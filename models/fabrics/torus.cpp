@@ -108,9 +108,9 @@ class TorusLinks final : public FabricLinks {
       product *= size;
     }
     if (product != nodes_) {
-      throw Error(fmt::format("{} nodes of a torus are not the {} of the cluster: {} = {:.0f}",
-                              product > nodes_ ? "more" : "fewer", nodes_, fmt::join(sizes_, " x "),
-                              product));
+      throw Error(fmt::format("{} make {:.0f} nodes, {} than the {} of the cluster",
+                              fmt::join(sizes_, " x "), product,
+                              product > nodes_ ? "more" : "fewer", nodes_));
     }
   }
 
