@@ -38,12 +38,36 @@ constexpr std::array<Latencies, 7> kLatencies = {{
     {pat, {8, 8, 8}, {0, 0, 4}, {0, 0, 4}, {0, 0, 14}},
 }};
 
+// What older releases of NCCL 2 say otherwise: microseconds of trees in Simple and of NVLS, the
+// share of a ring's bandwidth that LL gets.
+struct Release {
+  int since;  // 2.x
+  double tree_base;
+  double tree_nvlink;
+  double tree_pci;
+  double tree_net;
+  double nvls_node;
+  double nvls_tree_net;
+  double ll_share;
+};
+
+constexpr std::array<Release, 4> kReleases = {{
+    {28, 8.4, 4, 4, 14, 25, 20.9, .5},
+    {23, 8.4, 4, 4, 14, 25, 14, .5},
+    {19, 0, 28, 28, 28, 23, 14, .25},
+    {0, 0, 4, 6, 14, 23, 19, .25},
+}};
+
+const Release& release_of(int minor) {
+  return *std::ranges::find_if(kReleases, [&](const Release& r) { return r.since <= minor; });
+}
+
 // Of a channel set; between nodes the row is that of the host's CPU: AMD the second, else the
 // first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
 // Of a channel.
 constexpr ByGeneration kRingLl128Max = {
-    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {40, 40, 40}}};
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {73.4, 34.6, 73.4}}};
 constexpr ByGeneration kTreeLl128Max = {
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
 constexpr ByGeneration kTreeMax = {
@@ -64,12 +88,17 @@ constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
 struct Tuner {
   Tuner(CollectiveKind kind, const GroupShape& shape, const TunerSettings& settings,
         const Silicon& silicon)
-      : kind(kind), shape(shape), settings(settings), silicon(silicon) {}
+      : kind(kind),
+        shape(shape),
+        settings(settings),
+        silicon(silicon),
+        release(release_of(settings.minor_version)) {}
 
   CollectiveKind kind;
   const GroupShape& shape;
   const TunerSettings& settings;
   const Silicon& silicon;
+  const Release& release;
   NodeLinks links;
   Channels ring_found;
   Channels tree_found;
@@ -83,7 +112,7 @@ struct Tuner {
 
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
   bool between() const { return shape.nodes > 1; }
-  const Channels& channels(CollectiveAlgorithm algorithm) const;
+  Latencies latencies(CollectiveAlgorithm algorithm) const;
   double bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double nvls_GBps(CollectiveAlgorithm algorithm) const;
   double collnet_GBps(CollectiveAlgorithm algorithm) const;
@@ -96,14 +125,27 @@ std::size_t index(Protocol protocol) {
   return static_cast<std::size_t>(protocol) - static_cast<std::size_t>(Protocol::ll);
 }
 
-const Channels& Tuner::channels(CollectiveAlgorithm algorithm) const {
-  if (algorithm == ring) return ring_found;
-  if (algorithm == nvls || algorithm == nvls_tree) return nvls_found;
-  return tree_found;
+Latencies Tuner::latencies(CollectiveAlgorithm algorithm) const {
+  Latencies row = *std::ranges::find(kLatencies, algorithm, &Latencies::algorithm);
+  if (algorithm == tree) {
+    row.base[2] = release.tree_base;
+    row.nvlink[2] = release.tree_nvlink;
+    row.pci[2] = release.tree_pci;
+    row.net[2] = release.tree_net;
+  }
+  if (algorithm == nvls || algorithm == nvls_tree) row.nvlink[2] = release.nvls_node;
+  if (algorithm == nvls_tree) row.net[2] = release.nvls_tree_net;
+  return row;
 }
 
 double Tuner::nvls_GBps(CollectiveAlgorithm algorithm) const {
   const int count = nvls_found.count;
+  if (release.since < 28) {
+    const bool halved = algorithm == nvls_tree && shape.nodes > 2;
+    const double outside = between() ? nvls_found.between / (halved ? 2 : 1) : kInfinity;
+    if (reduces_all()) return count * std::min(nvls_found.inside, outside);
+    return count * std::min(nvls_found.inside * (per_node - 1) / per_node, .9 * outside);
+  }
   double inside = nvls_found.inside * kNvlsEfficiency.at(silicon.generation) * (count - 1) / count;
   // The two halves of an all-reduce run at once.
   inside *= reduces_all() ? 2 : (per_node - 1) / per_node;
@@ -125,15 +167,16 @@ double Tuner::collnet_GBps(CollectiveAlgorithm algorithm) const {
 double Tuner::bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const {
   if (algorithm == nvls || algorithm == nvls_tree) return nvls_GBps(algorithm);
   if (algorithm == collnet_direct || algorithm == collnet_chain) return collnet_GBps(algorithm);
-  const Channels& found = channels(algorithm);
+  const Channels& found = algorithm == ring ? ring_found : tree_found;
   const double bus = found.count * (shape.nodes <= 2 ? found.inside : found.between);
   const auto cap = [&](const ByGeneration& caps) {
     return found.count * caps.at(silicon.generation).at(scale);
   };
   if (algorithm == pat) return .75 * bus;
   if (algorithm == ring) {
-    if (protocol == Protocol::ll) return std::min(ll_max, .5 * bus);
-    if (protocol == Protocol::ll128) return std::min(.92 * bus, cap(kRingLl128Max));
+    if (protocol == Protocol::ll) return std::min(ll_max, release.ll_share * bus);
+    const bool alone = per_node < 2 && release.since < 23;
+    if (protocol == Protocol::ll128) return std::min((alone ? .7 : .92) * bus, cap(kRingLl128Max));
     return bus;
   }
   double value = std::min(.92 * bus, cap(kTreeMax));
@@ -150,7 +193,7 @@ double Tuner::ring_latency_us(const Latencies& row, std::size_t p, double net_us
     // A pipeline; where the channels differ NCCL counts every member's step, in Simple a tree's.
     const bool same_channels = !between() || links.nics == 1;
     if (same_channels) return row.base.at(p) + (between() ? row.net : inside).at(p);
-    return row.base.at(p) + shape.members * (p == 2 ? kLatencies.front() : row).net.at(p);
+    return row.base.at(p) + shape.members * (p == 2 ? latencies(tree) : row).net.at(p);
   }
   double node_us = inside.at(p);
   double net_steps = 0;
@@ -158,19 +201,21 @@ double Tuner::ring_latency_us(const Latencies& row, std::size_t p, double net_us
     const double post_us = (cpu == HostCpu::amd ? 2 : 1) * (p == 2 ? 3 : 1);
     node_us = std::max(node_us, post_us);
     net_steps = (reduces_all() ? 2 : 1) * (shape.nodes - 1.);
+    if (reduces_all() && release.since < 23) net_steps += 2;
   }
   return row.base.at(p) + (steps - net_steps) * node_us + net_steps * net_us;
 }
 
 double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  const auto* const row = std::ranges::find(kLatencies, algorithm, &Latencies::algorithm);
+  const Latencies row = latencies(algorithm);
   const std::size_t p = index(protocol);
   // A GPU alone in its node sends and receives at once, as a tree does.
-  const Latencies& between_row = shape.members == shape.nodes ? kLatencies.front() : *row;
+  const bool alone = shape.members == shape.nodes && release.since >= 23;
+  const double wire_us = (alone ? latencies(tree) : row).net.at(p);
   // Simple waits for a flush as well.
-  const double net_us = between_row.net.at(p) + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
-  const double node_us = (links.pci_only ? row->pci : row->nvlink).at(p);
-  const double base_us = row->base.at(p);
+  const double net_us = wire_us + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
+  const double node_us = (links.pci_only ? row.pci : row.nvlink).at(p);
+  const double base_us = row.base.at(p);
   const int peers = shape.members / shape.nodes - 1;
   const int levels = std::bit_width(static_cast<unsigned>(shape.nodes)) - 1;
   switch (algorithm) {
@@ -187,7 +232,7 @@ double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const
     case pat:
       return base_us + levels * net_us / 3.5 + 2.8 * shape.members;
     default:
-      return ring_latency_us(*row, p, net_us);
+      return ring_latency_us(row, p, net_us);
   }
 }
 
@@ -197,14 +242,18 @@ TunerEntry Tuner::entry(CollectiveAlgorithm algorithm, Protocol protocol) const 
   entry.protocol = protocol;
   entry.latency_s = 1e-6 * latency_us(algorithm, protocol);
   double share = 1;  // of the bus bandwidth
-  if (algorithm == ring || (reduces_all() && (algorithm == nvls || algorithm == nvls_tree))) {
+  const bool in_switch = algorithm == nvls || algorithm == nvls_tree;
+  if (algorithm == ring || (reduces_all() && in_switch && release.since >= 28)) {
     share = shape.members / steps;
+  } else if (reduces_all() && in_switch) {
+    share = 5. / 6;
   } else if (reduces_all()) {
     share = .5;
   }
   entry.bandwidth_Bps = 1e9 * share * bus_GBps(algorithm, protocol);
   if (algorithm == tree) entry.corrected_below = 23;
-  if (algorithm == nvls_tree && silicon.generation == kBlackwell && cpu != HostCpu::arm) {
+  if (algorithm == nvls_tree && release.since >= 28 && silicon.generation == kBlackwell &&
+      cpu != HostCpu::arm) {
     entry.corrected_below = 24;
   }
   if (algorithm == ring && protocol == Protocol::simple && reduces_all() && between()) {
@@ -246,7 +295,8 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));
-  const int row = between ? (settings.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
+  int row = between ? (settings.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
+  if (tuner.release.since < 23) row = std::min<int>(row, kAmpere);
   tuner.ll_max = kLlMax.at(static_cast<std::size_t>(row)).at(tuner.scale);
   return tuner;
 }
@@ -321,7 +371,8 @@ TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const 
     if ((reduces_all || halves) && in_reach) add(nvls, {Protocol::simple});
     if (reduces_all && between) add(nvls_tree, {Protocol::simple});
   }
-  if (halves && settings.pat && shape.members == shape.nodes) add(pat, {Protocol::simple});
+  const bool has_pat = settings.pat && tuner.release.since >= 23;
+  if (halves && has_pat && shape.members == shape.nodes) add(pat, {Protocol::simple});
   return table;
 }
 

@@ -2,7 +2,8 @@
 // hardware's nominal numbers. The tuner is often wrong about the time; what it picks is what runs.
 // The channels that it counts with: models/nccl_channels.hpp.
 //
-// Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc: latencies, caps, corrections.
+// Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc: latencies, caps, corrections;
+// what differs in older releases, from theirs, Blackwell's caps apart.
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ struct TunerSettings {
   bool collnet = false;       // SHARP in the network's switches
   bool ll128_between = true;  // LL128 across nodes: off where the wire may tear 128-byte lines, as
                               // when a NIC is behind the host's bridge (NCCL's PHB paths)
-  bool pat = true;            // since 2.23
+  bool pat = true;            // parallel aggregated trees
+  int minor_version = 28;     // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
   HostCpu cpu = HostCpu::intel;  // of the nodes; Grace superchips are known by their names
   double net_latency_s = 0;      // what the network plugin says of itself; InfiniBand's says 0
 };

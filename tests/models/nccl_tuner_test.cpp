@@ -61,6 +61,9 @@ TunerTable all_reduce_on(const NodeSpec& node, int nodes, const TunerSettings& s
   return table_of(CollectiveKind::all_reduce, node, nodes, node.gpus, settings);
 }
 
+constexpr double kKib = 1024;
+constexpr double kMib = 1024 * kKib;
+
 CollectiveChoice pick(const TunerTable& table, double bytes) {
   return nccl_choice(table, {}, bytes);
 }
@@ -265,20 +268,52 @@ TEST(NcclTuner, PicksOfferedSwitches) {
 TEST(NcclTuner, PicksOfClariden) {
   TunerSettings settings;
   settings.ll128_between = false;
-  const double kib = 1024;
-  const double mib = 1024 * kib;
+  settings.minor_version = 23;
   const TunerTable two = all_reduce_on(gh200_quad(), 2, settings);
-  EXPECT_EQ(pick(two, 32 * kib), CollectiveChoice(tree, Protocol::ll));
-  EXPECT_EQ(pick(two, 64 * kib), CollectiveChoice(ring, Protocol::ll));
-  EXPECT_EQ(pick(two, mib), CollectiveChoice(ring, Protocol::ll));
-  EXPECT_EQ(pick(two, 2 * mib), CollectiveChoice(tree, Protocol::simple));
+  EXPECT_EQ(pick(two, 32 * kKib), CollectiveChoice(tree, Protocol::ll));
+  EXPECT_EQ(pick(two, 64 * kKib), CollectiveChoice(ring, Protocol::ll));
+  EXPECT_EQ(pick(two, kMib), CollectiveChoice(ring, Protocol::ll));
+  EXPECT_EQ(pick(two, 2 * kMib), CollectiveChoice(tree, Protocol::simple));
   const TunerTable four = all_reduce_on(gh200_quad(), 4, settings);
-  EXPECT_EQ(pick(four, 64 * kib), CollectiveChoice(tree, Protocol::ll));
-  EXPECT_EQ(pick(four, 128 * kib), CollectiveChoice(ring, Protocol::ll));
-  EXPECT_EQ(pick(four, mib), CollectiveChoice(ring, Protocol::ll));
-  EXPECT_EQ(pick(four, 2 * mib), CollectiveChoice(tree, Protocol::simple));
-  EXPECT_EQ(pick(four, 8 * mib), CollectiveChoice(tree, Protocol::simple));
-  EXPECT_EQ(pick(four, 16 * mib), CollectiveChoice(ring, Protocol::simple));
+  EXPECT_EQ(pick(four, 64 * kKib), CollectiveChoice(tree, Protocol::ll));
+  EXPECT_EQ(pick(four, 128 * kKib), CollectiveChoice(ring, Protocol::ll));
+  EXPECT_EQ(pick(four, kMib), CollectiveChoice(ring, Protocol::ll));
+  EXPECT_EQ(pick(four, 2 * kMib), CollectiveChoice(tree, Protocol::simple));
+  EXPECT_EQ(pick(four, 8 * kMib), CollectiveChoice(tree, Protocol::simple));
+  EXPECT_EQ(pick(four, 16 * kMib), CollectiveChoice(ring, Protocol::simple));
+}
+
+// Polaris: four A100 and two NICs of 200 Gb/s a node, AMD hosts. The curves of ALCF
+// (github.com/argonne-lcf/alcf-nccl-tests, NCCL 2.18 and 2.21 with the OFI plugin) change with the
+// release: 2.18 takes trees in Simple from 256 KiB on, of which 2.21 thinks too little.
+TEST(NcclTuner, PicksOfOldReleases) {
+  const NodeSpec polaris = node_of("a100-40", 4, 2, 300, 25, 32);
+  TunerSettings settings;
+  settings.ll128_between = false;
+  settings.cpu = HostCpu::amd;
+  settings.minor_version = 18;
+  for (const int nodes : {2, 8}) {
+    EXPECT_EQ(pick(all_reduce_on(polaris, nodes, settings), 256 * kKib),
+              CollectiveChoice(tree, Protocol::simple));
+  }
+  const TunerTable eight = all_reduce_on(polaris, 8, settings);
+  EXPECT_EQ(pick(eight, 8 * kMib), CollectiveChoice(tree, Protocol::simple));
+  EXPECT_EQ(pick(eight, 16 * kMib), CollectiveChoice(ring, Protocol::simple));
+  settings.minor_version = 21;
+  EXPECT_EQ(pick(all_reduce_on(polaris, 2, settings), 256 * kKib),
+            CollectiveChoice(ring, Protocol::ll));
+  for (const double bytes : {512 * kKib, 2 * kMib}) {
+    EXPECT_EQ(pick(all_reduce_on(polaris, 8, settings), bytes),
+              CollectiveChoice(ring, Protocol::ll));
+  }
+  // A step of 28 us each way, two more steps of the ring, a quarter of the wire for LL.
+  EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), tree, Protocol::simple, 0),
+              2 * (3 * 28 + 3 * 28) * 1e-6, 1e-12);
+  EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, 0),
+              (6.6 + (62 - 16) * 2 + 16 * 2.7) * 1e-6, 1e-12);
+  EXPECT_NEAR(
+      busbw_GBps(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, all_reduce_factor(32)),
+      48. / 4, 1e-3);
 }
 
 TEST(NcclTuner, ObeysWhatIsWanted) {
