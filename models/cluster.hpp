@@ -2,6 +2,7 @@
 // the library (scenarios/library) fills them, each number with its origin.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct GpuSpec {
   Parameter l2_bytes;
 };
 
+// How a byte gets from one GPU of a node to another.
+enum class GpuPath : std::uint8_t {
+  nvlink,
+  pcie,  // up the GPU's PCIe link, over the node's host bridge, down the other's
+};
+
 struct NodeSpec {
   std::string name;  // "dgx-h100"
   GpuSpec gpu;
@@ -39,6 +46,9 @@ struct NodeSpec {
   // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
   // say 2.7 to 4.1 GB/s of sequential writing each.
   Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
+  GpuPath gpu_path = GpuPath::nvlink;
+  Parameter
+      host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
 };
 
 struct StorageSpec {

@@ -4,7 +4,6 @@
 
 #include "models/base/error.hpp"
 #include "models/double_tree.hpp"
-#include "models/links.hpp"
 
 namespace windtunnel {
 namespace {
@@ -61,6 +60,11 @@ int ceil_divide(int a, int b) {
 }  // namespace
 
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
+  return group_shape(gpus, LinkTable(cluster));
+}
+
+GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links) {
+  const Cluster& cluster = links.cluster();
   CHECK(!gpus.empty(), "a collective needs members");
   std::vector<std::int32_t> sorted(gpus.begin(), gpus.end());
   std::sort(sorted.begin(), sorted.end());
@@ -96,7 +100,7 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
   for (const size_t first : first_of_node) {
     for (int i = 0; i < shape.members_per_node; ++i) {
       shape.fabric_hops =
-          std::max(shape.fabric_hops, switch_hops(cluster, sorted[i], sorted[first + i]));
+          std::max(shape.fabric_hops, links.switch_hops(sorted[i], sorted[first + i]));
     }
   }
   add_pods(pods, pod_of_node, cluster, shape);
@@ -127,18 +131,19 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   return worst;
 }
 
-WorstShape::WorstShape(const Cluster& cluster) : cluster_(cluster), known_(cluster.node.gpus) {}
+WorstShape::WorstShape(const Cluster& cluster) : links_(cluster), known_(cluster.node.gpus) {}
 
 void WorstShape::add(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");
-  std::vector<std::int32_t>& known = known_[gpus.front() % cluster_.node.gpus];
+  const Cluster& cluster = links_.cluster();
+  std::vector<std::int32_t>& known = known_[gpus.front() % cluster.node.gpus];
   if (moved(known, gpus)) {  // only its NICs may be different ones
     for (const int gpu : gpus) {
-      shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster_, nic_of(cluster_, gpu)));
+      shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
     }
     return;
   }
-  const GroupShape shape = group_shape(gpus, cluster_);
+  const GroupShape shape = group_shape(gpus, links_);
   shape_ = empty_ ? shape : worse(shape_, shape);
   empty_ = false;
   known.assign(gpus.begin(), gpus.end());
@@ -147,15 +152,16 @@ void WorstShape::add(std::span<const std::int32_t> gpus) {
 bool WorstShape::moved(std::span<const std::int32_t> known,
                        std::span<const std::int32_t> gpus) const {
   if (known.size() != gpus.size()) return false;
+  const Cluster& cluster = links_.cluster();
   // Both start at the same place of a node, so the distance is a whole number of nodes.
   const int distance = gpus.front() - known.front();
-  const int pods = pod_of(cluster_, gpus.front()) - pod_of(cluster_, known.front());
+  const int pods = pod_of(cluster, gpus.front()) - pod_of(cluster, known.front());
   for (size_t i = 0; i < gpus.size(); ++i) {
     if (gpus[i] - known[i] != distance) return false;
-    const int pod = pod_of(cluster_, gpus[i]);
-    const int known_pod = pod_of(cluster_, known[i]);
+    const int pod = pod_of(cluster, gpus[i]);
+    const int known_pod = pod_of(cluster, known[i]);
     if (pod - known_pod != pods) return false;
-    if (nodes_of_pod(cluster_, pod) != nodes_of_pod(cluster_, known_pod)) return false;
+    if (nodes_of_pod(cluster, pod) != nodes_of_pod(cluster, known_pod)) return false;
   }
   return true;
 }

@@ -6,9 +6,26 @@
 #include <span>
 #include <vector>
 
-#include "models/cluster.hpp"
+#include "models/links.hpp"
 
 namespace windtunnel {
+
+// What a group's patterns across nodes ask of the links between the NICs: the time of the busiest
+// one, at nominal capacities, when all lanes run the pattern (lane j: the j-th members of the
+// nodes, j < members_per_node), in seconds per byte of a lane's payload. See
+// models/fabric_load.hpp.
+struct FabricLoad {
+  double ring = 0;      // every node a byte to the next
+  double tree = 0;      // double tree: half a byte each way over every edge of both trees
+  double pairs = 0;     // every ordered pair of N nodes 1/N byte
+  double halving = 0;   // exchanges at distance 2^k of 1/2^(k+1) byte, one after the other
+  double doubling = 0;  // the same of a whole byte each
+  // Lanes of different rails share no link: concurrent_per_nic groups share one, not
+  // concurrent_per_node.
+  bool by_rail = false;
+
+  bool operator==(const FabricLoad&) const = default;
+};
 
 struct GroupShape {
   int members = 1;
@@ -25,12 +42,15 @@ struct GroupShape {
   double nic_factor = 1;               // of the slowest (degraded) NIC among the members'
   int concurrent_per_nic = 1;          // groups that share the member's NIC at the same time
   int concurrent_per_node = 1;         // and that share its node, hence the pod's uplinks
+  FabricLoad load;
+  double extra_latency_s = 0;  // of the longest cable between sites, beyond fabric_hops
 
   bool regular() const { return members == members_per_node * nodes; }
   bool operator==(const GroupShape&) const = default;
 };
 
 // O(n log n). `concurrent_*` are left at 1: one group does not know the others.
+GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links);
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
 
 // The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
@@ -44,14 +64,14 @@ GroupShape worse(const GroupShape& a, const GroupShape& b);
 // size, is recognised in O(n).
 class WorstShape {
  public:
-  explicit WorstShape(const Cluster& cluster);  // kept by reference
+  explicit WorstShape(const Cluster& cluster);
   void add(std::span<const std::int32_t> gpus);
   const GroupShape& shape() const { return shape_; }
 
  private:
   bool moved(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
 
-  const Cluster& cluster_;
+  LinkTable links_;
   GroupShape shape_;
   bool empty_ = true;
   std::vector<std::vector<std::int32_t>> known_;  // by the place of the first member in its node

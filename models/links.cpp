@@ -1,15 +1,59 @@
 #include "models/links.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/fabrics/sites.hpp"
+#include "models/fabrics/tree.hpp"
 
 namespace windtunnel {
 namespace {
 
 int nodes_per_pod(const Cluster& cluster) {
-  const int wanted = cluster.fabric.nodes_per_pod;
+  const int wanted = is_tree(cluster.fabric.topology) ? cluster.fabric.nodes_per_pod : 0;
   return wanted > 0 ? std::min(wanted, cluster.nodes) : cluster.nodes;
+}
+
+double varied_factor(const NicVariation& variation, int nic) {
+  if (variation.sigma == 0 && variation.slow_share == 0) return 1;
+  RandomStream random(variation.seed, RandomPurpose::nic, nic);
+  const bool slow = random.uniform() < variation.slow_share;
+  const double sigma = slow ? variation.slow_sigma : variation.sigma;
+  return std::min(1.0, (slow ? variation.slow_factor : 1) * std::exp(sigma * random.normal()));
+}
+
+// `prefix`: "nic-out " or "nic-in ".
+double fault_factor(const Cluster& cluster, std::string_view prefix, int nic) {
+  double factor = 1;
+  for (const LinkFault& fault : cluster.fabric.faults) {
+    if (!fault.link.starts_with(prefix)) continue;
+    int named = -1;
+    const char* end = fault.link.data() + fault.link.size();
+    std::from_chars(fault.link.data() + prefix.size(), end, named);
+    if (named == nic) factor *= fault.factor;
+  }
+  if (factor == 0) {
+    throw Error(fmt::format("'{}{}' has failed and nothing replaces it: node {} is cut off", prefix,
+                            nic, nic / std::max(1, cluster.node.nics)));
+  }
+  return factor;
+}
+
+// What slows both directions.
+double two_way_factor(const Cluster& cluster, int nic) {
+  const int nics = cluster.node.nics;
+  double factor = varied_factor(cluster.fabric.variation, nic);
+  if (cluster.fabric.topology == Topology::sites) {
+    const SiteSpec& site = cluster.fabric.sites[site_of(cluster, nic / nics)];
+    if (site.nic_Bps > 0) factor *= site.nic_Bps / cluster.node.nic_Bps.value;
+  }
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node * nics + degraded.nic == nic) factor *= degraded.factor;
+  }
+  return factor;
 }
 
 }  // namespace
@@ -28,60 +72,34 @@ int nodes_of_pod(const Cluster& cluster, int pod) {
   return std::min(full, cluster.nodes - pod * full);
 }
 
-int uplinks_per_pod(const Cluster& cluster) {
-  return cluster.fabric.topology == Topology::rail_fat_tree ? std::max(1, cluster.node.nics) : 1;
-}
-
-int uplink_of(const Cluster& cluster, int gpu) {
-  const int uplinks = uplinks_per_pod(cluster);
-  const int rail = uplinks > 1 ? nic_of(cluster, gpu) % uplinks : 0;
-  return pod_of(cluster, gpu) * uplinks + rail;
-}
-
 double nic_factor(const Cluster& cluster, int nic) {
-  double factor = 1;
-  for (const DegradedNic& degraded : cluster.degraded_nics) {
-    if (degraded.node * cluster.node.nics + degraded.nic == nic) factor *= degraded.factor;
-  }
-  return factor;
+  if (cluster.node.nics < 1) return 1;
+  return two_way_factor(cluster, nic) *
+         std::min(fault_factor(cluster, "nic-out ", nic), fault_factor(cluster, "nic-in ", nic));
 }
 
-int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu) {
-  if (src_gpu == dst_gpu) return 0;
-  if (cluster.node_of(src_gpu) == cluster.node_of(dst_gpu)) return 1;
-  return uplink_of(cluster, src_gpu) == uplink_of(cluster, dst_gpu) ? 1 : 3;
-}
+LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
+    : cluster_(std::make_shared<const Cluster>(cluster)), fabric_(make_fabric_links(cluster)) {
+  const NodeSpec& node = cluster.node;
+  CHECK(cluster.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster.nodes, node.gpus);
+  CHECK(cluster.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster.nodes);
+  const bool pcie = node.gpu_path == GpuPath::pcie;
+  nics_behind_pcie_ = pcie || (nics_behind_pcie &&
+                               node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
 
-LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie) : cluster_(cluster) {
-  const NodeSpec& node = cluster_.node;
-  CHECK(cluster_.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster_.nodes, node.gpus);
-  CHECK(cluster_.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster_.nodes);
-  nics_behind_pcie_ =
-      nics_behind_pcie && node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics;
-  const int pods = pod_of(cluster_, cluster_.gpus() - 1) + 1;
-  uplinks_per_pod_ = uplinks_per_pod(cluster_);
-
-  const int gpus = cluster_.gpus();
-  const int nics = cluster_.nodes * node.nics;
-  const int uplinks = pods * uplinks_per_pod_;
-  const std::array<int, kKinds> sizes = {gpus,
-                                         gpus,
-                                         gpus,
-                                         gpus,
-                                         gpus,
-                                         gpus,
-                                         nics,
-                                         nics,
-                                         cluster_.nodes,
-                                         cluster_.nodes,
-                                         cluster_.nodes,
-                                         cluster_.nodes,
-                                         cluster_.nodes,
-                                         uplinks,
-                                         uplinks,
-                                         1,
-                                         1};
+  const int gpus = cluster.gpus();
+  const int nics = cluster.nodes * node.nics;
+  const int nodes = cluster.nodes;
+  const int bridges = pcie && node.host_bridge_Bps.value > 0 ? nodes : 0;
+  const std::array<int, kKinds> sizes = {gpus,  gpus,  gpus,  gpus,    gpus,
+                                         gpus,  nics,  nics,  nodes,   nodes,
+                                         nodes, nodes, nodes, bridges, fabric_->count(),
+                                         1,     1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
+  for (const LinkFault& fault : cluster.fabric.faults) {
+    if (!names_nic(fault.link) || find(fault.link)) continue;
+    throw Error(fmt::format("unknown link '{}'; the NICs are 0 to {}", fault.link, nics - 1));
+  }
 }
 
 LinkId LinkTable::count() const {
@@ -94,15 +112,8 @@ LinkTable::Kind LinkTable::kind_of(LinkId link) const {
   return static_cast<Kind>(next - first_.begin() - 1);
 }
 
-double LinkTable::uplink_capacity(int uplink) const {
-  // The last pod may be smaller; its uplinks shrink with it.
-  const int nodes = nodes_of_pod(cluster_, uplink / uplinks_per_pod_);
-  const double nic_Bps = nodes * cluster_.node.nics * cluster_.node.nic_Bps.value;
-  return nic_Bps / uplinks_per_pod_ / cluster_.fabric.pod_oversubscription;
-}
-
 double LinkTable::capacity(LinkId link) const {
-  const NodeSpec& node = cluster_.node;
+  const NodeSpec& node = cluster_->node;
   const Kind kind = kind_of(link);
   const int index = link - first_[static_cast<int>(kind)];
   switch (kind) {
@@ -117,8 +128,11 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::nvlink_in:
       return node.nvlink_Bps.value;
     case Kind::nic_out:
+      return node.nic_Bps.value * two_way_factor(*cluster_, index) *
+             fault_factor(*cluster_, "nic-out ", index);
     case Kind::nic_in:
-      return node.nic_Bps.value * nic_factor(cluster_, index);
+      return node.nic_Bps.value * two_way_factor(*cluster_, index) *
+             fault_factor(*cluster_, "nic-in ", index);
     case Kind::host_memory:
       return node.host_memory_Bps.value;
     case Kind::cpu:
@@ -128,52 +142,111 @@ double LinkTable::capacity(LinkId link) const {
       return node.storage_nic_Bps.value;
     case Kind::local_disk:
       return node.local_disk_Bps.value;
-    case Kind::pod_up:
-    case Kind::pod_down:
-      return uplink_capacity(index);
+    case Kind::host_bridge:
+      return node.host_bridge_Bps.value;
+    case Kind::fabric:
+      return fabric_->capacity_Bps(index);
     case Kind::storage_write:
-      return cluster_.storage.write_Bps.value;
+      return cluster_->storage.write_Bps.value;
     case Kind::storage_read:
-      return cluster_.storage.read_Bps.value;
+      return cluster_->storage.read_Bps.value;
   }
   return 0;
 }
 
 std::string LinkTable::name(LinkId link) const {
-  static constexpr std::array<const char*, kKinds> kNames = {
-      "sm",         "hbm",    "pcie-out",    "pcie-in",       "nvlink-out",  "nvlink-in",
-      "nic-out",    "nic-in", "host-memory", "cpu",           "storage-out", "storage-in",
-      "local-disk", "pod-up", "pod-down",    "storage-write", "storage-read"};
+  static constexpr std::array<const char*, kKinds> kNames = {"sm",
+                                                             "hbm",
+                                                             "pcie-out",
+                                                             "pcie-in",
+                                                             "nvlink-out",
+                                                             "nvlink-in",
+                                                             "nic-out",
+                                                             "nic-in",
+                                                             "host-memory",
+                                                             "cpu",
+                                                             "storage-out",
+                                                             "storage-in",
+                                                             "local-disk",
+                                                             "host-bridge",
+                                                             "",
+                                                             "storage-write",
+                                                             "storage-read"};
   const Kind kind = kind_of(link);
-  const char* text = kNames[static_cast<int>(kind)];
   const int index = link - first_[static_cast<int>(kind)];
-  if (kind >= Kind::storage_write) return text;
-  if (kind < Kind::pod_up || uplinks_per_pod_ == 1) return fmt::format("{} {}", text, index);
-  return fmt::format("{} {} rail {}", text, index / uplinks_per_pod_, index % uplinks_per_pod_);
+  if (kind == Kind::fabric) return fabric_->name(index);
+  const char* text = kNames[static_cast<int>(kind)];
+  return kind >= Kind::storage_write ? text : fmt::format("{} {}", text, index);
 }
 
-void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const {
-  if (src_gpu == dst_gpu) return;
-  if (cluster_.node_of(src_gpu) == cluster_.node_of(dst_gpu)) {
+std::optional<LinkId> LinkTable::find(std::string_view wanted) const {
+  for (LinkId link = 0; link < count(); ++link) {
+    if (name(link) == wanted) return link;
+  }
+  return std::nullopt;
+}
+
+int LinkTable::exit_gpu(int src_gpu, int dst_gpu) const {
+  if (cluster_->fabric.topology != Topology::rail_only) return src_gpu;
+  const int gpus = cluster_->node.gpus;
+  const int nics = cluster_->node.nics;
+  if (nic_of(*cluster_, src_gpu) % nics == nic_of(*cluster_, dst_gpu) % nics) return src_gpu;
+  return src_gpu / gpus * gpus + dst_gpu % gpus;
+}
+
+void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const {
+  if (cluster_->node.gpu_path == GpuPath::nvlink) {
     route.push_back(link(Kind::nvlink_out, src_gpu));
     route.push_back(link(Kind::nvlink_in, dst_gpu));
     return;
   }
-  // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
-  route.push_back(link(Kind::nic_out, nic_of(cluster_, src_gpu)));
-  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_out, src_gpu));
-  const int up = uplink_of(cluster_, src_gpu);
-  const int down = uplink_of(cluster_, dst_gpu);
-  if (up != down) {
-    route.push_back(link(Kind::pod_up, up));
-    route.push_back(link(Kind::pod_down, down));
+  route.push_back(link(Kind::pcie_out, src_gpu));
+  if (cluster_->node.host_bridge_Bps.value > 0) {
+    route.push_back(link(Kind::host_bridge, cluster_->node_of(src_gpu)));
   }
+  route.push_back(link(Kind::pcie_in, dst_gpu));
+}
+
+int LinkTable::paths(int src_gpu, int dst_gpu) const {
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  return fabric_->paths(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)), nic_of(*cluster_, dst_gpu));
+}
+
+void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path) const {
+  if (src_gpu == dst_gpu) return;
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) {
+    append_inside(src_gpu, dst_gpu, route);
+    return;
+  }
+  const int exit = exit_gpu(src_gpu, dst_gpu);
+  const int src_nic = nic_of(*cluster_, exit);
+  const int dst_nic = nic_of(*cluster_, dst_gpu);
+  // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
+  route.push_back(link(Kind::nic_out, src_nic));
+  if (exit != src_gpu) append_inside(src_gpu, exit, route);
+  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_out, exit));
+  const size_t first = route.size();
+  fabric_->append_route(src_nic, dst_nic, path, route);
+  for (size_t i = first; i < route.size(); ++i) route[i] += link(Kind::fabric, 0);
   if (nics_behind_pcie_) route.push_back(link(Kind::pcie_in, dst_gpu));
-  route.push_back(link(Kind::nic_in, nic_of(cluster_, dst_gpu)));
+  route.push_back(link(Kind::nic_in, dst_nic));
+}
+
+int LinkTable::switch_hops(int src_gpu, int dst_gpu) const {
+  if (src_gpu == dst_gpu) return 0;
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  return fabric_->switch_hops(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
+                              nic_of(*cluster_, dst_gpu));
+}
+
+double LinkTable::extra_latency_s(int src_gpu, int dst_gpu) const {
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 0;
+  return fabric_->extra_latency_s(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
+                                  nic_of(*cluster_, dst_gpu));
 }
 
 void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const {
-  const int node = cluster_.node_of(gpu);
+  const int node = cluster_->node_of(gpu);
   switch (resource) {
     case Resource::sm:
       route.push_back(link(Kind::sm, gpu));
@@ -194,10 +267,10 @@ void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>&
       route.push_back(link(Kind::cpu, node));
       return;
     case Resource::nic_out:
-      route.push_back(link(Kind::nic_out, nic_of(cluster_, gpu)));
+      route.push_back(link(Kind::nic_out, nic_of(*cluster_, gpu)));
       return;
     case Resource::nic_in:
-      route.push_back(link(Kind::nic_in, nic_of(cluster_, gpu)));
+      route.push_back(link(Kind::nic_in, nic_of(*cluster_, gpu)));
       return;
     case Resource::storage_write:
       route.push_back(link(Kind::storage_out, node));

@@ -7,10 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/cluster.hpp"
+#include "models/fabric_links.hpp"
 
 namespace windtunnel {
 
@@ -33,34 +38,41 @@ enum class Resource : std::uint8_t {
 
 // Where a GPU hangs, by arithmetic on its number.
 int nic_of(const Cluster& cluster, int gpu);  // of the whole cluster: node * nics + NIC in the node
+// Of a tree's pods; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
-int nodes_of_pod(const Cluster& cluster, int pod);   // the last pod may be smaller
-int uplinks_per_pod(const Cluster& cluster);         // one per rail in a rail fabric
-int uplink_of(const Cluster& cluster, int gpu);      // that the GPU's NIC hangs below
-double nic_factor(const Cluster& cluster, int nic);  // of its bandwidth: 1 unless degraded
-// Switches passed between two GPUs: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via spine.
-int switch_hops(const Cluster& cluster, int src_gpu, int dst_gpu);
+int nodes_of_pod(const Cluster& cluster, int pod);  // the last pod may be smaller
+// Of NodeSpec::nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
+// leave; of both directions the less. Throws Error where nothing is left.
+double nic_factor(const Cluster& cluster, int nic);
 
+// Copies share everything.
 class LinkTable {
  public:
   // `nics_behind_pcie`: what leaves a node crosses the GPU's PCIe link too, because the NIC hangs
   // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
-  // share of the NICs, which then have a way of their own.
+  // share of the NICs, which then have a way of their own. Without NVLink NICs always hang there.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
 
+  const Cluster& cluster() const { return *cluster_; }
   LinkId count() const;
   // Units per second: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;
   std::string name(LinkId link) const;  // "nic-out 17", "pod-up 3 rail 2": for messages and tests
 
-  // Appends the links from GPU to GPU: none for src == dst; NVLink ports within a node; NICs and,
-  // between pods (or, in a rail fabric, between rails), the uplinks.
-  void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
+  std::optional<LinkId> find(std::string_view name) const;  // O(count)
+
+  // Ways of a byte from GPU to GPU: 1 unless the fabric leaves a choice.
+  int paths(int src_gpu, int dst_gpu) const;
+  // Appends the links from GPU to GPU: none for src == dst; NVLink ports, or PCIe, within a node;
+  // NICs and the fabric's links of way `path` between nodes. Where nothing joins the rails, bytes
+  // first go to the GPU of their node that hangs on the receiver's rail.
+  void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path = 0) const;
   // Appends the link(s) of a resource of the GPU's node (storage: NIC of the node, then storage).
   void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
-  int switch_hops(int src_gpu, int dst_gpu) const {
-    return windtunnel::switch_hops(cluster_, src_gpu, dst_gpu);
-  }
+  // Switches passed: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via a spine.
+  int switch_hops(int src_gpu, int dst_gpu) const;
+  // On top of the switches: of a cable between sites.
+  double extra_latency_s(int src_gpu, int dst_gpu) const;
 
  private:
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
@@ -68,8 +80,8 @@ class LinkTable {
   enum class Kind : std::uint8_t {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in,  // by GPU
     nic_out, nic_in,                                    // by NIC
-    host_memory, cpu, storage_out, storage_in, local_disk,  // by node
-    pod_up, pod_down,                                   // by uplink
+    host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node
+    fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };
   // clang-format on
@@ -77,11 +89,13 @@ class LinkTable {
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;
-  double uplink_capacity(int uplink) const;
+  // The GPU of the source's node whose NIC the bytes take.
+  int exit_gpu(int src_gpu, int dst_gpu) const;
+  void append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
 
-  const Cluster cluster_;
+  std::shared_ptr<const Cluster> cluster_;
+  std::shared_ptr<const FabricLinks> fabric_;
   bool nics_behind_pcie_ = false;
-  int uplinks_per_pod_ = 1;
   std::array<LinkId, kKinds + 1> first_{};
 };
 

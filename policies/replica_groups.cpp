@@ -152,6 +152,7 @@ GroupShape world_shape(const Cluster& cluster) {
 
 MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp) {
   const int members = layout.tp * layout.cp * layout.dp;
+  const LinkTable links(cluster);
   MessageWay way;
   // Whole nodes: their first GPUs show the way of all.
   const int step = members % cluster.node.gpus == 0 ? cluster.node.gpus : 1;
@@ -159,8 +160,7 @@ MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp
     const int from = from_pp * members + m;
     const int to = to_pp * members + m;
     way.in_node &= cluster.node_of(from) == cluster.node_of(to);
-    way.hops = std::max(way.hops, switch_hops(cluster, from, to));
-    if (!way.in_node && way.hops == 3) break;  // it gets no longer
+    way.hops = std::max(way.hops, links.switch_hops(from, to));
   }
   return way;
 }

@@ -348,6 +348,7 @@ std::vector<std::string> chakra_files(const std::string& folder) {
 }
 
 void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration) {
+  const LinkTable links(cluster);
   for (RankClass& owner : plan.classes) {
     for (Task& task : owner.tasks) {
       if (!task.cost.empty()) continue;
@@ -363,7 +364,7 @@ void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibr
         const bool in_node = cluster.node_of(from) == cluster.node_of(to);
         const Parameter& latency =
             in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s;
-        const int hops = in_node ? 0 : switch_hops(cluster, from, to);
+        const int hops = in_node ? 0 : links.switch_hops(from, to);
         task.cost = {
             {task.category, calibration.p2p_launch_s.origin, calibration.p2p_launch_s.value},
             {task.category, latency.origin, latency.value},

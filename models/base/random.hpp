@@ -20,6 +20,8 @@ enum class RandomPurpose : std::uint32_t {
   jitter = 7,    // of the actions of a pipeline schedule
   frailty = 8,   // of a node
   recovery = 9,  // whether it works, whether a human is needed
+  nic = 10,      // its share of the bandwidth
+  routing = 11,  // which of the equal ways a connection is hashed to
 };
 
 class RandomStream {
