@@ -83,13 +83,15 @@ NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members) 
   // Of a bus of 16 lanes NCCL counts 12, 24 and 48 GB/s, where the standards say 16, 32 and 64.
   const double pcie = node.pcie_Bps.value > 0 ? .75e-9 * node.pcie_Bps.value : kInfinity;
   links.members = members;
-  links.pci_only = node.nvlink_Bps.value <= node.pcie_Bps.value && !silicon.grace;
+  links.pci_only = node.gpu_path == GpuPath::pcie ||
+                   (node.nvlink_Bps.value <= node.pcie_Bps.value && !silicon.grace);
   links.nvswitch = !links.pci_only && (node.gpus > 4 || silicon.generation == kBlackwell);
   links.nvlink = 1e-9 * node.nvlink_Bps.value * silicon.nvlink_share;
-  if (links.pci_only)
-    links.nvlink = std::min(1e-9 * node.nvlink_Bps.value, pcie);
-  else if (!links.nvswitch && node.gpus > 1)
+  if (links.pci_only) {
+    links.nvlink = pcie;
+  } else if (!links.nvswitch && node.gpus > 1) {
     links.nvlink *= (members - 1.) / (node.gpus - 1.);
+  }
   links.nic = std::min(1e-9 * node.nic_Bps.value, pcie);
   links.nics = std::min(node.nics, members);
   return links;

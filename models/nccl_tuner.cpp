@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "models/nccl_channels.hpp"
+#include "models/nccl_latencies.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,28 +16,8 @@ using enum CollectiveAlgorithm;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kP2pLlBytes = 16384;  // per peer
 
-using ByProtocol = std::array<double, 3>;     // LL, LL128, Simple
 using ByNodes = std::array<double, 3>;        // one, two, more
 using ByGeneration = std::array<ByNodes, 4>;  // GB/s
-
-// Microseconds.
-struct Latencies {
-  CollectiveAlgorithm algorithm;
-  ByProtocol base;
-  ByProtocol nvlink;
-  ByProtocol pci;
-  ByProtocol net;
-};
-
-constexpr std::array<Latencies, 7> kLatencies = {{
-    {tree, {6.8, 14, 8.4}, {.6, 1.25, 4}, {1, 1.9, 4}, {5, 8.5, 14}},
-    {ring, {6.6, 14, 8.4}, {.6, 1.9, 3.4}, {1, 2.5, 5.7}, {2.7, 4, 14}},
-    {collnet_direct, {}, {0, 0, 3.7}, {0, 0, 3.7}, {0, 0, 31}},
-    {collnet_chain, {}, {0, 0, 2.8}, {0, 0, 2.8}, {0, 0, 30}},
-    {nvls, {}, {0, 0, 25}, {}, {0, 0, 18}},
-    {nvls_tree, {}, {0, 0, 25}, {}, {0, 0, 20.9}},
-    {pat, {8, 8, 8}, {0, 0, 4}, {0, 0, 4}, {0, 0, 14}},
-}};
 
 // What older releases of NCCL 2 say otherwise: microseconds of trees in Simple and of NVLS, the
 // share of a ring's bandwidth that LL gets.
@@ -112,29 +93,25 @@ struct Tuner {
 
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
   bool between() const { return shape.nodes > 1; }
-  Latencies latencies(CollectiveAlgorithm algorithm) const;
+  NcclLatencies latencies(CollectiveAlgorithm algorithm) const;
   double bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double nvls_GBps(CollectiveAlgorithm algorithm) const;
   double collnet_GBps(CollectiveAlgorithm algorithm) const;
   double latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const;
-  double ring_latency_us(const Latencies& row, std::size_t p, double net_us) const;
+  double ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const;
   TunerEntry entry(CollectiveAlgorithm algorithm, Protocol protocol) const;
 };
 
-std::size_t index(Protocol protocol) {
-  return static_cast<std::size_t>(protocol) - static_cast<std::size_t>(Protocol::ll);
-}
-
-Latencies Tuner::latencies(CollectiveAlgorithm algorithm) const {
-  Latencies row = *std::ranges::find(kLatencies, algorithm, &Latencies::algorithm);
+NcclLatencies Tuner::latencies(CollectiveAlgorithm algorithm) const {
+  NcclLatencies row = *find_nccl_latencies(algorithm);
   if (algorithm == tree) {
-    row.base[2] = release.tree_base;
-    row.nvlink[2] = release.tree_nvlink;
-    row.pci[2] = release.tree_pci;
-    row.net[2] = release.tree_net;
+    row.base_us[2] = release.tree_base;
+    row.nvlink_us[2] = release.tree_nvlink;
+    row.pci_us[2] = release.tree_pci;
+    row.net_us[2] = release.tree_net;
   }
-  if (algorithm == nvls || algorithm == nvls_tree) row.nvlink[2] = release.nvls_node;
-  if (algorithm == nvls_tree) row.net[2] = release.nvls_tree_net;
+  if (algorithm == nvls || algorithm == nvls_tree) row.nvlink_us[2] = release.nvls_node;
+  if (algorithm == nvls_tree) row.net_us[2] = release.nvls_tree_net;
   return row;
 }
 
@@ -187,13 +164,13 @@ double Tuner::bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const {
   return plain_trees ? .85 * value : value;
 }
 
-double Tuner::ring_latency_us(const Latencies& row, std::size_t p, double net_us) const {
-  const ByProtocol& inside = links.pci_only ? row.pci : row.nvlink;
+double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const {
+  const ByProtocol& inside = links.pci_only ? row.pci_us : row.nvlink_us;
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
     // A pipeline; where the channels differ NCCL counts every member's step, in Simple a tree's.
     const bool same_channels = !between() || links.nics == 1;
-    if (same_channels) return row.base.at(p) + (between() ? row.net : inside).at(p);
-    return row.base.at(p) + shape.members * (p == 2 ? latencies(tree) : row).net.at(p);
+    if (same_channels) return row.base_us.at(p) + (between() ? row.net_us : inside).at(p);
+    return row.base_us.at(p) + shape.members * (p == 2 ? latencies(tree) : row).net_us.at(p);
   }
   double node_us = inside.at(p);
   double net_steps = 0;
@@ -203,19 +180,19 @@ double Tuner::ring_latency_us(const Latencies& row, std::size_t p, double net_us
     net_steps = (reduces_all() ? 2 : 1) * (shape.nodes - 1.);
     if (reduces_all() && release.since < 23) net_steps += 2;
   }
-  return row.base.at(p) + (steps - net_steps) * node_us + net_steps * net_us;
+  return row.base_us.at(p) + (steps - net_steps) * node_us + net_steps * net_us;
 }
 
 double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  const Latencies row = latencies(algorithm);
-  const std::size_t p = index(protocol);
+  const NcclLatencies row = latencies(algorithm);
+  const std::size_t p = protocol_index(protocol);
   // A GPU alone in its node sends and receives at once, as a tree does.
   const bool alone = shape.members == shape.nodes && release.since >= 23;
-  const double wire_us = (alone ? latencies(tree) : row).net.at(p);
+  const double wire_us = (alone ? latencies(tree) : row).net_us.at(p);
   // Simple waits for a flush as well.
   const double net_us = wire_us + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
-  const double node_us = (links.pci_only ? row.pci : row.nvlink).at(p);
-  const double base_us = row.base.at(p);
+  const double node_us = (links.pci_only ? row.pci_us : row.nvlink_us).at(p);
+  const double base_us = row.base_us.at(p);
   const int peers = shape.members / shape.nodes - 1;
   const int levels = std::bit_width(static_cast<unsigned>(shape.nodes)) - 1;
   switch (algorithm) {
@@ -280,6 +257,11 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   tuner.links = links;
   tuner.ring_found = ring_channels(links, silicon.generation, between);
   tuner.tree_found = tree_channels(links, silicon.generation, between, tuner.ring_found);
+  if (between && settings.net_share > 0) {
+    const double net = settings.net_share * links.nics * links.nic;
+    tuner.ring_found.inside = tuner.ring_found.between = net / tuner.ring_found.count;
+    tuner.tree_found.between = net / tuner.tree_found.count;
+  }
   // The driver offers multicast from Hopper on; NCCL wants three GPUs for it.
   if (settings.nvls && silicon.generation >= kHopper && links.nvswitch && links.members > 2) {
     tuner.nvls_found = nvls_channels(links, silicon.generation, between);
@@ -310,15 +292,14 @@ int size_log(double bytes) {
 double nominal_s(const TunerEntry& entry, double bytes, int log) {
   double bandwidth_Bps = entry.bandwidth_Bps;
   if (log >= 0 && log < entry.corrected_below) {
-    bandwidth_Bps *= kTreeCorrection[index(entry.protocol)][static_cast<std::size_t>(log)];
+    bandwidth_Bps *= kTreeCorrection[protocol_index(entry.protocol)][static_cast<std::size_t>(log)];
   }
   const double plateau = bytes >= entry.plateau_bytes ? entry.plateau : 1;
   return entry.latency_s * plateau + bytes / bandwidth_Bps;
 }
 
 bool is_nccl(CollectiveAlgorithm algorithm) {
-  return algorithm == automatic ||
-         std::ranges::find(kLatencies, algorithm, &Latencies::algorithm) != kLatencies.end();
+  return algorithm == automatic || find_nccl_latencies(algorithm) != nullptr;
 }
 
 const TunerEntry* cheapest(const TunerTable& table, CollectiveChoice wanted, double bytes) {

@@ -28,7 +28,10 @@ struct TunerSettings {
   bool pat = true;            // parallel aggregated trees
   int minor_version = 28;     // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
   HostCpu cpu = HostCpu::intel;  // of the nodes; Grace superchips are known by their names
-  double net_latency_s = 0;      // what the network plugin says of itself; InfiniBand's says 0
+  // Of the NICs' bandwidth, what rings are thought to get, and trees over three nodes and more; 0:
+  // what the channels give. NCCL's search sees links of the host that a cluster does not state.
+  double net_share = 0;
+  double net_latency_s = 0;  // what the network plugin says of itself; InfiniBand's says 0
 };
 
 // One pair: time = latency + bytes / bandwidth.

@@ -283,6 +283,22 @@ TEST(NcclTuner, PicksOfClariden) {
   EXPECT_EQ(pick(four, 16 * kMib), CollectiveChoice(ring, Protocol::simple));
 }
 
+// What the search is said to have found counts for rings, and for trees from three nodes on; two
+// nodes' trees go by the bandwidth inside nodes.
+TEST(NcclTuner, CountsWithAShareOfTheNics) {
+  TunerSettings half;
+  half.net_share = .5;
+  const TunerTable four = all_reduce_on(gh200_quad(), 4, half);
+  EXPECT_NEAR(busbw_GBps(four, ring, Protocol::simple, all_reduce_factor(16)), 50, 1e-3);
+  EXPECT_NEAR(busbw_GBps(four, tree, Protocol::simple, 1), .85 * .92 * 50 / 2, 1e-3);
+  EXPECT_NEAR(busbw_GBps(all_reduce_on(gh200_quad(), 2, half), ring, Protocol::simple,
+                         all_reduce_factor(8)),
+              50, 1e-3);
+  EXPECT_DOUBLE_EQ(
+      nccl_nominal_s(all_reduce_on(gh200_quad(), 2, half), tree, Protocol::simple, 1e9),
+      nccl_nominal_s(all_reduce_on(gh200_quad(), 2), tree, Protocol::simple, 1e9));
+}
+
 // Polaris: four A100 and two NICs of 200 Gb/s a node, AMD hosts. The curves of ALCF
 // (github.com/argonne-lcf/alcf-nccl-tests, NCCL 2.18 and 2.21 with the OFI plugin) change with the
 // release: 2.18 takes trees in Simple from 256 KiB on, of which 2.21 thinks too little.
