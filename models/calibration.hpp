@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/network_law.hpp"
 
 namespace windtunnel {
 
@@ -58,6 +59,10 @@ struct Calibration {
   // Memory beside what is counted from first principles.
   Parameter framework_bytes;  // CUDA context, NCCL buffers, workspaces per GPU
   Parameter fragmentation;    // share added to the counted bytes
+
+  // NCCL by algorithm and protocol, where it was fitted or asked for; else the constants above are
+  // the law of all collectives.
+  NetworkLaw network;
 
   // Log standard deviation of predicted / measured on runs that were not fitted on.
   Parameter step_error;

@@ -2,8 +2,9 @@
 // algorithm and protocol: the fitted part of the closed form (collective.hpp), apart from the byte
 // and step counts, which are exact.
 //
-// Source of the form: NCCL's own model (src/graph/tuning.cc, 2.28): time = base latency + steps *
-// latency per step + bytes / bandwidth, with constants by algorithm and protocol.
+// Where the calibration states a law of the network (models/network_law.hpp), it scales NCCL's own
+// constants by algorithm and protocol. Elsewhere five constants serve all: launch, a latency per
+// step and a share of the bandwidth, inside nodes and across, one after the other.
 #pragma once
 
 #include "models/calibration.hpp"
@@ -19,14 +20,16 @@ struct LawTerms {
   double net_step_s = 0;       // across nodes, switches not counted
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
   double net_efficiency = 1;   // likewise of the NIC
+  double overlap = 1;          // exponent p of models/network_law.hpp
+  double slowdown = 1;         // by slow nodes of a shared machine, median
 };
 
 // `bytes` as in collective_cost; the algorithm and protocol are the ones that run.
 LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
                    double bytes, const Cluster& cluster, const Calibration& calibration);
 
-// Time of a pipelined algorithm whose steps take `latency_s` and whose bytes take `transfer_s`:
-// between the larger of the two and their sum.
+// Time of an algorithm whose steps take `latency_s` and whose bytes take `transfer_s` on the
+// busiest link: (latency^p + transfer^p)^(1/p) * slowdown.
 double law_seconds(const LawTerms& terms, double latency_s, double transfer_s);
 
 }  // namespace windtunnel

@@ -36,6 +36,14 @@ std::string quantity_text(double value, std::string_view unit) {
   return parse_quantity(text, dimension) == value ? text : fmt::format("{} {}", value, unit);
 }
 
+std::string parameter_text(std::string_view name, const Parameter& parameter,
+                           std::string_view unit) {
+  return fmt::format(
+      "  {}:\n    value: {}\n    low: {}\n    high: {}\n    origin: {}\n    source: {}\n", name,
+      quantity_text(parameter.value, unit), quantity_text(parameter.low, unit),
+      quantity_text(parameter.high, unit), to_string(parameter.origin), quoted(parameter.source));
+}
+
 }  // namespace
 
 std::string calibration_text(const Calibration& calibration, const std::string& comment) {
@@ -44,13 +52,12 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   std::string text = fmt::format("# {}\nname: {}\ngpu: {}\nparameters:\n", line,
                                  quoted(calibration.name), quoted(calibration.gpu));
   for (const CalibrationField& field : calibration_fields()) {
-    const Parameter& parameter = calibration.*field.member;
-    text += fmt::format("  {}:\n    value: {}\n    low: {}\n    high: {}\n", field.name,
-                        quantity_text(parameter.value, field.unit),
-                        quantity_text(parameter.low, field.unit),
-                        quantity_text(parameter.high, field.unit));
-    text += fmt::format("    origin: {}\n    source: {}\n", to_string(parameter.origin),
-                        quoted(parameter.source));
+    text += parameter_text(field.name, calibration.*field.member, field.unit);
+  }
+  if (!calibration.network.stated) return text;
+  text += "network:\n";
+  for (const NetworkLawField& field : network_law_fields()) {
+    text += parameter_text(field.name, calibration.network.*field.member, field.unit);
   }
   return text;
 }
