@@ -40,7 +40,8 @@ constexpr std::array<Release, 4> kReleases = {{
 }};
 
 const Release& release_of(int minor) {
-  return *std::ranges::find_if(kReleases, [&](const Release& r) { return r.since <= minor; });
+  return *std::ranges::find_if(kReleases,
+                               [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
 // Of a channel set; between nodes the row is that of the host's CPU: AMD the second, else the
@@ -94,9 +95,10 @@ struct Tuner {
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
   bool between() const { return shape.nodes > 1; }
   NcclLatencies latencies(CollectiveAlgorithm algorithm) const;
-  double bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const;
-  double nvls_GBps(CollectiveAlgorithm algorithm) const;
-  double collnet_GBps(CollectiveAlgorithm algorithm) const;
+  // GB/s.
+  double bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  double nvls_bandwidth(CollectiveAlgorithm algorithm) const;
+  double collnet_bandwidth(CollectiveAlgorithm algorithm) const;
   double latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const;
   TunerEntry entry(CollectiveAlgorithm algorithm, Protocol protocol) const;
@@ -115,7 +117,7 @@ NcclLatencies Tuner::latencies(CollectiveAlgorithm algorithm) const {
   return row;
 }
 
-double Tuner::nvls_GBps(CollectiveAlgorithm algorithm) const {
+double Tuner::nvls_bandwidth(CollectiveAlgorithm algorithm) const {
   const int count = nvls_found.count;
   if (release.since < 28) {
     const bool halved = algorithm == nvls_tree && shape.nodes > 2;
@@ -132,7 +134,7 @@ double Tuner::nvls_GBps(CollectiveAlgorithm algorithm) const {
   return count * std::min({inside, outside, kNvlsTreeMax.at(row).at(scale)});
 }
 
-double Tuner::collnet_GBps(CollectiveAlgorithm algorithm) const {
+double Tuner::collnet_bandwidth(CollectiveAlgorithm algorithm) const {
   if (algorithm == collnet_chain) return tree_found.count * tree_found.inside;
   const int heads = links.nics;
   if (!reduces_all()) return per_node * std::min(links.nvlink, .9 * links.nic);
@@ -141,9 +143,10 @@ double Tuner::collnet_GBps(CollectiveAlgorithm algorithm) const {
 }
 
 // Bus bandwidth: what a link of the busiest kind carries.
-double Tuner::bus_GBps(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  if (algorithm == nvls || algorithm == nvls_tree) return nvls_GBps(algorithm);
-  if (algorithm == collnet_direct || algorithm == collnet_chain) return collnet_GBps(algorithm);
+double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const {
+  if (algorithm == nvls || algorithm == nvls_tree) return nvls_bandwidth(algorithm);
+  if (algorithm == collnet_direct || algorithm == collnet_chain)
+    return collnet_bandwidth(algorithm);
   const Channels& found = algorithm == ring ? ring_found : tree_found;
   const double bus = found.count * (shape.nodes <= 2 ? found.inside : found.between);
   const auto cap = [&](const ByGeneration& caps) {
@@ -227,7 +230,7 @@ TunerEntry Tuner::entry(CollectiveAlgorithm algorithm, Protocol protocol) const 
   } else if (reduces_all()) {
     share = .5;
   }
-  entry.bandwidth_Bps = 1e9 * share * bus_GBps(algorithm, protocol);
+  entry.bandwidth_Bps = 1e9 * share * bus_bandwidth(algorithm, protocol);
   if (algorithm == tree) entry.corrected_below = 23;
   if (algorithm == nvls_tree && release.since >= 28 && silicon.generation == kBlackwell &&
       cpu != HostCpu::arm) {
@@ -277,7 +280,7 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));
-  int row = between ? (settings.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
+  int row = between ? (tuner.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
   if (tuner.release.since < 23) row = std::min<int>(row, kAmpere);
   tuner.ll_max = kLlMax.at(static_cast<std::size_t>(row)).at(tuner.scale);
   return tuner;

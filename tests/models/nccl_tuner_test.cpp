@@ -68,9 +68,9 @@ CollectiveChoice pick(const TunerTable& table, double bytes) {
   return nccl_choice(table, {}, bytes);
 }
 
-// Bus bandwidth of the pair at sizes that no latency is felt at.
-double busbw_GBps(const TunerTable& table, CollectiveAlgorithm algorithm, Protocol protocol,
-                  double factor) {
+// Bus bandwidth, GB/s, of the pair at sizes that no latency is felt at.
+double bus_bandwidth(const TunerTable& table, CollectiveAlgorithm algorithm, Protocol protocol,
+                     double factor) {
   const double bytes = 1e15;
   return 1e-9 * factor * bytes / nccl_nominal_s(table, algorithm, protocol, bytes);
 }
@@ -180,15 +180,30 @@ TEST(NcclTuner, LatenciesOfTreesAndSwitches) {
               (8.4 + 2 * (7 * 4 + 14 + 70)) * 1e-6, 1e-12);
 }
 
+// A pipeline through the node costs one step; over rails NCCL counts one per member, in Simple a
+// tree's.
+TEST(NcclTuner, LatenciesOfBroadcasts) {
+  for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::reduce}) {
+    const TunerTable one = table_of(kind, dgx_h100(), 1, 8);
+    const TunerTable eight = table_of(kind, dgx_h100(), 8, 8);
+    EXPECT_NEAR(nccl_nominal_s(one, ring, Protocol::simple, 0), (8.4 + 3.4) * 1e-6, 1e-12);
+    EXPECT_NEAR(nccl_nominal_s(eight, ring, Protocol::ll, 0), (6.6 + 64 * 2.7) * 1e-6, 1e-12);
+    EXPECT_NEAR(nccl_nominal_s(eight, ring, Protocol::simple, 0), (8.4 + 64 * 14) * 1e-6, 1e-12);
+    EXPECT_NEAR(bus_bandwidth(eight, ring, Protocol::simple, 1), 384, 1e-3);
+    EXPECT_TRUE(std::isinf(nccl_nominal_s(eight, tree, Protocol::simple, 0)));
+  }
+}
+
 // S. Jeaugey, NVIDIA (nccl-tests, issue 212): eight H100 reach 370 GB/s by rings, "a peak busBw of
 // ~480 GB/s (algbw ~275 GB/s)" by NVLS. The model knows them within 3 %.
 TEST(NcclTuner, BandwidthsInANode) {
   const TunerTable table = all_reduce_on(dgx_h100(), 1);
   const double factor = all_reduce_factor(8);
-  EXPECT_NEAR(busbw_GBps(table, ring, Protocol::simple, factor), 370, .03 * 370);
-  EXPECT_NEAR(busbw_GBps(table, nvls, Protocol::simple, factor), 480, .03 * 480);
-  EXPECT_NEAR(busbw_GBps(table, nvls, Protocol::simple, 1), 275, .03 * 275);
-  EXPECT_NEAR(busbw_GBps(all_reduce_on(dgx_a100(), 1), ring, Protocol::simple, factor), 240, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(table, ring, Protocol::simple, factor), 370, .03 * 370);
+  EXPECT_NEAR(bus_bandwidth(table, nvls, Protocol::simple, factor), 480, .03 * 480);
+  EXPECT_NEAR(bus_bandwidth(table, nvls, Protocol::simple, 1), 275, .03 * 275);
+  EXPECT_NEAR(bus_bandwidth(all_reduce_on(dgx_a100(), 1), ring, Protocol::simple, factor), 240,
+              1e-3);
 }
 
 // NVLSTree halves what two nodes send: NVIDIA's 2 x 8 H100 measure 467 to 487 GB/s of bus bandwidth
@@ -196,16 +211,17 @@ TEST(NcclTuner, BandwidthsInANode) {
 TEST(NcclTuner, BandwidthsBetweenNodes) {
   const double factor = all_reduce_factor(16);
   const TunerTable two = all_reduce_on(dgx_h100(), 2);
-  EXPECT_NEAR(busbw_GBps(two, nvls_tree, Protocol::simple, factor), 8 * 57.7, 1e-3);
-  EXPECT_NEAR(busbw_GBps(two, ring, Protocol::simple, factor), 8 * 48, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(two, nvls_tree, Protocol::simple, factor), 8 * 57.7, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::simple, factor), 8 * 48, 1e-3);
   // LL: half the ring's, at most 39 GB/s; a tree's half of min(b / 3.8, 39), less 15 % where its
   // parent and children are on one GPU.
-  EXPECT_NEAR(busbw_GBps(two, ring, Protocol::ll, factor), 39, 1e-3);
-  EXPECT_NEAR(busbw_GBps(two, tree, Protocol::ll, 1), .85 * 39 / 2, 1e-3);
-  EXPECT_NEAR(busbw_GBps(two, ring, Protocol::ll128, factor), std::min(.92 * 384, 8 * 36.7), 1e-3);
-  EXPECT_NEAR(
-      busbw_GBps(all_reduce_on(dgx_h100(), 4), nvls_tree, Protocol::simple, all_reduce_factor(32)),
-      8 * 45.5, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::ll, factor), 39, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(two, tree, Protocol::ll, 1), .85 * 39 / 2, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(two, ring, Protocol::ll128, factor), std::min(.92 * 384, 8 * 36.7),
+              1e-3);
+  EXPECT_NEAR(bus_bandwidth(all_reduce_on(dgx_h100(), 4), nvls_tree, Protocol::simple,
+                            all_reduce_factor(32)),
+              8 * 45.5, 1e-3);
 }
 
 TEST(NcclTuner, PicksOfANode) {
@@ -289,10 +305,10 @@ TEST(NcclTuner, CountsWithAShareOfTheNics) {
   TunerSettings half;
   half.net_share = .5;
   const TunerTable four = all_reduce_on(gh200_quad(), 4, half);
-  EXPECT_NEAR(busbw_GBps(four, ring, Protocol::simple, all_reduce_factor(16)), 50, 1e-3);
-  EXPECT_NEAR(busbw_GBps(four, tree, Protocol::simple, 1), .85 * .92 * 50 / 2, 1e-3);
-  EXPECT_NEAR(busbw_GBps(all_reduce_on(gh200_quad(), 2, half), ring, Protocol::simple,
-                         all_reduce_factor(8)),
+  EXPECT_NEAR(bus_bandwidth(four, ring, Protocol::simple, all_reduce_factor(16)), 50, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(four, tree, Protocol::simple, 1), .85 * .92 * 50 / 2, 1e-3);
+  EXPECT_NEAR(bus_bandwidth(all_reduce_on(gh200_quad(), 2, half), ring, Protocol::simple,
+                            all_reduce_factor(8)),
               50, 1e-3);
   EXPECT_DOUBLE_EQ(
       nccl_nominal_s(all_reduce_on(gh200_quad(), 2, half), tree, Protocol::simple, 1e9),
@@ -328,7 +344,7 @@ TEST(NcclTuner, PicksOfOldReleases) {
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, 0),
               (6.6 + (62 - 16) * 2 + 16 * 2.7) * 1e-6, 1e-12);
   EXPECT_NEAR(
-      busbw_GBps(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, all_reduce_factor(32)),
+      bus_bandwidth(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, all_reduce_factor(32)),
       48. / 4, 1e-3);
 }
 
