@@ -3,10 +3,13 @@
 // tool's size column.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/collective.hpp"
+#include "traces/csv.hpp"
 
 namespace windtunnel {
 
@@ -29,11 +32,16 @@ struct CollectiveRow {
   std::string notes;
   std::string check;       // "", "derived", "inconsistent"
   std::string nodes_used;  // pairwise file: which nodes
+  // Why the row is no measurement: its source marks it as inconsistent, results were wrong, nothing
+  // was moved, no such collective is modelled. Empty: it is one.
+  std::string unusable = {};
+  size_t table_row = 0;  // in CollectiveRows::table
 };
 
 struct CollectiveRows {
   std::string path;
   std::vector<CollectiveRow> rows;
+  CsvTable table = {};  // for filters; that of a log has the CSV's columns
 };
 
 // What a log itself does not say.
@@ -46,5 +54,16 @@ struct LogContext {
 // is none, a row that ends early, bandwidths that contradict size and time.
 CollectiveRows read_collective_rows(const std::string& path);                    // CSV
 CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log);  // text or JSON
+
+// The same from text.
+CollectiveRows parse_collective_rows(std::string_view text, const std::string& file);
+CollectiveRows parse_nccl_tests(std::string_view text, const std::string& file,
+                                const LogContext& log);
+// Whichever of the three it is: a log starts with '{' or '#' or has lines of "# ", a table of rows
+// has a header with the column time_us.
+CollectiveRows read_collectives(const std::string& path, const LogContext& log = {});
+
+// busbw / algbw of nccl-tests (doc/PERFORMANCE.md): 2(n-1)/n for all_reduce, ...
+double bus_factor(CollectiveKind kind, int ranks);
 
 }  // namespace windtunnel
