@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/collective.hpp"
+#include "models/job_collective.hpp"
 #include "models/memory.hpp"
 #include "models/op.hpp"
 #include "models/op_cost.hpp"
@@ -239,8 +240,7 @@ class BlockCoster {
   }
 
   CollectiveCost collective(CollectiveKind kind, const GroupShape& shape, double bytes) const {
-    return collective_cost(kind, CollectiveAlgorithm::automatic, shape, bytes, cluster_,
-                           calibration_);
+    return collective_cost(job_, kind, shape, bytes);
   }
 
   // Of all rows of this GPU's micro-batch, at this width.

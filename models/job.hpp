@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
+#include "models/collective.hpp"
 #include "models/failure_process.hpp"
 #include "models/layout.hpp"
 #include "models/schedule.hpp"
@@ -20,10 +22,19 @@ enum class GradientOverlap { none, bucketed };
 enum class Fidelity { automatic, closed, flows };
 enum class FoldMode { automatic, none };
 
+// What a scenario says of all collectives of a kind.
+struct CollectiveRule {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  Protocol protocol = Protocol::automatic;
+  Location where;  // it says so
+};
+
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
   double bucket_bytes = 25e6;
   Fidelity fidelity = Fidelity::automatic;
+  std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
 };
 
 struct Campaign {

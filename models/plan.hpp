@@ -71,6 +71,7 @@ struct Task {
   std::int32_t sequence = 0;
   CollectiveKind collective = CollectiveKind::all_reduce;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  Protocol protocol = Protocol::automatic;
   bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
 
   // Memory timeline of the rank.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/job_collective.hpp"
 #include "models/memory.hpp"
 
 namespace windtunnel {
@@ -184,8 +185,8 @@ bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) c
 
 Origin DataParallel::origin(int pp) const {
   const auto origin_of = [&](const GroupShape& shape) {
-    return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::automatic, shape, 1e6,
-                           job_.cluster, job_.calibration)
+    return collective_cost(CollectiveKind::all_gather, {}, shape, 1e6, job_.cluster,
+                           job_.calibration)
         .origin;
   };
   if (!active_) return origin_of(world_shape(job_.cluster));
@@ -210,8 +211,7 @@ double DataParallel::updated_parameters(int pp) const {
 void DataParallel::add(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                        std::vector<Transfer>& to) const {
   if (bytes <= 0 || lattice(axis).count == 1) return;
-  const CollectiveCost cost = collective_cost(kind, CollectiveAlgorithm::automatic, shape(pp, axis),
-                                              bytes, job_.cluster, job_.calibration);
+  const CollectiveCost cost = collective_cost(job_, kind, shape(pp, axis), bytes);
   to.push_back({axis, kind, bytes, cost.seconds});
 }
 

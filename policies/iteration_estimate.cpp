@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/collective.hpp"
+#include "models/job_collective.hpp"
 #include "policies/action_cost.hpp"
 #include "policies/boundary.hpp"
 #include "policies/data_parallel.hpp"
@@ -322,9 +322,7 @@ class Estimator {
   }
 
   double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
-    return collective_cost(kind, CollectiveAlgorithm::automatic, shape, bytes, job_.cluster,
-                           job_.calibration)
-        .seconds;
+    return collective_cost(job_, kind, shape, bytes).seconds;
   }
 
   std::vector<CostPart> optimizer(int rank) const {

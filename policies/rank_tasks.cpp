@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "models/chunk_cost.hpp"
-#include "models/collective.hpp"
+#include "models/job_collective.hpp"
 #include "models/links.hpp"
 
 namespace windtunnel {
@@ -148,9 +148,15 @@ TaskIndex RankTasks::append_collective(Task task, int slot) {
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
   const Fidelity fidelity = job_.communication.fidelity;
-  const CollectiveCost closed =
-      collective_cost(task.collective, CollectiveAlgorithm::automatic, group.shape, task.bytes,
-                      job_.cluster, job_.calibration);
+  // What exchanges snapshots is no part of the training's communication.
+  if (task.category != Category::snapshot) {
+    const CollectiveChoice choice = collective_choice(job_, task.collective, group.shape);
+    task.algorithm = choice.algorithm;
+    task.protocol = choice.protocol;
+  }
+  const CollectiveChoice choice(task.algorithm, task.protocol);
+  const CollectiveCost closed = collective_cost(task.collective, choice, group.shape, task.bytes,
+                                                job_.cluster, job_.calibration);
   task.origin = closed.origin;
   // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
   // few bytes of the world-wide norm are all latency.
@@ -159,8 +165,8 @@ TaskIndex RankTasks::append_collective(Task task, int slot) {
     task.cost = {{task.category, closed.origin, closed.seconds}};
   } else {
     task.as_flows = true;
-    const double latency_s = collective_flows(task.collective, task.algorithm, group.first_gpus,
-                                              task.bytes, job_.cluster, job_.calibration)
+    const double latency_s = collective_flows(task.collective, choice, group.first_gpus, task.bytes,
+                                              job_.cluster, job_.calibration)
                                  .latency_s;
     task.cost = {{task.category, closed.origin, latency_s}};
   }

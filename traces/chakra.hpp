@@ -8,7 +8,7 @@
 //   compute, encode     COMP_NODE, is_cpu_op = false
 //   send, recv          COMM_SEND_NODE, COMM_RECV_NODE with comm_src, comm_dst, comm_tag, comm_size
 //   collective          COMM_COLL_NODE with comm_type, comm_size, pg_name. comm_size is the buffer
-//                       that a rank hands in: for an all-gather its share of Task::bytes
+//                       that a rank hands in: for a gather its share of Task::bytes
 //   copy, store         MEM_STORE_NODE (MEM_LOAD_NODE towards the GPU) with tensor_size
 //   after               data_deps; ctrl_deps name the task before on a stream in order
 //   cost                duration_micros, rounded

@@ -43,8 +43,12 @@ CollectiveKind collective_of(std::int64_t comm_type) {
     case 0:
     case kBarrier:
       return CollectiveKind::all_reduce;
+    case 1:
+      return CollectiveKind::reduce;
     case 2:
       return CollectiveKind::all_gather;
+    case 3:
+      return CollectiveKind::gather;
     case 5:
       return CollectiveKind::broadcast;
     case 6:
@@ -53,10 +57,11 @@ CollectiveKind collective_of(std::int64_t comm_type) {
     case 8:
       return CollectiveKind::reduce_scatter;
     default:
-      throw Error(fmt::format(
-          "comm_type {} is not simulated; known: all-reduce (0), all-gather (2), broadcast (5), "
-          "all-to-all (6), reduce-scatter (7, 8), barrier (9)",
-          comm_type));
+      throw Error(
+          fmt::format("comm_type {} is not simulated; known: all-reduce (0), reduce (1), "
+                      "all-gather (2), gather "
+                      "(3), broadcast (5), all-to-all (6), reduce-scatter (7, 8), barrier (9)",
+                      comm_type));
   }
 }
 
@@ -217,6 +222,15 @@ const std::vector<std::string>& names_of(CollectiveAlgorithm) {
   static const auto names =
       words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::hfreduce) + 1);
   return names;
+}
+
+const std::vector<std::string>& names_of(Protocol) {
+  static const auto names = words<Protocol>(static_cast<int>(Protocol::simple) + 1);
+  return names;
+}
+
+bool gathers(CollectiveKind kind) {
+  return kind == CollectiveKind::all_gather || kind == CollectiveKind::gather;
 }
 
 size_t index_of_name(std::string_view noun, const std::string& name,

@@ -23,11 +23,15 @@ const std::vector<std::string>& names_of(Category);
 const std::vector<std::string>& names_of(Origin);
 const std::vector<std::string>& names_of(CollectiveKind);
 const std::vector<std::string>& names_of(CollectiveAlgorithm);
+const std::vector<std::string>& names_of(Protocol);
 
 template <class Enum>
 const std::string& name_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
+
+// Whether comm_size, the buffer that a rank hands in, is its share of Task::bytes.
+bool gathers(CollectiveKind kind);
 
 // Throws Error with the nearest known word.
 size_t index_of_name(std::string_view noun, const std::string& name,
@@ -69,6 +73,7 @@ void visit_task_fields(First& a, Second& b, const Visit& field) {
   field("sequence", a.sequence, b.sequence);
   field("collective", a.collective, b.collective);
   field("algorithm", a.algorithm, b.algorithm);
+  field("protocol", a.protocol, b.protocol);
   field("as_flows", a.as_flows, b.as_flows);
   field("allocate_bytes", a.allocate_bytes, b.allocate_bytes);
   field("free_bytes", a.free_bytes, b.free_bytes);

@@ -276,13 +276,11 @@ void check_collectives(const Plan& plan) {
   }
 }
 
-// comm_size of an all-gather is the share of a rank.
+// comm_size of a gather is the share of a rank.
 void scale_gathers(Plan& plan) {
   for (RankClass& owner : plan.classes) {
     for (Task& task : owner.tasks) {
-      if (task.kind != TaskKind::collective || task.collective != CollectiveKind::all_gather) {
-        continue;
-      }
+      if (task.kind != TaskKind::collective || !gathers(task.collective)) continue;
       const std::int32_t group = owner.groups[task.group_slot].front();
       task.bytes *= double(plan.groups[group].members.size());
     }
@@ -354,7 +352,8 @@ void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibr
       if (!task.cost.empty()) continue;
       if (task.kind == TaskKind::collective && task.as_flows) {
         const Group& group = plan.groups[owner.groups[task.group_slot].front()];
-        const double latency_s = collective_flows(task.collective, task.algorithm, group.members,
+        const CollectiveChoice choice(task.algorithm, task.protocol);
+        const double latency_s = collective_flows(task.collective, choice, group.members,
                                                   task.bytes, cluster, calibration)
                                      .latency_s;
         task.cost = {{task.category, Origin::assumed, latency_s}};

@@ -161,8 +161,8 @@ class TaskWriter {
       }
       case TaskKind::collective: {
         const std::int32_t group = owner_.groups[task.group_slot][member_];
-        const bool gathers = task.collective == CollectiveKind::all_gather;
-        const double shares = gathers ? double(plan_.groups[group].members.size()) : 1;
+        const double shares =
+            gathers(task.collective) ? double(plan_.groups[group].members.size()) : 1;
         attributes.push_back({"comm_type", comm_type(task.collective)});
         attributes.push_back({"comm_size", rounded(task.bytes / shares)});
         attributes.push_back({"pg_name", std::to_string(group + 1)});

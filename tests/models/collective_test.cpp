@@ -3,120 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "models/base/error.hpp"
-#include "models/links.hpp"
+#include "tests/models/collective_fixtures.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kNvlink_Bps = 450e9;
-constexpr double kNic_Bps = 50e9;
-
-Parameter parameter(double value, Origin origin = Origin::spec) {
-  return {value, value, value, origin, "test"};
-}
-
-Cluster make_cluster(int nodes, int gpus_per_node = 8, int nics = 8) {
-  Cluster cluster;
-  cluster.nodes = nodes;
-  cluster.node.gpus = gpus_per_node;
-  cluster.node.nvlink_Bps = parameter(kNvlink_Bps);
-  cluster.node.nics = nics;
-  cluster.node.nic_Bps = parameter(kNic_Bps);
-  return cluster;
-}
-
-Calibration make_calibration() {
-  Calibration calibration;
-  calibration.nvlink_efficiency = parameter(0.85, Origin::measured);
-  calibration.nvlink_latency_s = parameter(1e-6, Origin::published);
-  calibration.nic_efficiency = parameter(0.9, Origin::measured);
-  calibration.nic_latency_s = parameter(5e-6, Origin::assumed);
-  calibration.collective_launch_s = parameter(4e-6, Origin::measured);
-  return calibration;
-}
-
-std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
-  std::vector<std::int32_t> gpus(count);
-  for (int i = 0; i < count; ++i) gpus[i] = first + i * stride;
-  return gpus;
-}
-
-// When the last flow ends if all share their links max-min fairly: progressive filling, repeated
-// whenever a flow has ended.
-double fluid_time(const CollectiveFlows& flows, const std::vector<std::int32_t>& gpus,
-                  const Cluster& cluster) {
-  const LinkTable table(cluster);
-  struct Fluid {
-    std::vector<LinkId> route;
-    double left;
-    double rate;
-  };
-  std::vector<Fluid> active;
-  for (const CollectiveEdge& edge : flows.edges) {
-    if (edge.bytes <= 0) continue;
-    Fluid& fluid = active.emplace_back(Fluid{{}, edge.bytes, 0});
-    table.append_route(gpus[edge.source], gpus[edge.destination], fluid.route);
-  }
-  double now_s = 0;
-  while (!active.empty()) {
-    std::map<LinkId, std::pair<double, int>> links;  // capacity left, flows without a rate
-    for (Fluid& fluid : active) {
-      fluid.rate = 0;
-      for (const LinkId link : fluid.route) {
-        links.try_emplace(link, table.capacity(link), 0).first->second.second += 1;
-      }
-    }
-    for (size_t fixed = 0; fixed < active.size();) {
-      double share = 1e300;
-      for (const auto& [link, state] : links) {
-        if (state.second > 0) share = std::min(share, state.first / state.second);
-      }
-      std::vector<LinkId> full;
-      for (const auto& [link, state] : links) {
-        if (state.second > 0 && state.first / state.second <= share * (1 + 1e-12)) {
-          full.push_back(link);
-        }
-      }
-      for (Fluid& fluid : active) {
-        if (fluid.rate > 0) continue;
-        if (!std::any_of(fluid.route.begin(), fluid.route.end(), [&](LinkId link) {
-              return std::binary_search(full.begin(), full.end(), link);
-            })) {
-          continue;
-        }
-        fluid.rate = share;
-        ++fixed;
-        for (const LinkId link : fluid.route) {
-          links[link].first -= share;
-          links[link].second -= 1;
-        }
-      }
-    }
-    double step_s = 1e300;
-    for (const Fluid& fluid : active) step_s = std::min(step_s, fluid.left / fluid.rate);
-    now_s += step_s;
-    for (Fluid& fluid : active) fluid.left -= fluid.rate * step_s;
-    std::erase_if(active, [](const Fluid& fluid) { return fluid.left < 1e-6; });
-  }
-  return flows.latency_s + now_s;
-}
-
-double closed_time(CollectiveKind kind, CollectiveAlgorithm algorithm,
-                   const std::vector<std::int32_t>& gpus, double bytes, const Cluster& cluster) {
-  return collective_cost(kind, algorithm, group_shape(gpus, cluster), bytes, cluster,
-                         make_calibration())
-      .seconds;
-}
-
-double flow_time(CollectiveKind kind, CollectiveAlgorithm algorithm,
-                 const std::vector<std::int32_t>& gpus, double bytes, const Cluster& cluster) {
-  return fluid_time(collective_flows(kind, algorithm, gpus, bytes, cluster, make_calibration()),
-                    gpus, cluster);
-}
 
 // --- closed form against values by hand ---------------------------------------------------------
 

@@ -316,7 +316,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
       {{{node_of(1, ChakraNodeType::comp, "a"), node_of(1, ChakraNodeType::comp, "b")}},
        "node 1 stands in the file twice"},
       {{{nowhere}}, "COMM_SEND_NODE without comm_dst"},
-      {{{reduce_of(0, 1, 1)}}, "comm_type 1 is not simulated"},
+      {{{reduce_of(0, 4, 1)}}, "comm_type 4 is not simulated"},
       {{{text}}, "attribute 'comm_size' is not an integer"},
       {{{send}, {}}, "no receive matches"},
       {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "meets 'coll'"},
