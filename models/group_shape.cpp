@@ -1,9 +1,12 @@
 #include "models/group_shape.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "models/base/error.hpp"
 #include "models/double_tree.hpp"
+#include "models/fabric_load.hpp"
+#include "models/fabrics/tree.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,8 +40,17 @@ double tree_edges_per_pod_node(const std::vector<int>& pod_of_node,
   return most;
 }
 
-void add_pods(const std::vector<PodShare>& pods, const std::vector<int>& pod_of_node,
-              const Cluster& cluster, GroupShape& shape) {
+void add_pods(std::vector<std::vector<std::int32_t>> nodes, const Cluster& cluster,
+              GroupShape& shape) {
+  std::ranges::sort(nodes);
+  std::vector<PodShare> pods;
+  std::vector<int> pod_of_node;  // index into pods
+  for (const auto& members : nodes) {
+    const int pod = pod_of(cluster, members.front());
+    if (pods.empty() || pods.back().pod != pod) pods.push_back({pod, 0});
+    ++pods.back().nodes;
+    pod_of_node.push_back(static_cast<int>(pods.size()) - 1);
+  }
   shape.pods = static_cast<int>(pods.size());
   shape.smallest_pod_nodes = cluster.nodes;
   if (shape.pods > 1) {
@@ -57,6 +69,40 @@ int ceil_divide(int a, int b) {
   return (a + b - 1) / b;
 }
 
+// Members node by node, in the order of the nodes' first members; as given within a node.
+std::vector<std::vector<std::int32_t>> by_node(std::span<const std::int32_t> gpus,
+                                               const Cluster& cluster) {
+  std::vector<std::vector<std::int32_t>> nodes;
+  std::unordered_map<int, size_t> index_of;
+  size_t index = 0;
+  int last = -1;
+  for (const std::int32_t gpu : gpus) {
+    const int node = cluster.node_of(gpu);
+    if (node != last) {
+      const auto [found, added] = index_of.try_emplace(node, nodes.size());
+      if (added) nodes.emplace_back();
+      index = found->second;
+      last = node;
+    }
+    nodes[index].push_back(gpu);
+  }
+  return nodes;
+}
+
+int most_behind_one_nic(std::vector<std::int32_t> members, const Cluster& cluster) {
+  std::ranges::sort(members);
+  int most = 0;
+  int behind = 0;
+  int last_nic = -1;
+  for (const std::int32_t gpu : members) {
+    const int nic = nic_of(cluster, gpu);
+    behind = nic == last_nic ? behind + 1 : 1;
+    last_nic = nic;
+    most = std::max(most, behind);
+  }
+  return most;
+}
+
 }  // namespace
 
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
@@ -64,46 +110,30 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
 }
 
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links) {
-  const Cluster& cluster = links.cluster();
   CHECK(!gpus.empty(), "a collective needs members");
-  std::vector<std::int32_t> sorted(gpus.begin(), gpus.end());
-  std::sort(sorted.begin(), sorted.end());
-
+  const Cluster& cluster = links.cluster();
+  const auto nodes = by_node(gpus, cluster);
   GroupShape shape;
-  shape.members = static_cast<int>(sorted.size());
+  shape.members = static_cast<int>(gpus.size());
   shape.members_per_node = shape.members;
-  shape.nodes = 0;
-  std::vector<PodShare> pods;
-  std::vector<int> pod_of_node;  // index into pods
-  std::vector<size_t> first_of_node;
-  for (size_t i = 0; i < sorted.size();) {
-    const int node = cluster.node_of(sorted[i]);
-    const int pod = pod_of(cluster, sorted[i]);
-    if (pods.empty() || pods.back().pod != pod) pods.push_back({pod, 0});
-    ++shape.nodes;
-    ++pods.back().nodes;
-    pod_of_node.push_back(static_cast<int>(pods.size()) - 1);
-    const size_t first = i;
-    first_of_node.push_back(first);
-    int behind_nic = 0;
-    int last_nic = -1;
-    for (; i < sorted.size() && cluster.node_of(sorted[i]) == node; ++i) {
-      const int nic = nic_of(cluster, sorted[i]);
-      behind_nic = nic == last_nic ? behind_nic + 1 : 1;
-      last_nic = nic;
-      shape.members_per_nic = std::max(shape.members_per_nic, behind_nic);
-      shape.nic_factor = std::min(shape.nic_factor, nic_factor(cluster, nic));
-    }
-    shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(i - first));
-  }
-  // Steps across nodes go from the i-th member of one to the i-th of another.
-  for (const size_t first : first_of_node) {
-    for (int i = 0; i < shape.members_per_node; ++i) {
-      shape.fabric_hops =
-          std::max(shape.fabric_hops, links.switch_hops(sorted[i], sorted[first + i]));
+  shape.nodes = static_cast<int>(nodes.size());
+  for (const auto& members : nodes) {
+    shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
+    shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
+    for (const std::int32_t gpu : members) {
+      shape.nic_factor = std::min(shape.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
     }
   }
-  add_pods(pods, pod_of_node, cluster, shape);
+  add_pods(nodes, cluster, shape);
+  Lanes lanes;
+  lanes.lanes = shape.members_per_node;
+  for (const auto& members : nodes) {
+    lanes.gpus.insert(lanes.gpus.end(), members.begin(), members.begin() + lanes.lanes);
+  }
+  const LongestWay way = longest_way(lanes, links);
+  shape.fabric_hops = way.hops;
+  shape.extra_latency_s = way.extra_latency_s;
+  shape.load = fabric_load(lanes, links);
   return shape;
 }
 
@@ -128,6 +158,13 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.nic_factor = std::min(a.nic_factor, b.nic_factor);
   worst.concurrent_per_nic = std::max(a.concurrent_per_nic, b.concurrent_per_nic);
   worst.concurrent_per_node = std::max(a.concurrent_per_node, b.concurrent_per_node);
+  worst.load.ring = std::max(a.load.ring, b.load.ring);
+  worst.load.tree = std::max(a.load.tree, b.load.tree);
+  worst.load.pairs = std::max(a.load.pairs, b.load.pairs);
+  worst.load.halving = std::max(a.load.halving, b.load.halving);
+  worst.load.doubling = std::max(a.load.doubling, b.load.doubling);
+  worst.load.by_rail = a.load.by_rail && b.load.by_rail;
+  worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
   return worst;
 }
 
@@ -151,17 +188,26 @@ void WorstShape::add(std::span<const std::int32_t> gpus) {
 
 bool WorstShape::moved(std::span<const std::int32_t> known,
                        std::span<const std::int32_t> gpus) const {
-  if (known.size() != gpus.size()) return false;
   const Cluster& cluster = links_.cluster();
+  if (known.size() != gpus.size() || !is_even_tree(cluster.fabric)) return false;
   // Both start at the same place of a node, so the distance is a whole number of nodes.
   const int distance = gpus.front() - known.front();
-  const int pods = pod_of(cluster, gpus.front()) - pod_of(cluster, known.front());
   for (size_t i = 0; i < gpus.size(); ++i) {
     if (gpus[i] - known[i] != distance) return false;
-    const int pod = pod_of(cluster, gpus[i]);
-    const int known_pod = pod_of(cluster, known[i]);
-    if (pod - known_pod != pods) return false;
-    if (nodes_of_pod(cluster, pod) != nodes_of_pod(cluster, known_pod)) return false;
+  }
+  if (cluster.nodes == 1) return true;
+  const auto& tree = static_cast<const TreeLinks&>(links_.fabric());
+  for (int level = 0; level < tree.levels(); ++level) {
+    const auto above = [&](int gpu) { return tree.up_link(level, nic_of(cluster, gpu)); };
+    const int links_apart = above(gpus.front()) - above(known.front());
+    int last = -1;
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      const int link = above(known[i]);
+      if (above(gpus[i]) - link != links_apart) return false;
+      if (link == last) continue;
+      last = link;
+      if (tree.capacity_Bps(link) != tree.capacity_Bps(link + links_apart)) return false;
+    }
   }
   return true;
 }

@@ -49,7 +49,8 @@ struct GroupShape {
   bool operator==(const GroupShape&) const = default;
 };
 
-// O(n log n). `concurrent_*` are left at 1: one group does not know the others.
+// In trees O(n log n); elsewhere edge by edge. `concurrent_*` are left at 1: one group does not
+// know the others.
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links);
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
 

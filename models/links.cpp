@@ -78,6 +78,14 @@ double nic_factor(const Cluster& cluster, int nic) {
          std::min(fault_factor(cluster, "nic-out ", nic), fault_factor(cluster, "nic-in ", nic));
 }
 
+bool has_uneven_nics(const Cluster& cluster) {
+  const FabricSpec& fabric = cluster.fabric;
+  return fabric.topology == Topology::sites || fabric.variation.sigma != 0 ||
+         fabric.variation.slow_share != 0 ||
+         std::ranges::any_of(fabric.faults,
+                             [](const LinkFault& fault) { return names_nic(fault.link); });
+}
+
 LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
     : cluster_(std::make_shared<const Cluster>(cluster)), fabric_(make_fabric_links(cluster)) {
   const NodeSpec& node = cluster.node;
@@ -104,6 +112,11 @@ LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
 
 LinkId LinkTable::count() const {
   return first_[kKinds];
+}
+
+int LinkTable::fabric_link(LinkId link) const {
+  const int index = link - this->link(Kind::fabric, 0);
+  return index < fabric_->count() ? std::max(index, -1) : -1;
 }
 
 LinkTable::Kind LinkTable::kind_of(LinkId link) const {

@@ -44,6 +44,7 @@ int nodes_of_pod(const Cluster& cluster, int pod);  // the last pod may be small
 // Of NodeSpec::nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
 // leave; of both directions the less. Throws Error where nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
+bool has_uneven_nics(const Cluster& cluster);  // other than by degradation: any may be slower
 
 // Copies share everything.
 class LinkTable {
@@ -54,6 +55,8 @@ class LinkTable {
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }
+  const FabricLinks& fabric() const { return *fabric_; }
+  int fabric_link(LinkId link) const;  // as the fabric numbers it; -1: it is none of its links
   LinkId count() const;
   // Units per second: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;

@@ -4,12 +4,14 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "models/fabric_load.hpp"
 #include "models/links.hpp"
 
 namespace windtunnel {
 namespace {
 
-bool has_degraded_nic(const Cluster& cluster, int first_gpu, int gpus) {
+bool may_have_slow_nic(const Cluster& cluster, int first_gpu, int gpus) {
+  if (has_uneven_nics(cluster)) return true;
   const int first = cluster.node_of(first_gpu);
   const int last = cluster.node_of(first_gpu + gpus - 1);
   return std::ranges::any_of(cluster.degraded_nics, [&](const DegradedNic& nic) {
@@ -23,15 +25,17 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,
         size, cluster.gpus());
   const FabricSpec& fabric = cluster.fabric;
-  const int pod_nodes = fabric.nodes_per_pod > 0 ? fabric.nodes_per_pod : 1;
+  int pod_nodes = fabric.nodes_per_pod;
+  if (pod_nodes == 0) pod_nodes = fabric.topology == Topology::clos ? fabric.nodes_per_leaf : 1;
+  const bool even = is_even_tree(fabric);
   const int period = std::lcm(size, pod_nodes * cluster.node.gpus);
   // The last pod may be smaller than the others.
   const int whole_pods_end = cluster.nodes / pod_nodes * pod_nodes * cluster.node.gpus;
   WorstShape worst(cluster);
   std::vector<std::int32_t> group(size);
   for (int start = 0; start < ranks; start += size) {
-    const bool known = start >= period && start + size <= whole_pods_end;
-    if (known && !has_degraded_nic(cluster, start, size)) continue;
+    const bool known = even && start >= period && start + size <= whole_pods_end;
+    if (known && !may_have_slow_nic(cluster, start, size)) continue;
     std::iota(group.begin(), group.end(), start);
     worst.add(group);
   }
@@ -70,6 +74,8 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   if (layout.cp == 1) return {};
   GroupShape shape = among_concurrent(worst_context_shape(layout, cluster), cluster.node);
+  const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
+  shape.load.ring /= lanes;
   shape.members_per_node = 1;
   shape.members_per_nic = 1;
   return shape;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/fabric_load.hpp"
 #include "models/links.hpp"
 
 namespace windtunnel {
@@ -18,30 +19,32 @@ bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int nics = cluster.node.nics;
   const int span = lattice.stride * lattice.count;
+  if (!is_even_tree(cluster.fabric)) return false;
   if (first % gpus != 0 || nics < 1 || gpus % nics != 0) return false;
   if (lattice.stride % gpus == 0) return lattice.lanes % gpus == 0;
   return gpus % lattice.stride == 0 && lattice.lanes == lattice.stride &&
          (span % gpus == 0 || gpus % span == 0);
 }
 
-// A shape of one pod, whole nodes apart.
-GroupShape shape_in_pod(int count, int per_node, int per_nic, int pod_nodes) {
-  GroupShape shape;
-  shape.members = count;
-  shape.members_per_node = per_node;
-  shape.nodes = count / per_node;
-  shape.pods = 1;
-  shape.smallest_pod_nodes = pod_nodes;
-  shape.members_per_nic = per_nic;
-  return shape;
+FabricLoad times(FabricLoad load, double lanes) {
+  for (double* seconds : {&load.ring, &load.tree, &load.pairs, &load.halving, &load.doubling}) {
+    *seconds *= lanes;
+  }
+  return load;
 }
 
 double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
   double factor = 1;
+  const int nics = cluster.node.nics;
+  if (has_uneven_nics(cluster)) {
+    for (int nic = first_node * nics; nic < (last_node + 1) * nics; ++nic) {
+      factor = std::min(factor, nic_factor(cluster, nic));
+    }
+    return factor;
+  }
   for (const DegradedNic& degraded : cluster.degraded_nics) {
     if (degraded.node < first_node || degraded.node > last_node) continue;
-    const int nic = degraded.node * cluster.node.nics + degraded.nic;
-    factor = std::min(factor, nic_factor(cluster, nic));
+    factor = std::min(factor, nic_factor(cluster, degraded.node * nics + degraded.nic));
   }
   return factor;
 }
@@ -52,6 +55,7 @@ GroupShape worst_of_all(const GroupLattice& lattice, int first, const Cluster& c
   return worst.shape();
 }
 
+// One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
 GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int per_node = lattice.stride >= gpus ? 1 : std::min(lattice.count, gpus / lattice.stride);
@@ -61,36 +65,33 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
   const int node_step = std::max(1, lattice.stride / gpus);
   const int pod_nodes = nodes_of_pod(cluster, 0);
   const int last_pod = pod_of(cluster, cluster.gpus() - 1);
-  std::vector<int> seen;  // places in a pod where a group that leaves its pod started
+  const LinkTable links(cluster);
+  // Places in a pod where a group started (the last pod may be smaller), negative: sizes of pods
+  // where one did not leave its switch.
+  std::vector<int> seen;
   GroupShape worst;
   bool empty = true;
   for (int block = 0; block < lattice.blocks; ++block) {
     for (int lane = 0; lane < lattice.lanes; lane += gpus) {
-      const int start = first + block * lattice.stride * lattice.count + lane;
-      const int node = cluster.node_of(start);
-      const int first_pod = node / pod_nodes;
-      const int end_pod = (node + (nodes - 1) * node_step) / pod_nodes;
-      GroupShape shape;
-      if (first_pod == end_pod) {
-        shape = shape_in_pod(lattice.count, per_node, per_nic, nodes_of_pod(cluster, first_pod));
-      } else {
-        // The last pod may be smaller than the others.
-        if (end_pod < last_pod) {
-          if (std::ranges::find(seen, node % pod_nodes) != seen.end()) continue;
-          seen.push_back(node % pod_nodes);
-        }
-        std::vector<std::int32_t> one_per_node(nodes);
-        for (int n = 0; n < nodes; ++n) one_per_node[n] = (node + n * node_step) * gpus;
-        shape = group_shape(one_per_node, cluster);
-        shape.members = lattice.count;
-        shape.members_per_node = per_node;
-        shape.members_per_nic = per_nic;
-        shape.nic_factor = 1;
+      const int node = cluster.node_of(first + block * lattice.stride * lattice.count + lane);
+      const int end_node = node + (nodes - 1) * node_step;
+      const bool one_switch = links.switch_hops(node * gpus, end_node * gpus) == 1;
+      if (one_switch || end_node / pod_nodes < last_pod) {
+        const int place = one_switch ? -nodes_of_pod(cluster, node / pod_nodes) : node % pod_nodes;
+        if (std::ranges::find(seen, place) != seen.end()) continue;
+        seen.push_back(place);
       }
+      std::vector<std::int32_t> one_per_node(nodes);
+      for (int n = 0; n < nodes; ++n) one_per_node[n] = (node + n * node_step) * gpus;
+      const GroupShape shape = group_shape(one_per_node, links);
       worst = empty ? shape : worse(worst, shape);
       empty = false;
     }
   }
+  worst.members = lattice.count;
+  worst.members_per_node = per_node;
+  worst.members_per_nic = per_nic;
+  worst.load = times(worst.load, worst.load.by_rail ? per_nic : per_node);
   const int last =
       lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
   worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
@@ -138,13 +139,16 @@ GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& 
 
 GroupShape world_shape(const Cluster& cluster) {
   const NodeSpec& node = cluster.node;
-  const bool pods = pod_of(cluster, cluster.gpus() - 1) > 0;
+  Lanes lanes;
+  for (int n = 0; n < cluster.nodes; ++n) lanes.gpus.push_back(n * node.gpus);
+  const LongestWay way = longest_way(lanes, LinkTable(cluster));
   GroupShape shape;
   shape.members = cluster.gpus();
   shape.members_per_node = node.gpus;
   shape.nodes = cluster.nodes;
   shape.smallest_pod_nodes = cluster.nodes;
-  shape.fabric_hops = pods ? 3 : 1;
+  shape.fabric_hops = way.hops;
+  shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
   shape.nic_factor = worst_nic_factor(cluster, 0, cluster.nodes - 1);
   return shape;

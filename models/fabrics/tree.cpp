@@ -30,9 +30,9 @@ struct Place {
   int way = 0;
 };
 
-class TreeLinks final : public FabricLinks {
+class Tree final : public TreeLinks {
  public:
-  explicit TreeLinks(const Cluster& cluster)
+  explicit Tree(const Cluster& cluster)
       : nodes_(cluster.nodes),
         nics_(std::max(1, cluster.node.nics)),
         rails_(has_rails(cluster.fabric.topology) ? nics_ : 1),
@@ -99,6 +99,10 @@ class TreeLinks final : public FabricLinks {
     for (int l = 0; l <= top; ++l) route.push_back(up(l, top, src_nic, path));
     for (int l = top; l >= 0; --l) route.push_back(down(l, top, dst_nic, path));
   }
+
+  int levels() const override { return static_cast<int>(levels_.size()); }
+  int up_link(int level, int nic) const override { return up(level, level, nic, 0); }
+  int down_link(int level, int nic) const override { return down(level, level, nic, 0); }
 
   int switch_hops(int src_nic, int dst_nic) const override {
     return 2 * top_level(src_nic, dst_nic) + 3;
@@ -235,8 +239,8 @@ bool has_rails(Topology topology) {
   return topology == Topology::rail_fat_tree || topology == Topology::rail_only;
 }
 
-std::unique_ptr<const FabricLinks> make_tree_links(const Cluster& cluster) {
-  return std::make_unique<TreeLinks>(cluster);
+std::unique_ptr<const TreeLinks> make_tree_links(const Cluster& cluster) {
+  return std::make_unique<Tree>(cluster);
 }
 
 }  // namespace windtunnel

@@ -16,8 +16,16 @@ bool is_tree(Topology topology);
 // NIC i of every node hangs on rail i.
 bool has_rails(Topology topology);
 
-// The names of link are "pod-up 3 rail 2 way 5": rails where there are several, ways where the
+class TreeLinks : public FabricLinks {
+ public:
+  virtual int levels() const = 0;
+  // The link of the level's bundle above a NIC, from the lowest level on; under Routing::spray.
+  virtual int up_link(int level, int nic) const = 0;
+  virtual int down_link(int level, int nic) const = 0;
+};
+
+// The names of links are "pod-up 3 rail 2 way 5": rails where there are several, ways where the
 // routing is not spray. A unit with fewer nodes than others has fewer ways or narrower ones.
-std::unique_ptr<const FabricLinks> make_tree_links(const Cluster& cluster);
+std::unique_ptr<const TreeLinks> make_tree_links(const Cluster& cluster);
 
 }  // namespace windtunnel
