@@ -1,10 +1,12 @@
-// windtunnel calibrate: a calibration fitted on measured step times, as a file for scenarios.
+// windtunnel calibrate: a calibration fitted on measured step times or timings of collectives, as a
+// file for scenarios.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <map>
 #include <memory>
 
+#include "cli/calibrate_collectives.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "models/base/units.hpp"
@@ -25,6 +27,8 @@ struct CalibrateOptions {
   std::string from;
   std::string where;
   std::string gpu;
+  std::string machine;  // of timings of collectives
+  std::string network;
   std::string base;
   std::vector<std::string> fit;
   std::vector<std::string> fix;
@@ -201,8 +205,26 @@ Json report_document(const CalibrateOptions& options, const FitInput& input,
           {"unusable", unusable}};
 }
 
+ExitCode calibrate_network(const CalibrateOptions& options) {
+  if (!options.gpu.empty() || !options.fit.empty() || !options.fix.empty()) {
+    throw Error("--gpu, --fit and --fix have no meaning with timings of collectives");
+  }
+  return calibrate_on_collectives({.from = options.from,
+                                   .where = options.where,
+                                   .machine = options.machine,
+                                   .network = options.network,
+                                   .base = options.base,
+                                   .out = options.out,
+                                   .json = options.json,
+                                   .threads = options.threads});
+}
+
 ExitCode calibrate(const CalibrateOptions& options) {
   check_out(options);
+  if (holds_collectives(options.from)) return calibrate_network(options);
+  if (!options.machine.empty() || !options.network.empty()) {
+    throw Error("--machine and --network are of timings of collectives, which the file lacks");
+  }
   const FitInput input = read_fit_rows(options.from, options.where, options.gpu);
   const Calibration base = base_of(options, input);
   if (!base.gpu.empty() && base.gpu != input.gpu) {
@@ -223,12 +245,19 @@ ExitCode calibrate(const CalibrateOptions& options) {
 
 Handler define_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
-  app.add_option("--from", options->from, "measured training runs (CSV)")
-      ->type_name("ROWS.csv")
+  app.add_option("--from", options->from,
+                 "measured training runs or collectives (CSV), or output of nccl-tests")
+      ->type_name("ROWS.csv|LOG")
       ->required();
   app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
       ->type_name("EXPR");
   app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");
+  app.add_option("--machine", options->machine,
+                 "of rows of collectives: fit on this one; of a log: what to call it")
+      ->type_name("LABEL");
+  app.add_option("--network", options->network,
+                 "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
+      ->type_name("TEXT");
   app.add_option("--base", options->base,
                  "calibration to start from, by name or file (default: the library's of the GPU)")
       ->type_name("CALIBRATION");

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "report/collective_validation.hpp"
 #include "report/fault_validation.hpp"
 #include "report/run_validation.hpp"
 #include "report/validation.hpp"
@@ -16,7 +17,9 @@
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "traces/fault_points.hpp"
+#include "traces/nccl_tests.hpp"
 #include "traces/stage_profile.hpp"
+#include "validate/accuracy/collectives.hpp"
 #include "validate/accuracy/faults.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
@@ -29,12 +32,13 @@ struct ValidateOptions {
   std::vector<std::string> files;
   bool json = false;
   double fail_above = std::numeric_limits<double>::infinity();
-  // Training runs only.
+  // Training runs and collectives.
   std::string where;
   std::string fit_where;
   std::vector<std::string> calibrate_on;
   std::string calibration;
   bool one_point = false;
+  LogContext log;  // collectives
   int worst = 5;
   std::string markdown;
   int threads = 0;
@@ -89,8 +93,8 @@ RunsOptions runs_options(const ValidateOptions& options) {
 }
 
 // What to type to make the page again, files without folders.
-std::string command_of(const ValidateOptions& options) {
-  std::string command = "windtunnel validate runs";
+std::string command_of(const ValidateOptions& options, const char* what) {
+  std::string command = fmt::format("windtunnel validate {}", what);
   for (const std::string& file : options.files) command += " " + without_folder(file);
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) command += fmt::format(" {} {}", option, value);
@@ -103,6 +107,8 @@ std::string command_of(const ValidateOptions& options) {
   add_quoted("--fit-where", options.fit_where);
   for (const std::string& file : options.calibrate_on) add("--calibrate-on", without_folder(file));
   add("--calibration", without_folder(options.calibration));
+  add_quoted("--machine", options.log.machine);
+  add_quoted("--network", options.log.network);
   if (options.one_point) command += " --one-point";
   add("--markdown", without_folder(options.markdown));
   return command;
@@ -143,11 +149,35 @@ ExitCode against_runs(const ValidateOptions& options) {
     report = validate_runs(files, closed_predictor(options.threads), runs);
   }
   if (!options.markdown.empty()) {
-    write_file(options.markdown, runs_page(report, command_of(options)));
+    write_file(options.markdown, runs_page(report, command_of(options, "runs")));
   }
   if (options.json) print_result(json_text(validation_document(report)));
   print_human(runs_text(report, options.worst), options.json);
   return judge(report, options, "step_s");
+}
+
+std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
+                                      const LogContext& log) {
+  std::vector<CollectiveRows> files;
+  for (const std::string& path : paths) files.push_back(read_collectives(path, log));
+  return files;
+}
+
+ExitCode against_collectives(const ValidateOptions& options) {
+  CollectivesOptions collectives;
+  collectives.where = filter_of(options.where, "--where");
+  collectives.fit_where = filter_of(options.fit_where, "--fit-where");
+  collectives.calibrate_on = read_logs(options.calibrate_on, options.log);
+  if (!options.calibration.empty()) collectives.calibration = calibration_of(options.calibration);
+  collectives.threads = options.threads;
+  const CollectivesReport report =
+      validate_collectives(read_logs(options.files, options.log), collectives);
+  if (!options.markdown.empty()) {
+    write_file(options.markdown, collectives_page(report, command_of(options, "collectives")));
+  }
+  if (options.json) print_result(json_text(validation_document(report.report)));
+  print_human(collectives_text(report, options.worst), options.json);
+  return judge(report.report, options, "time_s");
 }
 
 std::string faults_command(const ValidateOptions& options) {
@@ -206,41 +236,74 @@ CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
   return schedules;
 }
 
+// What is judged, fitted on and started from.
+struct FitFlags {
+  CLI::Option* fit_where;
+  CLI::Option* calibrate_on;
+};
+FitFlags add_fit_options(CLI::App& app, ValidateOptions& options, const char* example,
+                         const char* calibrate_on, const char* calibration) {
+  app.add_option("--where", options.where,
+                 fmt::format("judge only these rows, as in '{}'", example))
+      ->type_name("EXPR");
+  FitFlags flags{};
+  flags.fit_where =
+      app.add_option("--fit-where", options.fit_where,
+                     "fit the calibration on these rows, freeze it, and do not judge them")
+          ->type_name("EXPR");
+  flags.calibrate_on = app.add_option("--calibrate-on", options.calibrate_on, calibrate_on)
+                           ->type_name("FILE")
+                           ->allow_extra_args(false);
+  app.add_option("--calibration", options.calibration, calibration)->type_name("NAME|FILE");
+  app.add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+  app.add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return flags;
+}
+
+CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
+  CLI::App* collectives =
+      app.add_subcommand("collectives", "time of collectives against rows or logs of nccl-tests");
+  collectives->add_option("FILE", options.files, "rows (CSV), or the tool's output (text or JSON)")
+      ->required();
+  add_common(*collectives, options, "a family");
+  add_fit_options(
+      *collectives, options, "gpus>64 && collective==\"all_reduce\"",
+      "fit on the rows of this file (those of --fit-where); may be repeated",
+      "of the library or a .yaml file, to start from instead of that of each row's GPU");
+  collectives->add_option("--machine", options.log.machine, "what to call the machine of a log")
+      ->type_name("LABEL");
+  collectives
+      ->add_option("--network", options.log.network,
+                   "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
+      ->type_name("TEXT");
+  collectives
+      ->add_option("--markdown", options.markdown,
+                   "write a page with every miss above 35 % and every row not used")
+      ->type_name("FILE");
+  return collectives;
+}
+
 CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   CLI::App* runs =
       app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
   runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
   add_common(*runs, options, "a family's step time");
-  runs->add_option("--where", options.where,
-                   "judge only these rows, as in 'gpus>64 && source~\"vTrain\"'")
-      ->type_name("EXPR");
-  CLI::Option* fit_where =
-      runs->add_option("--fit-where", options.fit_where,
-                       "fit the calibration on these rows, freeze it, and do not judge them")
-          ->type_name("EXPR");
-  CLI::Option* calibrate_on =
-      runs->add_option(
-              "--calibrate-on", options.calibrate_on,
-              "fit on the rows of this file (those of --fit-where), or predict from the stage "
-              "times that it holds (columns T_F_ms ...); may be repeated")
-          ->type_name("FILE")
-          ->allow_extra_args(false);
-  runs->add_option("--calibration", options.calibration,
-                   "of the library or a .yaml file, instead of that of each row's GPU")
-      ->type_name("NAME|FILE");
+  const FitFlags flags = add_fit_options(
+      *runs, options, "gpus>64 && source~\"vTrain\"",
+      "fit on the rows of this file (those of --fit-where), or predict from the stage times that "
+      "it holds (columns T_F_ms ...); may be repeated",
+      "of the library or a .yaml file, instead of that of each row's GPU");
   runs->add_flag("--one-point", options.one_point,
                  "fit kernel.sustained on the middle row of each family, judge the others")
-      ->excludes(fit_where)
-      ->excludes(calibrate_on);
-  runs->add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
+      ->excludes(flags.fit_where)
+      ->excludes(flags.calibrate_on);
   runs->add_option("--markdown", options.markdown,
                    "write a page with every miss above 20 % and every row not predicted")
       ->type_name("FILE");
-  runs->add_option("-j", options.threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
   return runs;
 }
 
@@ -271,9 +334,11 @@ Handler define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   const CLI::App* schedules = define_schedules(app, *options);
   const CLI::App* faults = define_faults(app, *options);
+  const CLI::App* collectives = define_collectives(app, *options);
   define_runs(app, *options);
   app.require_subcommand(1);
-  return [options, schedules, faults] {
+  return [options, schedules, faults, collectives] {
+    if (collectives->parsed()) return against_collectives(*options);
     if (faults->parsed()) return against_faults(*options);
     return schedules->parsed() ? against_schedules(*options) : against_runs(*options);
   };

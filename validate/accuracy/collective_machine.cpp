@@ -1,0 +1,264 @@
+#include "validate/accuracy/collective_machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "scenarios/library.hpp"
+#include "traces/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Letters and digits in lower case: "A100-SXM4-40GB" and "a100 sxm4 40gb" are the same.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+// A GPU's name in a row, its machine in the library and that machine's calibration. Where the
+// library lacks the GPU, `nvlink_Bps` is what tells it from the one that stands for it.
+struct GpuName {
+  std::string_view word;
+  std::string_view node;
+  std::string_view calibration;
+  double nvlink_Bps = 0;          // 0: the node's
+  std::string_view instead = {};  // what is assumed
+};
+constexpr std::array kGpus{
+    GpuName{"gb300", "gb300-nvl72", "gb300-spec"},
+    GpuName{"gb200", "gb200-nvl72", "gb200-spec"},
+    GpuName{"gh200", "alps-gh200", "h100-published"},
+    GpuName{"b300", "hgx-b300", "b300-spec"},
+    GpuName{"b200", "dgx-b200", "b200-spec"},
+    GpuName{"h800", "dgx-h100", "h100-published", 200e9, "H800 as H100 with 200 GB/s of NVLink"},
+    GpuName{"h200", "dgx-h200", "h100-published"},
+    GpuName{"h100", "dgx-h100", "h100-published"},
+    GpuName{"h20", "dgx-h200", "h100-published", 450e9, "H20 as H200"},
+    GpuName{"a800", "dgx-a100", "a100-published", 200e9, "A800 as A100 with 200 GB/s of NVLink"},
+    GpuName{"a100", "dgx-a100", "a100-published"},
+    GpuName{"v100", "dgx-v100", "generic"},
+    GpuName{"p100", "pcie-p100", "generic"},
+    GpuName{"gb10", "gh200", "generic", 0, "GB10 as GH200, one GPU per node"},
+    GpuName{"mi300x", "mi300x", "generic"},
+    GpuName{"mi250", "frontier-mi250x", "generic"},
+    GpuName{"rtx3080", "pcie-rtx3080", "generic"},
+    GpuName{"rtx2080", "pcie-rtx2080ti", "generic"},
+    GpuName{"t4", "aws-g4dn", "generic"},
+};
+
+// The name that stands first: "H100/H200 SXM (not stated which)" counts as H100.
+const GpuName& gpu_named(const std::string& text) {
+  const std::string name = plain(text);
+  const GpuName* first = nullptr;
+  size_t at = std::string::npos;
+  for (const GpuName& gpu : kGpus) {
+    const size_t found = name.find(gpu.word);
+    if (found == std::string::npos || found >= at) continue;
+    first = &gpu;
+    at = found;
+  }
+  if (first != nullptr) return *first;
+  throw Error(fmt::format("no GPU of the library is called '{}'", printable(text)));
+}
+
+class MachineReader {
+ public:
+  MachineReader(const CollectiveRow& row, const NodeSizes& sizes)
+      : row_(row), sizes_(sizes), network_(read_network(row.network)), gpu_(gpu_named(row.gpu)) {}
+
+  CollectiveMachine read() {
+    machine_.calibration = gpu_.calibration;
+    machine_.sharp = network_.sharp;
+    machine_.assumed = network_.assumed;
+    set_node();
+    place();
+    set_node_links();
+    if (machine_.cluster.nodes > 1) set_network();
+    set_fabric();
+    machine_.shape = group_shape(machine_.gpus, machine_.cluster);
+    return std::move(machine_);
+  }
+
+ private:
+  NodeSpec& node() { return machine_.cluster.node; }
+
+  void set_node() {
+    std::string_view name = gpu_.node;
+    if (name == "dgx-a100" && contains_text(row_.gpu, "40")) name = "dgx-a100-40";
+    node() = find_node(name);
+    if (!gpu_.instead.empty()) machine_.assumed.emplace_back(gpu_.instead);
+    if (contains_text(row_.gpu, "/")) {
+      machine_.assumed.push_back(fmt::format("{} is {}", row_.gpu, node().gpu.name));
+    }
+  }
+
+  // Nodes, their size and the ranks on them: the first GPUs of each.
+  void place() {
+    int nodes = row_.nodes;
+    if (network_.nvlink_domain > 0) nodes = (row_.gpus - 1) / network_.nvlink_domain + 1;
+    if (nodes == 0) {
+      nodes = (row_.gpus - 1) / node().gpus + 1;
+      machine_.assumed.push_back(fmt::format("{} nodes", nodes));
+    }
+    if (row_.gpus % nodes != 0) {
+      throw Error(fmt::format("{} ranks do not spread evenly over {} nodes", row_.gpus, nodes));
+    }
+    const int per_node = row_.gpus / nodes;
+    node().gpus = node_gpus(per_node);
+    machine_.cluster.nodes = nodes;
+    for (int at = 0; at < nodes; ++at) {
+      for (int i = 0; i < per_node; ++i) machine_.gpus.push_back(at * node().gpus + i);
+    }
+  }
+
+  int node_gpus(int per_node) const {
+    if (network_.nvlink_domain > 0) return network_.nvlink_domain;
+    const auto known = sizes_.find(row_.machine);
+    const int most = known == sizes_.end() ? per_node : std::max(per_node, known->second);
+    const int library = find_node(gpu_.node).gpus;
+    // A row that uses one or two GPUs of each node does not say how many there are; eight NICs
+    // serve as many GPUs.
+    const bool part = most <= 2 && row_.nodes > 1 && !contains_text(row_.gpu, "pcie");
+    const int stated = std::max(most, network_.nics <= library ? network_.nics : 0);
+    return part ? std::max(stated, std::min(library, 8)) : stated;
+  }
+
+  // Inside the node.
+  void set_node_links() {
+    NodeSpec& at = node();
+    const bool pcie_gpu = contains_text(row_.gpu, "pcie") && !network_.nvlink;
+    if (network_.pcie_Bps > 0) {
+      at.pcie_Bps = stated(network_.pcie_Bps);
+      at.nvlink_Bps = at.pcie_Bps;
+    } else if (pcie_gpu) {
+      at.nvlink_Bps = at.pcie_Bps;
+      machine_.assumed.emplace_back("GPUs of a node reach each other over PCIe");
+    } else if (network_.nvlink_Bps > 0) {
+      at.nvlink_Bps = stated(network_.nvlink_Bps);
+    } else if (gpu_.nvlink_Bps > 0) {
+      at.nvlink_Bps = stated(gpu_.nvlink_Bps);
+    }
+  }
+
+  // Between nodes. More NICs than GPUs count as one NIC of their summed bandwidth for each GPU.
+  void set_network() {
+    NodeSpec& at = node();
+    if (!network_.names_transport && network_.nic_Bps == 0) {
+      throw Error(fmt::format("'{}' does not say which network joins the nodes", row_.network));
+    }
+    int nics = network_.nics;
+    if (network_.nics_per_gpu > 0) nics = static_cast<int>(network_.nics_per_gpu * at.gpus);
+    if (nics == 0) {
+      nics = std::min(find_node(gpu_.node).nics, at.gpus);
+      machine_.assumed.push_back(fmt::format("{} NICs per node", nics));
+    }
+    double nic_Bps = network_.nic_Bps;
+    if (nic_Bps == 0) {
+      nic_Bps = at.nic_Bps.value;
+      machine_.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nic_Bps * 8e-9));
+    }
+    if (nics > at.gpus) {
+      nic_Bps *= static_cast<double>(nics) / at.gpus;
+      nics = at.gpus;
+    }
+    at.nics = nics;
+    at.nic_Bps = stated(nic_Bps);
+  }
+
+  // The library's fabric of that machine where it has one, else one pod.
+  void set_fabric() {
+    FabricSpec& fabric = machine_.cluster.fabric;
+    fabric = find_fabric("full-bisection").fabric;
+    for (const NamedFabric& named : library_fabrics()) {
+      const std::string word = named.name.substr(0, named.name.find('-'));
+      if (word.size() >= 4 && named.name != "full-bisection" && machine_.cluster.nodes > 1 &&
+          contains_text(row_.machine, word)) {
+        fabric = named.fabric;
+      }
+    }
+    fabric.transport = network_.transport;
+  }
+
+  Parameter stated(double value) const {
+    return {value, value, value, Origin::published, "the row: " + row_.network};
+  }
+
+  const CollectiveRow& row_;
+  const NodeSizes& sizes_;
+  NetworkText network_;
+  const GpuName& gpu_;
+  CollectiveMachine machine_;
+};
+
+struct AlgorithmWord {
+  std::string_view word;
+  CollectiveAlgorithm algorithm;
+};
+constexpr std::array kAlgorithms{
+    AlgorithmWord{"nvlstree", CollectiveAlgorithm::nvls_tree},
+    AlgorithmWord{"nvls", CollectiveAlgorithm::nvls},
+    AlgorithmWord{"tree", CollectiveAlgorithm::tree},
+    AlgorithmWord{"ring", CollectiveAlgorithm::ring},
+    AlgorithmWord{"collnetdirect", CollectiveAlgorithm::collnet_direct},
+    AlgorithmWord{"collnetchain", CollectiveAlgorithm::collnet_chain},
+    AlgorithmWord{"pat", CollectiveAlgorithm::pat},
+};
+struct ProtocolWord {
+  std::string_view word;
+  Protocol protocol;
+};
+constexpr std::array kProtocols{ProtocolWord{"ll128", Protocol::ll128},
+                                ProtocolWord{"ll", Protocol::ll},
+                                ProtocolWord{"simple", Protocol::simple}};
+
+// The value of NAME=value in the notes, plain.
+std::string setting(const std::string& notes, std::string_view name) {
+  const size_t at = notes.find(name);
+  if (at == std::string::npos || at + name.size() >= notes.size() ||
+      (notes[at + name.size()] != '=' && notes[at + name.size()] != ' ')) {
+    return {};
+  }
+  const size_t from = at + name.size() + 1;
+  return plain(notes.substr(from, notes.find_first_of(" ;,", from) - from));
+}
+
+}  // namespace
+
+NodeSizes node_sizes(const std::vector<CollectiveRow>& rows) {
+  NodeSizes sizes;
+  for (const CollectiveRow& row : rows) {
+    if (row.nodes == 0 || row.gpus % row.nodes != 0) continue;
+    int& most = sizes[row.machine];
+    most = std::max(most, row.gpus / row.nodes);
+  }
+  return sizes;
+}
+
+CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
+  return MachineReader(row, sizes).read();
+}
+
+CollectiveChoice forced_choice(const std::string& notes) {
+  CollectiveChoice choice;
+  const std::string algorithm = setting(notes, "NCCL_ALGO");
+  for (const AlgorithmWord& each : kAlgorithms) {
+    if (each.word == algorithm) choice.algorithm = each.algorithm;
+  }
+  const std::string protocol = setting(notes, "NCCL_PROTO");
+  for (const ProtocolWord& each : kProtocols) {
+    if (each.word == protocol) choice.protocol = each.protocol;
+  }
+  return choice;
+}
+
+}  // namespace windtunnel
