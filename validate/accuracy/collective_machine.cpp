@@ -71,6 +71,16 @@ const GpuName& gpu_named(const std::string& text) {
   throw Error(fmt::format("no GPU of the library is called '{}'", printable(text)));
 }
 
+// Whether every word of a library's name stands in the text, "aws-p5" in "AWS p5.48xlarge".
+bool names_all(const std::string& name, const std::string& text) {
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = std::min(name.find('-', at), name.size());
+    if (!contains_text(text, name.substr(at, end - at))) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 class MachineReader {
  public:
   MachineReader(const CollectiveRow& row, const NodeSizes& sizes)
@@ -93,9 +103,22 @@ class MachineReader {
   NodeSpec& node() { return machine_.cluster.node; }
 
   void set_node() {
-    std::string_view name = gpu_.node;
+    std::string name(gpu_.node);
     if (name == "dgx-a100" && contains_text(row_.gpu, "40")) name = "dgx-a100-40";
+    // The machine's own node, where the library has it: the most telling name.
+    const std::string label = row_.machine + " " + row_.gpu;
+    size_t longest = 0;
+    for (const NodeSpec& known : library_nodes()) {
+      if (known.name.size() <= longest || !names_all(known.name, label) ||
+          !plain(known.gpu.name).starts_with(gpu_.word)) {
+        continue;
+      }
+      name = known.name;
+      longest = name.size();
+    }
     node() = find_node(name);
+    library_gpus_ = node().gpus;
+    library_nics_ = node().nics;
     if (!gpu_.instead.empty()) machine_.assumed.emplace_back(gpu_.instead);
     if (contains_text(row_.gpu, "/")) {
       machine_.assumed.push_back(fmt::format("{} is {}", row_.gpu, node().gpu.name));
@@ -125,12 +148,11 @@ class MachineReader {
     if (network_.nvlink_domain > 0) return network_.nvlink_domain;
     const auto known = sizes_.find(row_.machine);
     const int most = known == sizes_.end() ? per_node : std::max(per_node, known->second);
-    const int library = find_node(gpu_.node).gpus;
     // A row that uses one or two GPUs of each node does not say how many there are; eight NICs
     // serve as many GPUs.
     const bool part = most <= 2 && row_.nodes > 1 && !contains_text(row_.gpu, "pcie");
-    const int stated = std::max(most, network_.nics <= library ? network_.nics : 0);
-    return part ? std::max(stated, std::min(library, 8)) : stated;
+    const int stated = std::max(most, network_.nics <= library_gpus_ ? network_.nics : 0);
+    return part ? std::max(stated, std::min(library_gpus_, 8)) : stated;
   }
 
   // Inside the node.
@@ -159,7 +181,7 @@ class MachineReader {
     int nics = network_.nics;
     if (network_.nics_per_gpu > 0) nics = static_cast<int>(network_.nics_per_gpu * at.gpus);
     if (nics == 0) {
-      nics = std::min(find_node(gpu_.node).nics, at.gpus);
+      nics = std::min(library_nics_, at.gpus);
       machine_.assumed.push_back(fmt::format("{} NICs per node", nics));
     }
     double nic_Bps = network_.nic_Bps;
@@ -197,6 +219,8 @@ class MachineReader {
   const NodeSizes& sizes_;
   NetworkText network_;
   const GpuName& gpu_;
+  int library_gpus_ = 8;  // of the library's node
+  int library_nics_ = 8;
   CollectiveMachine machine_;
 };
 
