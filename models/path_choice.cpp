@@ -37,9 +37,10 @@ PathChooser::PathChooser(const LinkTable& links) : links_(links) {
 std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double bytes) {
   shares_.assign(1, PathShare());
   const Routing routing = links_.cluster().fabric.routing;
-  if (routing == Routing::spray) return shares_;  // a bundle is one link
   const int paths = links_.paths(src_gpu, dst_gpu);
   CHECK(paths > 0, "{} ways from GPU {} to {}", paths, src_gpu, dst_gpu);
+  // A bundle is one link: only edge lists, and detours around a failed bundle, leave several ways.
+  if (paths > 1 && routing == Routing::spray) spray(paths, hashed(src_gpu, dst_gpu, paths));
   if (routing == Routing::planned) {
     shares_.front().path = least_loaded(src_gpu, dst_gpu, paths, bytes);
   } else if (paths > 1 && routing == Routing::ecmp) {
@@ -48,6 +49,16 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
     split(src_gpu, dst_gpu, paths);
   }
   return shares_;
+}
+
+// All ways alike, or that many of them evenly spaced.
+void PathChooser::spray(int paths, int first) {
+  constexpr int kMostShares = 16;
+  const int shares = std::min(paths, kMostShares);
+  shares_.clear();
+  for (int i = 0; i < shares; ++i) {
+    shares_.push_back({(first + i * paths / shares) % paths, 1.0 / shares});
+  }
 }
 
 int PathChooser::hashed(int src_gpu, int dst_gpu, int paths) const {

@@ -33,6 +33,7 @@ class PathChooser {
   std::span<const PathShare> choose(int src_gpu, int dst_gpu, double bytes);
 
  private:
+  void spray(int paths, int first);
   int hashed(int src_gpu, int dst_gpu, int paths) const;
   int least_loaded(int src_gpu, int dst_gpu, int paths, double bytes);
   void split(int src_gpu, int dst_gpu, int paths);

@@ -2,6 +2,7 @@
 
 #include "models/base/random.hpp"
 #include "models/fabrics/link_faults.hpp"
+#include "models/path_choice.hpp"
 #include "tests/models/fabrics/fabric_fixtures.hpp"
 
 namespace windtunnel {
@@ -175,6 +176,23 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
             "switch");
   cluster.fabric.edges.back() = {"a", "a", 10};
   EXPECT_EQ(fabric_message(cluster), "a cable from 'a' to 'a'");
+}
+
+// Under spray every way carries its part: two spines double what one would.
+TEST(GraphFabric, SprayedPacketsTakeAllWays) {
+  const Cluster cluster = fat_tree(4, Routing::spray);
+  const LinkTable links(cluster);
+  PathChooser chooser(links);
+  const std::span<const PathShare> shares = chooser.choose(0, 15, 1);
+  ASSERT_EQ(shares.size(), 4U);
+  std::vector<int> paths;
+  for (const PathShare& share : shares) {
+    EXPECT_EQ(share.share, 0.25);
+    paths.push_back(share.path);
+  }
+  std::sort(paths.begin(), paths.end());
+  EXPECT_EQ(paths, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(chooser.choose(0, 1, 1).size(), 1U);
 }
 
 // Of 1,024 nodes on 64 leaves and 16 spines only the leaves and spines are searched.
