@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -48,7 +49,8 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
   } else {
     on_pcie = port / law.node_efficiency;
     const int members = most_members(shape, node);
-    const double all = total_share(steps.node, members) * steps.node_bytes;
+    const Pattern fullest = inside_node(steps.node, shape.nodes - 1);
+    const double all = total_share(fullest, members) * steps.node_bytes;
     if (all > 0 && node.host_bridge_Bps.value > 0) {
       seconds =
           all * shape.concurrent_per_node / (node.host_bridge_Bps.value * law.node_efficiency);
@@ -64,21 +66,40 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
   return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_Bps.value) : seconds;
 }
 
-// Between pods, per byte of a lane's pattern.
-double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
-                      const Cluster& cluster) {
-  if (shape.pods <= 1) return 0;
-  double edges = 1.0 / shape.smallest_pod_nodes;
-  if (steps.across == Pattern::double_tree) edges = shape.tree_edges_per_pod_node / 2;
-  if (steps.across == Pattern::pairs) edges = shape.pod_pairs_per_node;
-  // Per node of the pod, the uplinks of a rail carry one NIC's worth, those of a pod all NICs'.
-  const FabricSpec& fabric = cluster.fabric;
-  const bool rails = fabric.topology == Topology::rail_fat_tree;
-  const double lanes = rails ? shape.members_per_nic * shape.concurrent_per_nic
-                             : shape.members_per_node * shape.concurrent_per_node;
-  const double uplink_Bps = cluster.node.nic_Bps.value * law.net_efficiency *
-                            (rails ? 1 : cluster.node.nics) / fabric.pod_oversubscription;
-  return edges * lanes * steps.across_bytes / uplink_Bps;
+// On the links between the NICs, of this group and those beside it.
+double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
+  const FabricLoad& load = shape.load;
+  double lanes = load.by_rail ? shape.concurrent_per_nic : shape.concurrent_per_node;
+  if (steps.one_lane) lanes /= load.by_rail ? shape.members_per_nic : shape.members_per_node;
+  double per_byte_s = 0;
+  switch (steps.across) {
+    case Pattern::none:
+      break;
+    case Pattern::ring:
+    case Pattern::chain:
+    case Pattern::back_chain:
+      per_byte_s = load.ring;
+      break;
+    case Pattern::double_tree:
+      per_byte_s = load.tree;
+      break;
+    case Pattern::pairs:
+      per_byte_s = load.pairs * shape.nodes;
+      break;
+    case Pattern::to_first:
+      per_byte_s = load.to_first;
+      break;
+    case Pattern::doubling:
+      per_byte_s = load.doubling;
+      break;
+    case Pattern::halving:
+      per_byte_s = load.halving;
+      break;
+    case Pattern::shifts:
+      per_byte_s = load.shifts;
+      break;
+  }
+  return per_byte_s * lanes * steps.across_bytes / law.net_efficiency;
 }
 
 Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
@@ -91,14 +112,26 @@ Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, cons
     const double on_nic = (steps.one_lane ? 1 : shape.members_per_nic) * shape.concurrent_per_nic;
     transfer.net_s =
         std::max(nic_bytes * on_nic / (node.nic_Bps.value * law.net_efficiency * shape.nic_factor),
-                 fabric_seconds(steps, shape, law, cluster));
+                 fabric_seconds(steps, shape, law));
   }
   transfer.node_s = node_seconds(steps, nic_bytes, shape, law, node, calibration);
   return transfer;
 }
 
 double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Cluster& cluster) {
-  return steps.across_steps * shape.fabric_hops * cluster.fabric.hop_latency_s.value;
+  const double way_s = shape.fabric_hops * cluster.fabric.hop_latency_s.value;
+  if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
+  // A byte that goes round passes a cable between sites as often as there are sites; up and down a
+  // tree twice that at most. Exchanges may all be with another site.
+  const auto sites = static_cast<double>(cluster.fabric.sites.size());
+  double crossings = steps.across_steps;
+  if (steps.across == Pattern::double_tree) {
+    crossings = std::min(crossings, 2 * sites);
+  } else if (steps.across == Pattern::ring || steps.across == Pattern::chain ||
+             steps.across == Pattern::back_chain) {
+    crossings = std::ceil(crossings * std::min(1.0, sites / shape.nodes));
+  }
+  return steps.across_steps * way_s + crossings * shape.extra_latency_s;
 }
 
 double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,

@@ -31,13 +31,6 @@ Nodes members_by_node(std::span<const std::int32_t> gpus, const Cluster& cluster
   return nodes;
 }
 
-// The bytes of a chain enter (or leave) every node but the first by all of its lanes and go round
-// from there; in the first they start (or end) at one member.
-Pattern inside_node(Pattern pattern, size_t node) {
-  const bool chain = pattern == Pattern::chain || pattern == Pattern::back_chain;
-  return chain && node > 0 ? Pattern::ring : pattern;
-}
-
 }  // namespace
 
 std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const LawTerms& law,
@@ -48,7 +41,7 @@ std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const
   const double node_bytes = steps.node_bytes / law.node_efficiency;
   for (size_t node = 0; node < nodes.size() && node_bytes > 0; ++node) {
     const std::vector<std::int32_t>& members = nodes[node];
-    for_each_edge(inside_node(steps.node, node), members.size(),
+    for_each_edge(inside_node(steps.node, static_cast<int>(node)), members.size(),
                   [&](size_t from, size_t to, double share) {
                     edges.push_back({members[from], members[to], share * node_bytes});
                   });

@@ -276,6 +276,11 @@ CollectiveSteps steps_of(CollectiveKind kind, CollectiveAlgorithm algorithm,
   return steps;
 }
 
+Pattern inside_node(Pattern pattern, int node) {
+  const bool chain = pattern == Pattern::chain || pattern == Pattern::back_chain;
+  return chain && node > 0 ? Pattern::ring : pattern;
+}
+
 const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
                     const Cluster& cluster) {
   const Row* row = row_of(kind, algorithm);

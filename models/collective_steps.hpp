@@ -34,6 +34,11 @@ struct CollectiveSteps {
 CollectiveSteps steps_of(CollectiveKind kind, CollectiveAlgorithm algorithm,
                          const GroupShape& shape, double bytes);
 
+// CollectiveSteps::node in the node of this place in the group. The bytes of a chain enter (or
+// leave) every node but the first by all of its lanes and go round from there; in the first they
+// start (or end) at one member.
+Pattern inside_node(Pattern pattern, int node);
+
 // What the pair needs and the group or its nodes have not: "needs as many members on every node;
 // ..." nullptr: it applies.
 const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
