@@ -19,15 +19,7 @@ namespace {
 
 constexpr size_t kListed = 200;  // misses; more are summed up
 constexpr size_t kWorstOfFamily = 5;
-
-std::string percent(double share) {
-  if (share > 100) return ">9999%";
-  return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
-}
-
-std::string signed_error(const ValidationRow& row) {
-  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
-}
+constexpr size_t kNameWidth = 44;
 
 // The names of all simpler rules, in order.
 std::vector<std::string> rules_of(const ValidationReport& report) {
@@ -209,9 +201,9 @@ std::string networks_text(const CollectivesReport& report) {
                    {"sigma", Align::right}},
                   {}};
   for (const FittedNetwork& network : report.networks) {
-    table.rows.push_back({network.machine, network.environment.substr(0, 40),
-                          std::to_string(network.rows), fmt::format("{:.3f}", network.sigma_log),
-                          percent(network.tail_share),
+    table.rows.push_back({shortened(network.machine, kNameWidth),
+                          shortened(network.environment, 32), std::to_string(network.rows),
+                          fmt::format("{:.3f}", network.sigma_log), percent(network.tail_share),
                           fmt::format("{:.3f}", network.tail_sigma_log)});
   }
   return table_text(table);
@@ -227,7 +219,9 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
     families.columns.push_back({std::string(1, static_cast<char>('A' + i)), Align::right});
   }
   for (const ValidationFamily& family : report.report.families) {
+    if (family.rows == 0) continue;  // all of it was fitted on
     families.rows.push_back(family_cells(family, rules));
+    families.rows.back().front() = shortened(family.name, kNameWidth);
   }
   std::string text = families.rows.empty() ? "" : table_text(families);
   text +=
@@ -247,7 +241,8 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
     if (worst-- <= 0) break;
     misses.rows.push_back({without_folder(row->id), format_seconds(row->measured),
                            format_seconds(row->predicted), signed_error(*row),
-                           row->family.substr(0, row->family.find(',')), row->label});
+                           shortened(row->family.substr(0, row->family.find(',')), 26),
+                           row->label});
   }
   if (!misses.rows.empty()) text += "\n" + table_text(misses);
   if (!report.networks.empty()) text += "\n" + networks_text(report);

@@ -19,13 +19,6 @@ namespace {
 constexpr size_t kWidth = 100;
 constexpr std::string_view kStep = "step_s";
 
-// "8.1%", "12%": what fits four columns.
-std::string percent(double share) {
-  if (share == 0) return "0%";
-  if (share > 100) return ">9999%";  // a rule that has run away
-  return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
-}
-
 std::string optional_percent(const std::optional<double>& share) {
   return share ? percent(*share) : "-";
 }
@@ -42,21 +35,6 @@ std::string metric_name(const std::string& metric) {
 std::string value_text(const ValidationRow& row, double value) {
   return row.metric == kStep ? fmt::format("{:.4g} s", value)
                              : fmt::format("{:.1f} GB", value / 1e9);
-}
-
-// At most `width` characters, the middle left out: names of one kind differ at their ends. Counts
-// bytes, so that a name with others than ASCII may come out shorter.
-std::string shortened(const std::string& text, size_t width) {
-  if (text.size() <= width) return text;
-  const auto inside_character = [&](size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
-  const size_t tail = width / 3;
-  size_t head_end = width - tail - 1;
-  size_t tail_start = text.size() - tail;
-  while (head_end > 0 && inside_character(head_end)) --head_end;
-  while (inside_character(tail_start)) ++tail_start;
-  return text.substr(0, head_end) + "…" + text.substr(tail_start);
 }
 
 // The names of all simpler rules, in order.
@@ -169,10 +147,6 @@ std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
     return a->relative_error() > b->relative_error();
   });
   return rows;
-}
-
-std::string signed_error(const ValidationRow& row) {
-  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
 }
 
 std::string worst_text(const ValidationReport& report, int worst) {
@@ -314,6 +288,29 @@ std::string page_skipped(const ValidationReport& report) {
 std::string without_folder(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string percent(double share) {
+  if (share == 0) return "0%";
+  if (share > 100) return ">9999%";  // a rule that has run away
+  return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
+}
+
+std::string shortened(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  const auto inside_character = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  const size_t tail = width / 3;
+  size_t head_end = width - tail - 1;
+  size_t tail_start = text.size() - tail;
+  while (head_end > 0 && inside_character(head_end)) --head_end;
+  while (inside_character(tail_start)) ++tail_start;
+  return text.substr(0, head_end) + "…" + text.substr(tail_start);
+}
+
+std::string signed_error(const ValidationRow& row) {
+  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
 }
 
 std::string runs_text(const ValidationReport& report, int worst) {

@@ -7,15 +7,10 @@
 #include <cmath>
 
 #include "traces/nccl_tests.hpp"
+#include "validate/accuracy/validation_report.hpp"
 
 namespace windtunnel {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
 
 double passes(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce ? 2 : 1;

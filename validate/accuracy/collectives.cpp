@@ -20,12 +20,6 @@ namespace {
 
 constexpr double kLargeBytes = 1e6;
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
 // "cnode3-002": letters, then digits behind a hyphen at the end.
 bool is_host_name(const std::string& word) {
   const size_t hyphen = word.rfind('-');

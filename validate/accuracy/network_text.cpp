@@ -37,6 +37,7 @@ constexpr std::array kTransports{
     Word{"fdr", Transport::infiniband},
     Word{"quantum", Transport::infiniband},
     Word{"omni-path", Transport::infiniband},
+    Word{"ib ", Transport::infiniband},
     Word{"rdma", Transport::roce},
     Word{"ethernet", Transport::tcp},
     Word{"gbe", Transport::tcp},
@@ -130,15 +131,15 @@ void read_nics(const std::string& text, const std::string& low, NetworkText& out
     out.nic_Bps = std::stod(match[1]) * kGbps * (match[2] == "T" ? 1000 : 1);
   }
   static const std::regex each(R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|per gpu nic)");
-  if (std::regex_search(low, match, each)) {
+  const bool per_node = low.find("/node") != std::string::npos;
+  if (!per_node && std::regex_search(low, match, each)) {
     out.nics_per_gpu = out.nics > 0 ? out.nics : 1;
     out.nics = 0;
   } else if (out.nics == 0 && std::regex_search(text, match, count)) {
     out.nics = std::stoi(match[1]);
   }
   // One figure for a whole node is that of its one NIC, unless ports of that kind are slower.
-  if (out.nics == 0 && out.nics_per_gpu == 0 && low.find("/node") != std::string::npos &&
-      out.nic_Bps > 0) {
+  if (out.nics == 0 && out.nics_per_gpu == 0 && per_node && out.nic_Bps > 0) {
     const double port_Bps = 400 * kGbps;
     out.nics = std::max(1, static_cast<int>(std::lround(out.nic_Bps / port_Bps)));
     out.nic_Bps /= out.nics;
@@ -155,7 +156,7 @@ void read_nics(const std::string& text, const std::string& low, NetworkText& out
 
 NetworkText read_network(const std::string& text) {
   NetworkText out;
-  const std::string low = lower(text);
+  const std::string low = lower(text) + ' ';
   for (const Word& word : kTransports) {
     if (!has_word(low, word.word)) continue;
     out.transport = word.transport;

@@ -43,10 +43,14 @@ double relative_error_of(double predicted, double measured) {
   return measured == 0 ? difference : difference / std::abs(measured);
 }
 
+}  // namespace
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return quantile(values, 0.5);
 }
+
+namespace {
 
 struct Alternative {
   double measured = 0;

@@ -106,4 +106,6 @@ struct ValidationReport {
 // error of a baseline is the mean over the rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
+double median(std::vector<double> values);  // of at least one
+
 }  // namespace windtunnel
