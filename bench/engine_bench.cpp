@@ -1,12 +1,16 @@
-// Time and peak memory of the engine on Plans of the sizes that the budgets name (two shared
-// cores):
+// Time and peak memory (of a child process per run) on Plans of the sizes that the budgets name
+// (two shared cores):
 //   folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1 s;
-//   1 GB all-reduce as flows on 1,024 / 16,384 GPUs 0.1 s / 3 s.
+//   1 GB all-reduce as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs:
+//   0.1 s / 0.5 s / 3 s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <string>
 
+#include "sim/engine/child.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/engine/platform.hpp"
 
 namespace windtunnel {
 namespace {
@@ -186,8 +190,7 @@ void unfolded(benchmark::State& state) {
 }
 BENCHMARK(unfolded)->Arg(1024)->Arg(16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 
-void all_reduce(benchmark::State& state) {
-  const auto ranks = static_cast<int>(state.range(0));
+Plan all_reduce_plan(int ranks) {
   Plan plan;
   plan.ranks = ranks;
   RankClass rank_class;
@@ -207,9 +210,79 @@ void all_reduce(benchmark::State& state) {
   rank_class.tasks = {task};
   plan.classes = {rank_class};
   plan.groups = {group};
-  run(state, plan, dgx_cluster(ranks / 8, 384), FoldMode::none);
+  return plan;
 }
-BENCHMARK(all_reduce)->Arg(1024)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void all_reduce(benchmark::State& state) {
+  const auto ranks = static_cast<int>(state.range(0));
+  run(state, all_reduce_plan(ranks), dgx_cluster(ranks / 8, 384), FoldMode::none);
+}
+BENCHMARK(all_reduce)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void all_reduce_folded(benchmark::State& state) {
+  const auto ranks = static_cast<int>(state.range(0));
+  run(state, all_reduce_plan(ranks), dgx_cluster(ranks / 8, 384), FoldMode::automatic);
+}
+BENCHMARK(all_reduce_folded)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// Ways of every connection by hash: uplinks stand for themselves.
+void all_reduce_ecmp(benchmark::State& state) {
+  const auto ranks = static_cast<int>(state.range(0));
+  Cluster cluster = dgx_cluster(ranks / 8, 384);
+  cluster.fabric.routing = Routing::ecmp;
+  run(state, all_reduce_plan(ranks), cluster, FoldMode::none);
+}
+BENCHMARK(all_reduce_ecmp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// Every GPU's way to the next GPU of its node and to its twin in the next node, as SimGrid's links
+// and zone: nothing merged, nothing folded.
+Folding whole_fabric(const Cluster& cluster) {
+  const LinkTable links(cluster);
+  std::vector<std::int32_t> dense(links.count(), -1);
+  Folding folding;
+  std::vector<LinkId> route;
+  for (int gpu = 0; gpu < cluster.gpus(); ++gpu) {
+    const int neighbour = gpu / 8 * 8 + (gpu + 1) % 8;
+    for (const int to : {neighbour, (gpu + 8) % cluster.gpus()}) {
+      route.clear();
+      links.append_route(gpu, to, route);
+      for (const LinkId link : route) {
+        if (dense[link] < 0) {
+          dense[link] = static_cast<std::int32_t>(folding.capacity.size());
+          folding.capacity.push_back(links.capacity(link));
+          folding.largest_amount.push_back(1e9);
+        }
+        folding.links.push_back({dense[link], 1});
+      }
+    }
+    folding.first_link.push_back(static_cast<std::uint32_t>(folding.links.size()));
+  }
+  return folding;
+}
+
+void fabric(benchmark::State& state) {
+  const Cluster cluster = dgx_cluster(static_cast<int>(state.range(0)) / 8, 384);
+  for (auto _ : state) {
+    state.counters["peak_MB"] = std::stod(run_in_child([&cluster] {
+      const auto* folding = new Folding(whole_fabric(cluster));
+      new Platform(*folding, 0);  // never taken apart, as in a simulation
+      rusage usage{};
+      getrusage(RUSAGE_SELF, &usage);
+      return std::to_string(static_cast<double>(usage.ru_maxrss) / 1000);
+    }));
+  }
+}
+BENCHMARK(fabric)->Arg(131072)->Unit(benchmark::kSecond)->UseRealTime();
 
 }  // namespace
 }  // namespace windtunnel

@@ -24,6 +24,11 @@ int way_of_turn(int turn, int paths) {
   return static_cast<int>(static_cast<std::int64_t>(turn) * stride % paths);
 }
 
+LinkId first_difference(const std::vector<LinkId>& route, const std::vector<LinkId>& other) {
+  const auto at = std::ranges::mismatch(route, other).in1;
+  return at == route.end() ? route.back() : *at;
+}
+
 }  // namespace
 
 int fewest_parts(int flows, int paths) {
@@ -106,11 +111,10 @@ int& PathChooser::turn_of(int src_gpu, int dst_gpu, int paths) {
   links_.append_route(src_gpu, dst_gpu, route_, 0);
   links_.append_route(src_gpu, dst_gpu, other_, paths - 1);
   // The ways part above the source's leaf and join at the destination's.
-  const LinkId up = *std::ranges::mismatch(route_, other_).in1;
+  const LinkId up = first_difference(route_, other_);
   std::ranges::reverse(route_);
   std::ranges::reverse(other_);
-  const LinkId down = *std::ranges::mismatch(route_, other_).in1;
-
+  const LinkId down = first_difference(route_, other_);
   const int parts = links_.cluster().fabric.parts;
   const int nic = nic_of(links_.cluster(), src_gpu);
   const auto [of_nic, new_nic] = turn_of_nic_.try_emplace(nic, 0);

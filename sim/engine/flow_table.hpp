@@ -3,25 +3,26 @@
 // pattern, strand). One table serves the folding, which looks for equal flows, and the engine,
 // which runs them.
 //
-// A strand is the edges of a collective that carry equal bytes, as ONE flow over the links of all
-// of them: a ring or a tree is a pipeline, whose chunks pass every edge at the pace of the slowest
-// one. All-to-all pairs do not wait for each other: each is a strand of its own.
+// A strand is the edges of a collective that carry equal bytes, and what its members move over
+// resources of their own, as ONE flow over the links of all of them: a ring or a tree is a
+// pipeline, whose chunks pass every edge at the pace of the slowest one. Edges that do not wait for
+// each other (all-to-all pairs) are a strand each.
+//
+// So is a transfer that routing splits over several ways: its parts go at one pace, because a
+// sender's window spans them.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/plan.hpp"
+#include "sim/engine/flow_routes.hpp"
 
 namespace windtunnel {
 
-using FlowIndex = std::int32_t;
-
-struct FlowTable {
+struct FlowTable : FlowRoutes {
   // A member's flow is the listed one plus its position among the class's members; -1: none.
   struct ClassFlows {
     std::vector<FlowIndex> message;              // [peer slot]
@@ -44,35 +45,25 @@ struct FlowTable {
   };
   struct Collective {
     CollectiveKind kind;
-    CollectiveAlgorithm algorithm;
+    CollectiveChoice choice;
     double bytes;
     bool operator==(const Collective&) const = default;
   };
-
-  // Routes: link l of flow f stands as often as its weight. Links are numbered densely over those
-  // that some flow uses.
-  std::vector<std::uint32_t> first_link{0};  // [flow + 1]
-  std::vector<std::int32_t> links;
-  std::vector<double> capacity;        // [link]
-  std::vector<double> largest_amount;  // [link], of a flow that uses it
 
   std::vector<ClassFlows> classes;
   std::vector<Collective> collectives;                   // distinct, of all tasks as_flows
   std::vector<std::vector<std::int32_t>> collective_of;  // [class][task]; -1: none
   std::vector<GroupFlows> groups;
-
-  FlowIndex flows() const { return static_cast<FlowIndex>(first_link.size() - 1); }
-  std::span<const std::int32_t> route(FlowIndex flow) const {
-    return {links.data() + first_link[flow], links.data() + first_link[flow + 1]};
-  }
 };
 
 // Kinds of task that take longer on a slow node, in plain time and in the amounts of their flows;
 // messages, collectives and storage do not.
 bool slowed_by_node(TaskKind kind);
 
-// Links inside a route that can never be the bottleneck, because the links before (or behind) them
-// are together no faster, are left out: sharing is the same without them, and more ranks fold.
+// Links that can never be the bottleneck are left out (sim/engine/flow_routes.hpp): sharing is
+// the same without them, more ranks fold, and what is left is small. The ways of
+// FabricSpec::routing are chosen in the order of the Plan: messages and demands by class, then its
+// collectives.
 // Throws Error when a flow needs a link without bandwidth.
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration);
 

@@ -104,7 +104,8 @@ class Refinement {
   // Alike in all links: sharing does not know in which order a flow passes them.
   void colour_flow(FlowIndex flow, Colour owner) {
     Colour route = 0;
-    for (std::int32_t link : flows_.route(flow)) route += mix(link_[link]);
+    for (const WeightedLink& link : flows_.route(flow))
+      route += link.weight * mix(link_[link.link]);
     flow_[flow] = join(owner, route);
   }
 
@@ -140,7 +141,7 @@ class Refinement {
     std::vector<Colour> load(link_.size(), 0);
     for (FlowIndex flow = 0; flow < flows_.flows(); ++flow) {
       const Colour colour = mix(flow_[flow]);
-      for (std::int32_t link : flows_.route(flow)) load[link] += colour;
+      for (const WeightedLink& link : flows_.route(flow)) load[link.link] += link.weight * colour;
     }
     for (size_t l = 0; l < link_.size(); ++l) link_[l] = join(link_[l], load[l]);
   }
@@ -258,35 +259,30 @@ void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
     folding.flow_of.push_back(number);
   }
 
-  std::vector<std::pair<FlowIndex, std::int32_t>> loads;  // folded flow, folded link
+  struct Load {
+    FlowIndex flow;
+    WeightedLink link;
+  };
+  std::vector<Load> loads;  // folded flow, folded link
   for (FlowIndex flow = 0; flow < flows.flows(); ++flow) {
-    for (std::int32_t link : flows.route(flow)) {
-      if (represents[link] >= 0) loads.emplace_back(folding.flow_of[flow], represents[link]);
+    for (const WeightedLink& link : flows.route(flow)) {
+      if (represents[link.link] < 0) continue;
+      loads.push_back({folding.flow_of[flow], {represents[link.link], link.weight}});
     }
   }
-  std::sort(loads.begin(), loads.end());
+  const auto place = [](const Load& load) { return std::pair(load.flow, load.link.link); };
+  std::ranges::sort(loads, {}, place);
   size_t next = 0;
   for (size_t f = 0; f < representative.size(); ++f) {
-    while (next < loads.size() && loads[next].first == static_cast<FlowIndex>(f)) {
-      const auto load = loads[next];
-      int weight = 0;
-      for (; next < loads.size() && loads[next] == load; ++next) ++weight;
-      folding.links.push_back({load.second, weight});
+    while (next < loads.size() && loads[next].flow == static_cast<FlowIndex>(f)) {
+      WeightedLink sum{loads[next].link.link, 0};
+      const auto here = place(loads[next]);
+      for (; next < loads.size() && place(loads[next]) == here; ++next) {
+        sum.weight += loads[next].link.weight;
+      }
+      folding.links.push_back(sum);
     }
     folding.first_link.push_back(static_cast<std::uint32_t>(folding.links.size()));
-  }
-}
-
-// SimGrid takes weights as repetitions: the common divisor of all weights on a link goes into its
-// capacity, so that routes stay short.
-void divide_weights(Folding& folding) {
-  std::vector<int> divisor(folding.capacity.size(), 0);
-  for (const WeightedLink& link : folding.links) {
-    divisor[link.link] = std::gcd(divisor[link.link], link.weight);
-  }
-  for (WeightedLink& link : folding.links) link.weight /= divisor[link.link];
-  for (size_t l = 0; l < divisor.size(); ++l) {
-    if (divisor[l] > 0) folding.capacity[l] /= divisor[l];
   }
 }
 
@@ -305,7 +301,7 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
     fold_groups(refinement.groups(), folding);
     fold_flows(flows, refinement.flows(), refinement.links(), folding);
   }
-  divide_weights(folding);
+  merge_alike_links(folding);
   return folding;
 }
 

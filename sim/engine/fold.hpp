@@ -21,12 +21,6 @@
 
 namespace windtunnel {
 
-// A link of the folded run under one flow.
-struct WeightedLink {
-  std::int32_t link = 0;  // index into Folding::capacity
-  int weight = 1;         // flows of that colour on the link, divided by the link's scale
-};
-
 struct FoldedRank {
   RankId rank = 0;              // the representative: the lowest of its colour
   std::int32_t rank_class = 0;  // of the Plan: its task list
@@ -34,16 +28,14 @@ struct FoldedRank {
   std::int64_t multiplicity = 1;
 };
 
-struct Folding {
+// Its routes: of the folded flows on folded links; the weight is what all flows of that colour lay
+// on one link.
+struct Folding : FlowRoutes {
   std::vector<FoldedRank> ranks;             // ascending by rank
   std::vector<std::int32_t> representative;  // [rank of the Plan] -> index into ranks
   std::vector<std::int32_t> groups;          // folded groups: the representative in Plan::groups
   std::vector<std::int32_t> group_of;        // [group of the Plan] -> index into groups
   std::vector<FlowIndex> flow_of;            // [flow of the table] -> folded flow
-  std::vector<std::uint32_t> first_link{0};  // [folded flow + 1]
-  std::vector<WeightedLink> links;
-  std::vector<double> capacity;        // [folded link], divided by its scale
-  std::vector<double> largest_amount;  // [folded link], of a flow that uses it
 };
 
 Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode);

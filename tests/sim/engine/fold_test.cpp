@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/random_plan.hpp"
@@ -61,6 +62,32 @@ TEST_P(FoldedEqualsUnfolded, OnRandomJobs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FoldedEqualsUnfolded, ::testing::Range(0, 5));
+
+class FoldedOnEveryFabric : public ::testing::TestWithParam<std::tuple<Topology, Routing>> {};
+
+TEST_P(FoldedOnEveryFabric, EqualsUnfolded) {
+  const auto [topology, routing] = GetParam();
+  for (int seed = 0; seed < 6; ++seed) {
+    RandomCase random = RandomCaseMaker(1000 + seed).make();
+    testing::put_on_fabric(random.cluster, topology, routing, seed);
+    EngineOptions options;
+    options.calibration = calibration();
+    const Timeline folded = execute(random.plan, random.cluster, options);
+    options.fold = FoldMode::none;
+    options.record_all = true;
+    const Timeline all = execute(random.plan, random.cluster, options);
+    EXPECT_LT(largest_difference(folded, all), 1e-6) << "seed " << seed;
+    EXPECT_LE(folded.ranks_simulated, all.ranks_simulated);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fabrics, FoldedOnEveryFabric,
+    ::testing::Combine(::testing::Values(Topology::rail_fat_tree, Topology::fat_tree,
+                                         Topology::rail_only, Topology::clos, Topology::torus,
+                                         Topology::dragonfly),
+                       ::testing::Values(Routing::spray, Routing::ecmp, Routing::split_single_path,
+                                         Routing::planned)));
 
 // Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
 // d.

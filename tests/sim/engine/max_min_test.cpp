@@ -9,6 +9,7 @@
 #include "models/links.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
+#include "tests/sim/engine/progressive_filling.hpp"
 
 namespace windtunnel {
 namespace {
@@ -70,51 +71,13 @@ std::vector<double> simulate(const std::vector<Transfer>& transfers, const Clust
   return ends;
 }
 
-struct Fluid {
-  std::vector<std::vector<LinkId>> routes;  // with repetitions
-  std::vector<double> left;
-  std::vector<double> max_rate;
-};
-
-// Raises all rates together; a flow stops where a link of its route is full or at its own cap.
-std::vector<double> progressive_filling(const Fluid& fluid, const std::vector<double>& capacity) {
-  const size_t flows = fluid.routes.size();
-  std::vector<double> rate(flows, 0);
-  std::vector<char> fixed(flows, 0);
-  for (size_t f = 0; f < flows; ++f) fixed[f] = fluid.left[f] <= 0;
-  while (std::find(fixed.begin(), fixed.end(), 0) != fixed.end()) {
-    std::vector<double> room = capacity;
-    std::vector<double> weight(capacity.size(), 0);
-    for (size_t f = 0; f < flows; ++f) {
-      for (LinkId link : fluid.routes[f]) {
-        if (fixed[f]) room[link] -= rate[f];
-        if (!fixed[f]) weight[link] += 1;
-      }
-    }
-    double level = std::numeric_limits<double>::infinity();
-    for (size_t l = 0; l < room.size(); ++l) {
-      if (weight[l] > 0) level = std::min(level, room[l] / weight[l]);
-    }
-    for (size_t f = 0; f < flows; ++f) {
-      if (!fixed[f]) level = std::min(level, fluid.max_rate[f]);
-    }
-    for (size_t f = 0; f < flows; ++f) {
-      if (fixed[f]) continue;
-      bool full = fluid.max_rate[f] <= level * (1 + 1e-12);
-      for (LinkId link : fluid.routes[f]) full |= room[link] / weight[link] <= level * (1 + 1e-12);
-      if (full) rate[f] = level;
-      fixed[f] = full;
-    }
-  }
-  return rate;
-}
-
 std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster& cluster) {
   const LinkTable links(
       cluster, std::ranges::any_of(transfers, [](const Transfer& t) { return t.from == t.to; }));
-  std::vector<double> capacity;
-  for (LinkId link = 0; link < links.count(); ++link) capacity.push_back(links.capacity(link));
-  Fluid fluid;
+  testing::Fluid fluid;
+  for (LinkId link = 0; link < links.count(); ++link) {
+    fluid.capacity.push_back(links.capacity(link));
+  }
   for (const Transfer& t : transfers) {
     std::vector<LinkId> route;
     if (t.from != t.to) links.append_route(t.from, t.to, route);
@@ -127,24 +90,7 @@ std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster&
     fluid.left.push_back(t.bytes);
     fluid.max_rate.push_back(t.max_rate);
   }
-  std::vector<double> ends(transfers.size(), 0);
-  double now = 0;
-  while (*std::max_element(fluid.left.begin(), fluid.left.end()) > 0) {
-    const std::vector<double> rate = progressive_filling(fluid, capacity);
-    double step = std::numeric_limits<double>::infinity();
-    for (size_t f = 0; f < rate.size(); ++f) {
-      if (fluid.left[f] > 0) step = std::min(step, fluid.left[f] / rate[f]);
-    }
-    now += step;
-    for (size_t f = 0; f < rate.size(); ++f) {
-      if (fluid.left[f] <= 0) continue;
-      fluid.left[f] -= rate[f] * step;
-      if (fluid.left[f] > 1e-12 * transfers[f].bytes) continue;
-      fluid.left[f] = 0;
-      ends[f] = now;
-    }
-  }
-  return ends;
+  return testing::ends_of(fluid);
 }
 
 TEST(MaxMin, TwoBottlenecksByHand) {

@@ -167,4 +167,28 @@ class RandomCaseMaker {
   TaskIndex last_compute_ = 0;
 };
 
+// Another fabric and routing beneath the same job.
+inline void put_on_fabric(Cluster& cluster, Topology topology, Routing routing,
+                          std::uint64_t seed) {
+  RandomStream random(seed, RandomPurpose::test, 1);
+  const auto pick = [&random](int bound) { return static_cast<int>(random.below(bound)); };
+  FabricSpec& fabric = cluster.fabric;
+  fabric.topology = topology;
+  fabric.routing = routing;
+  fabric.routing_seed = seed;
+  fabric.parts = 1 + pick(3);
+  fabric.uplinks = pick(3);
+  fabric.nodes_per_pod = 1 + pick(4);
+  fabric.nodes_per_leaf = 1 + pick(std::min(fabric.nodes_per_pod, cluster.nodes));
+  fabric.leaf_oversubscription = 1 + pick(2);
+  fabric.nodes_per_router = 1 + pick(2);
+  fabric.routers_per_group = 1 + pick(3);
+  fabric.local_Bps = exactly(15);
+  fabric.global_Bps = exactly(8);
+  int width = 1 + pick(4);
+  while (cluster.nodes % width != 0) --width;
+  fabric.dimensions = {width, cluster.nodes / width};
+  fabric.link_Bps = exactly(12);
+}
+
 }  // namespace windtunnel::testing

@@ -1,0 +1,56 @@
+// Flows as weights on links, and the two reductions after which only links that can bind are left.
+// Both are exact: the set of rates that the links allow stays the same, so max-min sharing does.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace windtunnel {
+
+using FlowIndex = std::int32_t;
+
+// A link under a flow that lays `weight` units of its rate on it.
+struct WeightedLink {
+  std::int32_t link = 0;
+  std::int32_t weight = 1;
+  bool operator==(const WeightedLink&) const = default;
+};
+
+struct FlowRoutes {
+  std::vector<std::uint32_t> first_link{0};  // [flow + 1]
+  std::vector<WeightedLink> links;           // of a flow, no link twice
+  std::vector<double> capacity;              // [link]
+  std::vector<double> largest_amount;        // [link], of a flow that uses it
+
+  FlowIndex flows() const { return static_cast<FlowIndex>(first_link.size() - 1); }
+  std::span<const WeightedLink> route(FlowIndex flow) const {
+    return {links.data() + first_link[flow], links.data() + first_link[flow + 1]};
+  }
+};
+
+// Ways from end to end, before they make up flows: each carries `share` of its flow over all of its
+// links, in order.
+struct Ways {
+  std::vector<std::uint32_t> first_link{0};  // [way + 1]
+  std::vector<std::int32_t> links;
+  std::vector<double> share;  // [way]
+
+  std::int32_t count() const { return static_cast<std::int32_t>(share.size()); }
+  std::span<const std::int32_t> links_of(std::int32_t way) const {
+    return {links.data() + first_link[way], links.data() + first_link[way + 1]};
+  }
+};
+
+// The smallest number that makes a whole one of every share.
+std::int32_t whole_unit(const Ways& ways);
+
+// Drops inner links of ways that the links before (or behind) them bound anyway: those whose ways
+// begin (or end) at links of no more capacity together.
+void drop_bounded_links(Ways& ways, const std::vector<double>& capacity);
+
+// Links that all flows load in the same proportion are one, the tightest; the common divisor of the
+// weights on a link goes into its capacity. Links that no flow uses go.
+void merge_alike_links(FlowRoutes& routes);
+
+}  // namespace windtunnel
