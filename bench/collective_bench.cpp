@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/collective.hpp"
+#include "models/collective_steps.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,6 +30,10 @@ Setting make_setting(int nodes) {
   setting.calibration.nic_efficiency = parameter(0.9);
   setting.calibration.nic_latency_s = parameter(5e-6);
   setting.calibration.collective_launch_s = parameter(4e-6);
+  setting.cluster.node.pcie_Bps = parameter(64e9);
+  setting.cluster.node.host_memory_Bps = parameter(400e9);
+  setting.calibration.pcie_efficiency = parameter(0.8);
+  setting.calibration.host_memory_efficiency = parameter(0.7);
   setting.gpus.resize(setting.cluster.gpus());
   std::iota(setting.gpus.begin(), setting.gpus.end(), 0);
   return setting;
@@ -46,6 +51,21 @@ void closed_form(benchmark::State& state) {
   }
 }
 BENCHMARK(closed_form)->Arg(1)->Arg(128)->Arg(2048);
+
+// One algorithm of all that reduce.
+void closed_form_of(benchmark::State& state) {
+  const Setting setting = make_setting(128);
+  const GroupShape shape = group_shape(setting.gpus, setting.cluster);
+  const auto algorithm = algorithms_of(CollectiveKind::all_reduce).at(state.range(0));
+  state.SetLabel(to_string(algorithm));
+  double bytes = 1e6;
+  for (auto _ : state) {
+    bytes += 1;
+    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce, algorithm, shape, bytes,
+                                             setting.cluster, setting.calibration));
+  }
+}
+BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
 void edges(benchmark::State& state) {
   const Setting setting = make_setting(static_cast<int>(state.range(0)));

@@ -315,9 +315,9 @@ void require_algorithm(CollectiveKind kind, CollectiveAlgorithm algorithm, const
     if (why_not(kind, other, shape, cluster) == nullptr) others.emplace_back(to_string(other));
   }
   throw Error(fmt::format(
-      "{} by {} needs {}; this group has {} members on {} nodes; algorithms that do: {}",
+      "{} by {} needs {}; this group has {} members on {} node{}; algorithms that do: {}",
       to_string(kind), to_string(algorithm), missing, shape.members, shape.nodes,
-      fmt::join(others, ", ")));
+      shape.nodes == 1 ? "" : "s", fmt::join(others, ", ")));
 }
 
 }  // namespace windtunnel

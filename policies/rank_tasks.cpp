@@ -41,7 +41,7 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
 int RankTasks::add_groups(std::optional<GroupSlot> slot) {
   if (!slot) return -1;
   class_.groups.push_back(std::move(slot->instance_of_member));
-  groups_.push_back({slot->shape, std::move(slot->first_gpus)});
+  groups_.push_back({slot->shape, group_shape(slot->first_gpus, job_.cluster)});
   return static_cast<int>(class_.groups.size()) - 1;
 }
 
@@ -165,10 +165,10 @@ TaskIndex RankTasks::append_collective(Task task, int slot) {
     task.cost = {{task.category, closed.origin, closed.seconds}};
   } else {
     task.as_flows = true;
-    const double latency_s = collective_flows(task.collective, choice, group.first_gpus, task.bytes,
-                                              job_.cluster, job_.calibration)
-                                 .latency_s;
-    task.cost = {{task.category, closed.origin, latency_s}};
+    // As collective_flows() has it for the group alone.
+    const CollectiveCost alone = collective_cost(task.collective, choice, group.alone, task.bytes,
+                                                 job_.cluster, job_.calibration);
+    task.cost = {{task.category, closed.origin, alone.seconds - alone.transfer_s}};
   }
   return append(std::move(task));
 }

@@ -91,7 +91,7 @@ class RankTasks {
  private:
   struct GroupUse {
     GroupShape shape;
-    std::vector<std::int32_t> first_gpus;
+    GroupShape alone;  // of the first member's group, without others beside it
     int next_sequence = 0;
   };
   struct Peer {
