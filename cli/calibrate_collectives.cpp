@@ -112,14 +112,18 @@ std::string value_text(double value, std::string_view unit) {
 // The parameters that the fit moved.
 std::string parameters_text(const Calibration& before, const Calibration& after) {
   TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
+  const auto add = [&](std::string_view name, std::string_view unit, const Parameter& from,
+                       const Parameter& to) {
+    if (from.value == to.value && from.low == to.low && from.high == to.high) return;
+    table.rows.push_back({std::string(name), value_text(from.value, unit),
+                          fmt::format("{} ({} to {})", value_text(to.value, unit),
+                                      value_text(to.low, unit), value_text(to.high, unit))});
+  };
   for (const CalibrationField& field : calibration_fields()) {
-    const Parameter& from = before.*field.member;
-    const Parameter& to = after.*field.member;
-    if (from.value == to.value && from.low == to.low && from.high == to.high) continue;
-    table.rows.push_back(
-        {std::string(field.name), value_text(from.value, field.unit),
-         fmt::format("{} ({} to {})", value_text(to.value, field.unit),
-                     value_text(to.low, field.unit), value_text(to.high, field.unit))});
+    add(field.name, field.unit, before.*field.member, after.*field.member);
+  }
+  for (const NetworkLawField& field : network_law_fields()) {
+    add(field.name, field.unit, before.network.*field.member, after.network.*field.member);
   }
   return table.rows.empty() ? "no parameter was moved\n" : table_text(table);
 }
@@ -210,6 +214,8 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
   const ScoredRow& first = points.points.front();
   const Calibration base =
       calibration_of(options.base.empty() ? first.where->calibration : options.base);
+  // What is predicted without rows: residuals before the fit are of this.
+  const Calibration start = fit_network({}, first.where->cluster, base).calibration;
   FittedNetwork fitted = fit_network(points.points, first.where->cluster, base);
   fitted.calibration.name = fs::path(options.out).stem().string();
   fitted.calibration.gpu = first.where->cluster.node.gpu.name;
@@ -219,9 +225,9 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
                                           fs::path(options.from).filename().string(),
                                           points.machine, base.name)));
   if (options.json) {
-    print_result(json_text(report_document(options, points, base, fitted)));
+    print_result(json_text(report_document(options, points, start, fitted)));
   }
-  print_human(report_text(options, points, base, fitted), options.json);
+  print_human(report_text(options, points, start, fitted), options.json);
   return ExitCode::ok;
 }
 
