@@ -188,13 +188,15 @@ class RoutedLoad {
 };
 
 template <class Load>
-FabricLoad load_of(Load load, double weight) {
+FabricLoad load_of(Load load) {
   FabricLoad result;
-  result.ring = weight * load.seconds(Pattern::ring);
-  result.tree = weight * load.seconds(Pattern::double_tree);
-  result.pairs = weight * load.pairs_seconds();
-  result.halving = weight * load.seconds(Pattern::halving);
-  result.doubling = weight * load.seconds(Pattern::doubling);
+  result.ring = load.seconds(Pattern::ring);
+  result.tree = load.seconds(Pattern::double_tree);
+  result.pairs = load.pairs_seconds();
+  result.halving = load.seconds(Pattern::halving);
+  result.doubling = load.seconds(Pattern::doubling);
+  result.shifts = load.seconds(Pattern::shifts);
+  result.to_first = load.seconds(Pattern::to_first);
   return result;
 }
 
@@ -227,7 +229,7 @@ FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {
   FabricLoad load;
   if (lanes.nodes() > 1) {
     const bool alike = is_even_tree(cluster.fabric) && (!rails || per_rail > 0);
-    load = alike ? load_of(TreeLoad(lanes, links), rails ? per_rail : lanes.lanes)
+    load = alike ? scaled(load_of(TreeLoad(lanes, links)), rails ? per_rail : lanes.lanes)
                  : routed_fabric_load(lanes, links);
   }
   load.by_rail = per_rail > 0;
@@ -235,7 +237,12 @@ FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {
 }
 
 FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links) {
-  return load_of(RoutedLoad(lanes, links), 1);
+  return load_of(RoutedLoad(lanes, links));
+}
+
+FabricLoad scaled(FabricLoad load, double lanes) {
+  for (const auto field : kFabricLoads) load.*field *= lanes;
+  return load;
 }
 
 LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {

@@ -35,6 +35,8 @@ FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links);
 // By routing, whatever the fabric.
 FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links);
 
+FabricLoad scaled(FabricLoad load, double lanes);
+
 // Between the members of a lane on two nodes, the longest of any two.
 struct LongestWay {
   int hops = 1;

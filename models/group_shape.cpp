@@ -158,11 +158,9 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.nic_factor = std::min(a.nic_factor, b.nic_factor);
   worst.concurrent_per_nic = std::max(a.concurrent_per_nic, b.concurrent_per_nic);
   worst.concurrent_per_node = std::max(a.concurrent_per_node, b.concurrent_per_node);
-  worst.load.ring = std::max(a.load.ring, b.load.ring);
-  worst.load.tree = std::max(a.load.tree, b.load.tree);
-  worst.load.pairs = std::max(a.load.pairs, b.load.pairs);
-  worst.load.halving = std::max(a.load.halving, b.load.halving);
-  worst.load.doubling = std::max(a.load.doubling, b.load.doubling);
+  for (const auto load : kFabricLoads) {
+    worst.load.*load = std::max(a.load.*load, b.load.*load);
+  }
   worst.load.by_rail = a.load.by_rail && b.load.by_rail;
   worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
   return worst;

@@ -2,6 +2,7 @@
 // (collective.hpp) needs to know, so that it costs O(1) per call.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,12 +21,18 @@ struct FabricLoad {
   double pairs = 0;     // every ordered pair of N nodes 1/N byte
   double halving = 0;   // exchanges at distance 2^k of 1/2^(k+1) byte, one after the other
   double doubling = 0;  // the same of a whole byte each
+  double shifts = 0;    // as Pattern::shifts
+  double to_first = 0;  // every other node a byte to the first
   // Lanes of different rails share no link: concurrent_per_nic groups share one, not
   // concurrent_per_node.
   bool by_rail = false;
 
   bool operator==(const FabricLoad&) const = default;
 };
+
+inline constexpr std::array<double FabricLoad::*, 7> kFabricLoads = {
+    &FabricLoad::ring,     &FabricLoad::tree,   &FabricLoad::pairs,   &FabricLoad::halving,
+    &FabricLoad::doubling, &FabricLoad::shifts, &FabricLoad::to_first};
 
 struct GroupShape {
   int members = 1;

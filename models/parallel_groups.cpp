@@ -75,7 +75,7 @@ GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   if (layout.cp == 1) return {};
   GroupShape shape = among_concurrent(worst_context_shape(layout, cluster), cluster.node);
   const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
-  shape.load.ring /= lanes;
+  shape.load = scaled(shape.load, 1.0 / lanes);
   shape.members_per_node = 1;
   shape.members_per_nic = 1;
   return shape;

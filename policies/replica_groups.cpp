@@ -26,13 +26,6 @@ bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-FabricLoad times(FabricLoad load, double lanes) {
-  for (double* seconds : {&load.ring, &load.tree, &load.pairs, &load.halving, &load.doubling}) {
-    *seconds *= lanes;
-  }
-  return load;
-}
-
 double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
   double factor = 1;
   const int nics = cluster.node.nics;
@@ -91,7 +84,7 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
   worst.members = lattice.count;
   worst.members_per_node = per_node;
   worst.members_per_nic = per_nic;
-  worst.load = times(worst.load, worst.load.by_rail ? per_nic : per_node);
+  worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
   const int last =
       lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
   worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));

@@ -20,11 +20,7 @@ Lanes one_lane(const Cluster& cluster) {
 }
 
 void expect_near(const FabricLoad& a, const FabricLoad& b, double relative) {
-  EXPECT_NEAR(a.ring, b.ring, relative * b.ring);
-  EXPECT_NEAR(a.tree, b.tree, relative * b.tree);
-  EXPECT_NEAR(a.pairs, b.pairs, relative * b.pairs);
-  EXPECT_NEAR(a.halving, b.halving, relative * b.halving);
-  EXPECT_NEAR(a.doubling, b.doubling, relative * b.doubling);
+  for (const auto load : kFabricLoads) EXPECT_NEAR(a.*load, b.*load, relative * b.*load);
 }
 
 Cluster random_tree(RandomStream& random) {
@@ -111,7 +107,7 @@ TEST(FabricLoad, ArithmeticAndRoutingAgreeInTrees) {
     if (lanes.nodes() > 1) {
       expect_near(load, routed_fabric_load(lanes, links), 1e-12);
     } else {
-      EXPECT_EQ(load.ring + load.tree + load.pairs + load.halving + load.doubling, 0);
+      EXPECT_EQ(scaled(load, 0), load);
     }
     seen.emplace(cluster.fabric.topology, load.ring > 0);
   }
