@@ -235,6 +235,38 @@ BENCHMARK(all_reduce_folded)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+// On every NIC a message beside the all-reduce: no two links are alike.
+void all_reduce_beside_sends(benchmark::State& state) {
+  const auto ranks = static_cast<int>(state.range(0));
+  Plan plan = all_reduce_plan(ranks);
+  RankClass& all = plan.classes.front();
+  all.streams.push_back({"send", StreamOrder::in_order});
+  all.streams.push_back({"recv", StreamOrder::unordered});
+  all.peers.resize(2);
+  for (RankId rank = 0; rank < ranks; ++rank) {
+    all.peers[0].push_back((rank + 8) % ranks);
+    all.peers[1].push_back((rank + ranks - 8) % ranks);
+  }
+  Task message;
+  message.kind = TaskKind::send;
+  message.stream = 1;
+  message.peer_slot = 0;
+  message.bytes = 1e8;
+  all.tasks.push_back(message);
+  message.kind = TaskKind::recv;
+  message.stream = 2;
+  message.peer_slot = 1;
+  all.tasks.push_back(message);
+  run(state, plan, dgx_cluster(ranks / 8, 384), FoldMode::none);
+}
+BENCHMARK(all_reduce_beside_sends)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
+
 // Ways of every connection by hash: uplinks stand for themselves.
 void all_reduce_ecmp(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));

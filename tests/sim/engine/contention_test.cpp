@@ -22,6 +22,8 @@ Calibration calibration() {
   Calibration result;
   result.nvlink_efficiency = exactly(0.8);
   result.nic_efficiency = exactly(0.5);
+  result.pcie_efficiency = exactly(0.8);
+  result.host_memory_efficiency = exactly(0.7);
   return result;
 }
 
@@ -79,6 +81,16 @@ class Traffic {
     links_.append_resource(rank, Resource::pcie_out, route);
     for (int i = 0; i < 2; ++i) links_.append_resource(rank, Resource::host_memory, route);
     add_flow(std::move(route), bytes);
+  }
+
+  size_t demands() const { return demands_; }
+
+  double first_end_s() const {
+    EngineOptions options;
+    options.calibration = calibration();
+    const Timeline timeline = execute(plan_, cluster_, options);
+    const Expected& first = expected_.front();
+    return timeline.ranks[timeline.recorded_as[first.rank]].spans[first.task].end_s;
   }
 
   // The engine's ends against those of the fluid.
@@ -147,15 +159,23 @@ class Traffic {
   // Edges that wait for each other carry their bytes at one pace, those of equal bytes as one flow.
   void add_strands(const CollectiveFlows& flows, const std::vector<RankId>& members) {
     std::vector<std::pair<double, std::vector<LinkId>>> strands;
-    for (const CollectiveEdge& edge : flows.edges) {
+    const auto strand_of = [&](double bytes) -> std::vector<LinkId>& {
       auto found = std::ranges::find_if(strands, [&](const auto& strand) {
-        return std::abs(strand.first - edge.bytes) <= 1e-12 * edge.bytes;
+        return std::abs(strand.first - bytes) <= 1e-12 * bytes;
       });
       if (flows.independent || found == strands.end()) {
-        strands.push_back({edge.bytes, {}});
+        strands.push_back({bytes, {}});
         found = strands.end() - 1;
       }
-      append_edge(members[edge.source], members[edge.destination], edge.bytes, found->second);
+      return found->second;
+    };
+    for (const CollectiveEdge& edge : flows.edges) {
+      append_edge(members[edge.source], members[edge.destination], edge.bytes,
+                  strand_of(edge.bytes));
+    }
+    demands_ += flows.demands.size();
+    for (const CollectiveDemand& demand : flows.demands) {
+      links_.append_resource(members[demand.member], demand.resource, strand_of(demand.bytes));
     }
     for (auto& [bytes, route] : strands) add_flow(std::move(route), bytes);
   }
@@ -166,6 +186,7 @@ class Traffic {
   Plan plan_;
   Fluid fluid_;
   std::vector<Expected> expected_;
+  size_t demands_ = 0;  // of collectives
 };
 
 TEST(Contention, TwoRingsOnOneNicShareItByHand) {
@@ -176,6 +197,49 @@ TEST(Contention, TwoRingsOnOneNicShareItByHand) {
   traffic.add_collective(CollectiveKind::all_gather, CollectiveAlgorithm::ring, {0, 2}, 30);
   traffic.add_collective(CollectiveKind::all_gather, CollectiveAlgorithm::ring, {0, 4}, 30);
   traffic.check("two rings");
+}
+
+TEST(Contention, SplitPartsFillAllUplinksByHand) {
+  // Pods of two nodes, NICs of 10 B/s, two uplinks of 5 B/s. 40 bytes to the other pod: on both
+  // uplinks 10 B/s, 4 s; on one, 5 B/s, 8 s. A second message from the same pod in parts: 5 B/s
+  // each, 8 s.
+  Cluster cluster = small_cluster(4);
+  cluster.node.gpus = cluster.node.nics = 1;
+  cluster.fabric.topology = Topology::fat_tree;
+  cluster.fabric.nodes_per_pod = 2;
+  cluster.fabric.pod_oversubscription = 2;
+  cluster.fabric.uplinks = 2;
+  const auto end_s = [&cluster](Routing routing, bool second) {
+    cluster.fabric.routing = routing;
+    Traffic traffic(cluster, false);
+    traffic.add_send(0, 2, 40);
+    if (second) traffic.add_send(1, 3, 40);
+    return traffic.first_end_s();
+  };
+  EXPECT_NEAR(end_s(Routing::spray, false), 4, 1e-9);
+  EXPECT_NEAR(end_s(Routing::ecmp, false), 8, 1e-9);
+  EXPECT_NEAR(end_s(Routing::planned, true), 8, 1e-9);  // one uplink each
+  EXPECT_NEAR(end_s(Routing::split_single_path, false), 4, 1e-9);
+  EXPECT_NEAR(end_s(Routing::split_single_path, true), 8, 1e-9);
+}
+
+TEST(Contention, HostReductionsBesideCopiesAndRings) {
+  // Their sums pass PCIe and host memory, where snapshot copies go.
+  for (int seed = 0; seed < 8; ++seed) {
+    RandomStream random(seed, RandomPurpose::test, 40);
+    const auto bytes = [&random] { return 5 + 95 * random.uniform(); };
+    const Cluster cluster = small_cluster(4);
+    Traffic traffic(cluster, true);
+    traffic.add_collective(CollectiveKind::all_reduce, CollectiveAlgorithm::hfreduce,
+                           {0, 1, 2, 3, 4, 5, 6, 7}, bytes());
+    EXPECT_GT(traffic.demands(), 0);
+    traffic.add_collective(CollectiveKind::all_gather, CollectiveAlgorithm::ring, {1, 3, 5},
+                           bytes());
+    traffic.add_copy(2, bytes());
+    traffic.add_copy(3, bytes());
+    traffic.add_send(5, 7, bytes());
+    traffic.check(fmt::format("seed {}", seed));
+  }
 }
 
 class RandomTraffic : public ::testing::TestWithParam<Routing> {};
@@ -194,6 +258,9 @@ TEST_P(RandomTraffic, EqualsProgressiveFilling) {
     const bool copies = pick(2) == 0;
     Traffic traffic(cluster, copies);
     // Two or three groups, of strides that cross; one of them the experts' all-to-all.
+    const std::vector<CollectiveAlgorithm> algorithms = {
+        CollectiveAlgorithm::ring, CollectiveAlgorithm::tree, CollectiveAlgorithm::hierarchical,
+        CollectiveAlgorithm::halving_doubling, CollectiveAlgorithm::hfreduce};
     const int groups = 2 + pick(2);
     for (int g = 0; g < groups; ++g) {
       std::vector<RankId> members;
@@ -204,7 +271,7 @@ TEST_P(RandomTraffic, EqualsProgressiveFilling) {
                                bytes());
       } else {
         traffic.add_collective(pick(2) ? CollectiveKind::all_reduce : CollectiveKind::all_gather,
-                               CollectiveAlgorithm::ring, members, bytes());
+                               algorithms[pick(algorithms.size())], members, bytes());
       }
     }
     for (int i = pick(8); i > 0; --i) {
