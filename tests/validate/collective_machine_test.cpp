@@ -44,6 +44,17 @@ const NetworkCase kNetworks[] = {
     {"Ethernet 25 Gb/s", Transport::tcp, 0, 0, 25},
     {"10GbE", Transport::tcp, 0, 0, 10},
     {"IB 400Gb/s, 1 NIC per GPU", Transport::infiniband, 0, 1, 400},
+    {"4x Slingshot-11 NICs per node", Transport::slingshot, 4, 0, 200},
+    {"Slingshot-11, 1 NIC per GPU (4 per node)", Transport::slingshot, 0, 1, 200},
+    {"8x NDR InfiniBand (400 Gb/s each)", Transport::infiniband, 8, 0, 400},
+    {"NDR InfiniBand, 3.2 Tb/s per node", Transport::infiniband, 8, 0, 400},
+    {"InfiniBand 3.2Tbps", Transport::infiniband, 8, 0, 400},
+    {"2x HDR100", Transport::infiniband, 2, 0, 100},
+    {"dual-rail InfiniBand HDR", Transport::infiniband, 2, 0, 200},
+    {"400G RoCE v2, 8 rails", Transport::roce, 8, 0, 400},
+    {"GPUDirect-RDMA 8 x 400 Gbps", Transport::roce, 8, 0, 400},
+    {"RoCE 8x50GB/s", Transport::roce, 8, 0, 400},
+    {"PCIe gen4 + 1x100Gb/s Ethernet", Transport::tcp, 1, 0, 100},
     {"RoCE 3200Gb/s/node", Transport::roce, 8, 0, 400},
 };
 
@@ -146,6 +157,24 @@ TEST(CollectiveMachine, OneNicPerRank) {
       machine(row_of("M", "NVIDIA H200", 2, 2, "RoCEv2 1x400Gb/s NIC per rank"));
   EXPECT_EQ(read.cluster.node.gpus, read.cluster.node.nics);
   EXPECT_EQ(read.cluster.node.nic_Bps.value, 50e9);
+}
+
+// NVLink stays where PCIe is named beside it; a rack of trays is one domain.
+TEST(CollectiveMachine, NvlinkBesidePcie) {
+  const CollectiveMachine both =
+      machine(row_of("M", "H100", 16, 2, "NVLink4, PCIe gen5, 8x400Gb/s InfiniBand"));
+  EXPECT_EQ(both.cluster.node.nvlink_Bps.value, 450e9);
+  EXPECT_EQ(both.cluster.node.pcie_Bps.value, 64e9);
+  EXPECT_EQ(machine(row_of("M", "GB200", 36, 9, "NVLink5")).shape.nodes, 1);
+}
+
+// Digits without end are no number of NICs.
+TEST(CollectiveMachine, LongNumbers) {
+  const std::string digits(400, '9');
+  for (const std::string& text :
+       {digits + "x" + digits + "Gb/s", "NVL" + digits, digits + " NICs", "PCIe gen" + digits}) {
+    EXPECT_NO_THROW(read_network("RoCE " + text)) << text;
+  }
 }
 
 TEST(CollectiveMachine, PcieOnly) {

@@ -54,6 +54,12 @@ constexpr std::array kGpus{
     GpuName{"rtx3080", "pcie-rtx3080", "generic"},
     GpuName{"rtx2080", "pcie-rtx2080ti", "generic"},
     GpuName{"t4", "aws-g4dn", "generic"},
+    GpuName{"l40", "pcie-rtx3080", "generic", 0, "L40 as any GPU on PCIe 4.0"},
+    GpuName{"a40", "pcie-rtx3080", "generic", 0, "A40 as any GPU on PCIe 4.0"},
+    GpuName{"a6000", "pcie-rtx3080", "generic", 0, "A6000 as any GPU on PCIe 4.0"},
+    GpuName{"rtx4090", "pcie-rtx3080", "generic", 0, "RTX 4090 as any GPU on PCIe 4.0"},
+    GpuName{"rtx3090", "pcie-rtx3080", "generic", 0, "RTX 3090 as any GPU on PCIe 4.0"},
+    GpuName{"a10", "pcie-rtx3080", "generic", 0, "A10 as any GPU on PCIe 4.0"},
 };
 
 // The name that stands first: "H100/H200 SXM (not stated which)" counts as H100.
@@ -91,6 +97,7 @@ class MachineReader {
     machine_.sharp = network_.sharp;
     machine_.assumed = network_.assumed;
     set_node();
+    set_domain();
     place();
     set_node_links();
     if (machine_.cluster.nodes > 1) set_network();
@@ -123,6 +130,16 @@ class MachineReader {
     if (contains_text(row_.gpu, "/")) {
       machine_.assumed.push_back(fmt::format("{} is {}", row_.gpu, node().gpu.name));
     }
+  }
+
+  // A rack whose trays NVLink joins, where nothing else is named.
+  void set_domain() {
+    if (network_.nvlink_domain > 0 || library_gpus_ <= 8 || !network_.nvlink ||
+        network_.names_transport || network_.nic_Bps > 0) {
+      return;
+    }
+    network_.nvlink_domain = library_gpus_;
+    machine_.assumed.push_back(fmt::format("one NVLink domain of {} GPUs", library_gpus_));
   }
 
   // Nodes, their size and the ranks on them: the first GPUs of each.
@@ -159,8 +176,8 @@ class MachineReader {
   void set_node_links() {
     NodeSpec& at = node();
     const bool pcie_gpu = contains_text(row_.gpu, "pcie") && !network_.nvlink;
-    if (network_.pcie_Bps > 0) {
-      at.pcie_Bps = stated(network_.pcie_Bps);
+    if (network_.pcie_Bps > 0) at.pcie_Bps = stated(network_.pcie_Bps);
+    if (network_.pcie_Bps > 0 && !network_.nvlink) {
       at.nvlink_Bps = at.pcie_Bps;
     } else if (pcie_gpu) {
       at.nvlink_Bps = at.pcie_Bps;

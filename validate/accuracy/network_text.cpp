@@ -99,7 +99,7 @@ void read_inside(const std::string& low, NetworkText& out) {
   if (has_word(low, "nvswitch") || has_word(low, "nvls")) out.nvlink = true;
   out.nvls = has_word(low, "nvls");
   out.sharp = has_word(low, "sharp") || has_word(low, "collnet");
-  static const std::regex domain(R"(\bnvl ?-?(\d+))");
+  static const std::regex domain(R"(\bnvl ?-?(\d{1,4}))");
   if (std::regex_search(low, match, domain)) out.nvlink_domain = std::stoi(match[1]);
   if (out.nvlink_domain == 0 && has_word(low, "mnnvl")) out.nvlink_domain = 72;
   static const std::regex pcie(R"(pci(?:e|[ -]express)[ -]*(?:gen)?[ -]*([1-6])?)");
@@ -110,37 +110,64 @@ void read_inside(const std::string& low, NetworkText& out) {
   }
 }
 
-// "8x400Gb/s", "2 x 200 Gbps", "1x400GbE"; numbers of bytes per second are delivered ones.
-void read_nics(const std::string& text, const std::string& low, NetworkText& out) {
+// A number with its unit as bytes per second; bytes are what a port delivers, bits its name.
+double speed_Bps(const std::string& number, const std::string& unit, NetworkText& out) {
+  const double value = std::stod(number);
+  if (unit.starts_with("GB")) {
+    const double nominal = nominal_Bps(value * 1e9);
+    out.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nominal / kGbps));
+    return nominal;
+  }
+  return value * kGbps * (unit.starts_with('T') ? 1000 : 1);
+}
+
+// "8x400Gb/s", "400 GbE", "3.2 Tb/s", "~49 GB/s"; true where a number of ports stands before it.
+bool read_speed(const std::string& text, NetworkText& out) {
   std::smatch match;
   static const std::regex times(
-      R"((\d+) ?[x*] ?(?:nics? ?(?:of|@)? ?)?(\d+(?:\.\d+)?) ?(?:g(?:b(?:ps|/s|it/s|e)?|bit)?)\b)",
-      std::regex::icase);
-  static const std::regex bytes(R"((\d+(?:\.\d+)?) ?GB/s)");
-  static const std::regex bits(R"((\d+(?:\.\d+)?) ?([GT])(?:b/s|bps|bit/s|bE|b\b|\b))");
-  static const std::regex count(
-      R"((\d+)[ -](?:(?:\d+ ?g\w* )?(?:nics?|hcas?|ports?|rails?|qsfp\w*|cx-?\d|connectx-?\d))\b)",
-      std::regex::icase);
+      R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))");
   if (std::regex_search(text, match, times)) {
     out.nics = std::stoi(match[1]);
-    out.nic_Bps = std::stod(match[2]) * kGbps;
-  } else if (std::regex_search(text, match, bytes)) {
-    out.nic_Bps = nominal_Bps(std::stod(match[1]) * 1e9);
-    out.assumed.push_back(fmt::format("NICs of {:g} Gb/s", out.nic_Bps / kGbps));
-  } else if (std::regex_search(text, match, bits)) {
-    out.nic_Bps = std::stod(match[1]) * kGbps * (match[2] == "T" ? 1000 : 1);
+    out.nic_Bps = speed_Bps(match[2], match[3], out);
+    return true;
   }
-  static const std::regex each(R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|per gpu nic)");
-  const bool per_node = low.find("/node") != std::string::npos;
-  if (!per_node && std::regex_search(low, match, each)) {
+  static const std::regex alone(R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))");
+  if (std::regex_search(text, match, alone)) out.nic_Bps = speed_Bps(match[1], match[2], out);
+  return false;
+}
+
+// "8-NIC", "4 NICs", "1 QSFP", "2x HDR", "dual-rail".
+int counted_nics(const std::string& low) {
+  std::smatch match;
+  // Not the 11 of "Slingshot-11 NICs".
+  static const std::regex count(
+      R"((?:^|[^-\d.])(\d{1,3})[ -](?:nics?|hcas?|ports?|rails?|qsfp\w*|cx-?\d|connectx-?\d)\b)");
+  static const std::regex times(
+      R"((\d{1,3}) ?x ?(?:hpe |cray |mellanox |nvidia )?)"
+      R"((?:slingshot|connectx|cx-?\d|[hnxe]dr|infiniband|ib\b|roce|nics?|efa))");
+  if (std::regex_search(low, match, times) || std::regex_search(low, match, count)) {
+    return std::stoi(match[1]);
+  }
+  if (has_word(low, "single")) return 1;
+  if (has_word(low, "dual")) return 2;
+  return has_word(low, "quad") ? 4 : 0;
+}
+
+void read_nics(const std::string& text, const std::string& low, NetworkText& out) {
+  const bool counted = read_speed(text, out);
+  const bool per_node =
+      low.find("/node") != std::string::npos || low.find("per node") != std::string::npos;
+  static const std::regex each(R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|/rank\b)");
+  if (!(counted && per_node) && std::regex_search(low, each)) {
     out.nics_per_gpu = out.nics > 0 ? out.nics : 1;
     out.nics = 0;
-  } else if (out.nics == 0 && std::regex_search(text, match, count)) {
-    out.nics = std::stoi(match[1]);
+  } else if (!counted) {
+    out.nics = counted_nics(low);
   }
-  // One figure for a whole node is that of its one NIC, unless ports of that kind are slower.
-  if (out.nics == 0 && out.nics_per_gpu == 0 && per_node && out.nic_Bps > 0) {
-    const double port_Bps = 400 * kGbps;
+  // One figure for a whole node, or one that no port has, is that of NICs of 400 Gb/s together.
+  const double port_Bps = 400 * kGbps;
+  if (out.nics == 0 && out.nics_per_gpu == 0 && (per_node || out.nic_Bps > 2 * port_Bps) &&
+      out.nic_Bps > 0) {
     out.nics = std::max(1, static_cast<int>(std::lround(out.nic_Bps / port_Bps)));
     out.nic_Bps /= out.nics;
   }
