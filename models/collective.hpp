@@ -101,7 +101,8 @@ struct CollectiveCost {
 //                steps pairwise, 1 + 1 direct; (g-1)/g S and (n-g)/n S, g being the fewest on any
 //                node
 //   gather       likewise, all to member 0: (g-1)/n S and (n-g)/n S on its NIC (irregular groups:
-//                at most)
+//                at most; without NVLink flows take up to a fifth longer, since the root's PCIe
+//                link idles once the node's own are in)
 //   send, receive        S on one NIC of every node
 // Uplinks of a pod carry what leaves it: one edge per ring, the trees' edges, all pairs of
 // all_to_all. Traffic between rails of an irregular group is not counted here; flows route it.

@@ -113,6 +113,7 @@ std::string text_of(const Case& made, CollectiveAlgorithm ran) {
 TEST(CollectiveForms, AgreeOnAnIdleNetwork) {
   const Calibration calibration = make_calibration();
   std::set<std::pair<CollectiveKind, CollectiveAlgorithm>> met;
+  int exact = 0;
   for (std::uint64_t index = 0; index < kCases; ++index) {
     const Case made = random_case(index);
     const GroupShape shape = group_shape(made.gpus, made.cluster);
@@ -128,12 +129,18 @@ TEST(CollectiveForms, AgreeOnAnIdleNetwork) {
     const LinkTable links(made.cluster, !flows.demands.empty());
     const double busiest_s = busiest_link_s(flows.edges, made.gpus, links);
     EXPECT_LE(busiest_s, closed.transfer_s * 1.1) << text_of(made, closed.algorithm);
+    if (made.cluster.fabric.topology == Topology::rail_fat_tree && shape.load.ring == 0 &&
+        flows.demands.empty()) {
+      EXPECT_NEAR(busiest_s / closed.transfer_s, 1, 1e-9) << text_of(made, closed.algorithm);
+      ++exact;
+    }
   }
   size_t rows = 0;
   for (int k = 0; k <= static_cast<int>(K::send_recv); ++k) {
     rows += algorithms_of(static_cast<CollectiveKind>(k)).size();
   }
   EXPECT_EQ(met.size(), rows);  // every algorithm of every kind
+  EXPECT_GT(exact, 50);
 }
 
 // --- no result beats a cut ----------------------------------------------------------------------
