@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kListed = 200;  // misses; more are summed up
 constexpr size_t kWorstOfFamily = 5;
-constexpr size_t kNameWidth = 44;
+constexpr size_t kNameWidth = 34;
 
 // The names of all simpler rules, in order.
 std::vector<std::string> rules_of(const ValidationReport& report) {
@@ -53,6 +53,17 @@ const std::vector<std::string>& family_titles() {
   static const std::vector<std::string> titles = {"family", "points", "fitted on", "median",
                                                   "p90",    "MAPE",   "worst",     "in 90%"};
   return titles;
+}
+
+// The machine's name cut short, and a star for what was predicted from specification.
+std::string console_name(const std::string& family) {
+  constexpr std::string_view kSpecification = ", from specification";
+  const size_t size_class = std::min(family.rfind(", below 1 MB"), family.rfind(", from 1 MB"));
+  if (size_class == std::string::npos) return shortened(family, kNameWidth);
+  const bool specification = family.ends_with(kSpecification);
+  const size_t end = family.size() - (specification ? kSpecification.size() : 0);
+  return shortened(family.substr(0, size_class), kNameWidth) +
+         family.substr(size_class, end - size_class) + (specification ? " *" : "");
 }
 
 std::vector<const ValidationRow*> worst_first(const std::vector<ValidationRow>& rows) {
@@ -221,12 +232,13 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
   for (const ValidationFamily& family : report.report.families) {
     if (family.rows == 0) continue;  // all of it was fitted on
     families.rows.push_back(family_cells(family, rules));
-    families.rows.back().front() = shortened(family.name, kNameWidth);
+    families.rows.back().front() = console_name(family.name);
   }
   std::string text = families.rows.empty() ? "" : table_text(families);
   text +=
       "\nmedian to worst: |predicted - measured| / measured of points, each the median over "
-      "repeats and\nplacements. in 90%: measured values inside the 90 % interval.\n";
+      "repeats and\nplacements. in 90%: measured values inside the 90 % interval. *: from "
+      "specification alone.\n";
   for (size_t i = 0; i < rules.size(); ++i) {
     text += fmt::format("{}: MAPE of {}\n", static_cast<char>('A' + i), rules[i]);
   }

@@ -49,6 +49,17 @@ TEST(CollectivesText, OneLinePerJudgedFamily) {
       << text;
 }
 
+// Long names are cut in the machine's, not in what tells families of it apart.
+TEST(CollectivesText, NamesKeepTheirEnds) {
+  CollectivesReport report = report_of(1);
+  report.report.families.clear();
+  report.report.rows[0].family =
+      "DeltaAI-class GH200 (4 GPU/node, /projects/benchmarking), below 1 MB, from specification";
+  summarise_families(report.report, {});
+  const std::string text = collectives_text(report, 0);
+  EXPECT_NE(text.find("…nchmarking), below 1 MB *  "), std::string::npos) << text;
+}
+
 TEST(CollectivesPage, ListsEveryMiss) {
   const std::string page = collectives_page(report_of(201), "windtunnel validate collectives");
   EXPECT_NE(page.find("200 of 201 points."), std::string::npos);
