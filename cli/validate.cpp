@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "report/collective_validation.hpp"
 #include "report/fault_validation.hpp"
+#include "report/pair_validation.hpp"
 #include "report/run_validation.hpp"
 #include "report/validation.hpp"
 #include "scenarios/document.hpp"
@@ -21,6 +22,7 @@
 #include "traces/stage_profile.hpp"
 #include "validate/accuracy/collectives.hpp"
 #include "validate/accuracy/faults.hpp"
+#include "validate/accuracy/pair_spread.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
 #include "validate/accuracy/schedules.hpp"
@@ -39,6 +41,7 @@ struct ValidateOptions {
   std::string calibration;
   bool one_point = false;
   LogContext log;  // collectives
+  bool pairs = false;
   int worst = 5;
   std::string markdown;
   int threads = 0;
@@ -163,7 +166,34 @@ std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
   return files;
 }
 
+ExitCode judge_pairs(const PairSpread& spread, const ValidateOptions& options) {
+  double worst = 0;
+  for (const PairSpreadMachine& machine : spread.machines) {
+    for (const PairSeriesSpread& series : machine.series) {
+      if (!series.fitted) worst = std::max(worst, series.error());
+    }
+  }
+  if (worst <= options.fail_above) return ExitCode::ok;
+  print_human(
+      fmt::format("a series' quantiles are off by {:.4g}, above {:g}\n", worst, options.fail_above),
+      true);
+  return ExitCode::failed;
+}
+
+ExitCode against_pairs(const ValidateOptions& options) {
+  CollectiveRows all;
+  for (const CollectiveRows& file : read_logs(options.files, options.log)) {
+    all.path += (all.path.empty() ? "" : ", ") + file.path;
+    all.rows.insert(all.rows.end(), file.rows.begin(), file.rows.end());
+  }
+  const PairSpread spread = validate_pairs(all);
+  if (options.json) print_result(json_text(pairs_document(spread)));
+  print_human(pairs_text(spread), options.json);
+  return judge_pairs(spread, options);
+}
+
 ExitCode against_collectives(const ValidateOptions& options) {
+  if (options.pairs) return against_pairs(options);
   CollectivesOptions collectives;
   collectives.where = filter_of(options.where, "--where");
   collectives.fit_where = filter_of(options.fit_where, "--fit-where");
@@ -284,6 +314,14 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       ->add_option("--markdown", options.markdown,
                    "write a page with every miss above 35 % and every row not used")
       ->type_name("FILE");
+  CLI::Option* pairs = collectives->add_flag(
+      "--pairs", options.pairs,
+      "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
+      "pairs at the rest; --fail-above is then the most that any may be off");
+  for (const char* other :
+       {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
+    pairs->excludes(collectives->get_option(other));
+  }
   return collectives;
 }
 

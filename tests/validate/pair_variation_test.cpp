@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "traces/csv.hpp"
+#include "validate/accuracy/pair_fit.hpp"
 #include "validate/accuracy/pair_spread.hpp"
 
 namespace windtunnel {

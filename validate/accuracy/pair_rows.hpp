@@ -31,7 +31,8 @@ struct PairMachine {
 };
 
 // Rows of two nodes whose names are stated, or are the last two parts of the log's file name
-// ("..._G8_node-1_node-2.log"); other rows and those marked as unusable are left out.
+// ("..._G8_node-1_node-2.log"), of all-to-all and send-receive. Other rows and those marked as
+// unusable are left out.
 std::vector<PairMachine> pair_machines(const CollectiveRows& rows);
 
 // Linear between the sorted values. 0 <= share <= 1.

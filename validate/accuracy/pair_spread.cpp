@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "validate/accuracy/pair_fit.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
-// Why pairs of nodes of one cluster differ, and the fit of it to timings of all pairs. Three
-// things, each found in the timings of two clusters of H100 (17 and 10 nodes, all pairs, all-to-all
-// and send-receive, 1 to 8 GPUs per node; github.com/xxrjun/nccl-tests-cluster 455de4f):
+// Why pairs of nodes of one cluster differ. Three things, each found in the timings of two clusters
+// of H100 (17 and 10 nodes, all pairs, all-to-all and send-receive, 1 to 8 GPUs per node;
+// github.com/xxrjun/nccl-tests-cluster 455de4f):
 //
 // - Leaves. Jobs of whole nodes are slow if and only if their nodes hang on different leaves, and
 //   only where all GPUs talk to all: their g * g connections are hashed onto few uplinks and
@@ -54,16 +54,10 @@ struct PairVariation {
   const ClearLevel& level(CollectiveKind kind, int gpus_per_node) const;
 };
 
-// Sizes 2^k bytes with odd k are fitted on, even ones are left for the judgement.
-bool fitted_size(double bytes);
-
 // Of the size, what lies beyond 512 MiB.
 double late_bytes(double bytes);
 
 bool loads_several_nics(CollectiveKind kind, int gpus_per_node);
-
-// Throws Error when a machine has no all-to-all of whole nodes at a size that is fitted on.
-PairVariation fit_pair_variation(const PairMachine& machine);
 
 // Share by which jobs of a kind take longer than alone, by draw: of their connections' collisions
 // on the uplinks, and of their slowest NIC. Both from the routes and capacities that a simulation
