@@ -221,6 +221,12 @@ TEST(Contention, SplitPartsFillAllUplinksByHand) {
   EXPECT_NEAR(end_s(Routing::planned, true), 8, 1e-9);  // one uplink each
   EXPECT_NEAR(end_s(Routing::split_single_path, false), 4, 1e-9);
   EXPECT_NEAR(end_s(Routing::split_single_path, true), 8, 1e-9);
+  // One uplink failed: everything takes the other, 5 B/s.
+  cluster.fabric.faults = {{"pod-up 0 way 0", 0}};
+  for (const Routing routing : {Routing::ecmp, Routing::planned, Routing::split_single_path}) {
+    EXPECT_NEAR(end_s(routing, false), 8, 1e-9);
+    EXPECT_NEAR(end_s(routing, true), 16, 1e-9);
+  }
 }
 
 TEST(Contention, HostReductionsBesideCopiesAndRings) {
