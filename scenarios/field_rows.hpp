@@ -15,7 +15,8 @@ namespace windtunnel {
 using Rows = std::vector<Field>;
 
 // The parts of the table that have a file of their own.
-Rows cluster_rows();   // "cluster" and all below it
+Rows cluster_rows();  // "cluster" and all below it
+Rows communication_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();

@@ -374,35 +374,6 @@ Rows layout_rows() {
   };
 }
 
-Rows communication_rows() {
-  return {
-      map_row("communication",
-              {.example = "{overlap: bucketed, bucket: 25 MB}", .help = "how gradients travel"}),
-      name_row("communication.overlap",
-               {.default_text = "none",
-                .names = {"none", "bucketed"},
-                .example = "bucketed",
-                .help = "reduce gradients after the backward pass, or bucket by bucket during it"}),
-      choice_row("communication.bucket", Dimension::bytes,
-                 {.low = 0,
-                  .above_low = true,
-                  .high = 1e15,
-                  .default_text = "25 MB",
-                  .example = "25 MB",
-                  .help = "gradient bytes that are reduced together"}),
-      name_row("communication.fidelity",
-               {.default_text = "auto",
-                .names = {"auto", "closed", "flows"},
-                .example = "auto",
-                .help = "collectives by formula (closed), as flows that share links, or flows only "
-                        "where links are shared (auto)"}),
-      map_row("communication.compressor",
-              {.shorthand = "name", .example = "none", .help = "of the gradients"}),
-      name_row("communication.compressor.name",
-               {.default_text = "none", .names = {"none"}, .example = "none", .help = "none yet"}),
-  };
-}
-
 }  // namespace
 
 const std::vector<Field>& field_table() {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "models/chunk_cost.hpp"
+#include "models/collective_steps.hpp"
 #include "models/op_cost.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedules/message_validator.hpp"
@@ -131,11 +132,31 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
   return batch;
 }
 
+CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
+  for (const CollectiveAlgorithm algorithm : algorithms_of(kind)) {
+    if (name == to_string(algorithm)) return algorithm;
+  }
+  return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
+}
+
 Communication resolve_communication(const Values& values) {
   Communication communication;
   communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
   communication.bucket_bytes = values.number("communication.bucket");
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
+  for (const Choice<CollectiveKind>& kind : collective_kinds()) {
+    const std::string key = fmt::format("communication.collectives.{}", kind.name);
+    CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
+    if (values.has(key + ".algorithm")) {
+      rule.algorithm = algorithm_of(kind.value, values.text(key + ".algorithm"));
+    }
+    if (values.has(key + ".protocol")) {
+      rule.protocol = value_of(protocols(), values.text(key + ".protocol"));
+    }
+    const bool says =
+        rule.algorithm != CollectiveAlgorithm::automatic || rule.protocol != Protocol::automatic;
+    if (says) communication.collectives.push_back(std::move(rule));
+  }
   return communication;
 }
 
@@ -225,8 +246,9 @@ void check_schedule(const Values& values, const Job& job) {
                             "more than {:.0f} forward passes; raise batch.micro",
                             count, ranks, chunks, kMostForwards));
   }
+  const std::vector<ChunkCost> costs = chunk_costs(job);
   try {
-    job_schedule(job, chunk_costs(job));
+    job_schedule(job, costs);
   } catch (const Error& error) {
     throw Error(place_of_schedule(error.what(), values), error.what());
   }

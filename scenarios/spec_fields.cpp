@@ -94,6 +94,15 @@ constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::
 constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
                                  Choice<Fidelity>{"closed", Fidelity::closed},
                                  Choice<Fidelity>{"flows", Fidelity::flows}};
+constexpr Choice<CollectiveKind> kCollectiveKinds[] = {
+    {"all_reduce", CollectiveKind::all_reduce},
+    {"reduce_scatter", CollectiveKind::reduce_scatter},
+    {"all_gather", CollectiveKind::all_gather},
+    {"all_to_all", CollectiveKind::all_to_all}};
+constexpr Choice<Protocol> kProtocols[] = {{"auto", Protocol::automatic},
+                                           {"ll", Protocol::ll},
+                                           {"ll128", Protocol::ll128},
+                                           {"simple", Protocol::simple}};
 constexpr Choice<Sends> kSends[] = {{"asynchronous", Sends::asynchronous},
                                     {"blocking", Sends::blocking},
                                     {"synchronous", Sends::synchronous}};
@@ -190,6 +199,12 @@ std::span<const Choice<Fidelity>> fidelities() {
 }
 std::span<const Choice<Sends>> sends() {
   return kSends;
+}
+std::span<const Choice<CollectiveKind>> collective_kinds() {
+  return kCollectiveKinds;
+}
+std::span<const Choice<Protocol>> protocols() {
+  return kProtocols;
 }
 std::span<const Choice<FoldMode>> fold_modes() {
   return kFoldModes;

@@ -60,6 +60,8 @@ std::span<const Choice<Recompute>> recomputes();
 std::span<const Choice<Sharding>> shardings();
 std::span<const Choice<GradientOverlap>> overlaps();
 std::span<const Choice<Fidelity>> fidelities();
+std::span<const Choice<CollectiveKind>> collective_kinds();  // those of a training step
+std::span<const Choice<Protocol>> protocols();
 std::span<const Choice<FoldMode>> fold_modes();
 std::span<const Choice<SnapshotPlace>> snapshot_places();
 std::span<const Choice<SnapshotMode>> snapshot_modes();

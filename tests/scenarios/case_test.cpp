@@ -233,6 +233,38 @@ TEST(Case, AMemoryLimitReachesTheScheduleThatTakesIt) {
       << message;
 }
 
+TEST(Case, TheScenarioChoosesHowCollectivesRun) {
+  const std::string key = "communication.collectives";
+  EXPECT_TRUE(example("small.yaml").job.communication.collectives.empty());
+  const Case result =
+      example("small.yaml",
+              {{key, "{all_reduce: tree, reduce_scatter: {protocol: ll}, all_gather: auto}"}});
+  const std::vector<CollectiveRule>& rules = result.job.communication.collectives;
+  ASSERT_EQ(rules.size(), 2u);  // auto is what happens anyway
+  EXPECT_EQ(rules[0].kind, CollectiveKind::all_reduce);
+  EXPECT_EQ(rules[0].algorithm, CollectiveAlgorithm::tree);
+  EXPECT_EQ(rules[0].protocol, Protocol::automatic);
+  EXPECT_EQ(rules[1].kind, CollectiveKind::reduce_scatter);
+  EXPECT_EQ(rules[1].algorithm, CollectiveAlgorithm::automatic);
+  EXPECT_EQ(rules[1].protocol, Protocol::ll);
+  EXPECT_EQ(value_at(result, key + ".all_reduce.algorithm").value, "tree");
+  EXPECT_NE(result.key, example("small.yaml").key);
+}
+
+// The algorithm is none of the kind's, or none for groups of the job.
+TEST(Case, CollectivesThatCannotRunAreRefused) {
+  const auto refused = [](const std::string& collectives) {
+    return message_of([&] { example("small.yaml", {{"communication.collectives", collectives}}); });
+  };
+  EXPECT_EQ(refused("{all_to_all: tree}"),
+            "--set communication.collectives={all_to_all: tree}: unknown algorithm 'tree'; known: "
+            "auto, pairwise, direct");
+  EXPECT_EQ(refused("{all_gather: hierarchical}"),
+            "--set communication.collectives={all_gather: hierarchical}: "
+            "communication.collectives: all-gather by hierarchical needs several nodes; this group "
+            "has 2 members on 1 node; algorithms that do: ring, halving-doubling, nvls");
+}
+
 TEST(Case, StagesAsAList) {
   const Case result = example("small.yaml", {{"layout.stages", "[15, 17]"}});
   EXPECT_EQ(result.job.layout.stage_layers, (std::vector<int>{15, 17}));

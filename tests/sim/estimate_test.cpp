@@ -87,6 +87,12 @@ Job random_job(RandomStream& random) {
   // With several chunks per rank messages of both neighbours meet at one NIC, which the estimate
   // ignores; blocked ranks wait for that too.
   if (vpp == 1 && random.below(3) == 0) job.software.sends = Sends::blocking;
+  if (job.batch.global % 3 == 0) {  // the scenario chooses
+    job.communication.collectives = {
+        {CollectiveKind::all_reduce, CollectiveAlgorithm::ring, Protocol::simple, {}},
+        {CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring, Protocol::automatic, {}},
+        {CollectiveKind::all_to_all, CollectiveAlgorithm::direct, Protocol::automatic, {}}};
+  }
   return job;
 }
 

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+
+#include "models/collective_steps.hpp"
+#include "scenarios/field_rows.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Rows of one kind of collective. The words of its algorithms are those of the models.
+void add_collective(const Choice<CollectiveKind>& kind, Rows& rows) {
+  static std::deque<std::string> paths;  // the rows refer to them
+  const auto path = [&](const char* end) -> std::string_view {
+    return paths.emplace_back(fmt::format("communication.collectives.{}{}", kind.name, end));
+  };
+  const std::string_view usual = to_string(usual_algorithm(kind.value));
+  rows.push_back(map_row(path(""), {.shorthand = "algorithm",
+                                    .example = usual,
+                                    .help = "how all collectives of this kind run"}));
+  std::vector<std::string_view> algorithms = {"auto"};
+  for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
+    algorithms.emplace_back(to_string(algorithm));
+  }
+  rows.push_back(name_row(
+      path(".algorithm"),
+      {.names = algorithms, .example = usual, .help = "auto, the default: what costs least"}));
+  std::vector<std::string_view> protocols;
+  for (const Choice<Protocol>& protocol : windtunnel::protocols()) {
+    protocols.push_back(protocol.name);
+  }
+  rows.push_back(name_row(
+      path(".protocol"),
+      {.names = protocols, .example = "simple", .help = "NCCL's wire format; default: auto"}));
+}
+
+Rows collective_rows() {
+  Rows rows = {map_row("communication.collectives",
+                       {.example = "{all_reduce: tree}",
+                        .help = "algorithms and protocols by kind, where not automatic"})};
+  for (const Choice<CollectiveKind>& kind : collective_kinds()) add_collective(kind, rows);
+  return rows;
+}
+
+}  // namespace
+
+Rows communication_rows() {
+  const Rows own = {
+      map_row("communication",
+              {.example = "{overlap: bucketed, bucket: 25 MB}", .help = "how gradients travel"}),
+      name_row("communication.overlap",
+               {.default_text = "none",
+                .names = {"none", "bucketed"},
+                .example = "bucketed",
+                .help = "reduce gradients after the backward pass, or bucket by bucket during it"}),
+      choice_row("communication.bucket", Dimension::bytes,
+                 {.low = 0,
+                  .above_low = true,
+                  .high = 1e15,
+                  .default_text = "25 MB",
+                  .example = "25 MB",
+                  .help = "gradient bytes that are reduced together"}),
+      name_row("communication.fidelity",
+               {.default_text = "auto",
+                .names = {"auto", "closed", "flows"},
+                .example = "auto",
+                .help = "collectives by formula (closed), as flows that share links, or flows only "
+                        "where links are shared (auto)"}),
+      map_row("communication.compressor",
+              {.shorthand = "name", .example = "none", .help = "of the gradients"}),
+      name_row("communication.compressor.name",
+               {.default_text = "none", .names = {"none"}, .example = "none", .help = "none yet"}),
+  };
+  return joined({own, collective_rows()});
+}
+
+}  // namespace windtunnel
