@@ -4,66 +4,11 @@
 #include <unordered_map>
 
 #include "models/base/error.hpp"
-#include "models/double_tree.hpp"
 #include "models/fabric_load.hpp"
 #include "models/fabrics/tree.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Nodes of a group in one pod.
-struct PodShare {
-  int pod = 0;
-  int nodes = 0;
-};
-
-// `pod_of_node`: index into pods. Edges of both trees that leave a pod, per node of the pod, at
-// most.
-double tree_edges_per_pod_node(const std::vector<int>& pod_of_node,
-                               const std::vector<PodShare>& pods, const Cluster& cluster) {
-  std::vector<int> edges(pods.size(), 0);
-  const size_t n = pod_of_node.size();
-  const auto count = [&](size_t a, size_t b) {
-    if (pod_of_node[a] == pod_of_node[b]) return;
-    ++edges[pod_of_node[a]];
-    ++edges[pod_of_node[b]];
-  };
-  for (size_t node = 1; node < n; ++node) {
-    const size_t parent = tree_parent(node, n);
-    count(node, parent);
-    count(tree_twin(node, n), tree_twin(parent, n));
-  }
-  double most = 0;
-  for (size_t i = 0; i < pods.size(); ++i) {
-    most = std::max(most, static_cast<double>(edges[i]) / nodes_of_pod(cluster, pods[i].pod));
-  }
-  return most;
-}
-
-void add_pods(std::vector<std::vector<std::int32_t>> nodes, const Cluster& cluster,
-              GroupShape& shape) {
-  std::ranges::sort(nodes);
-  std::vector<PodShare> pods;
-  std::vector<int> pod_of_node;  // index into pods
-  for (const auto& members : nodes) {
-    const int pod = pod_of(cluster, members.front());
-    if (pods.empty() || pods.back().pod != pod) pods.push_back({pod, 0});
-    ++pods.back().nodes;
-    pod_of_node.push_back(static_cast<int>(pods.size()) - 1);
-  }
-  shape.pods = static_cast<int>(pods.size());
-  shape.smallest_pod_nodes = cluster.nodes;
-  if (shape.pods > 1) {
-    shape.tree_edges_per_pod_node = tree_edges_per_pod_node(pod_of_node, pods, cluster);
-  }
-  for (const PodShare& share : pods) {
-    const int size = nodes_of_pod(cluster, share.pod);
-    shape.smallest_pod_nodes = std::min(shape.smallest_pod_nodes, size);
-    shape.pod_pairs_per_node =
-        std::max(shape.pod_pairs_per_node,
-                 static_cast<double>(share.nodes) * (shape.nodes - share.nodes) / size);
-  }
-}
 
 int ceil_divide(int a, int b) {
   return (a + b - 1) / b;
@@ -124,7 +69,6 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
       shape.nic_factor = std::min(shape.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
     }
   }
-  add_pods(nodes, cluster, shape);
   Lanes lanes;
   lanes.lanes = shape.members_per_node;
   for (const auto& members : nodes) {
@@ -149,10 +93,6 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.members = std::max(a.members, b.members);
   worst.members_per_node = std::min(a.members_per_node, b.members_per_node);
   worst.nodes = std::max(a.nodes, b.nodes);
-  worst.pods = std::max(a.pods, b.pods);
-  worst.smallest_pod_nodes = std::min(a.smallest_pod_nodes, b.smallest_pod_nodes);
-  worst.pod_pairs_per_node = std::max(a.pod_pairs_per_node, b.pod_pairs_per_node);
-  worst.tree_edges_per_pod_node = std::max(a.tree_edges_per_pod_node, b.tree_edges_per_pod_node);
   worst.fabric_hops = std::max(a.fabric_hops, b.fabric_hops);
   worst.members_per_nic = std::max(a.members_per_nic, b.members_per_nic);
   worst.nic_factor = std::min(a.nic_factor, b.nic_factor);

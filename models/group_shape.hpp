@@ -38,17 +38,11 @@ struct GroupShape {
   int members = 1;
   int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
   int nodes = 1;
-  int pods = 1;
-  int smallest_pod_nodes = 0;  // of the cluster, in the smallest pod that the group touches
-  // Node pairs between a pod and the rest of the group per node of the pod, the most of its pods:
-  // inside * (nodes - inside) / nodes of the pod.
-  double pod_pairs_per_node = 0;
-  double tree_edges_per_pod_node = 0;  // likewise: edges of the double tree that leave a pod
-  int fabric_hops = 1;                 // switches between two nodes' members, the most of any pair
-  int members_per_nic = 1;             // the most of this group behind one NIC
-  double nic_factor = 1;               // of the slowest (degraded) NIC among the members'
-  int concurrent_per_nic = 1;          // groups that share the member's NIC at the same time
-  int concurrent_per_node = 1;         // and that share its node, hence the pod's uplinks
+  int fabric_hops = 1;          // switches between two nodes' members, the most of any pair
+  int members_per_nic = 1;      // the most of this group behind one NIC
+  double nic_factor = 1;        // of the slowest (degraded) NIC among the members'
+  int concurrent_per_nic = 1;   // groups that share the member's NIC at the same time
+  int concurrent_per_node = 1;  // and that share its node, hence the pod's uplinks
   FabricLoad load;
   double extra_latency_s = 0;  // of the longest cable between sites, beyond fabric_hops
 

@@ -16,13 +16,15 @@ double boundary_s(const Job& job, int from, int to, double bytes) {
   const NodeSpec& node = job.cluster.node;
   const MessageWay way = message_way(layout, job.cluster, from, to);
   if (way.in_node) {
-    return c.p2p_launch_s.value + c.nvlink_latency_s.value +
-           bytes / (node.nvlink_Bps.value * c.nvlink_efficiency.value);
+    const double port_Bps = node.gpu_path == GpuPath::pcie
+                                ? node.pcie_Bps.value * c.pcie_efficiency.value
+                                : node.nvlink_Bps.value * c.nvlink_efficiency.value;
+    return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
   }
   const int members = layout.ranks() / layout.pp;
   const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
   return c.p2p_launch_s.value + c.nic_latency_s.value +
-         way.hops * job.cluster.fabric.hop_latency_s.value +
+         way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +
          bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
 }
 

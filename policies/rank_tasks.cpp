@@ -79,9 +79,12 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
                           std::vector<TaskIndex> after) {
   const Calibration& calibration = job_.calibration;
   const int slot = peer_slot(message.peer);
-  const auto [in_node, hops] = peers_[slot].way;
-  const Parameter& efficiency =
-      in_node ? calibration.nvlink_efficiency : calibration.nic_efficiency;
+  const MessageWay& way = peers_[slot].way;
+  const bool in_node = way.in_node;
+  const bool pcie = job_.cluster.node.gpu_path == GpuPath::pcie;
+  const Parameter& efficiency = !in_node ? calibration.nic_efficiency
+                                : pcie   ? calibration.pcie_efficiency
+                                         : calibration.nvlink_efficiency;
   Task task;
   task.kind = TaskKind::send;
   task.name = "send " + message.name;
@@ -94,12 +97,17 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
       part(Category::pp, calibration.p2p_launch_s),
       part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
   if (!in_node) {
-    const Parameter& hop = job_.cluster.fabric.hop_latency_s;
-    task.cost.push_back({Category::pp, hop.origin, hop.value * hops});
+    const FabricSpec& fabric = job_.cluster.fabric;
+    const Parameter& hop = fabric.hop_latency_s;
+    task.cost.push_back({Category::pp, hop.origin, hop.value * way.hops});
+    if (way.extra_latency_s > 0) {
+      task.cost.push_back({Category::pp, fabric.wan_latency_s.origin, way.extra_latency_s});
+    }
   }
   task.category = Category::pp;
-  task.origin = weakest(efficiency.origin, in_node ? job_.cluster.node.nvlink_Bps.origin
-                                                   : job_.cluster.node.nic_Bps.origin);
+  const NodeSpec& node = job_.cluster.node;
+  const Parameter& port = !in_node ? node.nic_Bps : pcie ? node.pcie_Bps : node.nvlink_Bps;
+  task.origin = weakest(efficiency.origin, port.origin);
   task.peer_slot = static_cast<std::int16_t>(slot);
   task.tag = message.tag;
   task.bytes = bytes / efficiency.value;

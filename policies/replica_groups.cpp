@@ -59,9 +59,7 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
   const int pod_nodes = nodes_of_pod(cluster, 0);
   const int last_pod = pod_of(cluster, cluster.gpus() - 1);
   const LinkTable links(cluster);
-  // Places in a pod where a group started (the last pod may be smaller), negative: sizes of pods
-  // where one did not leave its switch.
-  std::vector<int> seen;
+  std::vector<int> seen;  // places in a pod where a group started; -1: it did not leave its switch
   GroupShape worst;
   bool empty = true;
   for (int block = 0; block < lattice.blocks; ++block) {
@@ -70,7 +68,7 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
       const int end_node = node + (nodes - 1) * node_step;
       const bool one_switch = links.switch_hops(node * gpus, end_node * gpus) == 1;
       if (one_switch || end_node / pod_nodes < last_pod) {
-        const int place = one_switch ? -nodes_of_pod(cluster, node / pod_nodes) : node % pod_nodes;
+        const int place = one_switch ? -1 : node % pod_nodes;
         if (std::ranges::find(seen, place) != seen.end()) continue;
         seen.push_back(place);
       }
@@ -139,7 +137,6 @@ GroupShape world_shape(const Cluster& cluster) {
   shape.members = cluster.gpus();
   shape.members_per_node = node.gpus;
   shape.nodes = cluster.nodes;
-  shape.smallest_pod_nodes = cluster.nodes;
   shape.fabric_hops = way.hops;
   shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
@@ -158,6 +155,7 @@ MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp
     const int to = to_pp * members + m;
     way.in_node &= cluster.node_of(from) == cluster.node_of(to);
     way.hops = std::max(way.hops, links.switch_hops(from, to));
+    way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }
   return way;
 }

@@ -50,6 +50,7 @@ GroupShape world_shape(const Cluster& cluster);
 struct MessageWay {
   bool in_node = true;
   int hops = 0;
+  double extra_latency_s = 0;  // of a cable between sites
 };
 MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp);
 

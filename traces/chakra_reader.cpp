@@ -369,6 +369,10 @@ void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibr
             {task.category, latency.origin, latency.value},
             {task.category, cluster.fabric.hop_latency_s.origin,
              cluster.fabric.hop_latency_s.value * hops}};
+        const double cable_s = links.extra_latency_s(from, to);
+        if (cable_s > 0) {
+          task.cost.push_back({task.category, cluster.fabric.wan_latency_s.origin, cable_s});
+        }
       }
     }
   }

@@ -13,17 +13,13 @@ std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
   return gpus;
 }
 
-TEST(GroupShape, CountsNodesPodsAndNics) {
+TEST(GroupShape, CountsNodesAndNics) {
   Cluster cluster = test_cluster(10);
   cluster.fabric.nodes_per_pod = 4;  // pods of 4, 4, 2
   const GroupShape all = group_shape(strided(80, 1), cluster);
   EXPECT_EQ(all.members_per_node, 8);
   EXPECT_EQ(all.nodes, 10);
-  EXPECT_EQ(all.pods, 3);
-  EXPECT_EQ(all.smallest_pod_nodes, 2);
-  EXPECT_DOUBLE_EQ(all.pod_pairs_per_node, 2 * 8 / 2.0);  // more than 4 * 6 / 4
-  // Nodes 8 and 9: edges to 4 and 0 in the first tree, to 7 and 1 in the second.
-  EXPECT_DOUBLE_EQ(all.tree_edges_per_pod_node, 4 / 2.0);
+  EXPECT_DOUBLE_EQ(all.load.ring, 1 / (2 * 50e9));  // over an uplink of the smallest pod
   EXPECT_EQ(all.members_per_nic, 1);
   EXPECT_TRUE(all.regular());
 
@@ -88,9 +84,8 @@ TEST(WorstShape, TakesTheWorstOfEachNumber) {
   worst.add(strided(2, 8, 67));  // nodes 8, 9: the degraded NIC
   EXPECT_EQ(worst.shape().members, 2);
   EXPECT_EQ(worst.shape().nodes, 2);
-  EXPECT_EQ(worst.shape().pods, 2);
   EXPECT_EQ(worst.shape().fabric_hops, 3);
-  EXPECT_EQ(worst.shape().smallest_pod_nodes, 2);
+  EXPECT_DOUBLE_EQ(worst.shape().load.ring, 1 / (4 * 50e9));  // of nodes 3, 4 only
   EXPECT_EQ(worst.shape().nic_factor, 0.5);
 }
 

@@ -69,6 +69,12 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     Cluster cluster = testing::small_cluster((layout.ranks() + per_node - 1) / per_node, per_node);
     cluster.node.nics = random.below(3) == 0 ? per_node / 2 : per_node;
     if (random.below(2) == 0) cluster.fabric.nodes_per_pod = 1 + random.below(6);
+    static constexpr Topology kForms[] = {Topology::rail_fat_tree, Topology::fat_tree,
+                                          Topology::rail_only, Topology::clos};
+    cluster.fabric.topology = kForms[random.below(4)];
+    const int pod = cluster.fabric.nodes_per_pod > 0 ? cluster.fabric.nodes_per_pod : 6;
+    cluster.fabric.nodes_per_leaf =
+        std::min(1 + static_cast<int>(random.below(pod)), cluster.nodes);
     if (random.below(3) == 0) {
       cluster.degraded_nics = {{static_cast<int>(random.below(cluster.nodes)), 0, 0.5}};
     }
@@ -82,7 +88,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
         const GroupShape expected = among_concurrent(worst.shape(), cluster.node);
         EXPECT_EQ(lattice_shape(lattice, pp * members, cluster), expected)
             << i << " axis " << axis << " pp " << pp;
-        several_pods += expected.pods > 1;
+        several_pods += expected.load.ring > 0;
       }
     }
   }
