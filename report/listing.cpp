@@ -11,6 +11,7 @@
 #include "report/summary.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/schemes.hpp"
+#include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -99,6 +100,7 @@ Json node_document() {
     array.push_back({{"name", node.name},
                      {"gpu", node.gpu.name},
                      {"gpus", node.gpus},
+                     {"gpu_path", name_of(gpu_paths(), node.gpu_path)},
                      {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
                      {"nics", node.nics},
                      {"nic_Bps", parameter_json(node.nic_Bps)},
@@ -172,26 +174,51 @@ Json model_document() {
   return {{"models", array}};
 }
 
-const char* topology_name(Topology topology) {
-  return topology == Topology::rail_fat_tree ? "rail-fat-tree" : "fat-tree";
+// What a form is made of: "pods of 384 nodes, 1:7 above".
+std::string form_text(const FabricSpec& fabric) {
+  switch (fabric.topology) {
+    case Topology::torus:
+      return fmt::format("{}, {} a cable", fmt::join(fabric.dimensions, " x "),
+                         format_bandwidth(fabric.link_Bps.value));
+    case Topology::dragonfly:
+      return fmt::format("groups of {} routers of {} nodes, {} local, {} global",
+                         fabric.routers_per_group, fabric.nodes_per_router,
+                         format_bandwidth(fabric.local_Bps.value),
+                         format_bandwidth(fabric.global_Bps.value));
+    case Topology::clos:
+    case Topology::rail_fat_tree:
+    case Topology::fat_tree:
+    case Topology::rail_only:
+      break;
+    case Topology::sites:
+    case Topology::graph:
+      return "of a scenario";
+  }
+  std::string text;
+  if (fabric.topology == Topology::clos) {
+    text = fmt::format("leaves of {} nodes, {:g}:1 above, ", fabric.nodes_per_leaf,
+                       fabric.leaf_oversubscription);
+  }
+  if (fabric.nodes_per_pod == 0) return text + "one pod";
+  return text + fmt::format("pods of {} nodes, {:g}:1 above", fabric.nodes_per_pod,
+                            fabric.pod_oversubscription);
 }
 
 TextTable fabric_table() {
   TextTable table{{{"fabric"},
                    {"topology"},
-                   {"nodes per pod", Align::right},
-                   {"pod oversubscription", Align::right},
+                   {"transport"},
+                   {"form"},
                    {"hop latency", Align::right},
                    {"origin"},
                    {"source"}},
                   {}};
   for (const NamedFabric& named : library_fabrics()) {
     const FabricSpec& fabric = named.fabric;
-    table.rows.push_back({named.name, topology_name(fabric.topology),
-                          fabric.nodes_per_pod > 0 ? with_separators(fabric.nodes_per_pod) : "all",
-                          fmt::format("{:g}", fabric.pod_oversubscription),
-                          format_seconds(fabric.hop_latency_s.value),
-                          to_string(fabric.hop_latency_s.origin), fabric.hop_latency_s.source});
+    table.rows.push_back({named.name, std::string(name_of(topologies(), fabric.topology)),
+                          std::string(name_of(transports(), fabric.transport)), form_text(fabric),
+                          format_seconds(fabric.hop_latency_s.value), to_string(named.origin),
+                          named.source});
   }
   return table;
 }
@@ -199,11 +226,30 @@ TextTable fabric_table() {
 Json fabric_document() {
   Json array = Json::array();
   for (const NamedFabric& named : library_fabrics()) {
-    array.push_back({{"name", named.name},
-                     {"topology", topology_name(named.fabric.topology)},
-                     {"nodes_per_pod", named.fabric.nodes_per_pod},
-                     {"pod_oversubscription", named.fabric.pod_oversubscription},
-                     {"hop_latency_s", parameter_json(named.fabric.hop_latency_s)}});
+    const FabricSpec& fabric = named.fabric;
+    Json json = {{"name", named.name},
+                 {"topology", name_of(topologies(), fabric.topology)},
+                 {"transport", name_of(transports(), fabric.transport)},
+                 {"routing", name_of(routings(), fabric.routing)},
+                 {"origin", to_string(named.origin)},
+                 {"source", named.source},
+                 {"hop_latency_s", parameter_json(fabric.hop_latency_s)}};
+    for (const SizeField<FabricSpec>& field : fabric_sizes()) {
+      if (field.key == "parts" || field.key == "uplinks") continue;  // of the routing
+      if (belongs_to(field.key, fabric.topology)) json[field.key] = fabric.*field.member;
+    }
+    for (const FabricRatio& ratio : fabric_ratios()) {
+      if (belongs_to(ratio.key, fabric.topology)) json[ratio.key] = fabric.*ratio.member;
+    }
+    if (fabric.topology == Topology::torus) {
+      json["dimensions"] = fabric.dimensions;
+      json["link_Bps"] = parameter_json(fabric.link_Bps);
+    }
+    if (fabric.topology == Topology::dragonfly) {
+      json["local_Bps"] = parameter_json(fabric.local_Bps);
+      json["global_Bps"] = parameter_json(fabric.global_Bps);
+    }
+    array.push_back(std::move(json));
   }
   return {{"fabrics", array}};
 }

@@ -1,6 +1,7 @@
 #include "scenarios/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -121,8 +122,11 @@ class Explanation {
     add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
     add_open(path + ".gpus", std::to_string(node.gpus), evidence_of(node.nvlink_Bps));
     add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
+    add_open(path + ".gpu_path", std::string(name_of(gpu_paths(), node.gpu_path)),
+             evidence_of(node.nvlink_Bps));
     for (const ParameterField<NodeSpec>& field : node_fields()) {
       const Parameter& parameter = node.*field.member;
+      if (!field.required && parameter.source.empty()) continue;  // it has none
       add_open(join_path(path, field.key), format_quantity(parameter.value, field.dimension),
                evidence_of(parameter));
     }
@@ -139,12 +143,38 @@ class Explanation {
     const std::string path = "cluster.fabric";
     const NamedFabric& base = find_fabric(values_.text(path + ".base"));
     const Evidence evidence = {base.origin, base.source};
-    add_open(path + ".topology", std::string(name_of(topologies(), fabric.topology)), evidence);
-    add_open(path + ".nodes_per_pod", std::to_string(fabric.nodes_per_pod), evidence);
-    add_open(path + ".pod_oversubscription",
-             format_quantity(fabric.pod_oversubscription, Dimension::number), evidence);
-    add_open(path + ".hop_latency", format_quantity(fabric.hop_latency_s.value, Dimension::seconds),
-             evidence_of(fabric.hop_latency_s));
+    const auto add_name = [&](const char* key, std::string_view name) {
+      add_open(path + key, std::string(name), evidence);
+    };
+    add_name(".topology", name_of(topologies(), fabric.topology));
+    add_name(".transport", name_of(transports(), fabric.transport));
+    add_name(".routing", name_of(routings(), fabric.routing));
+    for (const SizeField<FabricSpec>& field : fabric_sizes()) {
+      if (!used_by(fabric, field.key)) continue;
+      add_open(join_path(path, field.key), std::to_string(fabric.*field.member), evidence);
+    }
+    for (const FabricRatio& ratio : fabric_ratios()) {
+      if (!used_by(fabric, ratio.key)) continue;
+      add_open(join_path(path, ratio.key), format_quantity(fabric.*ratio.member, Dimension::number),
+               evidence);
+    }
+    if (fabric.topology == Topology::torus && !values_.stated(path + ".dimensions")) {
+      add_open(path + ".dimensions", fmt::format("[{}]", fmt::join(fabric.dimensions, ", ")),
+               evidence);
+    }
+    for (const ParameterField<FabricSpec>& field : fabric_parameters()) {
+      const Parameter& parameter = fabric.*field.member;
+      if (!used_by(fabric, field.key) || parameter.source.empty()) continue;
+      add_open(join_path(path, field.key), format_quantity(parameter.value, field.dimension),
+               evidence_of(parameter));
+    }
+  }
+
+  // What another form or routing has says nothing here; nor does what follows from other values.
+  static bool used_by(const FabricSpec& fabric, std::string_view key) {
+    if (key == "uplinks") return fabric.uplinks > 0 && belongs_to(key, fabric.topology);
+    if (key == "parts") return fabric.routing == Routing::split_single_path;
+    return belongs_to(key, fabric.topology);
   }
 
   void add_calibration() {
@@ -217,6 +247,9 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
       text += fmt::format("{:016x}\n", hash);
     }
     for (const std::int32_t node : failure.trace_nodes) text += fmt::format("{}\n", node);
+  }
+  for (const EdgeSpec& edge : job.cluster.fabric.edges) {
+    text += fmt::format("{} {} {}\n", edge.a, edge.b, edge.bandwidth_Bps);
   }
   if (job.schedule.imported != nullptr) text += torch_schedule_text(*job.schedule.imported, true);
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));

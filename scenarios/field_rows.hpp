@@ -16,6 +16,7 @@ using Rows = std::vector<Field>;
 
 // The parts of the table that have a file of their own.
 Rows cluster_rows();  // "cluster" and all below it
+Rows fabric_rows();
 Rows communication_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();

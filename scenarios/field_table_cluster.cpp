@@ -11,9 +11,6 @@ std::vector<std::string> node_names() {
 std::vector<std::string> gpu_names() {
   return names_in(library_gpus());
 }
-std::vector<std::string> fabric_names() {
-  return names_in(library_fabrics());
-}
 
 Rows machine_rows() {
   return {
@@ -97,56 +94,21 @@ Rows node_rows() {
                     {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
       bandwidth_row("cluster.node.local_disk",
                     {.example = "14 GB/s", .help = "drives of the node, per direction"}),
-  };
-}
-
-Rows fabric_rows() {
-  return {
-      map_row("cluster.fabric", {.shorthand = "base",
-                                 .example = "{topology: rail-fat-tree, nodes_per_pod: 384}",
-                                 .help = "the network between nodes: a name of the library, or its "
-                                         "form"}),
-      name_row("cluster.fabric.base", {.default_text = "full-bisection",
-                                       .library = fabric_names,
-                                       .example = "full-bisection",
-                                       .help = "the fabric of the library to start from"}),
-      name_row("cluster.fabric.topology",
-               {.names = {"rail-fat-tree", "fat-tree"},
-                .example = "rail-fat-tree",
-                .help = "NIC i of each node of a pod on a rail of its own, or all NICs of a pod on "
-                        "one level of leaves"}),
-      whole_row("cluster.fabric.nodes_per_pod", {.low = 0,
-                                                 .high = 1e6,
-                                                 .example = "384",
-                                                 .help = "nodes of a pod; 0: one pod holds all"}),
-      fact_row("cluster.fabric.pod_oversubscription", Dimension::number,
-               {.low = 1,
-                .high = 1e6,
-                .example = "7",
-                .help = "NIC bandwidth of a pod / bandwidth of its uplinks"}),
-      duration_row("cluster.fabric.hop_latency",
-                   {.example = "300 ns", .help = "of one switch with its cables"}),
-      map_row("cluster.fabric.measured",
-              {.example = "{all_reduce: 160 GB/s, all_gather: 170 GB/s}",
-               .help = "bus bandwidth (nccl-tests' busbw) of one group over all GPUs, where "
-                       "somebody measured it; bounds the collectives between nodes"}),
-      bandwidth_row("cluster.fabric.measured.all_reduce",
-                    {.example = "160 GB/s", .help = "of all-reduce"}),
-      bandwidth_row("cluster.fabric.measured.all_gather",
-                    {.example = "170 GB/s", .help = "of all-gather"}),
-      bandwidth_row("cluster.fabric.measured.reduce_scatter",
-                    {.example = "170 GB/s", .help = "of reduce-scatter"}),
+      name_row("cluster.node.gpu_path",
+               {.names = {"nvlink", "pcie"},
+                .example = "pcie",
+                .help = "how GPUs of a node reach each other: over NVLink, or through PCIe and the "
+                        "host bridge"}),
+      bandwidth_row("cluster.node.host_bridge",
+                    {.example = "37 GB/s",
+                     .help = "of a node without NVLink: all bytes between its GPUs together"}),
   };
 }
 
 }  // namespace
 
 Rows cluster_rows() {
-  Rows all;
-  for (const Rows& rows : {machine_rows(), node_rows(), fabric_rows()}) {
-    all.insert(all.end(), rows.begin(), rows.end());
-  }
-  return all;
+  return joined({machine_rows(), node_rows(), fabric_rows()});
 }
 
 }  // namespace windtunnel

@@ -106,7 +106,8 @@ std::vector<std::string> known_keys(const auto& fields, std::initializer_list<st
   return keys;
 }
 
-Dimension dimension_of(const CalibrationField& field) {
+// Of a CalibrationField or a NetworkLawField.
+Dimension dimension_of(const auto& field) {
   if (field.unit == "s") return Dimension::seconds;
   if (field.unit == "B") return Dimension::bytes;
   CHECK(field.unit.empty(), "calibration field {} has unit '{}'", field.name, field.unit);
@@ -147,6 +148,40 @@ const Range& range_of(const CalibrationField& field) {
   return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
 }
 
+NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
+  std::vector<std::string> keys = known_keys(
+      fabric_parameters(), {"topology", "transport", "routing", "dimensions", "origin", "source"});
+  for (const SizeField<FabricSpec>& field : fabric_sizes()) keys.emplace_back(field.key);
+  for (const FabricRatio& ratio : fabric_ratios()) keys.emplace_back(ratio.key);
+  check_keys(map, keys);
+  NamedFabric named{name, {}, common_evidence(map).origin, require_text(map, "source")};
+  FabricSpec& fabric = named.fabric;
+  fabric.topology = choice(map, "topology", topologies());
+  fabric.transport = choice(map, "transport", transports());
+  if (map.value_of("routing") != nullptr) fabric.routing = choice(map, "routing", routings());
+  read_parameters(map, fabric_parameters(), fabric);
+  read_sizes(map, fabric_sizes(), fabric);
+  for (const FabricRatio& ratio : fabric_ratios()) {
+    const std::string key(ratio.key);
+    const DocumentNode* value = map.value_of(key);
+    if (value != nullptr) {
+      fabric.*ratio.member = quantity_in(kAtLeastOne, *value, Dimension::number, key);
+    }
+  }
+  if (const DocumentNode* dimensions = map.value_of("dimensions")) {
+    for (const DocumentNode& size : dimensions->items) {
+      fabric.dimensions.push_back(whole(size, "dimensions"));
+    }
+  }
+  for (const std::string& key : keys) {
+    const DocumentNode* value = map.value_of(key);
+    if (value == nullptr || belongs_to(key, fabric.topology)) continue;
+    throw Error(value->where,
+                fmt::format("{}: not of a {}", key, name_of(topologies(), fabric.topology)));
+  }
+  return named;
+}
+
 }  // namespace
 
 std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
@@ -169,12 +204,14 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    check_keys(map, known_keys(node_fields(), {"gpu", "gpus", "nics", "origin", "source"}));
+    check_keys(map,
+               known_keys(node_fields(), {"gpu", "gpus", "nics", "gpu_path", "origin", "source"}));
     NodeSpec node;
     node.name = entry.key;
     read_parameters(map, node_fields(), node);
     node.gpus = whole(require(map, "gpus"), "gpus");
     node.nics = whole(require(map, "nics"), "nics");
+    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice(map, "gpu_path", gpu_paths());
     std::vector<std::string> known;
     for (const GpuSpec& gpu : gpus) {
       known.push_back(gpu.name);
@@ -228,24 +265,14 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    check_keys(map, {"topology", "nodes_per_pod", "pod_oversubscription", "hop_latency", "origin",
-                     "source"});
-    const Evidence evidence = common_evidence(map);
-    NamedFabric fabric{entry.key, {}, evidence.origin, require_text(map, "source")};
-    fabric.fabric.topology = choice(map, "topology", topologies());
-    fabric.fabric.nodes_per_pod = whole(require(map, "nodes_per_pod"), "nodes_per_pod");
-    fabric.fabric.pod_oversubscription =
-        quantity(require(map, "pod_oversubscription"), Dimension::number, "pod_oversubscription");
-    fabric.fabric.hop_latency_s =
-        read_parameter(require(map, "hop_latency"), Dimension::seconds, "hop_latency", evidence);
-    fabrics.push_back(fabric);
+    fabrics.push_back(read_fabric(entry.key, map));
   }
   return fabrics;
 }
 
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document, {"name", "gpu", "parameters"});
+  check_keys(document, {"name", "gpu", "parameters", "network"});
   Calibration calibration;
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");
@@ -262,7 +289,28 @@ Calibration read_calibration(const DocumentNode& document) {
     calibration.*field.member =
         read_parameter(value, dimension_of(field), key, {}, range_of(field));
   }
+  if (const DocumentNode* network = document.value_of("network")) {
+    for (const NetworkLawField& field : network_law_fields()) {
+      require(*network, std::string(field.name));
+    }
+    read_law_layer(*network, calibration.network);
+  }
   return calibration;
+}
+
+void read_law_layer(const DocumentNode& layer, NetworkLaw& law) {
+  require_map(layer, "network");
+  std::vector<std::string> keys = {"origin", "source"};
+  for (const NetworkLawField& field : network_law_fields()) keys.emplace_back(field.name);
+  check_keys(layer, keys);
+  const Evidence common = common_evidence(layer);
+  for (const NetworkLawField& field : network_law_fields()) {
+    const std::string key(field.name);
+    if (const DocumentNode* value = layer.value_of(key)) {
+      law.*field.member = read_parameter(*value, dimension_of(field), key, common);
+    }
+  }
+  law.stated = true;
 }
 
 }  // namespace windtunnel

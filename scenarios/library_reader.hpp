@@ -20,5 +20,7 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
 std::vector<TransformerSpec> read_models(const DocumentNode& document);
 std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
 Calibration read_calibration(const DocumentNode& document);
+// Over `law`: only the numbers that the layer states.
+void read_law_layer(const DocumentNode& layer, NetworkLaw& law);
 
 }  // namespace windtunnel

@@ -12,8 +12,12 @@
 namespace windtunnel {
 
 TransformerSpec resolve_model(const Values& values);
-Cluster resolve_cluster(const Values& values, const EvidenceList& evidence);
-// `folder` is where a calibration file of the scenario is looked for.
+// `folder` is where the files that a scenario names are looked for.
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
+                        const std::string& folder);
+// The fabric of a cluster whose nodes are resolved.
+void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                    Cluster& cluster);
 Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
                                 const std::string& folder);
 

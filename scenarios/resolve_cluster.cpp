@@ -7,31 +7,11 @@
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "scenarios/resolve.hpp"
+#include "scenarios/resolve_values.hpp"
 #include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Puts a number of the scenario, if it states one, in the place of the library's.
-void override_parameter(Parameter& parameter, const std::string& key, const Values& values,
-                        const EvidenceList& evidence) {
-  const Value* value = values.find(key);
-  if (value == nullptr) return;
-  const Evidence known = evidence.of(key);
-  parameter = {value->number, value->number, value->number, known.origin, known.source};
-}
-
-void override_int(int& target, const std::string& key, const Values& values) {
-  if (values.has(key)) target = values.integer(key);
-}
-
-template <class Spec>
-void override_sizes(std::span<const SizeField<Spec>> fields, std::string_view path,
-                    const Values& values, Spec& spec) {
-  for (const SizeField<Spec>& field : fields) {
-    override_int(spec.*field.member, join_path(path, field.key), values);
-  }
-}
 
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   const std::string path = "cluster.node";
@@ -39,42 +19,16 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
   override_int(node.gpus, path + ".gpus", values);
   override_int(node.nics, path + ".nics", values);
-  for (const ParameterField<NodeSpec>& field : node_fields()) {
-    override_parameter(node.*field.member, join_path(path, field.key), values, evidence);
+  override_choice(node.gpu_path, gpu_paths(), path + ".gpu_path", values);
+  override_parameters(node_fields(), path, values, evidence, node);
+  if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
+    values.fail(path + ".host_bridge", "its GPUs reach each other over NVLink; add gpu_path: pcie");
   }
   if (node.gpus % node.nics != 0 && node.nics % node.gpus != 0) {
     throw Error(values.fault_at(path),
                 fmt::format("{}: {} GPUs do not share {} NICs evenly", path, node.gpus, node.nics));
   }
   return node;
-}
-
-MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evidence) {
-  MeasuredBus measured;
-  const auto read = [&](const std::string& name, double& bus_Bps) {
-    const std::string key = "cluster.fabric.measured." + name;
-    if (!values.has(key)) return;
-    bus_Bps = values.number(key);
-    measured.origin = weakest(measured.origin, evidence.of(key).origin);
-  };
-  read("all_reduce", measured.all_reduce_Bps);
-  read("all_gather", measured.all_gather_Bps);
-  read("reduce_scatter", measured.reduce_scatter_Bps);
-  return measured;
-}
-
-FabricSpec resolve_fabric(const Values& values, const EvidenceList& evidence) {
-  const std::string path = "cluster.fabric";
-  FabricSpec fabric = find_fabric(values.text(path + ".base")).fabric;
-  if (values.has(path + ".topology")) {
-    fabric.topology = value_of(topologies(), values.text(path + ".topology"));
-  }
-  override_int(fabric.nodes_per_pod, path + ".nodes_per_pod", values);
-  fabric.pod_oversubscription =
-      values.number_or(path + ".pod_oversubscription", fabric.pod_oversubscription);
-  override_parameter(fabric.hop_latency_s, path + ".hop_latency", values, evidence);
-  fabric.measured = resolve_measured_bus(values, evidence);
-  return fabric;
 }
 
 StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
@@ -188,7 +142,8 @@ TransformerSpec resolve_model(const Values& values) {
   return model;
 }
 
-Cluster resolve_cluster(const Values& values, const EvidenceList& evidence) {
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
+                        const std::string& folder) {
   Cluster cluster;
   cluster.nodes = values.integer("cluster.nodes");
   cluster.node = resolve_node(values, evidence);
@@ -197,7 +152,7 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence) {
                 fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
                             cluster.nodes, cluster.node.gpus));
   }
-  cluster.fabric = resolve_fabric(values, evidence);
+  resolve_fabric(values, evidence, folder, cluster);
   cluster.storage = resolve_storage(values, evidence);
   resolve_slow_nodes(values, cluster);
   resolve_degraded_nics(values, cluster);

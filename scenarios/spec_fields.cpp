@@ -31,6 +31,57 @@ constexpr std::array kNodeFields{
     ParameterField<NodeSpec>{"storage_nic", Dimension::bytes_per_s, &NodeSpec::storage_nic_Bps},
     ParameterField<NodeSpec>{"local_disk", Dimension::bytes_per_s, &NodeSpec::local_disk_Bps,
                              false},
+    ParameterField<NodeSpec>{"host_bridge", Dimension::bytes_per_s, &NodeSpec::host_bridge_Bps,
+                             false},
+};
+
+using FabricParameter = ParameterField<FabricSpec>;
+constexpr std::array kFabricParameters{
+    FabricParameter{"link", Dimension::bytes_per_s, &FabricSpec::link_Bps, false},
+    FabricParameter{"local", Dimension::bytes_per_s, &FabricSpec::local_Bps, false},
+    FabricParameter{"global", Dimension::bytes_per_s, &FabricSpec::global_Bps, false},
+    FabricParameter{"wan", Dimension::bytes_per_s, &FabricSpec::wan_Bps, false},
+    FabricParameter{"wan_latency", Dimension::seconds, &FabricSpec::wan_latency_s, false},
+    FabricParameter{"hop_latency", Dimension::seconds, &FabricSpec::hop_latency_s},
+};
+
+using FabricSize = SizeField<FabricSpec>;
+constexpr std::array kFabricSizes{
+    FabricSize{"nodes_per_pod", &FabricSpec::nodes_per_pod, false},
+    FabricSize{"nodes_per_leaf", &FabricSpec::nodes_per_leaf, false},
+    FabricSize{"nodes_per_router", &FabricSpec::nodes_per_router, false},
+    FabricSize{"routers_per_group", &FabricSpec::routers_per_group, false},
+    FabricSize{"uplinks", &FabricSpec::uplinks, false},
+    FabricSize{"parts", &FabricSpec::parts, false},
+};
+
+constexpr std::array kFabricRatios{
+    FabricRatio{"pod_oversubscription", &FabricSpec::pod_oversubscription},
+    FabricRatio{"leaf_oversubscription", &FabricSpec::leaf_oversubscription},
+};
+
+constexpr unsigned bit(Topology topology) {
+  return 1U << static_cast<unsigned>(topology);
+}
+constexpr unsigned kTrees = bit(Topology::rail_fat_tree) | bit(Topology::fat_tree) |
+                            bit(Topology::rail_only) | bit(Topology::clos);
+constexpr std::array kFormKeys{
+    FormKey{"nodes_per_pod", kTrees},
+    FormKey{"pod_oversubscription", kTrees},
+    FormKey{"uplinks", kTrees},
+    FormKey{"nodes_per_leaf", bit(Topology::clos)},
+    FormKey{"leaf_oversubscription", bit(Topology::clos)},
+    FormKey{"dimensions", bit(Topology::torus)},
+    FormKey{"link", bit(Topology::torus)},
+    FormKey{"nodes_per_router", bit(Topology::dragonfly)},
+    FormKey{"routers_per_group", bit(Topology::dragonfly)},
+    FormKey{"local", bit(Topology::dragonfly)},
+    FormKey{"global", bit(Topology::dragonfly)},
+    FormKey{"sites", bit(Topology::sites)},
+    FormKey{"wan", bit(Topology::sites)},
+    FormKey{"wan_latency", bit(Topology::sites)},
+    FormKey{"edges", bit(Topology::graph)},
+    FormKey{"edges_file", bit(Topology::graph)},
 };
 
 using ModelSize = SizeField<TransformerSpec>;
@@ -76,8 +127,26 @@ constexpr std::array kPositions{Choice<PositionEncoding>{"learned", PositionEnco
                                 Choice<PositionEncoding>{"rotary", PositionEncoding::rotary}};
 constexpr std::array kAttentions{Choice<AttentionKernel>{"flash", AttentionKernel::flash},
                                  Choice<AttentionKernel>{"unfused", AttentionKernel::unfused}};
-constexpr std::array kTopologies{Choice<Topology>{"rail-fat-tree", Topology::rail_fat_tree},
-                                 Choice<Topology>{"fat-tree", Topology::fat_tree}};
+constexpr Choice<Topology> kTopologies[] = {{"rail-fat-tree", Topology::rail_fat_tree},
+                                            {"fat-tree", Topology::fat_tree},
+                                            {"rail-only", Topology::rail_only},
+                                            {"clos", Topology::clos},
+                                            {"torus", Topology::torus},
+                                            {"dragonfly", Topology::dragonfly},
+                                            {"sites", Topology::sites},
+                                            {"graph", Topology::graph}};
+constexpr Choice<Transport> kTransports[] = {{"infiniband", Transport::infiniband},
+                                             {"roce", Transport::roce},
+                                             {"slingshot", Transport::slingshot},
+                                             {"efa", Transport::efa},
+                                             {"tcpx", Transport::tcpx},
+                                             {"tcpxo", Transport::tcpxo},
+                                             {"tcp", Transport::tcp}};
+constexpr Choice<Routing> kRoutings[] = {{"spray", Routing::spray},
+                                         {"ecmp", Routing::ecmp},
+                                         {"split-single-path", Routing::split_single_path},
+                                         {"planned", Routing::planned}};
+constexpr Choice<GpuPath> kGpuPaths[] = {{"nvlink", GpuPath::nvlink}, {"pcie", GpuPath::pcie}};
 constexpr std::array kPrecisions{
     Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
     Choice<Precision>{"fp16", Precision::fp16},  Choice<Precision>{"bf16", Precision::bf16},
@@ -155,6 +224,24 @@ std::span<const ParameterField<GpuSpec>> gpu_fields() {
 std::span<const ParameterField<NodeSpec>> node_fields() {
   return kNodeFields;
 }
+std::span<const ParameterField<FabricSpec>> fabric_parameters() {
+  return kFabricParameters;
+}
+std::span<const SizeField<FabricSpec>> fabric_sizes() {
+  return kFabricSizes;
+}
+std::span<const FabricRatio> fabric_ratios() {
+  return kFabricRatios;
+}
+std::span<const FormKey> form_keys() {
+  return kFormKeys;
+}
+bool belongs_to(std::string_view key, Topology topology) {
+  for (const FormKey& each : kFormKeys) {
+    if (each.key == key) return each.holds_for(topology);
+  }
+  return true;
+}
 std::span<const SizeField<TransformerSpec>> model_sizes() {
   return kModelSizes;
 }
@@ -181,6 +268,15 @@ std::span<const Choice<AttentionKernel>> attention_kernels() {
 }
 std::span<const Choice<Topology>> topologies() {
   return kTopologies;
+}
+std::span<const Choice<Transport>> transports() {
+  return kTransports;
+}
+std::span<const Choice<Routing>> routings() {
+  return kRoutings;
+}
+std::span<const Choice<GpuPath>> gpu_paths() {
+  return kGpuPaths;
 }
 std::span<const Choice<Precision>> precisions() {
   return kPrecisions;

@@ -31,6 +31,28 @@ struct SizeField {
   int Spec::*member;
   bool required = true;  // of an entry of the library
 };
+// Of a fabric: those of its form, none of them required.
+std::span<const ParameterField<FabricSpec>> fabric_parameters();
+std::span<const SizeField<FabricSpec>> fabric_sizes();
+
+struct FabricRatio {
+  std::string_view key;
+  double FabricSpec::*member;
+};
+std::span<const FabricRatio> fabric_ratios();
+
+// A key below "cluster.fabric" that only some forms have: bit 1 << topology.
+struct FormKey {
+  std::string_view key;
+  unsigned topologies;
+  bool holds_for(Topology topology) const {
+    return (topologies >> static_cast<unsigned>(topology) & 1U) != 0;
+  }
+};
+std::span<const FormKey> form_keys();
+// True for a key that every form has.
+bool belongs_to(std::string_view key, Topology topology);
+
 std::span<const SizeField<TransformerSpec>> model_sizes();
 std::span<const SizeField<MixtureOfExperts>> moe_sizes();    // below "moe", imbalance beside them
 std::span<const SizeField<LatentAttention>> latent_sizes();  // below "latent"
@@ -55,6 +77,9 @@ std::span<const Choice<Normalisation>> normalisations();
 std::span<const Choice<PositionEncoding>> positions();
 std::span<const Choice<AttentionKernel>> attention_kernels();
 std::span<const Choice<Topology>> topologies();
+std::span<const Choice<Transport>> transports();
+std::span<const Choice<Routing>> routings();
+std::span<const Choice<GpuPath>> gpu_paths();
 std::span<const Choice<Precision>> precisions();
 std::span<const Choice<Recompute>> recomputes();
 std::span<const Choice<Sharding>> shardings();
