@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/nccl_latencies.hpp"
+#include "models/nccl_tuner.hpp"
 
 namespace windtunnel {
 namespace {
@@ -98,12 +99,15 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
     terms.node_step_s *= law.gather_step.value;
     terms.net_step_s *= law.gather_step.value;
   }
+  const bool small =
+      choice.algorithm == ring && p == 2 && bytes / shape.members <= law.small_bytes.value;
   if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
     terms.net_step_s += law.rendezvous_s.value;
   }
   terms.node_efficiency =
       in_switch && kind == CollectiveKind::all_reduce ? law.nvls_share.value : law.node_share.value;
   terms.net_efficiency = law.net_share.value;
+  if (small) terms.net_efficiency *= law.small_share.value;
   if (choice.algorithm == tree) terms.net_efficiency *= law.net_tree.value;
   if (p == 0) terms.node_efficiency *= law.node_ll.value;
   if (p == 1) terms.node_efficiency *= law.node_ll128.value;
@@ -125,6 +129,19 @@ LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShap
   terms.net_efficiency = measured_share(kind, shape, cluster, std::min(1.0, terms.net_efficiency));
   terms.node_efficiency = std::min(1.0, terms.node_efficiency);
   return terms;
+}
+
+CollectiveChoice law_choice(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
+                            double bytes, const Cluster& cluster, const Calibration& calibration) {
+  const NetworkLaw& law = calibration.network;
+  if (!law.stated || (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic)) {
+    return wanted;
+  }
+  TunerSettings settings;
+  settings.ll128_between = law.tuner_ll128.value >= 0.5;
+  settings.net_share = law.tuner_bandwidth.value;
+  settings.minor_version = static_cast<int>(law.tuner_release.value);
+  return nccl_choice(make_tuner_table(kind, shape, cluster, settings), wanted, bytes);
 }
 
 double law_seconds(const LawTerms& terms, double latency_s, double transfer_s) {

@@ -28,6 +28,10 @@ struct LawTerms {
 LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
                    double bytes, const Cluster& cluster, const Calibration& calibration);
 
+// What runs where the law is NCCL's: the tuner's pick, where `wanted` leaves one. Else `wanted`.
+CollectiveChoice law_choice(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
+                            double bytes, const Cluster& cluster, const Calibration& calibration);
+
 // Time of an algorithm whose steps take `latency_s` and whose bytes take `transfer_s` on the
 // busiest link: (latency^p + transfer^p)^(1/p) * slowdown.
 double law_seconds(const LawTerms& terms, double latency_s, double transfer_s);

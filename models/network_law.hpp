@@ -46,6 +46,10 @@ struct NetworkLaw {
   Parameter net_ll;
   Parameter net_ll128;
   Parameter nvls_share;
+  // What the software copies instead of sending at once: rings in Simple whose share of a rank, S /
+  // n, is at most small_bytes.
+  Parameter small_share;  // further
+  Parameter small_bytes;
   Parameter net_pairs;     // further, all-to-all
   Parameter net_shift;     // further, send-receive in a ring
   Parameter pair_step_s;   // per peer on another node
@@ -55,9 +59,11 @@ struct NetworkLaw {
   Parameter pairs_overlap;
 
   // What NCCL's search found of the network's bandwidth, which its tuner counts with, as a share
-  // of the NICs' (three nodes and more), and whether it lets 128-byte lines cross the network (1).
+  // of the NICs' (0: as models/nccl_channels.hpp finds it); whether it lets 128-byte lines cross
+  // the network (1); and which release it is of, as 23 for NCCL 2.23.
   Parameter tuner_bandwidth;
   Parameter tuner_ll128;
+  Parameter tuner_release;
 
   // A node (with its link) of a shared machine is slow during a job with probability slow_share, by
   // a factor whose logarithm is exponential with mean slow_log: a collective waits for the slowest.
