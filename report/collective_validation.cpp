@@ -276,6 +276,11 @@ std::string collectives_page(const CollectivesReport& report, const std::string&
       "law per machine and collective on\nthe rows that were fitted on, with the steps of a ring "
       "or a tree, and what the other rows of the same\npoint say of each (noise floor).\n\n{}.\n",
       command, totals(report));
+  text +=
+      "\nColumns of a table of rows: machine, gpu, gpus (ranks), nodes (may be empty), network, "
+      "collective (the\ntool's name), bytes (its size column), time_us; optional source, "
+      "algbw_GBps, busbw_GBps, placement\n(in or out), nccl_version, dtype, notes (what stands "
+      "before a semicolon is the environment), check\n(inconsistent: not used).\n";
   text += "\n## Families\n\n" + page_families(report.report) + page_networks(report);
   return text + page_assumed(report.report) + page_misses(report.report, miss_above) +
          page_skipped(report.report);
