@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-inline constexpr int kMostPairs = 1 << 16;
+inline constexpr int kMostPairs = 1 << 15;
 
 // The GPUs that talk across nodes: lane j has the j-th member of every node.
 struct Lanes {

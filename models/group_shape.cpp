@@ -112,7 +112,7 @@ void WorstShape::add(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");
   const Cluster& cluster = links_.cluster();
   std::vector<std::int32_t>& known = known_[gpus.front() % cluster.node.gpus];
-  if (moved(known, gpus)) {  // only its NICs may be different ones
+  if (moved(known, gpus) || on_same_nodes(gpus)) {  // only its NICs may be different ones
     for (const int gpu : gpus) {
       shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
     }
@@ -122,6 +122,21 @@ void WorstShape::add(std::span<const std::int32_t> gpus) {
   shape_ = empty_ ? shape : worse(shape_, shape);
   empty_ = false;
   known.assign(gpus.begin(), gpus.end());
+  last_ = known;
+}
+
+bool WorstShape::on_same_nodes(std::span<const std::int32_t> gpus) const {
+  const Cluster& cluster = links_.cluster();
+  const FabricSpec& fabric = cluster.fabric;
+  const bool by_node = fabric.topology == Topology::torus ||
+                       fabric.topology == Topology::dragonfly || fabric.topology == Topology::sites;
+  if (!by_node || fabric.routing != Routing::spray || gpus.size() != last_.size()) return false;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const int node = cluster.node_of(gpus[i]);
+    if (node != cluster.node_of(last_[i])) return false;
+    if (i > 0 && node == cluster.node_of(gpus[i - 1])) return false;
+  }
+  return true;
 }
 
 bool WorstShape::moved(std::span<const std::int32_t> known,

@@ -73,10 +73,14 @@ class WorstShape {
  private:
   bool moved(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
 
+  // One member on each node of the last group, where the NICs of a node hang on one switch.
+  bool on_same_nodes(std::span<const std::int32_t> gpus) const;
+
   LinkTable links_;
   GroupShape shape_;
   bool empty_ = true;
   std::vector<std::vector<std::int32_t>> known_;  // by the place of the first member in its node
+  std::vector<std::int32_t> last_;
 };
 
 }  // namespace windtunnel

@@ -111,5 +111,30 @@ TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
   }
 }
 
+// Nor does recognising groups on the same nodes of a torus.
+TEST(WorstShape, IsThatOfAllGroupsOfATorus) {
+  Cluster cluster = test_cluster(24);
+  cluster.fabric.topology = Topology::torus;
+  cluster.fabric.dimensions = {4, 6};
+  cluster.fabric.link_Bps = parameter(50e9);
+  cluster.degraded_nics = {{.node = 11, .nic = 5, .factor = 0.5}};
+  for (const int size : {2, 3, 4}) {
+    for (const int stride : {1, 8}) {
+      WorstShape worst(cluster);
+      GroupShape all;
+      for (int first = 0; first < 192; first += size * stride) {
+        for (int i = 0; i < stride; ++i) {
+          const auto gpus = strided(size, stride, first + i);
+          worst.add(gpus);
+          const GroupShape shape = group_shape(gpus, cluster);
+          all = first + i == 0 ? shape : worse(all, shape);
+        }
+      }
+      EXPECT_EQ(worst.shape(), all) << size << " members, every " << stride;
+      EXPECT_EQ(all.load.ring > 0, all.nodes > 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel::testing
