@@ -191,7 +191,7 @@ double capacity_of(const LinkTable& links, const std::vector<std::string>& start
   return capacity;
 }
 
-// All members of some nodes, and what they can send to the others together.
+// Some members, those of some nodes or of a rail, and what they can send to the others together.
 struct Cut {
   std::vector<bool> inside;
   double capacity_Bps = 0;
@@ -238,6 +238,18 @@ std::vector<Cut> cuts_of(const Case& made) {
       EXPECT_GT(up_Bps, 0);
       add(leaf * fabric.nodes_per_leaf, fabric.nodes_per_leaf, up_Bps);
     }
+  }
+  // Nothing joins the rails but what is inside the nodes.
+  if (!joined && made.cluster.node.gpu_path == GpuPath::nvlink) {
+    Cut rail;
+    std::vector<std::string> ports;
+    for (const int gpu : made.gpus) {
+      rail.inside.push_back(nic_of(made.cluster, gpu) % nics == 0);
+      if (rail.inside.back()) ports.push_back(fmt::format("nvlink-out {}", gpu));
+    }
+    rail.capacity_Bps = capacity_of(links, ports);
+    const auto in = std::count(rail.inside.begin(), rail.inside.end(), true);
+    if (in > 0 && in < std::ssize(rail.inside)) cuts.push_back(std::move(rail));
   }
   return cuts;
 }
