@@ -107,6 +107,12 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   terms.node_efficiency =
       in_switch && kind == CollectiveKind::all_reduce ? law.nvls_share.value : law.node_share.value;
   terms.net_efficiency = law.net_share.value;
+  if (p == 2 && (choice.algorithm == tree || choice.algorithm == nvls_tree)) {
+    const NodeSpec& node = cluster.node;
+    const double used = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
+    const double node_Bps = node.nics * node.nic_Bps.value * used * terms.net_efficiency;
+    if (node_Bps > 0) terms.net_step_s += std::min(bytes, law.tree_chunk_bytes.value) / node_Bps;
+  }
   if (small) terms.net_efficiency *= law.small_share.value;
   if (choice.algorithm == tree) terms.net_efficiency *= law.net_tree.value;
   if (p == 0) terms.node_efficiency *= law.node_ll.value;

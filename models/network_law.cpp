@@ -18,6 +18,8 @@ const std::vector<NetworkLawField>& network_law_fields() {
       {"gather_step", &Law::gather_step, "", true,
        "further factor on the steps of all-gather and reduce-scatter"},
       {"nvls.launch", &Law::nvls_launch, "", true, "factor on NCCL's latency of NVLS"},
+      {"net.tree_chunk", &Law::tree_chunk_bytes, "B", true,
+       "bytes that a tree passes on at a time across nodes, all channels, Simple"},
       {"net.rendezvous", &Law::rendezvous_s, "s", true,
        "that a step across nodes waits when its message is not sent at once"},
       {"net.rendezvous_bytes", &Law::rendezvous_bytes, "B", false,

@@ -33,6 +33,9 @@ struct NetworkLaw {
   Parameter tree_step;    // further, across nodes
   Parameter gather_step;  // further, all-gather and reduce-scatter
   Parameter nvls_launch;
+  // Bytes of all channels' chunks: a tree passes so much on at a time, so that a step across nodes
+  // takes as long as these bytes do (Simple; less where there is less to send).
+  Parameter tree_chunk_bytes;
   // What a message across nodes waits for once it is too large to be sent at once.
   Parameter rendezvous_s;
   Parameter rendezvous_bytes;

@@ -80,7 +80,7 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   fit.problem.weights.assign(rows.size(), 0.5);
   for (const ScoredRow& row : rows) fit.problem.clusters.push_back(row.gpus);
   fit.problem.scale_guess = kScaleGuess;
-  fit.problem.residuals = [&](const std::vector<Point>& points) {
+  fit.problem.residuals = [rows, choices, prior](const std::vector<Point>& points) {
     std::vector<std::vector<double>> all;
     for (const Point& point : points) {
       const Calibration calibration = moved(prior, point);
@@ -221,7 +221,7 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
   network.calibration = best_start;
   set_parameters(best, best_start, source, network.calibration.network);
 
-  // The functions of `best` refer to its own setting's pairs: residuals of one scale left out.
+  // What a scale (else a point) would be off by if it were left out.
   std::vector<int> folds;
   for (const ScoredRow& row : rows) folds.push_back(row.gpus);
   const bool scales = std::set<int>(folds.begin(), folds.end()).size() > 1;

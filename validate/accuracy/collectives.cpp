@@ -193,7 +193,6 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
     if (const auto known = index_of.find(key); known != index_of.end()) {
       found[known->second].samples.push_back(row->seconds);
       found[known->second].labels.push_back(row->notes);
-      found[known->second].labels.push_back(row->notes);
       continue;
     }
     ScoredRow scored;
@@ -212,7 +211,6 @@ std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows
     scored.nodes = scored.where->cluster.nodes;
     scored.bytes = row->bytes;
     scored.samples = {row->seconds};
-    scored.labels = {row->notes};
     scored.labels = {row->notes};
     index_of[key] = found.size();
     found.push_back(std::move(scored));
