@@ -14,8 +14,7 @@ struct Generation {
   std::string_view layer;
 };
 
-constexpr std::array<Generation, 9> kGenerations = {{{"p100", "pascal"},
-                                                     {"v100", "volta"},
+constexpr std::array<Generation, 8> kGenerations = {{{"v100", "volta"},
                                                      {"a100", "ampere"},
                                                      {"h100", "hopper"},
                                                      {"h200", "hopper"},
@@ -58,6 +57,7 @@ NetworkLaw specified_network_law(const NodeSpec& node, Transport transport) {
   for (const Generation& generation : kGenerations) {
     if (node.gpu.name.find(generation.part) != std::string::npos) add(generation.layer);
   }
+  if (node.gpu_path == GpuPath::pcie) add("pcie");
   add(transport_layer(transport));
   return law;
 }

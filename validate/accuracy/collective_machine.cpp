@@ -178,9 +178,9 @@ class MachineReader {
     const bool pcie_gpu = contains_text(row_.gpu, "pcie") && !network_.nvlink;
     if (network_.pcie_Bps > 0) at.pcie_Bps = stated(network_.pcie_Bps);
     if (network_.pcie_Bps > 0 && !network_.nvlink) {
-      at.nvlink_Bps = at.pcie_Bps;
+      at.gpu_path = GpuPath::pcie;
     } else if (pcie_gpu) {
-      at.nvlink_Bps = at.pcie_Bps;
+      at.gpu_path = GpuPath::pcie;
       machine_.assumed.emplace_back("GPUs of a node reach each other over PCIe");
     } else if (network_.nvlink_Bps > 0) {
       at.nvlink_Bps = stated(network_.nvlink_Bps);
@@ -220,7 +220,8 @@ class MachineReader {
   void set_fabric() {
     FabricSpec& fabric = machine_.cluster.fabric;
     fabric = find_fabric("full-bisection").fabric;
-    fabric.transport = network_.transport;
+    // Slingshot and the like without NCCL's plugin for them: sockets.
+    fabric.transport = contains_text(row_.notes, "tcp path") ? Transport::tcp : network_.transport;
   }
 
   Parameter stated(double value) const {

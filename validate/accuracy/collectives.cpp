@@ -36,8 +36,8 @@ class Machines {
 
   // Throws Error as machine_of() does, once for each.
   std::shared_ptr<const CollectiveMachine> of(const CollectiveRow& row) {
-    const std::string key =
-        fmt::format("{}|{}|{}|{}|{}", row.machine, row.gpu, row.network, row.gpus, row.nodes);
+    const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", row.machine, row.gpu, row.network,
+                                        row.gpus, row.nodes, environment_of(row.notes));
     if (const auto reason = failed_.find(key); reason != failed_.end()) {
       throw Error(reason->second);
     }
