@@ -27,8 +27,9 @@ int most_members(const GroupShape& shape, const NodeSpec& node) {
 
 // Whether what leaves a node crosses its GPUs' PCIe links, as LinkTable has it.
 bool nics_behind_pcie(const NodeSpec& node, const CollectiveSteps& steps) {
-  return (node.gpu_path == GpuPath::pcie || steps.copied_bytes > 0) &&
-         node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics;
+  return node.gpu_path == GpuPath::pcie ||
+         (steps.copied_bytes > 0 &&
+          node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
 }
 
 // Seconds of the busiest link inside a node and of the busiest one between nodes.
@@ -69,8 +70,9 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
 // On the links between the NICs, of this group and those beside it.
 double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
   const FabricLoad& load = shape.load;
-  double lanes = load.by_rail ? shape.concurrent_per_nic : shape.concurrent_per_node;
-  if (steps.one_lane) lanes /= load.by_rail ? shape.members_per_nic : shape.members_per_node;
+  double groups = shape.concurrent_per_node;
+  if (load.by_rail) groups = std::max<double>(shape.concurrent_per_nic, groups * load.even_share);
+  if (steps.one_lane) groups /= load.by_rail ? shape.members_per_nic : shape.members_per_node;
   double per_byte_s = 0;
   switch (steps.across) {
     case Pattern::none:
@@ -99,7 +101,7 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
       per_byte_s = load.shifts;
       break;
   }
-  return per_byte_s * lanes * steps.across_bytes / law.net_efficiency;
+  return per_byte_s * groups * steps.across_bytes / law.net_efficiency;
 }
 
 Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
@@ -157,31 +159,24 @@ CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, co
 Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double hops_share,
                  const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
   const NodeSpec& node = cluster.node;
-  Origin origin = calibration.collective_launch_s.origin;
+  Origin origin = law.origin;
   const auto rests_on = [&](const Parameter& parameter) {
     origin = weakest(origin, parameter.origin);
   };
-  const bool pcie = node.gpu_path == GpuPath::pcie;
   if (shape.members > shape.nodes && steps.copied_bytes == 0) {
-    rests_on(pcie ? node.pcie_Bps : node.nvlink_Bps);
-    rests_on(pcie ? calibration.pcie_efficiency : calibration.nvlink_efficiency);
-    rests_on(calibration.nvlink_latency_s);
+    rests_on(node.gpu_path == GpuPath::pcie ? node.pcie_Bps : node.nvlink_Bps);
+    origin = weakest(origin, law.node_origin);
   }
   if (steps.copied_bytes > 0) {
-    for (const Parameter& parameter :
-         {node.pcie_Bps, node.host_memory_Bps, calibration.pcie_efficiency,
-          calibration.host_memory_efficiency}) {
-      rests_on(parameter);
-    }
+    rests_on(node.pcie_Bps);
+    rests_on(node.host_memory_Bps);
+    rests_on(calibration.pcie_efficiency);
+    rests_on(calibration.host_memory_efficiency);
   }
   if (shape.nodes > 1) {
     rests_on(node.nic_Bps);
-    rests_on(calibration.nic_efficiency);
-    rests_on(calibration.nic_latency_s);
+    origin = weakest(origin, law.net_origin);
     if (hops_share >= 0.1) rests_on(cluster.fabric.hop_latency_s);
-    if (law.net_efficiency < calibration.nic_efficiency.value) {
-      origin = weakest(origin, cluster.fabric.measured.origin);
-    }
   }
   return origin;
 }

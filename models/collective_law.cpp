@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/collective_steps.hpp"
 #include "models/nccl_latencies.hpp"
 #include "models/nccl_tuner.hpp"
 
@@ -11,28 +12,37 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-// Bound by what somebody measured of the fabric: FabricSpec::measured.
-double measured_share(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
-                      double share) {
+// The value, and what it rests on.
+double used(Origin& origin, const Parameter& parameter) {
+  origin = weakest(origin, parameter.origin);
+  return parameter.value;
+}
+
+// What somebody measured of the fabric bounds a share of the NICs: FabricSpec::measured.
+void bound_by_measured(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
+                       LawTerms& terms) {
   const MeasuredBus& measured = cluster.fabric.measured;
   double bus_Bps = 0;
   if (kind == CollectiveKind::all_reduce) bus_Bps = measured.all_reduce_Bps;
   if (kind == CollectiveKind::all_gather) bus_Bps = measured.all_gather_Bps;
   if (kind == CollectiveKind::reduce_scatter) bus_Bps = measured.reduce_scatter_Bps;
-  if (bus_Bps == 0) return share;
+  if (bus_Bps == 0) return;
   const double group_Bps = bus_Bps * cluster.nodes / shape.nodes;
-  return std::min(share, group_Bps / (cluster.node.nics * cluster.node.nic_Bps.value));
+  const double share = group_Bps / (cluster.node.nics * cluster.node.nic_Bps.value);
+  if (share >= terms.net_efficiency) return;
+  terms.net_efficiency = share;
+  terms.net_origin = weakest(terms.net_origin, measured.origin);
 }
 
 LawTerms constant_terms(const Cluster& cluster, const Calibration& calibration) {
   const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
   LawTerms terms;
-  terms.launch_s = calibration.collective_launch_s.value;
-  terms.node_step_s = calibration.nvlink_latency_s.value;
-  terms.net_step_s = calibration.nic_latency_s.value;
+  terms.launch_s = used(terms.origin, calibration.collective_launch_s);
+  terms.node_step_s = used(terms.node_origin, calibration.nvlink_latency_s);
+  terms.net_step_s = used(terms.net_origin, calibration.nic_latency_s);
   terms.node_efficiency =
-      pcie ? calibration.pcie_efficiency.value : calibration.nvlink_efficiency.value;
-  terms.net_efficiency = calibration.nic_efficiency.value;
+      used(terms.node_origin, pcie ? calibration.pcie_efficiency : calibration.nvlink_efficiency);
+  terms.net_efficiency = used(terms.net_origin, calibration.nic_efficiency);
   return terms;
 }
 
@@ -40,9 +50,9 @@ bool is_tree(CollectiveAlgorithm algorithm) {
   return algorithm == tree || algorithm == nvls_tree || algorithm == pat;
 }
 
-double overlap_of(CollectiveAlgorithm algorithm, const NetworkLaw& law) {
-  if (algorithm == nvls || algorithm == nvls_tree) return law.nvls_overlap.value;
-  return is_tree(algorithm) ? law.tree_overlap.value : law.ring_overlap.value;
+const Parameter& overlap_of(CollectiveAlgorithm algorithm, const NetworkLaw& law) {
+  if (algorithm == nvls || algorithm == nvls_tree) return law.nvls_overlap;
+  return is_tree(algorithm) ? law.tree_overlap : law.ring_overlap;
 }
 
 // Bytes that a step sends at once over one connection; LL's lines are half flags.
@@ -51,20 +61,79 @@ double message_bytes(CollectiveChoice choice, const GroupShape& shape, double by
   return choice.protocol == Protocol::ll ? 2 * payload : payload;
 }
 
+double node_step_s(const NcclLatencies& row, std::size_t p, const Cluster& cluster,
+                   const NetworkLaw& law, LawTerms& terms) {
+  const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
+  return 1e-6 * (pcie ? row.pci_us : row.nvlink_us)[p] * used(terms.node_origin, law.node_step);
+}
+
 // Where every member talks to every other: no algorithm of NCCL's table.
 LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLatencies& row,
-                    const NetworkLaw& law) {
+                    const Cluster& cluster, const NetworkLaw& law) {
   LawTerms terms;
-  terms.launch_s = 1e-6 * row.base_us[2] * law.launch.value;
-  terms.node_step_s = 1e-6 * row.nvlink_us[2] * law.node_step.value;
-  terms.node_efficiency = law.node_share.value;
+  terms.launch_s = 1e-6 * row.base_us[2] * used(terms.origin, law.launch);
+  terms.node_step_s = node_step_s(row, 2, cluster, law, terms);
+  terms.node_efficiency = used(terms.node_origin, law.node_share);
   // A step across nodes exchanges with all GPUs of one.
   const bool all = kind == CollectiveKind::all_to_all;
-  terms.net_step_s = all ? law.pair_step_s.value * shape.members_per_node
-                         : 1e-6 * row.net_us[2] * law.net_simple_step.value;
-  terms.net_efficiency = law.net_share.value * (all ? law.net_pairs : law.net_shift).value;
-  terms.overlap = law.pairs_overlap.value;
+  terms.net_step_s = all ? used(terms.net_origin, law.pair_step_s) * shape.members_per_node
+                         : 1e-6 * row.net_us[2] * used(terms.net_origin, law.net_simple_step);
+  terms.net_efficiency = used(terms.net_origin, law.net_share) *
+                         used(terms.net_origin, all ? law.net_pairs : law.net_shift);
+  terms.overlap = used(terms.origin, law.pairs_overlap);
   return terms;
+}
+
+void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const NcclLatencies& row,
+                    const Cluster& cluster, const NetworkLaw& law, LawTerms& terms) {
+  const std::size_t p = protocol_index(choice.protocol);
+  const auto of = [&](const Parameter& parameter) { return used(terms.node_origin, parameter); };
+  if (choice.algorithm == nvls || choice.algorithm == nvls_tree) {
+    // NCCL counts the switch once, whatever its steps.
+    terms.launch_s = 1e-6 * row.nvlink_us[p] * used(terms.origin, law.nvls_launch);
+    terms.node_efficiency =
+        of(kind == CollectiveKind::all_reduce ? law.nvls_share : law.node_share);
+  } else {
+    terms.launch_s = 1e-6 * row.base_us[p] * used(terms.origin, law.launch);
+    terms.node_step_s = node_step_s(row, p, cluster, law, terms);
+    terms.node_efficiency = of(law.node_share);
+  }
+  if (p == 0) terms.node_efficiency *= of(law.node_ll);
+  if (p == 1) terms.node_efficiency *= of(law.node_ll128);
+}
+
+void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double bytes,
+                   const NcclLatencies& row, const NetworkLaw& law, LawTerms& terms) {
+  const std::size_t p = protocol_index(choice.protocol);
+  const auto of = [&](const Parameter& parameter) { return used(terms.net_origin, parameter); };
+  const Parameter& step = p == 0   ? law.net_ll_step
+                          : p == 1 ? law.net_ll128_step
+                                   : law.net_simple_step;
+  // A GPU alone in its node sends and receives at once, as a tree does.
+  const bool alone = shape.members == shape.nodes && choice.algorithm == ring;
+  terms.net_step_s = 1e-6 * (alone ? *find_nccl_latencies(tree) : row).net_us[p] * of(step);
+  if (is_tree(choice.algorithm)) terms.net_step_s *= of(law.tree_step);
+  terms.net_efficiency = of(law.net_share);
+  if (p == 0) terms.net_efficiency *= of(law.net_ll);
+  if (p == 1) terms.net_efficiency *= of(law.net_ll128);
+  if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
+  const bool small = bytes / shape.members <= law.small_bytes.value;
+  if (choice.algorithm == ring && p == 2 && small) terms.net_efficiency *= of(law.small_share);
+}
+
+// Steps across nodes that wait for more than NCCL's latency of them.
+void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
+               const Cluster& cluster, const NetworkLaw& law, LawTerms& terms) {
+  if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
+    terms.net_step_s += used(terms.net_origin, law.rendezvous_s);
+  }
+  const bool chunks = choice.algorithm == tree || choice.algorithm == nvls_tree;
+  if (!chunks || choice.protocol != Protocol::simple) return;
+  const NodeSpec& node = cluster.node;
+  const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
+  const double node_Bps = node.nics * node.nic_Bps.value * share * law.net_share.value;
+  const double chunk = used(terms.net_origin, law.tree_chunk_bytes);
+  if (node_Bps > 0) terms.net_step_s += std::min(bytes, chunk) / node_Bps;
 }
 
 LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
@@ -72,54 +141,21 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   const NcclLatencies& ring_row = *find_nccl_latencies(ring);
   if (kind == CollectiveKind::all_to_all || kind == CollectiveKind::gather ||
       kind == CollectiveKind::send_recv) {
-    return pair_terms(kind, shape, ring_row, law);
+    return pair_terms(kind, shape, ring_row, cluster, law);
   }
   const NcclLatencies* known = find_nccl_latencies(choice.algorithm);
   const NcclLatencies& row = known == nullptr ? ring_row : *known;
-  // A GPU alone in its node sends and receives at once, as a tree does.
-  const bool alone = shape.members == shape.nodes && choice.algorithm == ring;
-  const NcclLatencies& net_row = alone ? *find_nccl_latencies(tree) : row;
-  const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
-  const bool in_switch = choice.algorithm == nvls || choice.algorithm == nvls_tree;
-  const std::size_t p = protocol_index(choice.protocol);
-  const Parameter& net_factor = p == 0   ? law.net_ll_step
-                                : p == 1 ? law.net_ll128_step
-                                         : law.net_simple_step;
-
+  if (row.net_us[protocol_index(choice.protocol)] == 0) choice.protocol = Protocol::simple;
   LawTerms terms;
-  terms.launch_s = 1e-6 * row.base_us[p] * law.launch.value;
-  terms.node_step_s = 1e-6 * (pcie ? row.pci_us : row.nvlink_us)[p] * law.node_step.value;
-  terms.net_step_s = 1e-6 * net_row.net_us[p] * net_factor.value;
-  if (is_tree(choice.algorithm)) terms.net_step_s *= law.tree_step.value;
-  if (in_switch) {  // NCCL counts the switch once, whatever its steps
-    terms.launch_s = 1e-6 * row.nvlink_us[p] * law.nvls_launch.value;
-    terms.node_step_s = 0;
-  }
+  add_node_terms(kind, choice, row, cluster, law, terms);
+  add_net_terms(choice, shape, bytes, row, law, terms);
   if (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter) {
-    terms.node_step_s *= law.gather_step.value;
-    terms.net_step_s *= law.gather_step.value;
+    const double factor = used(terms.origin, law.gather_step);
+    terms.node_step_s *= factor;
+    terms.net_step_s *= factor;
   }
-  const bool small =
-      choice.algorithm == ring && p == 2 && bytes / shape.members <= law.small_bytes.value;
-  if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
-    terms.net_step_s += law.rendezvous_s.value;
-  }
-  terms.node_efficiency =
-      in_switch && kind == CollectiveKind::all_reduce ? law.nvls_share.value : law.node_share.value;
-  terms.net_efficiency = law.net_share.value;
-  if (p == 2 && (choice.algorithm == tree || choice.algorithm == nvls_tree)) {
-    const NodeSpec& node = cluster.node;
-    const double used = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
-    const double node_Bps = node.nics * node.nic_Bps.value * used * terms.net_efficiency;
-    if (node_Bps > 0) terms.net_step_s += std::min(bytes, law.tree_chunk_bytes.value) / node_Bps;
-  }
-  if (small) terms.net_efficiency *= law.small_share.value;
-  if (choice.algorithm == tree) terms.net_efficiency *= law.net_tree.value;
-  if (p == 0) terms.node_efficiency *= law.node_ll.value;
-  if (p == 1) terms.node_efficiency *= law.node_ll128.value;
-  if (p == 0) terms.net_efficiency *= law.net_ll.value;
-  if (p == 1) terms.net_efficiency *= law.net_ll128.value;
-  terms.overlap = overlap_of(choice.algorithm, law);
+  add_waits(choice, shape, bytes, cluster, law, terms);
+  terms.overlap = used(terms.origin, overlap_of(choice.algorithm, law));
   return terms;
 }
 
@@ -130,10 +166,15 @@ LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShap
   const NetworkLaw& law = calibration.network;
   LawTerms terms = law.stated ? nccl_terms(kind, choice, shape, bytes, cluster, law)
                               : constant_terms(cluster, calibration);
-  if (law.stated) terms.slowdown = slowdown(law, shape.nodes);
+  if (law.stated && shape.nodes > 1) {
+    terms.slowdown = slowdown(law, shape.nodes);
+    used(terms.net_origin, law.slow_share);
+    used(terms.net_origin, law.slow_log);
+  }
   // More than the wire carries is no share.
-  terms.net_efficiency = measured_share(kind, shape, cluster, std::min(1.0, terms.net_efficiency));
+  terms.net_efficiency = std::min(1.0, terms.net_efficiency);
   terms.node_efficiency = std::min(1.0, terms.node_efficiency);
+  bound_by_measured(kind, shape, cluster, terms);
   return terms;
 }
 
@@ -147,7 +188,12 @@ CollectiveChoice law_choice(CollectiveKind kind, CollectiveChoice wanted, const 
   settings.ll128_between = law.tuner_ll128.value >= 0.5;
   settings.net_share = law.tuner_bandwidth.value;
   settings.minor_version = static_cast<int>(law.tuner_release.value);
-  return nccl_choice(make_tuner_table(kind, shape, cluster, settings), wanted, bytes);
+  const CollectiveChoice picked =
+      nccl_choice(make_tuner_table(kind, shape, cluster, settings), wanted, bytes);
+  // Asked for by name it runs also where NCCL would not see that the machine can.
+  const bool passed_over = wanted.algorithm != automatic && picked.algorithm != wanted.algorithm &&
+                           why_not(kind, wanted.algorithm, shape, cluster) == nullptr;
+  return passed_over ? CollectiveChoice(wanted.algorithm, Protocol::simple) : picked;
 }
 
 double law_seconds(const LawTerms& terms, double latency_s, double transfer_s) {

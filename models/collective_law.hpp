@@ -7,6 +7,7 @@
 // step and a share of the bandwidth, inside nodes and across, one after the other.
 #pragma once
 
+#include "models/base/origin.hpp"
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/collective.hpp"
@@ -22,6 +23,10 @@ struct LawTerms {
   double net_efficiency = 1;   // likewise of the NIC
   double overlap = 1;          // exponent p of models/network_law.hpp
   double slowdown = 1;         // by slow nodes of a shared machine, median
+  // Of the weakest number that the terms rest on: of the whole, inside nodes, across.
+  Origin origin = Origin::measured;
+  Origin node_origin = Origin::measured;
+  Origin net_origin = Origin::measured;
 };
 
 // `bytes` as in collective_cost; the algorithm and protocol are the ones that run.

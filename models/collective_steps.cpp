@@ -248,6 +248,12 @@ const Row* row_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   return row < 0 ? nullptr : &kRows[row];
 }
 
+bool is_infiniband(const FabricSpec& fabric) {
+  if (fabric.topology != Topology::sites) return fabric.transport == Transport::infiniband;
+  return std::ranges::all_of(
+      fabric.sites, [](const SiteSpec& site) { return site.transport == Transport::infiniband; });
+}
+
 unsigned offered(const GroupShape& shape, const Cluster& cluster) {
   const bool even = is_power_of_two(shape.members_per_node);
   unsigned has = 0;
@@ -258,7 +264,7 @@ unsigned offered(const GroupShape& shape, const Cluster& cluster) {
   if (even || shape.nodes == 1) has |= even_node;
   if (even && is_power_of_two(shape.nodes)) has |= powers_of_two;
   if (cluster.node.gpu_path == GpuPath::nvlink) has |= nvlink_switch;
-  if (cluster.fabric.transport == Transport::infiniband) has |= infiniband;
+  if (is_infiniband(cluster.fabric)) has |= infiniband;
   return has;
 }
 

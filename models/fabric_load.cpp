@@ -36,7 +36,7 @@ class LinkBytes {
   double seconds() const {
     std::vector<double> busiest_s(steps_, 0);
     for (size_t i = 0; i < used_.size(); ++i) {
-      const double capacity_Bps = fabric_.capacity_Bps(used_[i]);
+      const double capacity_Bps = fabric_.capacity(used_[i]);
       for (int step = 0; step < steps_; ++step) {
         busiest_s[step] = std::max(busiest_s[step], bytes_[i * steps_ + step] / capacity_Bps);
       }
@@ -200,6 +200,32 @@ FabricLoad load_of(Load load) {
   return result;
 }
 
+// Of a ring over all lanes: what climbs from (or down to) a pod's rails, spread over all of them.
+double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
+  const Cluster& cluster = links.cluster();
+  const int n = lanes.nodes();
+  const int pods = pod_of(cluster, cluster.gpus() - 1) + 1;
+  std::vector<int> up(pods, 0);
+  std::vector<int> down(pods, 0);
+  for (int node = 0; node < n; ++node) {
+    for (int lane = 0; lane < lanes.lanes; ++lane) {
+      const int src = lanes.gpu(node, lane);
+      const int dst = lanes.gpu((node + 1) % n, lane);
+      if (links.switch_hops(src, dst) == 1) continue;
+      ++up[pod_of(cluster, src)];
+      ++down[pod_of(cluster, dst)];
+    }
+  }
+  double seconds = 0;
+  const double node_Bps = cluster.node.nics * cluster.node.nic_Bps.value;
+  for (int pod = 0; pod < pods; ++pod) {
+    const double pod_Bps =
+        nodes_of_pod(cluster, pod) * node_Bps / cluster.fabric.pod_oversubscription;
+    seconds = std::max(seconds, std::max(up[pod], down[pod]) / pod_Bps);
+  }
+  return seconds;
+}
+
 // The most lanes on one rail; 0: a lane changes rails.
 int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
   const int nics = std::max(1, cluster.node.nics);
@@ -232,7 +258,10 @@ FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {
     load = alike ? scaled(load_of(TreeLoad(lanes, links)), rails ? per_rail : lanes.lanes)
                  : routed_fabric_load(lanes, links);
   }
-  load.by_rail = per_rail > 0;
+  load.by_rail = rails;
+  if (rails && per_rail == 0 && load.ring > 0) {
+    load.even_share = evenly_spread_ring(lanes, links) / load.ring;
+  }
   return load;
 }
 

@@ -1,6 +1,7 @@
 #include "models/group_shape.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "models/base/error.hpp"
@@ -62,6 +63,7 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   shape.members = static_cast<int>(gpus.size());
   shape.members_per_node = shape.members;
   shape.nodes = static_cast<int>(nodes.size());
+  shape.nic_factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
   for (const auto& members : nodes) {
     shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
     shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
@@ -102,6 +104,7 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
     worst.load.*load = std::max(a.load.*load, b.load.*load);
   }
   worst.load.by_rail = a.load.by_rail && b.load.by_rail;
+  worst.load.even_share = std::max(a.load.even_share, b.load.even_share);
   worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
   return worst;
 }
@@ -159,7 +162,7 @@ bool WorstShape::moved(std::span<const std::int32_t> known,
       if (above(gpus[i]) - link != links_apart) return false;
       if (link == last) continue;
       last = link;
-      if (tree.capacity_Bps(link) != tree.capacity_Bps(link + links_apart)) return false;
+      if (tree.capacity(link) != tree.capacity(link + links_apart)) return false;
     }
   }
   return true;

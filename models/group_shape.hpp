@@ -23,9 +23,13 @@ struct FabricLoad {
   double doubling = 0;  // the same of a whole byte each
   double shifts = 0;    // as Pattern::shifts
   double to_first = 0;  // every other node a byte to the first
-  // Lanes of different rails share no link: concurrent_per_nic groups share one, not
-  // concurrent_per_node.
+  // The links above the NICs are each of one rail: lanes of different rails share none, so that
+  // concurrent_per_nic groups share one, not concurrent_per_node.
   bool by_rail = false;
+  // Where lanes change rails groups beside this one meet on its links after all. On all GPUs of its
+  // nodes they load every rail of a pod alike: with this share of the busiest link's load, ring,
+  // for each of concurrent_per_node groups. 0: no lane does.
+  double even_share = 0;
 
   bool operator==(const FabricLoad&) const = default;
 };

@@ -158,7 +158,7 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::host_bridge:
       return node.host_bridge_Bps.value;
     case Kind::fabric:
-      return fabric_->capacity_Bps(index);
+      return fabric_->capacity(index);
     case Kind::storage_write:
       return cluster_->storage.write_Bps.value;
     case Kind::storage_read:

@@ -45,7 +45,7 @@ class DragonflyLinks final : public FabricLinks {
 
   int count() const override { return locals() + groups_ * (groups_ - 1) * cables_; }
 
-  double capacity_Bps(int link) const override {
+  double capacity(int link) const override {
     const double whole_Bps = link < locals() ? local_Bps_ : global_Bps_ / cables_;
     return whole_Bps * faults_.factor(link);
   }

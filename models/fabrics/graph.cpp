@@ -80,7 +80,7 @@ class GraphLinks final : public FabricLinks {
 
   int count() const override { return static_cast<int>(2 * cables_.size()); }
 
-  double capacity_Bps(int link) const override {
+  double capacity(int link) const override {
     return cables_[link / 2].bandwidth_Bps * faults_.factor(link);
   }
 

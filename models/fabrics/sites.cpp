@@ -29,7 +29,7 @@ class SitesLinks final : public FabricLinks {
   }
 
   int count() const override { return static_cast<int>(2 * ends_.size()); }
-  double capacity_Bps(int link) const override { return wan_Bps_ * faults_.factor(link); }
+  double capacity(int link) const override { return wan_Bps_ * faults_.factor(link); }
   std::string name(int link) const override {
     return fmt::format("site-{} {}", link % 2 == 0 ? "up" : "down", names_[link / 2]);
   }
@@ -117,11 +117,6 @@ int site_of(const Cluster& cluster, int node) {
     ++site;
   }
   return site;
-}
-
-Transport transport_of(const Cluster& cluster, int node) {
-  if (cluster.fabric.topology != Topology::sites) return cluster.fabric.transport;
-  return cluster.fabric.sites.at(site_of(cluster, node)).transport;
 }
 
 }  // namespace windtunnel

@@ -13,8 +13,7 @@ namespace windtunnel {
 
 std::unique_ptr<const FabricLinks> make_site_links(const Cluster& cluster);
 
-// What a site states for itself. Of any other form the cluster is one site, as the node says.
+// In the cluster's list; of any other form the cluster is one site.
 int site_of(const Cluster& cluster, int node);
-Transport transport_of(const Cluster& cluster, int node);
 
 }  // namespace windtunnel

@@ -52,7 +52,7 @@ class TorusLinks final : public FabricLinks {
 
   int count() const override { return nodes_ * links_per_node(); }
 
-  double capacity_Bps(int link) const override { return bandwidth_Bps_ * faults_.factor(link); }
+  double capacity(int link) const override { return bandwidth_Bps_ * faults_.factor(link); }
 
   std::string name(int link) const override {
     const int port = link % links_per_node();

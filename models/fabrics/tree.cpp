@@ -63,7 +63,7 @@ class Tree final : public TreeLinks {
 
   int count() const override { return levels_.back().first_link + 2 * levels_.back().links; }
 
-  double capacity_Bps(int link) const override {
+  double capacity(int link) const override {
     const Level& level = level_of(link);
     const Place place = place_of(level, (link - level.first_link) % level.links);
     const double bundle_Bps = nodes_of(level, place.unit) * level.node_Bps;

@@ -176,6 +176,12 @@ TEST(CollectiveAlgorithms, WhatDoesNotApplySaysWhy) {
   Cluster ethernet = cluster;
   ethernet.fabric.transport = Transport::roce;
   EXPECT_NE(why_not(K::all_reduce, A::collnet_chain, rail, ethernet), nullptr);
+  Cluster islands = cluster;
+  islands.fabric.topology = Topology::sites;
+  islands.fabric.sites.assign(2, {.name = "", .nodes = 2});
+  EXPECT_EQ(why_not(K::all_reduce, A::collnet_chain, rail, islands), nullptr);
+  islands.fabric.sites[1].transport = Transport::roce;
+  EXPECT_NE(why_not(K::all_reduce, A::collnet_chain, rail, islands), nullptr);
   const GroupShape irregular = group_shape(strided(20, 1), cluster);
   EXPECT_EQ(why_not(K::all_reduce, A::ring, irregular, cluster), nullptr);
   EXPECT_NE(why_not(K::all_reduce, A::tree, irregular, cluster), nullptr);

@@ -34,8 +34,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->switch_hops(2, 6), 4);
   EXPECT_EQ(names_of_route(*links, 0, 10), (Names{"global 0 to 1"}));
   EXPECT_EQ(links->switch_hops(0, 10), 2);
-  EXPECT_EQ(links->capacity_Bps(link_called(*links, "local 0 from 1 to 0")), 20);
-  EXPECT_EQ(links->capacity_Bps(link_called(*links, "global 0 to 1")), 60);
+  EXPECT_EQ(links->capacity(link_called(*links, "local 0 from 1 to 0")), 20);
+  EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 1")), 60);
 }
 
 // With fewer groups than routers a bundle hangs on several: each sender leaves by its own.
@@ -53,7 +53,7 @@ TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
             (Names{"global 0 to 1 cable 1", "local 1 from 1 to 2"}));
   EXPECT_EQ(names_of_route(*single, 1, 6, 1),
             (Names{"local 0 from 1 to 2", "global 0 to 1 cable 2"}));
-  EXPECT_EQ(single->capacity_Bps(link_called(*single, "global 0 to 1 cable 2")), 15);
+  EXPECT_EQ(single->capacity(link_called(*single, "global 0 to 1 cable 2")), 15);
   expect_well_formed(*single, 8);
 }
 
@@ -64,7 +64,7 @@ TEST(Dragonfly, GlobalBandwidth) {
       const auto links = make_dragonfly_links(dragonfly(groups * 8, 2, 4, routing));
       double out_Bps = 0;
       for (int link = 0; link < links->count(); ++link) {
-        if (links->name(link).starts_with("global 0 to ")) out_Bps += links->capacity_Bps(link);
+        if (links->name(link).starts_with("global 0 to ")) out_Bps += links->capacity(link);
       }
       EXPECT_DOUBLE_EQ(out_Bps, (groups - 1) * 60.0);
     }
@@ -159,7 +159,7 @@ TEST(Dragonfly, AFailedLocalCableIsAvoidedInItsGroup) {
   const auto links = make_dragonfly_links(cluster);
   EXPECT_EQ(names_of_route(*links, 2, 0), (Names{"local 0 from 1 to 2", "local 0 from 2 to 0"}));
   EXPECT_EQ(links->switch_hops(2, 0), 3);
-  EXPECT_EQ(links->capacity_Bps(link_called(*links, "global 0 to 2")), 30);
+  EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 2")), 30);
   expect_well_formed(*links, 24);
 }
 

@@ -86,7 +86,7 @@ inline void expect_well_formed(const FabricLinks& links, int nics, int nics_per_
         for (const int link : route) {
           ASSERT_GE(link, 0);
           ASSERT_LT(link, links.count());
-          EXPECT_GT(links.capacity_Bps(link), 0) << links.name(link);
+          EXPECT_GT(links.capacity(link), 0) << links.name(link);
         }
         std::vector<int> sorted = route;
         std::sort(sorted.begin(), sorted.end());

@@ -97,12 +97,12 @@ TEST(GraphFabric, ParallelCables) {
   cluster.fabric.edges = {{"node 0", "a", 10}, {"a", "b", 3}, {"b", "a", 4}, {"b", "node 1", 10}};
   const auto merged = make_graph_links(cluster);
   EXPECT_EQ(merged->paths(0, 1), 1);
-  EXPECT_EQ(merged->capacity_Bps(link_called(*merged, "b to a")), 7);
+  EXPECT_EQ(merged->capacity(link_called(*merged, "b to a")), 7);
   cluster.fabric.routing = Routing::ecmp;
   const auto apart = make_graph_links(cluster);
   EXPECT_EQ(apart->paths(0, 1), 2);
-  EXPECT_EQ(apart->capacity_Bps(link_called(*apart, "a to b")), 3);
-  EXPECT_EQ(apart->capacity_Bps(link_called(*apart, "a to b cable 1")), 4);
+  EXPECT_EQ(apart->capacity(link_called(*apart, "a to b")), 3);
+  EXPECT_EQ(apart->capacity(link_called(*apart, "a to b cable 1")), 4);
 }
 
 TEST(GraphFabric, AFailedCableIsAvoided) {

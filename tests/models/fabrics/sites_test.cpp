@@ -25,7 +25,7 @@ TEST(Sites, RoutesByHand) {
   EXPECT_EQ(links->switch_hops(5, 6), 3);
   EXPECT_EQ(links->extra_latency_s(0, 5), 0);
   EXPECT_EQ(links->extra_latency_s(11, 7), 0.03);
-  for (int link = 0; link < 6; ++link) EXPECT_EQ(links->capacity_Bps(link), 4);
+  for (int link = 0; link < 6; ++link) EXPECT_EQ(links->capacity(link), 4);
   expect_well_formed(*links, 12, 2);
 }
 
@@ -34,18 +34,15 @@ TEST(Sites, WhatASiteIs) {
   for (const auto& [node, site] :
        std::vector<std::pair<int, int>>{{0, 0}, {2, 0}, {3, 1}, {5, 2}}) {
     EXPECT_EQ(site_of(cluster, node), site);
-    EXPECT_EQ(transport_of(cluster, node), cluster.fabric.sites[site].transport);
   }
   cluster.fabric.topology = Topology::fat_tree;
-  cluster.fabric.transport = Transport::efa;
   EXPECT_EQ(site_of(cluster, 5), 0);
-  EXPECT_EQ(transport_of(cluster, 5), Transport::efa);
 }
 
 TEST(Sites, ADegradedAccess) {
   Cluster cluster = three_sites();
   cluster.fabric.faults = {{"site-down south", 0.25}};
-  EXPECT_EQ(make_site_links(cluster)->capacity_Bps(3), 1);
+  EXPECT_EQ(make_site_links(cluster)->capacity(3), 1);
 }
 
 TEST(Sites, WhatIsNotAListOfSites) {

@@ -44,7 +44,7 @@ TEST(Torus, RoutesByHand) {
   EXPECT_EQ(names_of_route(*links, 1, 8), (Names{"torus 1 -x", "torus 0 -y"}));
   EXPECT_EQ(links->switch_hops(1, 8), 2);
   EXPECT_EQ(links->paths(0, 5), 1);
-  EXPECT_EQ(links->capacity_Bps(0), 10);  // of a NIC
+  EXPECT_EQ(links->capacity(0), 10);  // of a NIC
 }
 
 TEST(Torus, StatedBandwidthOfACable) {
@@ -52,8 +52,8 @@ TEST(Torus, StatedBandwidthOfACable) {
   cluster.fabric.link_Bps = exactly(7);
   cluster.fabric.faults = {{"torus 2 -y", 0.5}, {"torus 2 -y", 0.5}};
   const auto links = make_torus_links(cluster);
-  EXPECT_EQ(links->capacity_Bps(0), 7);
-  EXPECT_EQ(links->capacity_Bps(link_called(*links, "torus 2 -y")), 7 * 0.25);
+  EXPECT_EQ(links->capacity(0), 7);
+  EXPECT_EQ(links->capacity(link_called(*links, "torus 2 -y")), 7 * 0.25);
 }
 
 // Two nodes in a row are both neighbours of each other: one cable, not two.
@@ -102,7 +102,7 @@ TEST(Torus, Bisection) {
     }
     double cut_Bps = 0;
     for (int link = 0; link < links->count(); ++link) {
-      if (crossing[link] != 0) cut_Bps += links->capacity_Bps(link);
+      if (crossing[link] != 0) cut_Bps += links->capacity(link);
     }
     EXPECT_EQ(cut_Bps, 2.0 * cluster.nodes / sizes[0] * 10);
   }
