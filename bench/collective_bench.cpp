@@ -67,6 +67,30 @@ void closed_form_of(benchmark::State& state) {
 }
 BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
+// With a law of the network as the library states it: the algorithm and protocol are those that
+// NCCL's tuner picks.
+void closed_form_by_nccl(benchmark::State& state) {
+  Setting setting = make_setting(static_cast<int>(state.range(0)));
+  setting.cluster.node.gpu.name = "h100";
+  NetworkLaw& law = setting.calibration.network;
+  for (const NetworkLawField& field : network_law_fields()) law.*field.member = parameter(0.9);
+  law.stated = true;
+  law.tuner_bandwidth = parameter(0);
+  law.tuner_release = parameter(28);
+  law.ring_overlap = law.tree_overlap = law.nvls_overlap = parameter(0.7);
+  law.slow_share = parameter(0.01);
+  law.slow_log = parameter(0.3);
+  const GroupShape shape = group_shape(setting.gpus, setting.cluster);
+  double bytes = 1e6;
+  for (auto _ : state) {
+    bytes += 1;
+    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce,
+                                             CollectiveAlgorithm::automatic, shape, bytes,
+                                             setting.cluster, setting.calibration));
+  }
+}
+BENCHMARK(closed_form_by_nccl)->Arg(1)->Arg(128)->Arg(2048);
+
 void edges(benchmark::State& state) {
   const Setting setting = make_setting(static_cast<int>(state.range(0)));
   for (auto _ : state) {

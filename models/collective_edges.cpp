@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/links.hpp"
+#include "models/path_choice.hpp"
 
 namespace windtunnel {
 namespace {
@@ -109,12 +110,19 @@ double busiest_link_s(std::span<const CollectiveEdge> edges, std::span<const std
                       const LinkTable& links) {
   std::map<LinkId, double> load_s;
   std::vector<LinkId> route;
+  PathChooser chooser(links);
   double most_s = 0;
   for (const CollectiveEdge& edge : edges) {
-    route.clear();
-    links.append_route(gpus[edge.source], gpus[edge.destination], route);
-    for (const LinkId link : route) {
-      most_s = std::max(most_s, load_s[link] += edge.bytes / links.capacity(link));
+    const int src = gpus[edge.source];
+    const int dst = gpus[edge.destination];
+    for (const PathShare& way : chooser.choose(src, dst, edge.bytes)) {
+      route.clear();
+      links.append_route(src, dst, route, way.path);
+      for (const LinkId link : route) {
+        double& on_link_s = load_s[link];
+        on_link_s += edge.bytes * way.share / links.capacity(link);
+        most_s = std::max(most_s, on_link_s);
+      }
     }
   }
   return most_s;

@@ -27,9 +27,10 @@ bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
 }
 
 double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
-  double factor = 1;
   const int nics = cluster.node.nics;
+  double factor = 1;
   if (has_uneven_nics(cluster)) {
+    factor = nic_factor(cluster, first_node * nics);  // a site's NICs may be faster
     for (int nic = first_node * nics; nic < (last_node + 1) * nics; ++nic) {
       factor = std::min(factor, nic_factor(cluster, nic));
     }

@@ -293,6 +293,23 @@ TEST(CollectiveFlows, AgreeAtEverySize) {
   }
 }
 
+// Without NVLink NICs hang below the GPUs' PCIe links, also where those are the narrower ones.
+TEST(CollectiveFlows, NicsOfPcieNodesAreBehindPcie) {
+  Cluster cluster = make_cluster(4);
+  cluster.node.gpu_path = GpuPath::pcie;
+  for (const double pcie_Bps : {20e9, kPcie_Bps}) {
+    cluster.node.pcie_Bps = parameter(pcie_Bps);
+    for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
+      for (const auto& gpus : {strided(32, 1), strided(4, 8)}) {
+        const double closed_s = closed_time(kind, CollectiveAlgorithm::ring, gpus, 1e9, cluster);
+        EXPECT_NEAR(flow_time(kind, CollectiveAlgorithm::ring, gpus, 1e9, cluster), closed_s,
+                    0.1 * closed_s)
+            << to_string(kind) << " " << gpus.size();
+      }
+    }
+  }
+}
+
 TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
   const Cluster cluster = make_cluster(3);
   const auto gpus = strided(20, 1);  // 8 + 8 + 4

@@ -114,6 +114,36 @@ TEST(FabricLoad, ArithmeticAndRoutingAgreeInTrees) {
   EXPECT_EQ(seen.size(), 8u);
 }
 
+// Eight groups of two nodes, each the first one moved along the nodes: what they put on the uplinks
+// together, group by group.
+TEST(FabricLoad, GroupsThatChangeRailsMeetOnThem) {
+  Cluster cluster = test_cluster(8);
+  cluster.fabric.nodes_per_pod = 4;
+  for (const Topology topology : {Topology::rail_fat_tree, Topology::rail_only}) {
+    cluster.fabric.topology = topology;
+    const LinkTable links(cluster);
+    for (const int node : {1, 4}) {  // of the same pod and of the other
+      for (const int shift : {0, 3}) {
+        std::vector<double> load_s(links.count(), 0);
+        for (int gpu = 0; gpu < 8; ++gpu) {
+          const int other = node * 8 + (gpu + shift) % 8;
+          for (const auto& [src, dst] : {std::pair(gpu, other), std::pair(other, gpu)}) {
+            std::vector<LinkId> route;
+            links.append_route(src, dst, route);
+            for (const LinkId link : route) {
+              if (links.fabric_link(link) >= 0) load_s[link] += 1 / links.capacity(link);
+            }
+          }
+        }
+        const FabricLoad load = fabric_load({1, {0, node * 8 + shift}}, links);
+        EXPECT_TRUE(load.by_rail);
+        EXPECT_DOUBLE_EQ(load.ring * std::max(1.0, 8 * load.even_share), std::ranges::max(load_s))
+            << node << " " << shift;
+      }
+    }
+  }
+}
+
 // Two pods of eight nodes, four spines. On one spine each, single paths do as well as spraying when
 // they are dealt out, never when hashed ones meet.
 TEST(FabricLoad, WaysDecideWhatASpineCarries) {

@@ -44,6 +44,17 @@ TEST(GroupShape, SharedAndDegradedNics) {
   EXPECT_DOUBLE_EQ(group_shape(strided(4, 8, 7), cluster).nic_factor, 1);
 }
 
+TEST(GroupShape, ASitesNicsMayBeFaster) {
+  Cluster cluster = test_cluster(4);  // of 50 GB/s
+  cluster.fabric.topology = Topology::sites;
+  cluster.fabric.sites.resize(2);
+  for (SiteSpec& site : cluster.fabric.sites) site.nodes = 2;
+  cluster.fabric.sites[0].nic_Bps = 100e9;
+  cluster.fabric.wan_Bps = parameter(1e9);
+  EXPECT_DOUBLE_EQ(group_shape(strided(2, 8), cluster).nic_factor, 2);
+  EXPECT_DOUBLE_EQ(group_shape(strided(4, 8), cluster).nic_factor, 1);
+}
+
 TEST(GroupShape, HopsAreThoseOfTheLongestStep) {
   Cluster cluster = test_cluster(8);
   cluster.fabric.nodes_per_pod = 4;
