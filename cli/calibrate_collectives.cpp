@@ -74,16 +74,13 @@ FitPoints points_of(const CollectiveRows& rows, const CollectiveCalibration& opt
   return found;
 }
 
+constexpr double kNever = 1e18;  // bytes: no message is so large
+
 // |predicted / measured - 1| by class of collective.
 struct Residuals {
   std::vector<double> before;
   std::vector<double> after;
 };
-
-double share_at(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<size_t>(q * static_cast<double>(values.size() - 1))];
-}
 
 std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& points,
                                               const Calibration& before, const Calibration& after) {
@@ -104,6 +101,7 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
 }
 
 std::string value_text(double value, std::string_view unit) {
+  if (unit == "B" && value >= kNever) return "never";
   if (unit == "s") return format_seconds(value);
   if (unit == "B") return format_bytes(value);
   return fmt::format("{:.4g}", value);
@@ -115,9 +113,12 @@ std::string parameters_text(const Calibration& before, const Calibration& after)
   const auto add = [&](std::string_view name, std::string_view unit, const Parameter& from,
                        const Parameter& to) {
     if (from.value == to.value && from.low == to.low && from.high == to.high) return;
+    const std::string value = value_text(to.value, unit);
     table.rows.push_back({std::string(name), value_text(from.value, unit),
-                          fmt::format("{} ({} to {})", value_text(to.value, unit),
-                                      value_text(to.low, unit), value_text(to.high, unit))});
+                          to.low == to.high
+                              ? value
+                              : fmt::format("{} ({} to {})", value, value_text(to.low, unit),
+                                            value_text(to.high, unit))});
   };
   for (const CalibrationField& field : calibration_fields()) {
     add(field.name, field.unit, before.*field.member, after.*field.member);
@@ -144,14 +145,17 @@ std::string report_text(const CollectiveCalibration& options, const FitPoints& p
                   {}};
   for (const auto& [name, residuals] : residuals_of(points.points, base, fitted.calibration)) {
     table.rows.push_back({name, std::to_string(residuals.after.size()),
-                          format_percent(share_at(residuals.before, 0.5)),
-                          format_percent(share_at(residuals.after, 0.5)),
-                          format_percent(share_at(residuals.after, 0.9))});
+                          format_percent(quantile(residuals.before, 0.5)),
+                          format_percent(quantile(residuals.after, 0.5)),
+                          format_percent(quantile(residuals.after, 0.9))});
   }
   text += "\n" + table_text(table);
-  text +=
-      fmt::format("\nsigma of the logarithm {:.3f}; {} of the points with a wider one, {:.3f}\n",
-                  fitted.sigma_log, format_percent(fitted.tail_share), fitted.tail_sigma_log);
+  const NetworkLaw& law = fitted.calibration.network;
+  text += fmt::format(
+      "\nnoise of the logarithm {:.3f} from 1 MB, {:.3f} below; {} of the nodes are slow in a job, "
+      "by {:.2f}\n",
+      law.noise_log.value, law.small_noise_log.value, format_percent(law.slow_share.value),
+      std::exp(law.slow_log.value));
   for (const std::string& assumed : first.where->assumed) {
     text += fmt::format("assumed: {}\n", assumed);
   }
@@ -177,22 +181,24 @@ Json report_document(const CollectiveCalibration& options, const FitPoints& poin
   for (const auto& [name, of] : residuals_of(points.points, base, fitted.calibration)) {
     residuals.push_back({{"name", name},
                          {"points", of.after.size()},
-                         {"median_ape_before", share_at(of.before, 0.5)},
-                         {"median_ape_after", share_at(of.after, 0.5)},
-                         {"p90_ape_after", share_at(of.after, 0.9)}});
+                         {"median_ape_before", quantile(of.before, 0.5)},
+                         {"median_ape_after", quantile(of.after, 0.5)},
+                         {"p90_ape_after", quantile(of.after, 0.9)}});
   }
   Json skipped = Json::array();
   for (const SkippedRow& row : points.skipped) {
     skipped.push_back({{"id", row.id}, {"reason", row.reason}});
   }
+  const NetworkLaw& law = fitted.calibration.network;
   return {{"out", options.out},
           {"machine", points.machine},
           {"environment", points.points.front().environment},
           {"base", base.name},
           {"points", points.points.size()},
-          {"sigma_log", fitted.sigma_log},
-          {"tail_share", fitted.tail_share},
-          {"tail_sigma_log", fitted.tail_sigma_log},
+          {"noise_log", law.noise_log.value},
+          {"small_noise_log", law.small_noise_log.value},
+          {"slow_share", law.slow_share.value},
+          {"slow_log", law.slow_log.value},
           {"residuals", residuals},
           {"other_environments", points.other_environments},
           {"skipped", skipped}};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "models/base/units.hpp"
@@ -20,15 +19,6 @@ namespace {
 constexpr size_t kListed = 200;  // misses; more are summed up
 constexpr size_t kWorstOfFamily = 5;
 constexpr size_t kNameWidth = 34;
-
-// The names of all simpler rules, in order.
-std::vector<std::string> rules_of(const ValidationReport& report) {
-  std::set<std::string> names;
-  for (const ValidationFamily& family : report.families) {
-    for (const auto& [name, mape] : family.baselines) names.insert(name);
-  }
-  return {names.begin(), names.end()};
-}
 
 std::vector<std::string> family_cells(const ValidationFamily& family,
                                       const std::vector<std::string>& rules) {
@@ -154,16 +144,30 @@ std::string page_misses(const ValidationReport& report, double miss_above) {
   return text;
 }
 
+std::vector<std::string> network_cells(const std::string& machine, const std::string& environment,
+                                       const FittedNetwork& network) {
+  const NetworkLaw& law = network.calibration.network;
+  return {machine,
+          environment,
+          std::to_string(network.rows),
+          fmt::format("{:.3f}", law.noise_log.value),
+          fmt::format("{:.3f}", law.small_noise_log.value),
+          percent(law.slow_share.value),
+          fmt::format("{:.2f}", std::exp(law.slow_log.value))};
+}
+
 std::string page_networks(const CollectivesReport& report) {
   if (report.networks.empty()) return "";
-  std::string text = "\n## What was fitted\n\n" +
-                     markdown_header({"machine", "environment", "points", "sigma of the logarithm",
-                                      "share of wide errors", "their sigma"},
-                                     2);
+  std::string text =
+      "\n## What was fitted\n\n"
+      "Noise: standard deviation of the logarithm of measured / predicted. Slow "
+      "nodes: the share of a\nmachine's nodes that delays a job, and by what factor "
+      "in the mean of the logarithm.\n\n" +
+      markdown_header({"machine", "environment", "points", "noise from 1 MB", "noise below",
+                       "slow nodes", "slowdown"},
+                      2);
   for (const FittedNetwork& network : report.networks) {
-    text += markdown_row({network.machine, network.environment, std::to_string(network.rows),
-                          fmt::format("{:.3f}", network.sigma_log), percent(network.tail_share),
-                          fmt::format("{:.3f}", network.tail_sigma_log)});
+    text += markdown_row(network_cells(network.machine, network.environment, network));
   }
   return text;
 }
@@ -207,17 +211,18 @@ std::string networks_text(const CollectivesReport& report) {
   TextTable table{{{"fitted"},
                    {"environment"},
                    {"points", Align::right},
-                   {"sigma", Align::right},
-                   {"wide", Align::right},
-                   {"sigma", Align::right}},
+                   {"noise", Align::right},
+                   {"below 1 MB", Align::right},
+                   {"slow nodes", Align::right},
+                   {"slowdown", Align::right}},
                   {}};
   for (const FittedNetwork& network : report.networks) {
-    table.rows.push_back({shortened(network.machine, kNameWidth),
-                          shortened(network.environment, 32), std::to_string(network.rows),
-                          fmt::format("{:.3f}", network.sigma_log), percent(network.tail_share),
-                          fmt::format("{:.3f}", network.tail_sigma_log)});
+    table.rows.push_back(network_cells(shortened(network.machine, kNameWidth),
+                                       shortened(network.environment, 32), network));
   }
-  return table_text(table);
+  return table_text(table) +
+         "noise: standard deviation of the logarithm of measured / predicted. slow nodes: share of "
+         "nodes\nthat delay a job, and by what factor in the mean of the logarithm.\n";
 }
 
 std::string collectives_text(const CollectivesReport& report, int worst) {

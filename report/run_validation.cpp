@@ -37,15 +37,6 @@ std::string value_text(const ValidationRow& row, double value) {
                              : fmt::format("{:.1f} GB", value / 1e9);
 }
 
-// The names of all simpler rules, in order.
-std::vector<std::string> rules_of(const ValidationReport& report) {
-  std::set<std::string> names;
-  for (const ValidationFamily& family : report.families) {
-    for (const auto& [name, mape] : family.baselines) names.insert(name);
-  }
-  return {names.begin(), names.end()};
-}
-
 std::string letter(size_t rule) {
   return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
 }
@@ -288,6 +279,14 @@ std::string page_skipped(const ValidationReport& report) {
 std::string without_folder(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::vector<std::string> rules_of(const ValidationReport& report) {
+  std::set<std::string> names;
+  for (const ValidationFamily& family : report.families) {
+    for (const auto& [name, mape] : family.baselines) names.insert(name);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::string percent(double share) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "validate/accuracy/validation_report.hpp"
 
@@ -19,6 +20,9 @@ std::string runs_page(const ValidationReport& report, const std::string& command
 
 // "/data/runs.csv:12" -> "runs.csv:12"
 std::string without_folder(const std::string& path);
+
+// The names of all simpler rules, in order.
+std::vector<std::string> rules_of(const ValidationReport& report);
 
 // "8.1%", "12%": what fits four columns.
 std::string percent(double share);

@@ -108,6 +108,16 @@ TEST(Collectives, RefusesWhatCannotBeFitted) {
   EXPECT_THROW(validate_collectives({rows}, options), Error);
 }
 
+// A bound on no rows would always hold.
+TEST(Collectives, RefusesToJudgeNothing) {
+  const CollectiveRows rows = rows_of(line("M", 16, 1 << 20, 90));
+  CollectivesOptions options;
+  options.where = RowFilter::parse("gpus>16");
+  EXPECT_THROW(validate_collectives({rows}, options), Error);
+  options.where = RowFilter::parse("gpus>8");
+  EXPECT_EQ(validate_collectives({rows}, options).report.rows.size(), 1u);
+}
+
 // Rows made by the law give it back.
 TEST(AlphaBeta, IsFoundAgain) {
   std::vector<double> steps;

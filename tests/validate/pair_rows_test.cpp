@@ -53,11 +53,5 @@ TEST(PairRows, RowsThatAreNoPairsAreLeftOut) {
   EXPECT_TRUE(pair_machines(rows).empty());
 }
 
-TEST(PairRows, QuantilesAreLinearBetweenValues) {
-  EXPECT_EQ(quantile({3, 1, 2}, 0.5), 2);
-  EXPECT_EQ(quantile({3, 1, 2}, 1), 3);
-  EXPECT_NEAR(quantile({0, 10}, 0.1), 1, 1e-12);
-}
-
 }  // namespace
 }  // namespace windtunnel

@@ -18,6 +18,12 @@ ValidationRow row(const char* family, double measured, double predicted) {
   return result;
 }
 
+TEST(ValidationReport, QuantilesAreLinearBetweenValues) {
+  EXPECT_EQ(quantile({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(quantile({3, 1, 2}, 1), 3);
+  EXPECT_NEAR(quantile({0, 10}, 0.1), 1, 1e-12);
+}
+
 TEST(ValidationReport, SumsUpAFamilyByHand) {
   ValidationReport report;
   report.rows = {row("a", 10, 11), row("a", 20, 18), row("a", 40, 40), row("b", 0, 0.5)};

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "models/fit.hpp"
 #include "scenarios/network_laws.hpp"
+#include "validate/accuracy/validation_report.hpp"
 
 namespace windtunnel {
 namespace {
@@ -20,6 +22,7 @@ constexpr double kScaleGuess = 0.1;
 constexpr double kPriorNodeJobs = 200;
 constexpr double kPriorSlowNodes = 2;
 constexpr double kSlowAbove = 0.05;  // logarithm: less is noise
+constexpr double kUsual = 0.25;      // quantile of a point's runs that no slow node delays
 
 // What no derivative finds: the tuner's counts and the size from which messages wait.
 struct Setting {
@@ -36,10 +39,12 @@ const std::vector<Setting>& settings() {
   return all;
 }
 
-std::vector<const NetworkLawField*> fitted_fields() {
+// Those whose prior leaves room.
+std::vector<const NetworkLawField*> fitted_fields(const NetworkLaw& prior) {
   std::vector<const NetworkLawField*> fields;
   for (const NetworkLawField& field : network_law_fields()) {
-    if (field.fitted) fields.push_back(&field);
+    const Parameter& parameter = prior.*field.member;
+    if (field.fitted && parameter.high > parameter.low) fields.push_back(&field);
   }
   return fields;
 }
@@ -51,7 +56,7 @@ double prior_sd(const Parameter& parameter) {
 // `point`: logarithms of the fitted numbers over their priors.
 Calibration moved(const Calibration& prior, const Point& point) {
   Calibration calibration = prior;
-  const std::vector<const NetworkLawField*> fields = fitted_fields();
+  const std::vector<const NetworkLawField*> fields = fitted_fields(prior.network);
   for (size_t i = 0; i < fields.size(); ++i) {
     (calibration.network.*fields[i]->member).value *= std::exp(point[i]);
   }
@@ -73,7 +78,7 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
     choices.emplace_back(cost.algorithm, cost.protocol);
   }
   SettingFit fit;
-  for (const NetworkLawField* field : fitted_fields()) {
+  for (const NetworkLawField* field : fitted_fields(prior.network)) {
     fit.problem.prior.push_back({0, prior_sd(prior.network.*field->member)});
   }
   // Neighbouring sizes say much the same.
@@ -107,19 +112,13 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   return fit;
 }
 
-double quantile_of(std::vector<double> values, double q) {
-  std::ranges::sort(values);
-  const auto at = static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  return values[at];
-}
-
 // What the middle nine tenths of left-out residuals say of a normal's standard deviation; the prior
 // where there are few.
 Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
                 const std::string& source) {
   if (residuals.size() < 10) return prior;
   Parameter parameter;
-  parameter.value = std::max(0.01, quantile_of(residuals, 0.9) / kQuantile);
+  parameter.value = std::max(0.01, quantile(residuals, 0.9) / kQuantile);
   parameter.low = parameter.value / 2;
   parameter.high = parameter.value * 2;
   parameter.origin = Origin::published;
@@ -136,10 +135,10 @@ void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std:
     for (size_t i = 0; i < row.samples.size(); ++i) runs[row.labels[i]].push_back(row.samples[i]);
     if (runs.size() < 3) continue;
     std::vector<double> middles;
-    for (const auto& [label, seconds] : runs) middles.push_back(quantile_of(seconds, 0.5));
-    const double usual = quantile_of(middles, 0.34);
+    for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
+    const double usual = quantile(middles, kUsual);
     for (const auto& [label, seconds] : runs) {
-      above[{label, row.nodes}].push_back(std::log(quantile_of(seconds, 0.5) / usual));
+      above[{label, row.nodes}].push_back(std::log(median(seconds) / usual));
     }
   }
   double node_jobs = 0;
@@ -147,30 +146,78 @@ void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std:
   double sum = 0;
   for (const auto& [job, logs] : above) {
     node_jobs += job.second;
-    const double middle = quantile_of(logs, 0.5);
+    const double middle = median(logs);
     if (middle < kSlowAbove) continue;
     slow += 1;
-    sum += middle;
+    sum += middle - kSlowAbove;
   }
   if (node_jobs == 0) return;
-  const double prior_share = law.slow_share.value;
-  const double share = (slow + prior_share * kPriorNodeJobs) / (node_jobs + kPriorNodeJobs);
+  // An exponential distribution beyond kSlowAbove is itself again, with fewer in it.
   const double log = (sum + law.slow_log.value * kPriorSlowNodes) / (slow + kPriorSlowNodes);
-  const double share_sd = std::sqrt(slow + 1) / (node_jobs + kPriorNodeJobs);
+  const double all = std::exp(kSlowAbove / log);
+  const double jobs = node_jobs + kPriorNodeJobs;
+  const double share = std::min(1.0, (slow * all + law.slow_share.value * kPriorNodeJobs) / jobs);
+  const double share_sd = std::sqrt(slow + 1) * all / jobs;
   law.slow_share = {share, std::max(share / 10, share - kQuantile * share_sd),
-                    share + kQuantile * share_sd, Origin::published, source};
+                    std::min(1.0, share + kQuantile * share_sd), Origin::published, source};
   law.slow_log = {log, log / 2, log * 2, Origin::published, source};
 }
 
-void set_parameters(const SettingFit& fit, const Calibration& prior, const std::string& source,
+// Where the rows tell less than the prior did, the number still rests on the prior.
+void set_parameters(const SettingFit& fit, const NetworkLaw& prior, const std::string& source,
                     NetworkLaw& law) {
-  const std::vector<const NetworkLawField*> fields = fitted_fields();
+  const std::vector<const NetworkLawField*> fields = fitted_fields(prior);
   for (size_t i = 0; i < fields.size(); ++i) {
-    if (!fit.result.influence[i]) continue;  // the prior stands, with its evidence
-    const double value = (prior.network.*fields[i]->member).value * std::exp(fit.result.point[i]);
+    if (!fit.result.influence[i]) continue;
+    const Parameter& before = prior.*fields[i]->member;
+    const double value = before.value * std::exp(fit.result.point[i]);
     const double factor = std::exp(kQuantile * fit.result.sd[i]);
-    law.*fields[i]->member = {value, value / factor, value * factor, Origin::published, source};
+    const double shrunk = fit.result.sd[i] / fit.problem.prior[i].sd;
+    const bool rows_decide = shrunk * shrunk <= 0.5;
+    law.*fields[i]->member = {
+        value, value / factor, value * factor, rows_decide ? Origin::published : before.origin,
+        rows_decide ? source
+                    : fmt::format("{}; these tell less than the prior: {}", source, before.source)};
   }
+}
+
+// One setting after the other, twice: they hardly depend on each other. `start` moves to the best.
+SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& source,
+                        Calibration& start) {
+  SettingFit best = fit_setting(rows, start);
+  for (int round = 0; round < 2; ++round) {
+    for (const Setting& setting : settings()) {
+      for (const double value : setting.tried) {
+        Calibration tried = start;
+        Parameter& parameter = tried.network.*setting.member;
+        if (parameter.value == value) continue;
+        parameter = {value, value, value, Origin::published, source};
+        SettingFit fit = fit_setting(rows, tried);
+        if (fit.loss >= best.loss) continue;
+        best = std::move(fit);
+        start = std::move(tried);
+      }
+    }
+  }
+  return best;
+}
+
+// From what a scale (of a single scale, a point) would be off by if it were left out.
+void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const std::string& source,
+               NetworkLaw& law) {
+  std::vector<int> folds;
+  for (const ScoredRow& row : rows) folds.push_back(row.gpus);
+  if (std::set<int>(folds.begin(), folds.end()).size() == 1) {
+    std::iota(folds.begin(), folds.end(), 0);
+  }
+  const std::vector<double> left_out = left_out_residuals(fit.problem, fit.result, folds);
+  std::vector<double> large;
+  std::vector<double> small;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    (rows[i].bytes < kSmallBytes ? small : large).push_back(std::abs(left_out[i]));
+  }
+  law.noise_log = noise(large, law.noise_log, source);
+  law.small_noise_log = noise(small, law.small_noise_log, source);
 }
 
 }  // namespace
@@ -179,65 +226,22 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
                           const Calibration& prior) {
   FittedNetwork network;
   network.calibration = prior;
-  if (!prior.network.stated) {
-    network.calibration.network =
-        specified_network_law(node_template.node, node_template.fabric.transport);
+  NetworkLaw& law = network.calibration.network;
+  if (!law.stated) {
+    law = specified_network_law(node_template.node, node_template.fabric.transport);
   }
   network.rows = static_cast<int>(rows.size());
-  const auto state = [&network] {
-    const NetworkLaw& law = network.calibration.network;
-    network.sigma_log = law.noise_log.value;
-    network.tail_share = law.slow_share.value;
-    network.tail_sigma_log = law.slow_log.value;
-  };
-  state();
   if (rows.empty()) return network;
   network.machine = rows.front().machine;
   network.environment = rows.front().environment;
   const std::string source =
       fmt::format("fitted on {} medians of {}{}{}", rows.size(), network.machine,
                   network.environment.empty() ? "" : ", ", network.environment);
-
-  // Slow nodes first: what they do is not the law's.
-  Calibration start = network.calibration;
-  set_slow_nodes(rows, start.network, source);
-  // One setting after the other, twice: they hardly depend on each other.
-  Calibration best_start = start;
-  SettingFit best = fit_setting(rows, best_start);
-  for (int round = 0; round < 2; ++round) {
-    for (const Setting& setting : settings()) {
-      for (const double value : setting.tried) {
-        Calibration tried = best_start;
-        Parameter& parameter = tried.network.*setting.member;
-        if (parameter.value == value) continue;
-        parameter = {value, value, value, Origin::published, source};
-        SettingFit fit = fit_setting(rows, tried);
-        if (fit.loss >= best.loss) continue;
-        best = std::move(fit);
-        best_start = tried;
-      }
-    }
-  }
-  network.calibration = best_start;
-  set_parameters(best, best_start, source, network.calibration.network);
-
-  // What a scale (else a point) would be off by if it were left out.
-  std::vector<int> folds;
-  for (const ScoredRow& row : rows) folds.push_back(row.gpus);
-  const bool scales = std::set<int>(folds.begin(), folds.end()).size() > 1;
-  if (!scales) {
-    for (size_t i = 0; i < folds.size(); ++i) folds[i] = static_cast<int>(i);
-  }
-  const std::vector<double> left_out = left_out_residuals(best.problem, best.result, folds);
-  std::vector<double> large;
-  std::vector<double> small;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    (rows[i].bytes < kSmallBytes ? small : large).push_back(std::abs(left_out[i]));
-  }
-  NetworkLaw& law = network.calibration.network;
-  law.noise_log = noise(large, law.noise_log, source);
-  law.small_noise_log = noise(small, law.small_noise_log, source);
-  state();
+  set_slow_nodes(rows, law, source);  // first: what they do is not the law's
+  const SettingFit fit = fit_settings(rows, source, network.calibration);
+  const NetworkLaw start = law;
+  set_parameters(fit, start, source, law);
+  set_noise(rows, fit, source, law);
   return network;
 }
 

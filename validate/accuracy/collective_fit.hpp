@@ -1,5 +1,7 @@
-// The laws of one network fitted on measured collectives, and how far a prediction may be off:
-// a log-normal core with the rarer, wider errors of a shared fabric beside it.
+// The law of one network (models/network_law.hpp) fitted on measured collectives: least squares of
+// the logarithm (models/fit.hpp) from the specification, settings that no derivative finds by
+// trying each, slow nodes from repeated runs, noise from what a scale would be off by if it were
+// left out.
 #pragma once
 
 #include <memory>
@@ -35,17 +37,15 @@ struct FittedNetwork {
   std::string machine;
   std::string environment;
   Calibration calibration;
-  double sigma_log = 0.3;  // of log(measured / predicted), its core
-  double tail_share = 0;   // share of rows of the wider part
-  double tail_sigma_log = 0;
   int rows = 0;  // fitted on; 0: from specification alone
 };
 
-// `rows` of one machine and environment; they bring their clusters. `prior`: where it starts.
+// `rows` of one machine and environment; they bring their clusters. `prior`: where it starts, the
+// specification's law where it states none. A number whose bounds leave no room stays.
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
                           const Calibration& prior);
 
-// The 90 % interval of measured / predicted.
+// The 90 % interval of measured / predicted: noise, and how many slow nodes there are.
 struct TimeFactors {
   double low = 1;
   double high = 1;

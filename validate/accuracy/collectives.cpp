@@ -240,6 +240,7 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options) {
   CollectivesReport out;
   const Selection selection = select(files, options);
+  if (options.where && selection.judged.empty()) throw Error("--where: no row is left to judge");
   NodeSizes sizes;
   for (const std::vector<CollectiveRows>* tables : {&files, &options.calibrate_on}) {
     for (const CollectiveRows& file : *tables) {

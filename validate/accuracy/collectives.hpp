@@ -35,7 +35,8 @@ struct CollectivesReport {
   int measured_rows = 0;                // that the judged points are medians of
 };
 
-// Throws Error when a filter names an unknown column or nothing can be fitted on that was to be.
+// Throws Error when a filter names an unknown column, `where` leaves no row, or nothing can be
+// fitted on that was to be.
 // Every row that a filter lets pass is part of a judged or fitted point, or skipped with a reason.
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options);

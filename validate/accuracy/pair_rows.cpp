@@ -95,13 +95,4 @@ std::vector<PairMachine> pair_machines(const CollectiveRows& rows) {
   return result;
 }
 
-double quantile(std::vector<double> values, double share) {
-  CHECK(!values.empty() && share >= 0 && share <= 1, "quantile {} of {}", share, values.size());
-  std::ranges::sort(values);
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
 }  // namespace windtunnel

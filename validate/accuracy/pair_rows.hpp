@@ -35,7 +35,4 @@ struct PairMachine {
 // unusable are left out.
 std::vector<PairMachine> pair_machines(const CollectiveRows& rows);
 
-// Linear between the sorted values. 0 <= share <= 1.
-double quantile(std::vector<double> values, double share);
-
 }  // namespace windtunnel

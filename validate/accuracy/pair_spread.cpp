@@ -7,6 +7,7 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "validate/accuracy/pair_fit.hpp"
+#include "validate/accuracy/validation_report.hpp"
 
 namespace windtunnel {
 namespace {

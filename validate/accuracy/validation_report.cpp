@@ -4,17 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "models/base/error.hpp"
+
 namespace windtunnel {
 namespace {
-
-// The q-quantile of ascending values, linear between neighbours.
-double quantile(const std::vector<double>& ascending, double q) {
-  const double position = q * static_cast<double>(ascending.size() - 1);
-  const auto below = static_cast<size_t>(position);
-  const size_t above = std::min(below + 1, ascending.size() - 1);
-  return ascending[below] +
-         (position - static_cast<double>(below)) * (ascending[above] - ascending[below]);
-}
 
 int sign(double value) {
   return (value > 0) - (value < 0);
@@ -45,9 +38,17 @@ double relative_error_of(double predicted, double measured) {
 
 }  // namespace
 
+double quantile(std::vector<double> values, double share) {
+  CHECK(!values.empty() && share >= 0 && share <= 1, "quantile {} of {}", share, values.size());
+  std::ranges::sort(values);
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
+  return quantile(std::move(values), 0.5);
 }
 
 namespace {
@@ -148,7 +149,6 @@ ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
       mean += (error - mean) / ++with_baseline[name];
     }
   }
-  std::sort(errors.begin(), errors.end());
   family.median_ape = quantile(errors, 0.5);
   family.p90_ape = quantile(errors, 0.9);
   family.kendall_tau = kendall_tau_b(rows);
