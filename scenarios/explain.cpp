@@ -178,14 +178,19 @@ class Explanation {
   }
 
   void add_calibration() {
+    const auto add = [&](const std::string& key, std::string_view unit, const Parameter& from) {
+      const Dimension dimension = unit == "s"   ? Dimension::seconds
+                                  : unit == "B" ? Dimension::bytes
+                                                : Dimension::number;
+      add_open(key, format_quantity(from.value, dimension), evidence_of(from), "calibration");
+    };
     for (const CalibrationField& field : calibration_fields()) {
-      const Parameter& parameter = job_.calibration.*field.member;
-      const std::string text =
-          field.unit == "s"   ? format_quantity(parameter.value, Dimension::seconds)
-          : field.unit == "B" ? format_quantity(parameter.value, Dimension::bytes)
-                              : format_quantity(parameter.value, Dimension::number);
-      add_open(fmt::format("calibration.{}", field.name), text, evidence_of(parameter),
-               "calibration");
+      add(fmt::format("calibration.{}", field.name), field.unit, job_.calibration.*field.member);
+    }
+    const NetworkLaw& law = job_.calibration.network;
+    if (!law.stated) return;
+    for (const NetworkLawField& field : network_law_fields()) {
+      add(fmt::format("calibration.network.{}", field.name), field.unit, law.*field.member);
     }
   }
 

@@ -68,6 +68,13 @@ Rows communication_rows() {
                 .example = "auto",
                 .help = "collectives by formula (closed), as flows that share links, or flows only "
                         "where links are shared (auto)"}),
+      name_row("communication.law",
+               {.default_text = "calibration",
+                .names = {"calibration", "nccl"},
+                .example = "nccl",
+                .help = "what a collective's steps and bytes cost: as the calibration says, by its "
+                        "law of the network or its constants; nccl: by NCCL's own model of the "
+                        "node and transport where the calibration has no law"}),
       map_row("communication.compressor",
               {.shorthand = "name", .example = "none", .help = "of the gradients"}),
       name_row("communication.compressor.name",

@@ -148,6 +148,14 @@ const Range& range_of(const CalibrationField& field) {
   return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
 }
 
+// What is fitted moves by factors; the tuner's settings and slow nodes are shares.
+const Range& range_of(const NetworkLawField& field) {
+  if (field.fitted) return kPositive;
+  const bool share =
+      field.name == "tuner.bandwidth" || field.name == "tuner.ll128" || field.name == "slow.share";
+  return share ? kAddedShare : kNotNegative;
+}
+
 NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
   std::vector<std::string> keys = known_keys(
       fabric_parameters(), {"topology", "transport", "routing", "dimensions", "origin", "source"});
@@ -307,7 +315,7 @@ void read_law_layer(const DocumentNode& layer, NetworkLaw& law) {
   for (const NetworkLawField& field : network_law_fields()) {
     const std::string key(field.name);
     if (const DocumentNode* value = layer.value_of(key)) {
-      law.*field.member = read_parameter(*value, dimension_of(field), key, common);
+      law.*field.member = read_parameter(*value, dimension_of(field), key, common, range_of(field));
     }
   }
   law.stated = true;

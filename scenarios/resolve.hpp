@@ -18,7 +18,7 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
 // The fabric of a cluster whose nodes are resolved.
 void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
                     Cluster& cluster);
-Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
+Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder);
 
 // `gpus` of one node.

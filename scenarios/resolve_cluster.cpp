@@ -6,6 +6,7 @@
 
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
+#include "scenarios/network_laws.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/resolve_values.hpp"
 #include "scenarios/spec_fields.hpp"
@@ -107,6 +108,23 @@ void check_part(const Values& values, const std::string& part, const std::string
               fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
 }
 
+Calibration named_calibration(const Values& values, const GpuSpec& gpu, const std::string& folder) {
+  const std::string& name = values.text("calibration");
+  if (name.ends_with(".yaml")) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    try {
+      return calibration_of(path);
+    } catch (const Error& error) {
+      throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
+    }
+  }
+  if (name != "auto") return find_calibration(name);
+  for (const Calibration& calibration : library_calibrations()) {
+    if (calibration.gpu == gpu.name) return calibration;
+  }
+  return find_calibration("generic");
+}
+
 }  // namespace
 
 TransformerSpec resolve_model(const Values& values) {
@@ -159,22 +177,13 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
   return cluster;
 }
 
-Calibration resolve_calibration(const Values& values, const GpuSpec& gpu,
+Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder) {
-  const std::string& name = values.text("calibration");
-  if (name.ends_with(".yaml")) {
-    const std::string path = (std::filesystem::path(folder) / name).string();
-    try {
-      return calibration_of(path);
-    } catch (const Error& error) {
-      throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
-    }
+  Calibration calibration = named_calibration(values, cluster.node.gpu, folder);
+  if (values.text("communication.law") == "nccl" && !calibration.network.stated) {
+    calibration.network = specified_network_law(cluster.node, cluster.fabric.transport);
   }
-  if (name != "auto") return find_calibration(name);
-  for (const Calibration& calibration : library_calibrations()) {
-    if (calibration.gpu == gpu.name) return calibration;
-  }
-  return find_calibration("generic");
+  return calibration;
 }
 
 }  // namespace windtunnel

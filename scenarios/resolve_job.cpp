@@ -267,7 +267,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.recompute = value_of(recomputes(), values.text("recompute"));
   job.software = resolve_software(values);
   job.communication = resolve_communication(values);
-  job.calibration = resolve_calibration(values, job.cluster.node.gpu, folder);
+  job.calibration = resolve_calibration(values, job.cluster, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
   check_batch(values, job);
   check_layers(values, job);

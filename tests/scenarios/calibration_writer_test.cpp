@@ -6,9 +6,18 @@
 #include "scenarios/document.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
+#include "scenarios/network_laws.hpp"
 
 namespace windtunnel {
 namespace {
+
+void expect_same(const Parameter& a, const Parameter& b, std::string_view name) {
+  EXPECT_EQ(a.value, b.value) << name;
+  EXPECT_EQ(a.low, b.low) << name;
+  EXPECT_EQ(a.high, b.high) << name;
+  EXPECT_EQ(a.origin, b.origin) << name;
+  EXPECT_EQ(a.source, b.source) << name;
+}
 
 void expect_read_back(const Calibration& written) {
   const std::string text = calibration_text(written, "a comment:\n{signs}: in it");
@@ -16,18 +25,29 @@ void expect_read_back(const Calibration& written) {
   EXPECT_EQ(read.name, written.name);
   EXPECT_EQ(read.gpu, written.gpu);
   for (const CalibrationField& field : calibration_fields()) {
-    const Parameter& a = read.*field.member;
-    const Parameter& b = written.*field.member;
-    EXPECT_EQ(a.value, b.value) << field.name;
-    EXPECT_EQ(a.low, b.low) << field.name;
-    EXPECT_EQ(a.high, b.high) << field.name;
-    EXPECT_EQ(a.origin, b.origin) << field.name;
-    EXPECT_EQ(a.source, b.source) << field.name;
+    expect_same(read.*field.member, written.*field.member, field.name);
+  }
+  EXPECT_EQ(read.network.stated, written.network.stated);
+  for (const NetworkLawField& field : network_law_fields()) {
+    expect_same(read.network.*field.member, written.network.*field.member, field.name);
   }
 }
 
 TEST(CalibrationWriter, LibraryIsReadBack) {
   for (const Calibration& calibration : library_calibrations()) expect_read_back(calibration);
+}
+
+TEST(CalibrationWriter, ALawOfTheNetworkIsReadBack) {
+  Calibration calibration = library_calibrations().front();
+  for (const Transport transport : {Transport::infiniband, Transport::slingshot, Transport::tcp}) {
+    calibration.network = specified_network_law(find_node("dgx-h100"), transport);
+    expect_read_back(calibration);
+    calibration.network.launch.value *= 1.0 / 3;
+    calibration.network.launch.low = calibration.network.launch.value;
+    calibration.network.pair_step_s.value *= 1.0 / 3;
+    calibration.network.pair_step_s.low = calibration.network.pair_step_s.value;
+    expect_read_back(calibration);
+  }
 }
 
 // Fitted numbers have 17 digits, sources any character.

@@ -11,7 +11,9 @@
 
 #include "policies/iteration_estimate.hpp"
 #include "policies/job_schedule.hpp"
+#include "scenarios/calibration_writer.hpp"
 #include "scenarios/library.hpp"
+#include "scenarios/network_laws.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -317,6 +319,48 @@ TEST(Case, KeyDependsOnValuesAlone) {
                                              {"calibration", "generic"}}) {
     EXPECT_NE(key, parse_case(text, "a.yaml", {{path, value}}).key) << path;
   }
+}
+
+// By the calibration's five constants unless the scenario asks for NCCL's model of the machine.
+TEST(Case, TheScenarioAsksForNcclsLaw) {
+  EXPECT_FALSE(example("small.yaml").job.calibration.network.stated);
+  const Overrides nccl = {{"communication.law", "nccl"}};
+  const Case result = example("small.yaml", nccl);
+  const NetworkLaw& law = result.job.calibration.network;
+  EXPECT_TRUE(law.stated);
+  EXPECT_EQ(law.net_share.value,
+            specified_network_law(result.job.cluster.node, Transport::infiniband).net_share.value);
+  EXPECT_EQ(value_at(result, "calibration.network.net.share").source, law.net_share.source);
+  EXPECT_EQ(value_at(result, "calibration.network.net.tree_chunk").value, "8.388608 MB");
+  EXPECT_NE(result.key, example("small.yaml").key);
+  const Case slingshot = example(
+      "small.yaml", {{"communication.law", "nccl"}, {"cluster.fabric.transport", "slingshot"}});
+  EXPECT_NE(slingshot.job.calibration.network.net_share.value, law.net_share.value);
+}
+
+// A calibration's own law stands, and belongs to the case.
+TEST(Case, ALawOfACalibrationIsUsed) {
+  const std::string folder =
+      fmt::format("{}case_test_law_{}", testing::TempDir(), static_cast<int>(getpid()));
+  std::filesystem::create_directories(folder);
+  Calibration own = find_calibration("generic");
+  const std::string scenario =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "batch: {global: 64}\ncalibration: own.yaml\n";
+  const auto read = [&](const std::string& more = "") {
+    std::ofstream(folder + "/own.yaml") << calibration_text(own, "test");
+    return parse_case(scenario + more, folder + "/a.yaml");
+  };
+  const std::string constants = read().key;
+  own.network = specified_network_law(find_node("dgx-h100"), Transport::efa);
+  own.network.net_share.value = 0.7125;
+  const Case law = read();
+  EXPECT_EQ(law.job.calibration.network.net_share.value, 0.7125);
+  EXPECT_EQ(read("communication: {law: nccl}\n").job.calibration.network.net_share.value, 0.7125);
+  own.network.net_share.value = 0.7126;
+  EXPECT_NE(law.key, constants);
+  EXPECT_NE(law.key, read().key);
+  std::filesystem::remove_all(folder);
 }
 
 // Fitted constants beside the scenario that asks for them, wherever the program is started.

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <set>
 
+#include "scenarios/calibration_writer.hpp"
 #include "scenarios/library_files.hpp"
 #include "scenarios/library_reader.hpp"
+#include "scenarios/network_laws.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "scenarios/time_series.hpp"
 #include "tests/scenarios/golden.hpp"
@@ -337,6 +339,35 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
             "c.yaml:6:24: gemm.tile_m: must be above 0, not 0");
   EXPECT_NE(message("memory.fragmentation", "1.5", "0", "2")
                 .find(":33: memory.fragmentation: must be from 0 to 1, not 1.5"),
+            std::string::npos);
+}
+
+// A law of the network: zeros and shares as the constants', and every number or none.
+TEST(Library, BadLawsOfTheNetworkAreRefused) {
+  Calibration calibration = find_calibration("generic");
+  calibration.network = specified_network_law(find_node("dgx-h100"), Transport::infiniband);
+  const auto message = [](const Calibration& changed) {
+    const std::string text = calibration_text(changed, "test");
+    return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
+  };
+  EXPECT_EQ(message(calibration), "accepted");
+  for (const NetworkLawField& field : network_law_fields()) {
+    Calibration changed = calibration;
+    Parameter& parameter = changed.network.*field.member;
+    parameter.value = parameter.low = 0;
+    EXPECT_EQ(message(changed) == "accepted", !field.fitted) << field.name;
+    parameter.value = parameter.low = -1;
+    EXPECT_NE(message(changed), "accepted") << field.name;
+  }
+  calibration.network.slow_share.high = 1.5;
+  EXPECT_NE(message(calibration).find("slow.share: must be from 0 to 1, not 1.5"),
+            std::string::npos);
+  const std::string text =
+      read_text_file(source_path("scenarios/library/calibrations/generic.yaml")) +
+      "network: {origin: spec, source: test}\n";
+  EXPECT_NE(message_of([&] {
+              read_calibration(parse_document(text, "c.yaml"));
+            }).find("'launch' is missing"),
             std::string::npos);
 }
 
