@@ -100,6 +100,23 @@ class JsonReader {
     return *found;
   }
 
+  // Of a key that may be missing.
+  int count(const Json& in, const char* key, int usual) const {
+    constexpr int kMost = 1000;
+    const auto found = in.find(key);
+    if (found == in.end()) return usual;
+    if (found->is_number_integer() && *found >= 0 && *found <= kMost) return found->get<int>();
+    throw Error(top_, fmt::format("'{}' is {}, not a whole number from 0 to {}", key,
+                                  printable(found->dump()), kMost));
+  }
+
+  static std::string text(const Json& in, const char* key, const Location& where) {
+    const auto found = in.find(key);
+    if (found == in.end()) return {};
+    if (found->is_string()) return found->get<std::string>();
+    throw Error(where, fmt::format("'{}' is {}, not a text", key, printable(found->dump())));
+  }
+
   // One entry per process, of its first GPU; each runs nthreads * ngpus ranks.
   void read_devices() {
     const auto config = document_.find("config");
@@ -110,12 +127,13 @@ class JsonReader {
     std::set<std::string> hosts;
     int of_group_0 = 0;
     for (const Json& device : devices) {
-      if (!device.is_object() || device.value("group", 0) != 0) continue;
+      if (!device.is_object()) throw Error(top_, "a device is no object");
+      if (count(device, "group", 0) != 0) continue;
       ++of_group_0;
-      hosts.insert(device.value("hostname", std::string()));
-      start_.gpu = device.value("device_info", std::string());
+      hosts.insert(text(device, "hostname", top_));
+      start_.gpu = text(device, "device_info", top_);
     }
-    start_.gpus = of_group_0 * config->value("nthreads", 1) * config->value("ngpus", 1);
+    start_.gpus = of_group_0 * count(*config, "nthreads", 1) * count(*config, "ngpus", 1);
     start_.nodes = static_cast<int>(hosts.size());
     start_.source = file_;
     start_.machine = log_.machine.empty() ? start_.gpu : log_.machine;
@@ -153,7 +171,7 @@ class JsonReader {
     row.id = fmt::format("{}:{}", file_, at_.line);
     row.in_place = std::string_view(name) == "in_place";
     row.bytes = number(result, "size", "a result");
-    row.dtype = result.value("type", std::string());
+    row.dtype = text(result, "type", at_);
     if (half.contains("nwrong") && !half.at("nwrong").is_null()) {
       const double wrong = number(half, "nwrong", name);
       if (wrong > 0) row.unusable = fmt::format("{:.0f} elements of the result were wrong", wrong);
