@@ -160,8 +160,7 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
   const auto job_of = [](int nodes) {
     return case_of("llama3-8b",
                    fmt::format("nodes: {}, node: {{base: dgx-v100, gpu: p100, nvlink: 80 GB/s, "
-                               "nics: 1, nic: 50 Gb/s}}, fabric: {{base: full-bisection, "
-                               "transport: tcp}}",
+                               "nics: 1, nic: 50 Gb/s}}",
                                nodes),
                    {{"precision", "fp16"}})
         .job;
