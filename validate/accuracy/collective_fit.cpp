@@ -22,7 +22,6 @@ constexpr double kScaleGuess = 0.1;
 constexpr double kPriorNodeJobs = 200;
 constexpr double kPriorSlowNodes = 2;
 constexpr double kSlowAbove = 0.05;  // logarithm: less is noise
-constexpr double kUsual = 0.25;      // quantile of a point's runs that no slow node delays
 
 // What no derivative finds: the tuner's counts and the size from which messages wait.
 struct Setting {
@@ -136,7 +135,10 @@ void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std:
     if (runs.size() < 3) continue;
     std::vector<double> middles;
     for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
-    const double usual = quantile(middles, kUsual);
+    // A run that no slow node delays: one with about a third of the others below it. The fastest of
+    // three may be fast for a reason of its own, and no average of two runs is one.
+    std::ranges::sort(middles);
+    const double usual = middles[middles.size() / 3];
     for (const auto& [label, seconds] : runs) {
       above[{label, row.nodes}].push_back(std::log(median(seconds) / usual));
     }
