@@ -18,8 +18,8 @@ class FabricLinks {
  public:
   virtual ~FabricLinks() = default;
 
-  virtual int count() const = 0;  // directed links, numbered from 0
-  virtual double capacity(int link) const = 0;  // bytes/s
+  virtual int count() const = 0;                 // directed links, numbered from 0
+  virtual double capacity(int link) const = 0;   // bytes/s
   virtual std::string name(int link) const = 0;  // "pod-up 3 rail 2"
   // Equal ways from a NIC to one of another node; 1 where the fabric leaves no choice. Of a link
   // that failed (FabricSpec::faults, factor 0) the ways are not counted.

@@ -132,7 +132,7 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
   EXPECT_EQ(fewest_parts(6, 4), 2);
   EXPECT_EQ(fewest_parts(8, 4), 1);
   int too_few = 0;
-  for (const auto &[leaf, ways] : {std::pair{4, 6}, {6, 4}, {8, 4}, {3, 8}, {4, 10}}) {
+  for (const auto& [leaf, ways] : {std::pair{4, 6}, {6, 4}, {8, 4}, {3, 8}, {4, 10}}) {
     for (int seed = 0; seed < 10; ++seed) {
       RandomStream random(seed, RandomPurpose::test, 21);
       const Cluster cluster = tree_of(3 * leaf, leaf, ways);
