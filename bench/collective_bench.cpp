@@ -39,31 +39,27 @@ Setting make_setting(int nodes) {
   return setting;
 }
 
-void closed_form(benchmark::State& state) {
-  const Setting setting = make_setting(static_cast<int>(state.range(0)));
+void time_all_reduce(benchmark::State& state, const Setting& setting, CollectiveChoice choice) {
   const GroupShape shape = group_shape(setting.gpus, setting.cluster);
   double bytes = 1e6;
   for (auto _ : state) {
     bytes += 1;
-    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce,
-                                             CollectiveAlgorithm::automatic, shape, bytes,
+    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce, choice, shape, bytes,
                                              setting.cluster, setting.calibration));
   }
+}
+
+void closed_form(benchmark::State& state) {
+  time_all_reduce(state, make_setting(static_cast<int>(state.range(0))),
+                  CollectiveAlgorithm::automatic);
 }
 BENCHMARK(closed_form)->Arg(1)->Arg(128)->Arg(2048);
 
 // One algorithm of all that reduce.
 void closed_form_of(benchmark::State& state) {
-  const Setting setting = make_setting(128);
-  const GroupShape shape = group_shape(setting.gpus, setting.cluster);
   const auto algorithm = algorithms_of(CollectiveKind::all_reduce).at(state.range(0));
   state.SetLabel(to_string(algorithm));
-  double bytes = 1e6;
-  for (auto _ : state) {
-    bytes += 1;
-    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce, algorithm, shape, bytes,
-                                             setting.cluster, setting.calibration));
-  }
+  time_all_reduce(state, make_setting(128), algorithm);
 }
 BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
@@ -80,14 +76,7 @@ void closed_form_by_nccl(benchmark::State& state) {
   law.ring_overlap = law.tree_overlap = law.nvls_overlap = parameter(0.7);
   law.slow_share = parameter(0.01);
   law.slow_log = parameter(0.3);
-  const GroupShape shape = group_shape(setting.gpus, setting.cluster);
-  double bytes = 1e6;
-  for (auto _ : state) {
-    bytes += 1;
-    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce,
-                                             CollectiveAlgorithm::automatic, shape, bytes,
-                                             setting.cluster, setting.calibration));
-  }
+  time_all_reduce(state, setting, CollectiveAlgorithm::automatic);
 }
 BENCHMARK(closed_form_by_nccl)->Arg(1)->Arg(128)->Arg(2048);
 
