@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/collective.hpp"
+#include "models/compressor.hpp"
 #include "models/failure_process.hpp"
 #include "models/layout.hpp"
 #include "models/schedule.hpp"
@@ -18,7 +20,21 @@
 
 namespace windtunnel {
 
-enum class GradientOverlap { none, bucketed };
+struct LayerNetwork;
+
+// When the gradients of an iteration are reduced, and which together
+// (policies/gradient_overlap.hpp).
+enum class GradientOverlap {
+  none,      // all, after the backward pass
+  wfbp,      // each tensor as soon as it is ready
+  bucketed,  // PyTorch DDP's buckets
+  mg_wfbp,   // merged where that is expected to pay
+  asc,       // the same, two at once
+  priority,  // in partitions, those that the next forward pass needs first going first
+  dear,      // reduce-scatter under the backward, all-gather under the next forward pass
+};
+// Who sums them: the ranks themselves, or servers on the nodes' hosts (parameter server).
+enum class Aggregation { all_reduce, parameter_server };
 enum class Fidelity { automatic, closed, flows };
 enum class FoldMode { automatic, none };
 
@@ -33,6 +49,11 @@ struct CollectiveRule {
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
   double bucket_bytes = 25e6;
+  double first_bucket_bytes = 0;  // of the one that is ready first (DDP: 1 MiB); 0: as the others
+  double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
+  double credit_bytes = 16e6;     // priority: partitions under way
+  Aggregation aggregation = Aggregation::all_reduce;
+  CompressorChoice compressor;
   Fidelity fidelity = Fidelity::automatic;
   std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
 };
@@ -45,6 +66,9 @@ struct Campaign {
 
 struct Job {
   TransformerSpec model;
+  // The model where it is a table of layers and no transformer; then `model` has its name alone and
+  // a sequence of one sample.
+  std::shared_ptr<const LayerNetwork> network;
   Cluster cluster;
   Layout layout;
   Batch batch;

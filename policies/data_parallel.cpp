@@ -8,12 +8,6 @@
 namespace windtunnel {
 namespace {
 
-double seconds_of(const std::vector<Transfer>& transfers) {
-  double seconds = 0;
-  for (const Transfer& transfer : transfers) seconds += transfer.seconds;
-  return seconds;
-}
-
 // How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
 // that time they get through 1 / (1 + slowdown) of it.
 double lost_s(double work_s, double beside_s, double slowdown) {
@@ -68,10 +62,6 @@ double gather_s(const Pieces& pieces) {
 
 }  // namespace
 
-double reduce_bytes_per_parameter(const Job& job) {
-  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
-}
-
 double overlapped_slowdown(const Job& job) {
   return job.calibration.overlap_slowdown.value;
 }
@@ -118,22 +108,9 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
       reduces_(schedule.stages(), false),
       overlaps_(job.communication.overlap == GradientOverlap::bucketed),
       slowdown_(slowdown),
-      shape_(job.layout.pp) {
-  const Layout& layout = job.layout;
-  const int members = layout.ranks() / layout.pp;
-  for (int a = 0; a < kReplicaAxes; ++a) {
-    const auto axis = static_cast<ReplicaAxis>(a);
-    const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
-    if (experts && job.model.moe_layers() == 0) continue;
-    lattice_[a] = replica_groups(layout, axis);
-    if (lattice_[a].count == 1) continue;
-    active_ = true;
-    for (int pp = 0; pp < layout.pp; ++pp) {
-      shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
-    }
-  }
+      network_(job) {
   read_schedule();
-  const std::vector<int> layers = layers_per_stage(job.model, layout);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
   int first_layer = 0;
   for (int s = 0; s < schedule.stages(); ++s) {
     const int at = schedule.model_stage(s);
@@ -149,7 +126,7 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
     of_stage_.push_back(known);
     first_layer += layers[at];
   }
-  if (active_ && overlaps_ && gathers_early()) stretch_first_forwards();
+  if (active() && overlaps_ && gathers_early()) stretch_first_forwards();
 }
 
 void DataParallel::read_schedule() {
@@ -180,21 +157,8 @@ bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) c
   return (a == b || !end) && layers[a] == layers[b] &&
          chunk(stage).parameters == chunk(other).parameters &&
          chunk(stage).expert_parameters == chunk(other).expert_parameters &&
-         reduces_[stage] == reduces_[other] && shape_[rank_of_[stage]] == shape_[rank_of_[other]];
-}
-
-Origin DataParallel::origin(int pp) const {
-  const auto origin_of = [&](const GroupShape& shape) {
-    return collective_cost(CollectiveKind::all_gather, {}, shape, 1e6, job_.cluster,
-                           job_.calibration)
-        .origin;
-  };
-  if (!active_) return origin_of(world_shape(job_.cluster));
-  auto weak = Origin::measured;
-  for (int a = 0; a < kReplicaAxes; ++a) {
-    if (lattice_[a].count > 1) weak = weakest(weak, origin_of(shape_[pp][a]));
-  }
-  return weak;
+         reduces_[stage] == reduces_[other] &&
+         network_.same_shapes(rank_of_[stage], rank_of_[other]);
 }
 
 double DataParallel::updated_parameters(int pp) const {
@@ -202,33 +166,11 @@ double DataParallel::updated_parameters(int pp) const {
   for (int stage = 0; stage < schedule_.stages(); ++stage) {
     if (rank_of_[stage] != pp) continue;
     const double experts = chunk(stage).expert_parameters;
-    parameters += (chunk(stage).parameters - experts) / lattice(ReplicaAxis::dense_shard).count +
-                  experts / lattice(ReplicaAxis::expert_shard).count;
+    parameters +=
+        (chunk(stage).parameters - experts) / network_.lattice(ReplicaAxis::dense_shard).count +
+        experts / network_.lattice(ReplicaAxis::expert_shard).count;
   }
   return parameters;
-}
-
-void DataParallel::add(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
-                       std::vector<Transfer>& to) const {
-  if (bytes <= 0 || lattice(axis).count == 1) return;
-  const CollectiveCost cost = collective_cost(job_, kind, shape(pp, axis), bytes);
-  to.push_back({axis, kind, bytes, cost.seconds});
-}
-
-void DataParallel::add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const {
-  const double bytes = weight_bytes_per_parameter(job_);
-  add(pp, ReplicaAxis::dense_shard, CollectiveKind::all_gather, bytes * amount.dense, to);
-  add(pp, ReplicaAxis::expert_shard, CollectiveKind::all_gather, bytes * amount.experts, to);
-}
-
-void DataParallel::add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const {
-  const double bytes = reduce_bytes_per_parameter(job_);
-  const auto reduce = [&](ReplicaAxis shard, ReplicaAxis across, double parameters) {
-    add(pp, shard, CollectiveKind::reduce_scatter, bytes * parameters, to);
-    add(pp, across, CollectiveKind::all_reduce, bytes * parameters / lattice(shard).count, to);
-  };
-  reduce(ReplicaAxis::dense_shard, ReplicaAxis::dense_across, amount.dense);
-  reduce(ReplicaAxis::expert_shard, ReplicaAxis::expert_across, amount.experts);
 }
 
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
@@ -239,7 +181,7 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
         &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
     pieces->resize(1);
   }
-  if (!active_ || held.parameters <= 0) return traffic;
+  if (!active() || held.parameters <= 0) return traffic;
   if (by_schedule_) {
     const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
     add_gathers(rank_of_[stage], all, traffic.unshard);

@@ -2,8 +2,7 @@
 // are gathered before which piece of an action, which gradients are reduced behind it. The Plan
 // (pipeline_rank) and the closed form (iteration_estimate) both read it.
 //
-// Gather: all-gather of weights over the shard group. Reduce: reduce-scatter of gradients over the
-// shard group, then all-reduce of the shard across groups (replica_groups.hpp).
+// What is gathered and reduced, and by which collectives: policies/shard_transfers.hpp.
 //   none, zero1   reduced once, in the last backward of a stage, bucket by bucket (Li et al. 2020);
 //                 zero1 gathers the updated weights bucket by bucket under the first forward
 //                 (Rajbhandari et al. 2020, arXiv 1910.02054; Megatron's --overlap-param-gather)
@@ -32,16 +31,9 @@
 #include "models/job.hpp"
 #include "models/schedule.hpp"
 #include "policies/gradient_overlap.hpp"
-#include "policies/replica_groups.hpp"
+#include "policies/shard_transfers.hpp"
 
 namespace windtunnel {
-
-struct Transfer {
-  ReplicaAxis axis = ReplicaAxis::dense_shard;
-  CollectiveKind kind = CollectiveKind::all_reduce;
-  double bytes = 0;
-  double seconds = 0;  // on an idle network
-};
 
 // Part of an action: `share` of its cost, times `stretch` because collectives run beside it and
 // take SMs and memory bandwidth from it.
@@ -71,8 +63,7 @@ class DataParallel {
   DataParallel(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& units,
                double slowdown);
 
-  // Replicas are more than one.
-  bool active() const { return active_; }
+  bool active() const { return network_.active(); }
   bool overlaps() const { return overlaps_; }
   // The gathers of the first forward are issued when the iteration starts; otherwise each in its
   // turn.
@@ -81,30 +72,25 @@ class DataParallel {
   const StageTraffic& stage(int stage) const { return traffic_[of_stage_[stage]]; }
   // Stages with equal numbers have equal traffic.
   int traffic_number(int stage) const { return of_stage_[stage]; }
-  const GroupLattice& lattice(ReplicaAxis axis) const { return lattice_[int(axis)]; }
-  const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
-  // What the times of the pipeline rank's collectives rest on; without any, of the norm's.
-  Origin origin(int pp) const;
+  const ReplicaNetwork& network() const { return network_; }
   // Parameters of a pipeline rank that one GPU updates.
   double updated_parameters(int pp) const;
   // The schedule says when stages are gathered and reduced.
   bool by_schedule() const { return by_schedule_; }
 
  private:
-  struct Amount {
-    double dense = 0;
-    double experts = 0;
-  };
   // Part of a stage in the order of the backward pass.
   struct Cut {
     double share = 0;
     Amount amount;
     Amount root;  // embedding and head, under zero3
   };
-  void add(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
-           std::vector<Transfer>& to) const;
-  void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const;
-  void add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const;
+  void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const {
+    append_gathers(job_, network_, pp, amount, to);
+  }
+  void add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const {
+    append_reductions(job_, network_, pp, amount, to);
+  }
   StageTraffic make(int stage, int first_layer, int layers) const;
   std::vector<Cut> cut_by_bucket(const std::vector<StageTensor>& tensors) const;
   std::vector<Cut> cut_by_layer(const std::vector<StageTensor>& tensors) const;
@@ -133,20 +119,15 @@ class DataParallel {
   std::vector<Seconds> seconds_;  // [stage of the model]
   std::vector<bool> reduces_;     // [stage] in an action of its own
   bool by_schedule_ = false;
-  bool active_ = false;
   bool overlaps_ = false;
   double slowdown_ = 0;
-  std::array<GroupLattice, kReplicaAxes> lattice_;
-  std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
+  ReplicaNetwork network_;
   std::vector<StageTraffic> traffic_;
   std::vector<int> of_stage_;  // [stage] -> index into traffic_
 };
 
 // Tied embeddings, and the first and the last stage lie on the same rank: it holds them once.
 bool embeddings_together(const Job& job, const Schedule& schedule);
-
-// Bytes of a parameter's gradient on the network.
-double reduce_bytes_per_parameter(const Job& job);
 
 // By how much kernels are slowed down while a collective runs on their GPU.
 double overlapped_slowdown(const Job& job);

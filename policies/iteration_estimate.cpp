@@ -213,12 +213,6 @@ class Estimator {
     return std::size_t(stage) * schedule_.slices + slice;
   }
 
-  static double seconds_of(const std::vector<Transfer>& transfers) {
-    double seconds = 0;
-    for (const Transfer& t : transfers) seconds += t.seconds;
-    return seconds;
-  }
-
   // Stages with equal traffic and costs on equally slow ranks have equal maps.
   StageMaps maps_of(int stage, int slice) const {
     const StageTimes& times = times_[cell(stage, slice)];
@@ -362,7 +356,7 @@ class Estimator {
     const CostPart optimizer = exposed_optimizer(rank);
     add(Category::optimizer, optimizer.origin, optimizer.seconds);
     const double exposed_s = estimate.step_s - pipeline.makespan_s - optimizer.seconds;
-    add(Category::dp, data_.origin(rank), exposed_s);
+    add(Category::dp, data_.network().origin(job_, rank), exposed_s);
   }
 
   // What the rank computes in an iteration: each kind of action as often as it stands in the list.

@@ -51,9 +51,9 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {
       const auto axis = static_cast<ReplicaAxis>(a);
-      const GroupLattice& lattice = ctx.data_parallel.lattice(axis);
+      const GroupLattice& lattice = ctx.data_parallel.network().lattice(axis);
       if (lattice.count == 1) continue;
-      groups[pp].replicas[a] = add_groups(ctx, lattice, ctx.data_parallel.shape(pp, axis),
+      groups[pp].replicas[a] = add_groups(ctx, lattice, ctx.data_parallel.network().shape(pp, axis),
                                           Category::dp, ctx.rank(pp, 0), plan);
     }
   }

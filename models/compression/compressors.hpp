@@ -1,0 +1,36 @@
+// Which compressors there are: one row each, with its recipe and what it can be combined with.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/compression/recipe.hpp"
+
+namespace windtunnel {
+
+struct CompressorKind {
+  std::string_view name;
+  std::string_view help;    // one line for people
+  std::string_view source;  // paper
+  CompressorChoice usual;   // its numbers where a scenario says none; 0: has no use for it
+  // Its collectives sum what was compressed: a buffer of it can be reduce-scattered, so it goes
+  // with sharded gradients.
+  bool summable = false;
+  // All its collectives are one all-reduce of one buffer: buckets can be fused by compressed bytes.
+  bool fusible = false;
+  // Reads and writes whole matrices: partitions of tensors and shards do not do.
+  bool whole_tensors = false;
+  Recipe (*recipe)(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                   const ReducingGroup& group, double element_bytes) = nullptr;
+};
+
+std::span<const CompressorKind> compressor_kinds();  // "none" first
+// Throws Error with the nearest name.
+const CompressorKind& compressor_kind(std::string_view name);
+
+// `choice` with the kind's usual numbers where it has none.
+CompressorChoice with_usual(const CompressorChoice& choice);
+
+}  // namespace windtunnel

@@ -1,0 +1,74 @@
+// A gradient compressor as what it makes a GPU do for one buffer of gradients: kernels on the
+// compute stream, collectives that wait for them, kernels again, and the state that it keeps. One
+// description serves closed form, Plan and memory. Bytes and FLOPs: the formulas stand at each
+// recipe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/collective.hpp"
+#include "models/compressor.hpp"
+#include "models/op.hpp"
+
+namespace windtunnel {
+
+// A gradient, or `count` of the same shape. `rows` 0: a vector (bias, norm), which low-rank and
+// sparse methods send as it is where their authors do.
+struct TensorShape {
+  double rows = 0;
+  double columns = 0;
+  double count = 1;
+  // Of its rows the share that is not zero (embeddings); 1: all.
+  double filled = 1;
+
+  double elements() const { return count * (rows > 0 ? rows : 1) * columns; }
+  bool matrix() const { return rows > 1 && columns > 1; }
+};
+
+// Who reduces: `ranks` members, on `nodes` nodes with as many members each.
+struct ReducingGroup {
+  int ranks = 1;
+  int nodes = 1;
+
+  double per_node() const { return static_cast<double>(ranks) / nodes; }
+};
+
+enum class ReduceHop : std::uint8_t {
+  all,     // among all members
+  node,    // among the members of a node
+  across,  // among members of equal place in their nodes
+};
+
+// `kernels` in their order, then the collective over `bytes` (the full buffer, as collective_cost()
+// takes it), which waits for them. Without bytes: kernels only, the last step of a recipe. Each
+// step waits for the one before.
+struct RecipeStep {
+  std::vector<Op> kernels;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  ReduceHop hop = ReduceHop::all;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  double bytes = 0;
+};
+
+struct Recipe {
+  std::vector<RecipeStep> steps;
+  double state_bytes = 0;   // kept from step to step: error, warm-started factors, second moments
+  double buffer_bytes = 0;  // while the buffer is under way, beside the gradients
+};
+
+// Bytes that one rank sends over the network per step, by the usual count of a ring: 2 (P-1)/P S
+// of an all-reduce, (P-1)/P S of the others, over all hops.
+double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
+double kernel_flops(const Recipe& recipe);
+double kernel_bytes(const Recipe& recipe);  // of HBM
+
+// A buffer of `tensors` whose gradients have `element_bytes` each. Averages over the steps of a
+// method whose steps alternate (ACP-SGD); warm-up left out. Throws Error, with choice.where, for
+// what the method cannot take: a rank above all matrices, an unknown name.
+Recipe make_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                   const ReducingGroup& group, double element_bytes);
+
+}  // namespace windtunnel

@@ -1,0 +1,31 @@
+// Which gradient compressor a job uses, and with which numbers. What it does is a recipe
+// (models/compression/recipe.hpp); which there are, by name: models/compression/compressors.hpp.
+#pragma once
+
+#include <string>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+// What becomes of what was not sent. ef: added to the next gradient (Seide et al. 2014; Karimireddy
+// et al. 2019, arXiv 1901.09847). ef21: differences to a state on all sides (Richtarik et al. 2021,
+// arXiv 2106.05203). econtrol: both (Gao et al. 2023, arXiv 2311.05645).
+enum class ErrorFeedback { usual, none, ef, ef21, econtrol };
+
+// Numbers that a method has no use for are ignored by its recipe and refused in a scenario.
+// 0: the method's usual one (CompressorKind).
+struct CompressorChoice {
+  std::string name = "none";
+  double rank = 0;     // of low-rank factors
+  double density = 0;  // share of the elements that is kept
+  double bits = 0;     // of a quantised element
+  double block = 0;    // elements that share a scale, or side of a chunk
+  double warmup = 0;   // share of all steps before it starts, with dense gradients
+  double every = 0;    // steps between synchronisations, or between refreshes of what it reuses
+  double error = 0;    // allowed relative error of methods that choose by layer
+  ErrorFeedback feedback = ErrorFeedback::usual;
+  Location where = {};  // the scenario says it
+};
+
+}  // namespace windtunnel

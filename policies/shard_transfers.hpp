@@ -1,0 +1,64 @@
+// The collectives of data parallelism for some parameters of a stage: which groups of ranks gather
+// weights and reduce gradients, in which order, of how many bytes, and the kernels before them.
+//
+// Gather: all-gather of weights over the shard group. Reduce: reduce-scatter of gradients over the
+// shard group, then all-reduce of the shard across groups (replica_groups.hpp).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/collective.hpp"
+#include "models/job.hpp"
+#include "models/task_cost.hpp"
+#include "policies/replica_groups.hpp"
+
+namespace windtunnel {
+
+// A collective, or without bytes only the kernels that end a row of them.
+struct Transfer {
+  ReplicaAxis axis = ReplicaAxis::dense_shard;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  double bytes = 0;
+  double seconds = 0;  // of the collective, on an idle network
+  // On the compute stream, after the transfer before it in the row and before its collective.
+  std::vector<CostPart> kernels = {};
+};
+
+double seconds_of(const std::vector<Transfer>& transfers);  // of the collectives
+
+// Parameters on one GPU, before sharding.
+struct Amount {
+  double dense = 0;
+  double experts = 0;
+};
+
+// The groups of ranks that hold the same parameters, of all pipeline ranks.
+class ReplicaNetwork {
+ public:
+  explicit ReplicaNetwork(const Job& job);
+
+  // Replicas are more than one.
+  bool active() const { return active_; }
+  const GroupLattice& lattice(ReplicaAxis axis) const { return lattice_[int(axis)]; }
+  const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
+  bool same_shapes(int pp, int other) const { return shape_[pp] == shape_[other]; }
+  // What the times of the pipeline rank's collectives rest on; without any, of the norm's.
+  Origin origin(const Job& job, int pp) const;
+
+ private:
+  bool active_ = false;
+  std::array<GroupLattice, kReplicaAxes> lattice_;
+  std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
+};
+
+// Behind what `to` has already.
+void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
+                    std::vector<Transfer>& to);
+void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
+                       std::vector<Transfer>& to);
+
+// Bytes of a parameter's gradient on the network.
+double reduce_bytes_per_parameter(const Job& job);
+
+}  // namespace windtunnel
