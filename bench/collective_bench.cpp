@@ -1,9 +1,12 @@
-// Budget: a closed-form collective in 200 ns.
+// Budget: a closed-form collective in 200 ns, of sizes in no order.
 #include <benchmark/benchmark.h>
 
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "models/collective.hpp"
+#include "models/collective_law.hpp"
 #include "models/collective_steps.hpp"
 
 namespace windtunnel {
@@ -39,14 +42,31 @@ Setting make_setting(int nodes) {
   return setting;
 }
 
+// From a few hundred bytes to gigabytes, in no order: as nobody's branch predictor knows them.
+std::array<double, 1024> make_sizes() {
+  std::array<double, 1024> sizes{};
+  double place = 0;
+  for (double& size : sizes) {
+    place = std::fmod(place + 0.6180339887498949, 1);
+    size = std::floor(std::exp2(8 + 24 * place));
+  }
+  return sizes;
+}
+
+// `cost_of` takes the size.
+template <typename Cost>
+void time_sizes(benchmark::State& state, const Cost& cost_of) {
+  const std::array<double, 1024> sizes = make_sizes();
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(cost_of(sizes[i++ % sizes.size()]));
+}
+
 void time_all_reduce(benchmark::State& state, const Setting& setting, CollectiveChoice choice) {
   const GroupShape shape = group_shape(setting.gpus, setting.cluster);
-  double bytes = 1e6;
-  for (auto _ : state) {
-    bytes += 1;
-    benchmark::DoNotOptimize(collective_cost(CollectiveKind::all_reduce, choice, shape, bytes,
-                                             setting.cluster, setting.calibration));
-  }
+  time_sizes(state, [&](double bytes) {
+    return collective_cost(CollectiveKind::all_reduce, choice, shape, bytes, setting.cluster,
+                           setting.calibration);
+  });
 }
 
 void closed_form(benchmark::State& state) {
@@ -65,8 +85,8 @@ BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
 // With a law of the network as the library states it: the algorithm and protocol are those that
 // NCCL's tuner picks.
-void closed_form_by_nccl(benchmark::State& state) {
-  Setting setting = make_setting(static_cast<int>(state.range(0)));
+Setting make_setting_by_nccl(int nodes) {
+  Setting setting = make_setting(nodes);
   setting.cluster.node.gpu.name = "h100";
   NetworkLaw& law = setting.calibration.network;
   for (const NetworkLawField& field : network_law_fields()) law.*field.member = parameter(0.9);
@@ -76,9 +96,24 @@ void closed_form_by_nccl(benchmark::State& state) {
   law.ring_overlap = law.tree_overlap = law.nvls_overlap = parameter(0.7);
   law.slow_share = parameter(0.01);
   law.slow_log = parameter(0.3);
-  time_all_reduce(state, setting, CollectiveAlgorithm::automatic);
+  return setting;
+}
+
+// Many sizes of one group.
+void closed_form_by_nccl(benchmark::State& state) {
+  const Setting setting = make_setting_by_nccl(static_cast<int>(state.range(0)));
+  const CollectiveLaw law(CollectiveKind::all_reduce, {},
+                          group_shape(setting.gpus, setting.cluster), setting.cluster,
+                          setting.calibration);
+  time_sizes(state, [&](double bytes) { return collective_cost(law, bytes); });
 }
 BENCHMARK(closed_form_by_nccl)->Arg(1)->Arg(128)->Arg(2048);
+
+// Each for itself, NCCL's table made anew.
+void closed_form_by_nccl_once(benchmark::State& state) {
+  time_all_reduce(state, make_setting_by_nccl(static_cast<int>(state.range(0))), {});
+}
+BENCHMARK(closed_form_by_nccl_once)->Arg(1)->Arg(128)->Arg(2048);
 
 void edges(benchmark::State& state) {
   const Setting setting = make_setting(static_cast<int>(state.range(0)));

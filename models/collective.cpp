@@ -269,11 +269,19 @@ const char* to_string(Protocol protocol) {
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration) {
+  return collective_cost(CollectiveLaw(kind, choice, shape, cluster, calibration), bytes);
+}
+
+CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
   CHECK(bytes >= 0, "a collective of {} bytes", bytes);
+  const CollectiveKind kind = group_law.kind();
+  const GroupShape& shape = group_law.shape();
+  const Cluster& cluster = group_law.cluster();
+  const Calibration& calibration = group_law.calibration();
   CollectiveCost best;
   if (shape.members <= 1) return best;
 
-  choice = law_choice(kind, choice, shape, bytes, cluster, calibration);
+  const CollectiveChoice choice = group_law.choice(bytes);
   std::array<CollectiveAlgorithm, 3> algorithms = candidates(kind, shape);
   if (choice.algorithm != CollectiveAlgorithm::automatic) {
     const bool applies = why_not(kind, choice.algorithm, shape, cluster) == nullptr;
@@ -287,8 +295,7 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
   for (size_t i = 0; i < algorithms.size(); ++i) {
     if (i > 0 && algorithms[i] == algorithms[0]) continue;
     const CollectiveSteps steps = steps_of(kind, algorithms[i], shape, bytes);
-    const LawTerms law =
-        law_terms(kind, {algorithms[i], protocol}, shape, bytes, cluster, calibration);
+    const LawTerms law = group_law.terms({algorithms[i], protocol}, bytes);
     const CollectiveCost cost = cost_of(steps, shape, law, cluster, calibration);
     if (cost.seconds >= best.seconds) continue;
     best = cost;
@@ -308,9 +315,9 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
   const GroupShape shape = group_shape(gpus, cluster);
   CollectiveFlows flows;
   if (shape.members <= 1) return flows;
-  const CollectiveCost cost = collective_cost(kind, choice, shape, bytes, cluster, calibration);
-  const LawTerms law =
-      law_terms(kind, {cost.algorithm, cost.protocol}, shape, bytes, cluster, calibration);
+  const CollectiveLaw group_law(kind, choice, shape, cluster, calibration);
+  const CollectiveCost cost = collective_cost(group_law, bytes);
+  const LawTerms law = group_law.terms({cost.algorithm, cost.protocol}, bytes);
   const CollectiveSteps steps = steps_of(kind, cost.algorithm, shape, bytes);
   flows.algorithm = cost.algorithm;
   flows.latency_s = cost.seconds - cost.transfer_s;
@@ -346,9 +353,10 @@ SizedPairs sized_pairs(std::span<const double> bytes, std::span<const std::int32
     most = std::max(most, std::accumulate(row.begin(), row.end(), 0.0));
   }
   SizedPairs pairs;
-  pairs.cost = collective_cost(kKind, choice, shape, most, cluster, calibration);
+  const CollectiveLaw group_law(kKind, choice, shape, cluster, calibration);
+  pairs.cost = collective_cost(group_law, most);
   if (shape.members <= 1) return pairs;
-  const LawTerms law = law_terms(kKind, choice, shape, most, cluster, calibration);
+  const LawTerms law = group_law.terms(choice, most);
   pairs.edges = matrix_edges(bytes, law, gpus, cluster);
   pairs.cost.transfer_s = busiest_link_s(pairs.edges, gpus, links);
   pairs.cost.seconds = law_seconds(

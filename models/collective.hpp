@@ -71,6 +71,7 @@ struct CollectiveCost {
   double transfer_s = 0;  // of it: the busiest link's bytes / (its bandwidth * efficiency)
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  // the one that ran
   Protocol protocol = Protocol::simple;
+  bool operator==(const CollectiveCost&) const = default;
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step, and the busiest
@@ -110,6 +111,10 @@ struct CollectiveCost {
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);
+
+// The same of a kind, choice and group that are asked for at many sizes (collective_law.hpp).
+class CollectiveLaw;
+CollectiveCost collective_cost(const CollectiveLaw& law, double bytes);
 
 // A transfer from members[source] to members[destination]. `bytes` is what it occupies of the links
 // on its route: payload / efficiency (NVLink's inside a node, the NIC's between nodes), so that a

@@ -5,7 +5,6 @@
 
 #include "models/collective_steps.hpp"
 #include "models/nccl_latencies.hpp"
-#include "models/nccl_tuner.hpp"
 
 namespace windtunnel {
 namespace {
@@ -161,39 +160,44 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
 
 }  // namespace
 
-LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
-                   double bytes, const Cluster& cluster, const Calibration& calibration) {
+CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
+                             const Cluster& cluster, const Calibration& calibration)
+    : kind_(kind), wanted_(wanted), shape_(shape), cluster_(&cluster), calibration_(&calibration) {
   const NetworkLaw& law = calibration.network;
-  LawTerms terms = law.stated ? nccl_terms(kind, choice, shape, bytes, cluster, law)
-                              : constant_terms(cluster, calibration);
-  if (law.stated && shape.nodes > 1) {
-    terms.slowdown = slowdown(law, shape.nodes);
+  if (!law.stated) return;
+  if (shape.nodes > 1) slowdown_ = slowdown(law, shape.nodes);
+  if (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic) return;
+  TunerSettings settings;
+  settings.ll128_between = law.tuner_ll128.value >= 0.5;
+  settings.net_share = law.tuner_bandwidth.value;
+  settings.minor_version = static_cast<int>(law.tuner_release.value);
+  tuner_ = make_tuner_table(kind, shape, cluster, settings);
+}
+
+LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
+  const NetworkLaw& law = calibration_->network;
+  LawTerms terms = law.stated ? nccl_terms(kind_, running, shape_, bytes, *cluster_, law)
+                              : constant_terms(*cluster_, *calibration_);
+  if (law.stated && shape_.nodes > 1) {
+    terms.slowdown = slowdown_;
     used(terms.net_origin, law.slow_share);
     used(terms.net_origin, law.slow_log);
   }
   // More than the wire carries is no share.
   terms.net_efficiency = std::min(1.0, terms.net_efficiency);
   terms.node_efficiency = std::min(1.0, terms.node_efficiency);
-  bound_by_measured(kind, shape, cluster, terms);
+  bound_by_measured(kind_, shape_, *cluster_, terms);
   return terms;
 }
 
-CollectiveChoice law_choice(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
-                            double bytes, const Cluster& cluster, const Calibration& calibration) {
-  const NetworkLaw& law = calibration.network;
-  if (!law.stated || (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic)) {
-    return wanted;
-  }
-  TunerSettings settings;
-  settings.ll128_between = law.tuner_ll128.value >= 0.5;
-  settings.net_share = law.tuner_bandwidth.value;
-  settings.minor_version = static_cast<int>(law.tuner_release.value);
-  const CollectiveChoice picked =
-      nccl_choice(make_tuner_table(kind, shape, cluster, settings), wanted, bytes);
+CollectiveChoice CollectiveLaw::choice(double bytes) const {
+  if (!tuner_) return wanted_;
+  const CollectiveChoice picked = nccl_choice(*tuner_, wanted_, bytes);
   // Asked for by name it runs also where NCCL would not see that the machine can.
-  const bool passed_over = wanted.algorithm != automatic && picked.algorithm != wanted.algorithm &&
-                           why_not(kind, wanted.algorithm, shape, cluster) == nullptr;
-  return passed_over ? CollectiveChoice(wanted.algorithm, Protocol::simple) : picked;
+  const bool passed_over = wanted_.algorithm != automatic &&
+                           picked.algorithm != wanted_.algorithm &&
+                           why_not(kind_, wanted_.algorithm, shape_, *cluster_) == nullptr;
+  return passed_over ? CollectiveChoice(wanted_.algorithm, Protocol::simple) : picked;
 }
 
 double law_seconds(const LawTerms& terms, double latency_s, double transfer_s) {

@@ -7,11 +7,14 @@
 // step and a share of the bandwidth, inside nodes and across, one after the other.
 #pragma once
 
+#include <optional>
+
 #include "models/base/origin.hpp"
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/collective.hpp"
 #include "models/group_shape.hpp"
+#include "models/nccl_tuner.hpp"
 
 namespace windtunnel {
 
@@ -29,13 +32,33 @@ struct LawTerms {
   Origin net_origin = Origin::measured;
 };
 
-// `bytes` as in collective_cost; the algorithm and protocol are the ones that run.
-LawTerms law_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
-                   double bytes, const Cluster& cluster, const Calibration& calibration);
+// All that does not depend on the size: keep it where many sizes are asked for. The cluster and the
+// calibration outlive it.
+class CollectiveLaw {
+ public:
+  CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
+                const Cluster& cluster, const Calibration& calibration);
 
-// What runs where the law is NCCL's: the tuner's pick, where `wanted` leaves one. Else `wanted`.
-CollectiveChoice law_choice(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
-                            double bytes, const Cluster& cluster, const Calibration& calibration);
+  CollectiveKind kind() const { return kind_; }
+  const GroupShape& shape() const { return shape_; }
+  const Cluster& cluster() const { return *cluster_; }
+  const Calibration& calibration() const { return *calibration_; }
+
+  // What runs where the law is NCCL's: the tuner's pick, where what is wanted leaves one. Else what
+  // is wanted. `bytes` as in collective_cost.
+  CollectiveChoice choice(double bytes) const;
+  // The algorithm and protocol are the ones that run.
+  LawTerms terms(CollectiveChoice running, double bytes) const;
+
+ private:
+  CollectiveKind kind_;
+  CollectiveChoice wanted_;
+  GroupShape shape_;
+  const Cluster* cluster_;
+  const Calibration* calibration_;
+  std::optional<TunerTable> tuner_;  // where it picks
+  double slowdown_ = 1;
+};
 
 // Time of an algorithm whose steps take `latency_s` and whose bytes take `transfer_s` on the
 // busiest link: (latency^p + transfer^p)^(1/p) * slowdown.

@@ -74,13 +74,15 @@ struct Tuner {
         shape(shape),
         settings(settings),
         silicon(silicon),
-        release(release_of(settings.minor_version)) {}
+        release(release_of(settings.minor_version)),
+        trees(latencies(tree)) {}
 
   CollectiveKind kind;
   const GroupShape& shape;
   const TunerSettings& settings;
   const Silicon& silicon;
   const Release& release;
+  NcclLatencies trees;
   NodeLinks links;
   Channels ring_found;
   Channels tree_found;
@@ -99,9 +101,9 @@ struct Tuner {
   double bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double nvls_bandwidth(CollectiveAlgorithm algorithm) const;
   double collnet_bandwidth(CollectiveAlgorithm algorithm) const;
-  double latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  double latency_us(const NcclLatencies& row, Protocol protocol) const;
   double ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const;
-  TunerEntry entry(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  void write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const;
 };
 
 NcclLatencies Tuner::latencies(CollectiveAlgorithm algorithm) const {
@@ -173,7 +175,7 @@ double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double ne
     // A pipeline; where the channels differ NCCL counts every member's step, in Simple a tree's.
     const bool same_channels = !between() || links.nics == 1;
     if (same_channels) return row.base_us.at(p) + (between() ? row.net_us : inside).at(p);
-    return row.base_us.at(p) + shape.members * (p == 2 ? latencies(tree) : row).net_us.at(p);
+    return row.base_us.at(p) + shape.members * (p == 2 ? trees : row).net_us.at(p);
   }
   double node_us = inside.at(p);
   double net_steps = 0;
@@ -186,19 +188,18 @@ double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double ne
   return row.base_us.at(p) + (steps - net_steps) * node_us + net_steps * net_us;
 }
 
-double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  const NcclLatencies row = latencies(algorithm);
+double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   const std::size_t p = protocol_index(protocol);
   // A GPU alone in its node sends and receives at once, as a tree does.
   const bool alone = shape.members == shape.nodes && release.since >= 23;
-  const double wire_us = (alone ? latencies(tree) : row).net_us.at(p);
+  const double wire_us = (alone ? trees : row).net_us.at(p);
   // Simple waits for a flush as well.
   const double net_us = wire_us + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
   const double node_us = (links.pci_only ? row.pci_us : row.nvlink_us).at(p);
   const double base_us = row.base_us.at(p);
   const int peers = shape.members / shape.nodes - 1;
   const int levels = std::bit_width(static_cast<unsigned>(shape.nodes)) - 1;
-  switch (algorithm) {
+  switch (row.algorithm) {
     case tree:
       return base_us + 2 * (peers * node_us + levels * net_us);
     case collnet_direct:
@@ -216,11 +217,13 @@ double Tuner::latency_us(CollectiveAlgorithm algorithm, Protocol protocol) const
   }
 }
 
-TunerEntry Tuner::entry(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  TunerEntry entry;
+// In place: a table is made of little but these.
+void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const {
+  const CollectiveAlgorithm algorithm = row.algorithm;
+  entry = {};
   entry.algorithm = algorithm;
   entry.protocol = protocol;
-  entry.latency_s = 1e-6 * latency_us(algorithm, protocol);
+  entry.latency_s = 1e-6 * latency_us(row, protocol);
   double share = 1;  // of the bus bandwidth
   const bool in_switch = algorithm == nvls || algorithm == nvls_tree;
   if (algorithm == ring || (reduces_all() && in_switch && release.since >= 28)) {
@@ -243,7 +246,6 @@ TunerEntry Tuner::entry(CollectiveAlgorithm algorithm, Protocol protocol) const 
   if (protocol == Protocol::ll128) {
     entry.by_default = silicon.ll128 && !links.pci_only && (!between() || settings.ll128_between);
   }
-  return entry;
 }
 
 bool has_tuner(CollectiveKind kind) {
@@ -332,10 +334,11 @@ TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const 
   if (!has_tuner(kind) || shape.members < 2) return table;
   const Tuner tuner = make_tuner(kind, shape, cluster, settings);
   const auto add = [&](CollectiveAlgorithm algorithm, std::initializer_list<Protocol> protocols) {
+    const NcclLatencies row = tuner.latencies(algorithm);
     for (const Protocol protocol : protocols) {
-      const TunerEntry entry = tuner.entry(algorithm, protocol);
-      if (entry.bandwidth_Bps <= 0) continue;
-      table.entries.at(static_cast<std::size_t>(table.size++)) = entry;
+      TunerEntry& entry = table.entries.at(static_cast<std::size_t>(table.size));
+      tuner.write(entry, row, protocol);
+      if (entry.bandwidth_Bps > 0) ++table.size;
     }
   };
   const bool reduces_all = kind == CollectiveKind::all_reduce;

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <random>
+#include <set>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/collective_steps.hpp"
@@ -64,8 +68,9 @@ struct Terms {
 
   LawTerms of(CollectiveKind kind, CollectiveAlgorithm algorithm, Protocol protocol,
               double bytes = 1e9) const {
-    return law_terms(kind, {algorithm, protocol}, group_shape(gpus, cluster), bytes, cluster,
-                     calibration);
+    const CollectiveChoice running(algorithm, protocol);
+    return CollectiveLaw(kind, running, group_shape(gpus, cluster), cluster, calibration)
+        .terms(running, bytes);
   }
 };
 
@@ -214,7 +219,8 @@ TEST(CollectiveLaw, TheTunersPickRunsUnlessAskedOtherwise) {
   terms.cluster.node.gpu.name = "h100";
   const GroupShape shape = group_shape(terms.gpus, terms.cluster);
   const auto choice = [&](CollectiveChoice wanted, double bytes) {
-    return law_choice(K::all_reduce, wanted, shape, bytes, terms.cluster, terms.calibration);
+    return CollectiveLaw(K::all_reduce, wanted, shape, terms.cluster, terms.calibration)
+        .choice(bytes);
   };
   const TunerTable table = make_tuner_table(K::all_reduce, shape, terms.cluster, {});
   int picks = 0;
@@ -231,6 +237,39 @@ TEST(CollectiveLaw, TheTunersPickRunsUnlessAskedOtherwise) {
   EXPECT_GT(picks, 2);
   terms.calibration.network.stated = false;
   EXPECT_EQ(choice({}, 1e9), CollectiveChoice());
+}
+
+// Bit for bit, whatever it was asked for before.
+TEST(CollectiveLaw, KeptForManySizesItSaysWhatANewOneSays) {
+  std::mt19937 random(7);
+  const auto up_to = [&](int most) { return std::uniform_int_distribution(0, most)(random); };
+  std::set<std::pair<A, P>> ran;
+  for (int trial = 0; trial < 400; ++trial) {
+    Cluster cluster = make_cluster(1 << up_to(6), 1 << up_to(3));
+    cluster.node.gpu.name = std::array{"v100", "a100", "h100", "b200", "gb200"}.at(up_to(4));
+    cluster.fabric.nodes_per_pod = 4;
+    Calibration calibration = with_law();
+    NetworkLaw& law = calibration.network;
+    law.stated = up_to(3) > 0;
+    law.tuner_release = parameter(std::array{18, 19, 23, 28}.at(up_to(3)));
+    law.tuner_ll128 = parameter(up_to(1));
+    law.slow_share = parameter(0.1 * up_to(1));
+    const auto kind = static_cast<K>(up_to(static_cast<int>(K::send_recv)));
+    CollectiveChoice wanted;
+    if (up_to(2) == 0) wanted.algorithm = static_cast<A>(up_to(static_cast<int>(A::hfreduce)));
+    if (up_to(2) == 0) wanted.protocol = static_cast<P>(up_to(static_cast<int>(P::simple)));
+    const GroupShape shape = group_shape(strided(1 + up_to(cluster.gpus() - 1), 1), cluster);
+    const CollectiveLaw kept(kind, wanted, shape, cluster, calibration);
+    for (int i = 0; i < 20; ++i) {
+      const double bytes = std::floor(std::exp2(0.01 * up_to(3600)));
+      const CollectiveCost once = collective_cost(kind, wanted, shape, bytes, cluster, calibration);
+      EXPECT_EQ(collective_cost(kept, bytes), once)
+          << to_string(kind) << " of " << bytes << " on " << shape.members;
+      EXPECT_TRUE(std::isfinite(once.seconds));
+      ran.emplace(once.algorithm, once.protocol);
+    }
+  }
+  EXPECT_GT(ran.size(), 15u);
 }
 
 // Whatever NCCL does not know has a time too, in both forms.
