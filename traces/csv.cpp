@@ -105,7 +105,8 @@ std::optional<T> parse_whole(std::string_view text) {
 
 }  // namespace
 
-CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<CsvFault>* faults) {
+CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<CsvFault>* faults,
+                         const CsvRepair& repair) {
   CsvTable table;
   table.file_ = std::move(file);
   CsvScanner scanner(text, table.file_);
@@ -132,7 +133,9 @@ CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<Cs
       note_fault(row.line, std::string(kOpenQuote));
       continue;
     }
-    if (row.cells.size() == table.header_.size()) {
+    if (row.cells.size() == table.header_.size() || (repair && repair(table.header_, row.cells))) {
+      CHECK(row.cells.size() == table.header_.size(), "a row is repaired to {} cells",
+            row.cells.size());
       table.rows_.push_back(std::move(row));
       continue;
     }

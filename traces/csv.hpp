@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,14 +18,20 @@ struct CsvFault {
   std::string what;
 };
 
+// What to make of a row that has more or fewer cells than the header: whether the cells are right
+// now.
+using CsvRepair =
+    std::function<bool(const std::vector<std::string>& header, std::vector<std::string>& cells)>;
+
 class CsvTable {
  public:
   // Throws Error if there is no header, a row has more or fewer cells than the header, a name
   // stands twice in the header, or a quote is not closed. `file` is used in messages only.
   // With `faults` a faulty row is noted there instead, and ends with its first line: a quote that
   // is left open does not swallow the rows after it.
+  // `repair` sees it before.
   static CsvTable parse(std::string_view text, std::string file,
-                        std::vector<CsvFault>* faults = nullptr);
+                        std::vector<CsvFault>* faults = nullptr, const CsvRepair& repair = {});
   // The same from a file; throws Error if it cannot be read.
   static CsvTable read(const std::string& path);
 

@@ -1,18 +1,15 @@
 #include "traces/training_runs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <system_error>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "traces/row_reader.hpp"
 #include "traces/stated_elsewhere.hpp"
 #include "traces/text.hpp"
 
@@ -24,12 +21,6 @@ constexpr std::array<std::string_view, 9> kRequired = {
 
 // What a time may differ from what a rate implies: sources round and average them apart.
 constexpr double kRateTolerance = 0.1;
-
-struct NumberColumn {
-  std::string_view name;
-  std::string_view unit;  // "" for a plain number
-  double largest;         // of anything that was ever built, with room
-};
 
 struct CountColumn {
   NumberColumn column;
@@ -57,76 +48,6 @@ const std::vector<CountColumn>& count_columns() {
       {{"ep", "", 1e5}, &TrainingRun::ep}};
   return columns;
 }
-
-// One row with the faults found in it so far.
-class RowReader {
- public:
-  RowReader(const CsvTable& table, size_t row) : table_(table), row_(row) {}
-
-  const std::vector<std::string>& faults() const { return faults_; }
-
-  void fault(std::string_view column, std::string_view what) {
-    faults_.push_back(fmt::format("column '{}': {}", column, what));
-  }
-
-  // Empty where there is no such column.
-  std::string text(std::string_view column) const {
-    if (!table_.has(column)) return {};
-    return std::string(trimmed(table_.text(row_, table_.column(column))));
-  }
-
-  // Greater than 0.
-  std::optional<double> number(const NumberColumn& column) {
-    const std::string cell = text(column.name);
-    if (cell.empty()) return std::nullopt;
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    const std::string unit = column.unit.empty() ? "" : fmt::format(" ({})", column.unit);
-    if (error == std::errc::invalid_argument) {
-      fault(column.name, fmt::format("'{}' is not a number{}", cell, unit));
-    } else if (end != cell.data() + cell.size()) {
-      fault(column.name, fmt::format("'{}' has text behind the number; expected the number alone{}",
-                                     cell, unit));
-    } else if (error != std::errc() || value > column.largest) {
-      fault(column.name, fmt::format("{} is more than {:g}{}", cell, column.largest, unit));
-    } else if (!std::isfinite(value)) {
-      fault(column.name, fmt::format("{} is not a finite number", cell));
-    } else if (value <= 0) {
-      fault(column.name, fmt::format("{} is not greater than 0", cell));
-    } else {
-      return value;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<int> count(const NumberColumn& column) {
-    const std::optional<double> value = number(column);
-    if (!value) return std::nullopt;
-    if (*value != std::floor(*value)) {
-      fault(column.name, fmt::format("{} is not a whole number", text(column.name)));
-      return std::nullopt;
-    }
-    return static_cast<int>(*value);
-  }
-
-  std::optional<bool> flag(std::string_view column) {
-    const std::string cell = text(column);
-    if (cell.empty()) return std::nullopt;
-    for (const char* word : {"1", "true", "True"}) {
-      if (cell == word) return true;
-    }
-    for (const char* word : {"0", "false", "False"}) {
-      if (cell == word) return false;
-    }
-    fault(column, fmt::format("'{}' is neither 1 (or true) nor 0 (or false)", cell));
-    return std::nullopt;
-  }
-
- private:
-  const CsvTable& table_;
-  size_t row_;
-  std::vector<std::string> faults_;
-};
 
 void check_required(const TrainingRun& run, RowReader& reader) {
   const auto filled = [&](std::string_view column) {
@@ -268,24 +189,10 @@ TrainingRuns parse_training_runs(std::string_view text, const std::string& file)
   TrainingRuns runs;
   runs.table = CsvTable::parse(text, file, &faults);
   for (const std::string_view column : kRequired) runs.table.column(column);
-  // Rows and faults each come in the order of the file.
-  auto fault = faults.begin();
-  const auto note_faults_before = [&](int line) {
-    for (; fault != faults.end() && fault->line < line; ++fault) {
-      runs.unusable.push_back({fmt::format("{}:{}", file, fault->line), fault->what});
-    }
-  };
-  for (size_t row = 0; row < runs.table.rows(); ++row) {
-    note_faults_before(runs.table.line(row));
-    RowReader reader(runs.table, row);
-    TrainingRun run = read_row(runs.table, row, reader);
-    if (reader.faults().empty()) {
-      runs.runs.push_back(std::move(run));
-    } else {
-      runs.unusable.push_back({run.id, fmt::format("{}", fmt::join(reader.faults(), "; ")), row});
-    }
-  }
-  note_faults_before(std::numeric_limits<int>::max());
+  read_rows(
+      runs.table, faults,
+      [&](size_t row, RowReader& reader) { return read_row(runs.table, row, reader); }, runs.runs,
+      runs.unusable);
   return runs;
 }
 

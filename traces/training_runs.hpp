@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "traces/csv.hpp"
+#include "traces/row_reader.hpp"
 
 namespace windtunnel {
 
@@ -33,13 +34,6 @@ struct TrainingRun {
 
   // What the note says of `key`: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: nothing.
   std::string noted(std::string_view key) const;
-};
-
-// A row that cannot be used, and why, each fault as "column 'x': what", several separated by "; ".
-struct UnusableRow {
-  std::string id;
-  std::string reason;
-  std::optional<size_t> table_row = {};  // none: the line has too few or too many cells
 };
 
 struct TrainingRuns {
