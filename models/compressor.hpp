@@ -23,9 +23,11 @@ struct CompressorChoice {
   double block = 0;    // elements that share a scale, or side of a chunk
   double warmup = 0;   // share of all steps before it starts, with dense gradients
   double every = 0;    // steps between synchronisations, or between refreshes of what it reuses
-  double error = 0;    // allowed relative error of methods that choose by layer
+  // lgreco: allowed error, relative to that of its base with one choice for all layers.
+  double error = 0;
   ErrorFeedback feedback = ErrorFeedback::usual;
-  Location where = {};  // the scenario says it
+  Location where = {};    // the scenario says it
+  std::string base = {};  // lgreco: the method whose numbers it chooses
 };
 
 }  // namespace windtunnel

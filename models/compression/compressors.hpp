@@ -12,9 +12,9 @@ namespace windtunnel {
 
 struct CompressorKind {
   std::string_view name;
-  std::string_view help;    // one line for people
-  std::string_view source;  // paper
-  CompressorChoice usual;   // its numbers where a scenario says none; 0: has no use for it
+  std::string_view help;        // one line for people
+  std::string_view source;      // paper
+  CompressorChoice usual = {};  // its numbers where a scenario says none; 0: has no use for it
   // Its collectives sum what was compressed: a buffer of it can be reduce-scattered, so it goes
   // with sharded gradients.
   bool summable = false;
@@ -29,6 +29,19 @@ struct CompressorKind {
 std::span<const CompressorKind> compressor_kinds();  // "none" first
 // Throws Error with the nearest name.
 const CompressorKind& compressor_kind(std::string_view name);
+
+// A number of a choice by its name, and where it must lie (above 0).
+struct CompressorNumber {
+  std::string_view name;
+  double CompressorChoice::*member;
+  double low;
+  double high;
+  std::string_view help;
+};
+std::span<const CompressorNumber> compressor_numbers();
+// Of those that the method has a use for; `warmup` goes with every method but none.
+bool takes(const CompressorKind& kind, const CompressorNumber& number);
+bool takes_feedback(const CompressorKind& kind);
 
 // `choice` with the kind's usual numbers where it has none.
 CompressorChoice with_usual(const CompressorChoice& choice);

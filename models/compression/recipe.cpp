@@ -1,6 +1,48 @@
 #include "models/compression/recipe.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/compression/compressors.hpp"
+#include "models/compression/recipe_parts.hpp"
+#include "models/compression/recipes.hpp"
+
 namespace windtunnel {
+namespace {
+
+const CompressorKind& kind_of(const CompressorChoice& choice) {
+  try {
+    return compressor_kind(choice.name);
+  } catch (const Error& error) {
+    throw Error(choice.where, error.what());
+  }
+}
+
+// With its usual numbers, all in range.
+CompressorChoice checked(const CompressorChoice& choice) {
+  kind_of(choice);
+  for (const CompressorNumber& number : compressor_numbers()) {
+    const double value = choice.*number.member;
+    const bool given = value != 0;
+    if (given && !(value >= number.low && value > 0 && value <= number.high)) {
+      throw Error(choice.where,
+                  fmt::format("compressor {}: {} {:g} is not from {:g} to {:g}", choice.name,
+                              number.name, value, number.low, number.high));
+    }
+  }
+  return with_usual(choice);
+}
+
+double sum_over_kernels(const Recipe& recipe, double Op::*member) {
+  double sum = 0;
+  for (const RecipeStep& step : recipe.steps) {
+    for (const Op& op : step.kernels) sum += op.*member;
+  }
+  return sum;
+}
+
+}  // namespace
 
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group) {
   double bytes = 0;
@@ -9,9 +51,52 @@ double wire_bytes(const Recipe& recipe, const ReducingGroup& group) {
                            : step.hop == ReduceHop::across ? group.nodes
                                                            : group.ranks;
     const double passes = step.kind == CollectiveKind::all_reduce ? 2 : 1;
-    bytes += passes * (members - 1) / members * step.bytes;
+    const bool all = step.kind == CollectiveKind::send_recv && members > 1;
+    bytes += (all ? 1 : passes * (members - 1) / members) * step.bytes;
   }
   return bytes;
+}
+
+double kernel_flops(const Recipe& recipe) {
+  return sum_over_kernels(recipe, &Op::flops);
+}
+
+double kernel_bytes(const Recipe& recipe) {
+  return sum_over_kernels(recipe, &Op::bytes);
+}
+
+Recipe dense_recipe(const CompressorChoice& /*choice*/, std::span<const TensorShape> tensors,
+                    const ReducingGroup& /*group*/, double b) {
+  Recipe recipe;
+  add_dense(b * elements_of(tensors), recipe);
+  return recipe;
+}
+
+Recipe make_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                   const ReducingGroup& group, double element_bytes) {
+  const CompressorChoice full = checked(choice);
+  return kind_of(full).recipe(full, tensors, group, element_bytes);
+}
+
+double run_wire_bytes(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                      const ReducingGroup& group, double element_bytes) {
+  const CompressorChoice full = checked(choice);
+  const double compressed = wire_bytes(make_recipe(full, tensors, group, element_bytes), group);
+  const double dense = wire_bytes(dense_recipe(full, tensors, group, element_bytes), group);
+  return full.warmup * dense + (1 - full.warmup) * compressed;
+}
+
+void check_compressor(const CompressorChoice& choice, std::span<const TensorShape> tensors) {
+  const CompressorChoice full = checked(choice);
+  double largest = 0;
+  for (const TensorShape& tensor : tensors) {
+    if (tensor.matrix()) largest = std::max(largest, std::min(tensor.rows, tensor.columns));
+  }
+  if (full.rank <= largest || largest == 0) return;
+  throw Error(choice.where,
+              fmt::format("compressor {}: rank {:g} is above the {:g} rows or columns of the "
+                          "largest gradient; choose a smaller one",
+                          choice.name, full.rank, largest));
 }
 
 }  // namespace windtunnel

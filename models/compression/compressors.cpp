@@ -1,0 +1,219 @@
+#include "models/compression/compressors.hpp"
+
+#include <array>
+#include <string>
+
+#include "models/compression/recipes.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr auto kEf = ErrorFeedback::ef;
+constexpr auto kNoFeedback = ErrorFeedback::none;
+
+// Sets `usual.name`.
+CompressorKind named(CompressorKind kind) {
+  kind.usual.name = kind.name;
+  return kind;
+}
+
+const std::vector<CompressorKind>& kinds() {
+  static const std::vector<CompressorKind> table = {
+      named({.name = "none",
+             .help = "gradients travel as they are",
+             .source = "-",
+             .summable = true,
+             .fusible = true,
+             .recipe = dense_recipe}),
+      named({.name = "powersgd",
+             .help = "low-rank factors, two dependent all-reduces; vectors dense",
+             .source = "Vogels et al. 2019 (arXiv 1905.13727)",
+             .usual = {.rank = 4, .feedback = kEf},
+             .summable = true,
+             .whole_tensors = true,
+             .recipe = powersgd_recipe}),
+      named({.name = "acp-sgd",
+             .help = "one of two low-rank factors a step, one all-reduce",
+             .source = "Shi et al. 2023 (arXiv 2306.08881)",
+             .usual = {.rank = 4, .feedback = kEf},
+             .summable = true,
+             .fusible = true,
+             .whole_tensors = true,
+             .recipe = acp_sgd_recipe}),
+      named({.name = "topk",
+             .help = "the largest elements, exactly; all-gather of values and indices",
+             .source = "Aji, Heafield 2017 (arXiv 1704.05021)",
+             .usual = {.density = 0.001, .feedback = kEf},
+             .recipe = top_k_recipe}),
+      named({.name = "topk-threshold",
+             .help = "those above a reused or Gaussian threshold: one pass",
+             .source = "Shi et al. 2019 (arXiv 1911.08772)",
+             .usual = {.density = 0.001, .feedback = kEf},
+             .recipe = threshold_recipe}),
+      named({.name = "dgc",
+             .help = "those above the threshold of a sample; vectors dense",
+             .source = "Lin et al. 2018 (arXiv 1712.01887)",
+             .usual = {.density = 0.001, .feedback = kEf},
+             .recipe = dgc_recipe}),
+      named({.name = "mstopk",
+             .help = "dense in the node, the largest across nodes, found by counting",
+             .source = "Shi et al. 2021 (arXiv 2010.10458)",
+             .usual = {.density = 0.001, .feedback = kEf},
+             .recipe = ms_top_k_recipe}),
+      named({.name = "gtopk",
+             .help = "the largest of all ranks' sums, merged in log2 P rounds",
+             .source = "Shi et al. 2019 (arXiv 1901.04359)",
+             .usual = {.density = 0.001, .feedback = kEf},
+             .recipe = g_top_k_recipe}),
+      named({.name = "oktopk",
+             .help = "each rank reduces a part of the indices; at most 6k numbers a rank",
+             .source = "Li, Hoefler 2022 (arXiv 2201.07598)",
+             .usual = {.density = 0.01, .every = 32, .feedback = kEf},
+             .recipe = ok_top_k_recipe}),
+      named({.name = "randomk",
+             .help = "elements drawn by a common seed; all-reduce",
+             .source = "Konecny et al. 2016 (arXiv 1610.05492)",
+             .usual = {.density = 0.01, .feedback = kEf},
+             .summable = true,
+             .fusible = true,
+             .recipe = random_k_recipe}),
+      named({.name = "random-block",
+             .help = "blocks drawn by a common seed; all-reduce",
+             .source = "Vogels et al. 2019 (arXiv 1905.13727), section 4.2",
+             .usual = {.density = 0.01, .feedback = kEf},
+             .summable = true,
+             .fusible = true,
+             .recipe = random_block_recipe}),
+      named({.name = "signsgd",
+             .help = "signs, majority vote of each part, votes to all",
+             .source = "Bernstein et al. 2019 (arXiv 1810.05291)",
+             .usual = {.feedback = kNoFeedback},
+             .recipe = majority_recipe}),
+      named({.name = "onebit-sgd",
+             .help = "signs and two means a column, gathered from all",
+             .source = "Seide et al. 2014 (Interspeech)",
+             .usual = {.feedback = kEf},
+             .recipe = one_bit_sgd_recipe}),
+      named({.name = "onebit-adam",
+             .help = "dense warm-up, then signs of the momentum, errors on both sides",
+             .source = "Tang et al. 2021 (arXiv 2102.02888)",
+             .usual = {.warmup = 0.15},
+             .recipe = one_bit_adam_recipe}),
+      named({.name = "onebit-lamb",
+             .help = "the same with LAMB's scaling frozen after the warm-up",
+             .source = "Li et al. 2021 (arXiv 2104.06069)",
+             .usual = {.warmup = 0.165},
+             .recipe = one_bit_adam_recipe}),
+      named({.name = "zero-one-adam",
+             .help = "the same without warm-up, synchronised every few steps",
+             .source = "Lu et al. 2022 (arXiv 2202.06009)",
+             .usual = {.every = 2},
+             .recipe = one_bit_adam_recipe}),
+      named({.name = "terngrad",
+             .help = "-1, 0, 1 under a common scale, summed in log2(2P + 1) bits",
+             .source = "Wen et al. 2017 (arXiv 1705.07878)",
+             .usual = {.feedback = kNoFeedback},
+             .summable = true,
+             .recipe = tern_grad_recipe}),
+      named({.name = "qsgd",
+             .help = "few bits in blocks with a scale: scatter, reduce, gather",
+             .source = "Alistarh et al. 2017 (arXiv 1610.02132); CGX, Markov et al. 2022",
+             .usual = {.bits = 4, .block = 512, .feedback = kNoFeedback},
+             .recipe = quantised_recipe}),
+      named({.name = "int8",
+             .help = "the same with 8 bits",
+             .source = "Dettmers 2016 (arXiv 1511.04561)",
+             .usual = {.block = 256, .feedback = kNoFeedback},
+             .recipe = int8_recipe}),
+      named({.name = "int6",
+             .help = "the same with 6 bits",
+             .source = "QuickReduce (github.com/mk1-project/quickreduce)",
+             .usual = {.block = 32, .feedback = kNoFeedback},
+             .recipe = int6_recipe}),
+      named({.name = "int4",
+             .help = "the same with 4 bits",
+             .source = "QuickReduce (github.com/mk1-project/quickreduce)",
+             .usual = {.block = 32, .feedback = kNoFeedback},
+             .recipe = int4_recipe}),
+      named({.name = "fp8",
+             .help = "all-reduce of fp8 under common scales",
+             .source = "NCCL's types e4m3 and e5m2",
+             .usual = {.feedback = kNoFeedback},
+             .summable = true,
+             .recipe = fp8_recipe}),
+      named({.name = "s2-reducer",
+             .help = "count-sketch and bitmap of what is not zero, both summed",
+             .source = "Ge et al. 2021 (arXiv 2110.02140)",
+             .usual = {.density = 0.15, .feedback = kNoFeedback},
+             .summable = true,
+             .recipe = s2_reducer_recipe}),
+      named({.name = "demo",
+             .help = "the largest cosine coefficients of chunks of the momentum",
+             .source = "Peng et al. 2024 (arXiv 2411.19870)",
+             .usual = {.density = 0.008, .block = 64},
+             .recipe = demo_recipe}),
+      named({.name = "distributed-lion",
+             .help = "signs of Lion's updates, majority vote",
+             .source = "Liu et al. 2024 (arXiv 2404.00438)",
+             .usual = {},
+             .recipe = lion_recipe}),
+      named({.name = "one-byte",
+             .help = "updates of a common seed times one number a rank",
+             .source = "Zelikman et al. 2023 (arXiv 2306.10015)",
+             .recipe = one_byte_recipe}),
+  };
+  return table;
+}
+
+}  // namespace
+
+std::span<const CompressorKind> compressor_kinds() {
+  return kinds();
+}
+
+const CompressorKind& compressor_kind(std::string_view name) {
+  std::vector<std::string> known;
+  for (const CompressorKind& kind : kinds()) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  throw Error(unknown_name("compressor", name, known));
+}
+
+CompressorChoice with_usual(const CompressorChoice& choice) {
+  const CompressorChoice& usual = compressor_kind(choice.name).usual;
+  CompressorChoice full = choice;
+  const auto fill = [&](double CompressorChoice::*number) {
+    if (full.*number == 0) full.*number = usual.*number;
+  };
+  for (const CompressorNumber& number : compressor_numbers()) fill(number.member);
+  if (full.feedback == ErrorFeedback::usual) full.feedback = usual.feedback;
+  if (full.base.empty()) full.base = usual.base;
+  return full;
+}
+
+std::span<const CompressorNumber> compressor_numbers() {
+  static constexpr std::array<CompressorNumber, 7> table = {{
+      {"rank", &CompressorChoice::rank, 1, 1e9, "of the low-rank factors"},
+      {"density", &CompressorChoice::density, 0, 1, "share of the elements that is kept"},
+      {"bits", &CompressorChoice::bits, 1, 32, "of a quantised element"},
+      {"block", &CompressorChoice::block, 1, 1e9, "elements with one scale, or a chunk's side"},
+      {"warmup", &CompressorChoice::warmup, 0, 1, "share of the run with dense gradients, first"},
+      {"every", &CompressorChoice::every, 1, 1e9,
+       "steps between synchronisations, or between exact thresholds"},
+      {"error", &CompressorChoice::error, 0, 1e3,
+       "allowed, relative to that of the base with one choice for all layers"},
+  }};
+  return table;
+}
+
+bool takes(const CompressorKind& kind, const CompressorNumber& number) {
+  if (number.member == &CompressorChoice::warmup) return kind.name != "none";
+  return kind.usual.*number.member != 0;
+}
+
+bool takes_feedback(const CompressorKind& kind) {
+  return kind.usual.feedback != ErrorFeedback::usual;
+}
+
+}  // namespace windtunnel

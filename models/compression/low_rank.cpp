@@ -1,0 +1,164 @@
+// A gradient matrix M (n x m) as P Q^T of rank r.
+//
+// PowerSGD (Vogels et al. 2019, arXiv 1905.13727), as PyTorch's hook runs it: M = G + E; P = M Q;
+// all-reduce P; orthonormalise P; Q = M^T P; all-reduce Q; G' = P Q^T, E = M - G' in one pass.
+// FLOPs 6nmr + 2nr^2; HBM 32 bytes an element of fp32 with error feedback, and the factors' own.
+// ACP-SGD (Shi et al. 2023, arXiv 2306.08881), one factor a step and the other from the step
+// before, which is orthonormalised first: P = (M + E) Q, E += M - P Q^T, all-reduce P, G = P Q^T;
+// next step the roles change. FLOPs 6nmr + 2(n or m) r^2, here the average; 40 bytes an element as
+// the authors' code runs it.
+#include <algorithm>
+
+#include "models/compression/recipe_parts.hpp"
+#include "models/compression/recipes.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The matrices that travel as factors, and what of the buffer does not.
+struct LowRank {
+  struct Matrix {
+    double n = 0, m = 0, r = 0, count = 1;
+    double elements() const { return n * m * count; }
+  };
+  std::vector<Matrix> matrices;
+  double elements = 0;
+  double dense_bytes = 0;
+  double left_bytes = 0;   // of all P
+  double right_bytes = 0;  // of all Q
+
+  LowRank(std::span<const TensorShape> tensors, std::span<const double> ranks, double b) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const TensorShape& t = tensors[i];
+      if (!low_rank_pays(t, ranks[i])) {
+        dense_bytes += b * t.elements();
+        continue;
+      }
+      add({t.rows, t.columns, ranks[i], t.count});
+      elements += t.elements();
+      left_bytes += b * t.rows * ranks[i] * t.count;
+      right_bytes += b * t.columns * ranks[i] * t.count;
+    }
+  }
+
+ private:
+  // Equal shapes are one entry: fewer ops of as many kernels.
+  void add(const Matrix& matrix) {
+    const auto same = std::ranges::find_if(matrices, [&](const Matrix& other) {
+      return other.n == matrix.n && other.m == matrix.m && other.r == matrix.r;
+    });
+    if (same == matrices.end()) {
+      matrices.push_back(matrix);
+    } else {
+      same->count += matrix.count;
+    }
+  }
+};
+
+// Gram-Schmidt column by column: 2 n r^2 operations; the factor read and written.
+Op orthonormalise(double n, double r, double count, double b) {
+  Op op = pass("orthonormalise", 2 * b * n * r * count, r * count);
+  op.flops = 2 * n * r * r * count;
+  return op;
+}
+
+Op low_rank_product(double m, double n, double k, const LowRank::Matrix& of, double b) {
+  return product("low-rank product", m, n, k, of.count, b);
+}
+
+// One of the two kinds of step of ACP-SGD, each of which runs every other step: halves.
+Op halved(Op op) {
+  op.flops /= 2;
+  op.bytes /= 2;
+  op.batch /= 2;
+  op.launches /= 2;
+  op.starts /= 2;
+  return op;
+}
+
+}  // namespace
+
+bool low_rank_pays(const TensorShape& tensor, double rank) {
+  constexpr double kLeastRate = 2;
+  return tensor.matrix() &&
+         (tensor.rows + tensor.columns) * rank * kLeastRate < tensor.rows * tensor.columns;
+}
+
+Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& choice,
+                       std::span<const TensorShape> tensors, double b) {
+  const LowRank buffer(tensors, ranks, b);
+  Recipe recipe;
+  if (buffer.matrices.empty()) {
+    add_dense(buffer.dense_bytes, recipe);
+    return recipe;
+  }
+  std::vector<Op> first;
+  std::vector<Op> second;
+  std::vector<Op> decode;
+  add_feedback(choice.feedback, buffer.elements, b, first, recipe);
+  const bool keeps_error = !first.empty();
+  for (const LowRank::Matrix& matrix : buffer.matrices) {
+    const double n = matrix.n;
+    const double m = matrix.m;
+    const double r = matrix.r;
+    first.push_back(low_rank_product(n, r, m, matrix, b));
+    second.push_back(orthonormalise(n, r, matrix.count, b));
+    second.push_back(low_rank_product(m, r, n, matrix, b));
+    decode.push_back(low_rank_product(n, m, r, matrix, b));
+    if (keeps_error) decode.back().bytes += 2 * b * matrix.elements();  // M read, E written
+  }
+  // PyTorch computes all P before it sends what is dense.
+  if (buffer.dense_bytes > 0) {
+    recipe.steps.push_back(all_reduce_step(std::move(first), buffer.dense_bytes));
+    first.clear();
+  }
+  recipe.steps.push_back(all_reduce_step(std::move(first), buffer.left_bytes));
+  recipe.steps.push_back(all_reduce_step(std::move(second), buffer.right_bytes));
+  recipe.steps.push_back(last_step(std::move(decode)));
+  recipe.state_bytes += buffer.right_bytes;  // Q, where the next step begins
+  recipe.buffer_bytes = buffer.left_bytes;
+  return recipe;
+}
+
+Recipe powersgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                       const ReducingGroup& /*group*/, double b) {
+  const std::vector<double> ranks(tensors.size(), choice.rank);
+  return powersgd_recipe(ranks, choice, tensors, b);
+}
+
+Recipe acp_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                      const ReducingGroup& /*group*/, double b) {
+  const LowRank buffer(tensors, std::vector<double>(tensors.size(), choice.rank), b);
+  Recipe recipe;
+  if (buffer.matrices.empty()) {
+    add_dense(buffer.dense_bytes, recipe);
+    return recipe;
+  }
+  std::vector<Op> encode;
+  std::vector<Op> decode;
+  add_feedback(choice.feedback, buffer.elements, b, encode, recipe);
+  const bool keeps_error = !encode.empty();
+  for (const LowRank::Matrix& matrix : buffer.matrices) {
+    const double n = matrix.n;
+    const double m = matrix.m;
+    const double r = matrix.r;
+    encode.push_back(halved(orthonormalise(m, r, matrix.count, b)));
+    encode.push_back(halved(orthonormalise(n, r, matrix.count, b)));
+    encode.push_back(halved(low_rank_product(n, r, m, matrix, b)));
+    encode.push_back(halved(low_rank_product(m, r, n, matrix, b)));
+    if (keeps_error) {
+      // E += M, then E -= P Q^T, which reads and writes it.
+      encode.push_back(pass("error add", 3 * b * matrix.elements(), matrix.count));
+      encode.push_back(low_rank_product(n, m, r, matrix, b));
+      encode.back().bytes += b * matrix.elements();
+    }
+    decode.push_back(low_rank_product(n, m, r, matrix, b));
+  }
+  const double sent = (buffer.left_bytes + buffer.right_bytes) / 2;
+  recipe.steps.push_back(all_reduce_step(std::move(encode), sent + buffer.dense_bytes));
+  recipe.steps.push_back(last_step(std::move(decode)));
+  recipe.state_bytes += buffer.left_bytes + buffer.right_bytes;
+  return recipe;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,47 @@
+// What recipes are made of: sums over a buffer's tensors, kernels by name, error feedback.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/compression/recipe.hpp"
+
+namespace windtunnel {
+
+inline constexpr double kIndexBytes = 4;
+inline constexpr double kScaleBytes = 4;  // fp32
+inline constexpr double kStateBytes = 4;  // an element of the optimizer's moments: fp32
+
+struct GradientBuffer {
+  double matrix_elements = 0;
+  double vector_elements = 0;
+  double tensors = 0;
+  double filled_elements = 0;  // not zero
+  double columns = 0;          // of matrices, vectors one each
+  double elements() const { return matrix_elements + vector_elements; }
+};
+GradientBuffer gradient_buffer(std::span<const TensorShape> tensors);
+double elements_of(std::span<const TensorShape> tensors);
+
+// Bound by memory. `starts`: of kernels, one after the other.
+Op pass(std::string_view name, double bytes, double starts = 1);
+// `count` products of m x k by k x n.
+Op product(std::string_view name, double m, double n, double k, double count, double element_bytes);
+
+RecipeStep all_reduce_step(std::vector<Op> kernels, double bytes);
+// `bytes` of every member, P times as many of all.
+RecipeStep all_gather_step(std::vector<Op> kernels, double bytes, const ReducingGroup& group);
+// Both halves of an all-reduce of `bytes` that is no sum: each member reduces its part.
+void add_two_hops(std::vector<Op> first, std::vector<Op> between, double bytes, Recipe& recipe);
+RecipeStep last_step(std::vector<Op> kernels);
+// Of what is sent as it is; none where there is nothing.
+void add_dense(double bytes, Recipe& recipe);
+
+// ef: e += g, then e -= what was sent: 2 reads and a write of an element. ef21: g - h and h += what
+// was sent, as much. econtrol: d = eta e + g - h, e += g - h - sent: 3 reads, 2 writes; two arrays.
+void add_feedback(ErrorFeedback feedback, double elements, double element_bytes,
+                  std::vector<Op>& kernels, Recipe& recipe);
+
+}  // namespace windtunnel

@@ -1,0 +1,76 @@
+// One bit of each element: N/8 bytes.
+#include "models/compression/recipe_parts.hpp"
+#include "models/compression/recipes.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Signs to a rank per part, which votes, and the votes to all: 2 (P-1)/P N/8 bytes.
+Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, double b) {
+  const double bits = n / 8;
+  Recipe recipe;
+  std::vector<Op> kernels;
+  add_feedback(feedback, n, b, kernels, recipe);
+  const bool keeps_error = !kernels.empty();
+  // With error feedback a scale goes along, the mean magnitude: a read more.
+  kernels.push_back(keeps_error ? pass("sign error", 2 * b * n + bits)
+                                : pass("sign pack", b * n + bits));
+  add_two_hops(std::move(kernels), {pass("vote", bits + bits / group.ranks)}, bits, recipe);
+  recipe.steps.push_back(last_step({pass("sign unpack", bits + b * n)}));
+  recipe.buffer_bytes = 2 * bits;
+  return recipe;
+}
+
+}  // namespace
+
+// signSGD with majority vote (Bernstein et al. 2019, arXiv 1810.05291).
+Recipe majority_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                       const ReducingGroup& group, double b) {
+  return voted(choice.feedback, elements_of(tensors), group, b);
+}
+
+// Distributed Lion, majority vote of the signs of updates (Liu et al. 2024, arXiv 2404.00438); its
+// momentum is the optimizer's.
+Recipe lion_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                   const ReducingGroup& group, double /*b*/) {
+  return voted(choice.feedback, elements_of(tensors), group, kStateBytes);
+}
+
+// 1-bit SGD (Seide et al. 2014): signs and the means of both kinds in each column of a matrix,
+// gathered from all.
+Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                          const ReducingGroup& group, double b) {
+  const GradientBuffer buffer = gradient_buffer(tensors);
+  const double n = buffer.elements();
+  const double packed = n / 8 + 2 * kScaleBytes * buffer.columns;
+  Recipe recipe;
+  std::vector<Op> kernels;
+  add_feedback(choice.feedback, n, b, kernels, recipe);
+  kernels.push_back(pass("sign pack", b * n + packed));
+  recipe.steps.push_back(all_gather_step(std::move(kernels), packed, group));
+  recipe.steps.push_back(last_step({pass("sign unpack", group.ranks * packed + b * n)}));
+  recipe.buffer_bytes = packed * (1 + group.ranks);
+  return recipe;
+}
+
+// 1-bit Adam (Tang et al. 2021, arXiv 2102.02888), 1-bit LAMB (Li et al. 2021, arXiv 2104.06069):
+// signs of the fp32 momentum with an error on each side, the reducing rank's of its part; the
+// variance is frozen after the warm-up. 20 bytes an element: error added (12), scale (4), error
+// left (4). 0/1 Adam (Lu et al. 2022, arXiv 2202.06009) does so every `every` steps on average; its
+// refreshes of the variance, at gaps that double, are too rare to count.
+Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                           const ReducingGroup& group, double /*b*/) {
+  const double all = elements_of(tensors);
+  const double n = choice.every > 0 ? all / choice.every : all;
+  const double bits = n / 8;
+  const double part = n / group.ranks;
+  Recipe recipe;
+  add_two_hops({pass("sign error", 5 * kStateBytes * n + bits)},
+               {pass("vote", bits + 3 * kStateBytes * part + part / 8)}, bits, recipe);
+  recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n)}));
+  recipe.state_bytes = kStateBytes * (all + all / group.ranks);
+  recipe.buffer_bytes = 2 * all / 8;
+  return recipe;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,70 @@
+// Gradients sent as something else: sketches, cosine coefficients, seeds.
+#include <cmath>
+
+#include "models/compression/recipe_parts.hpp"
+#include "models/compression/recipes.hpp"
+
+namespace windtunnel {
+
+// S2 Reducer (Ge et al. 2021, arXiv 2110.02140): what is not zero goes into a count-sketch of
+// density * N counters, which are summed; a bitmap says where (a sum by OR: MPI and Gloo have it,
+// NCCL has not); medians are read at its set bits.
+Recipe s2_reducer_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                         const ReducingGroup& group, double b) {
+  constexpr double kHashes = 3;
+  const GradientBuffer buffer = gradient_buffer(tensors);
+  const double n = buffer.elements();
+  const double filled = buffer.filled_elements;
+  // Of all ranks together, their places being independent.
+  const double united = n > 0 ? n * (1 - std::pow(1 - filled / n, group.ranks)) : 0;
+  Recipe recipe;
+  std::vector<Op> kernels;
+  add_feedback(choice.feedback, n, b, kernels, recipe);
+  kernels.push_back(pass("sketch", b * n + n / 8 + 2 * kHashes * b * filled));
+  recipe.steps.push_back(all_reduce_step(std::move(kernels), b * choice.density * n));
+  recipe.steps.push_back(all_reduce_step({}, n / 8));
+  recipe.steps.push_back(last_step({pass("sketch", n / 8 + (kHashes + 1) * b * united)}));
+  recipe.buffer_bytes = b * choice.density * n + n / 8;
+  return recipe;
+}
+
+// DeMo (Peng et al. 2024, arXiv 2411.19870): the fast part of the momentum, the largest
+// coefficients of cosine transforms of s x s chunks; the rest stays in the momentum. A transform is
+// two products with an s x s matrix, 4s FLOPs an element; three of them: forward, back of what is
+// sent to take it off the momentum, back of the sum, whose signs are the update.
+Recipe demo_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                   const ReducingGroup& group, double /*b*/) {
+  const double n = elements_of(tensors);
+  const double k = choice.density * n;
+  const double s = choice.block;
+  const double pair = kStateBytes + kIndexBytes;
+  const auto transform = [&] {
+    Op op = product("transform", s, s, s, 2 * n / (s * s), kStateBytes);
+    op.bytes = 2 * kStateBytes * n;  // both products in one kernel
+    op.launches = op.starts = 1;
+    return op;
+  };
+  Recipe recipe;
+  recipe.steps.push_back(
+      all_gather_step({pass("error add", 3 * kStateBytes * n), transform(),
+                       pass("threshold", kStateBytes * n + pair * k), transform()},
+                      pair * k, group));
+  recipe.steps.push_back(
+      last_step({pass("scatter", (pair + kStateBytes) * k * group.ranks), transform()}));
+  recipe.buffer_bytes = pair * k * (1 + group.ranks);
+  return recipe;
+}
+
+// Updates that are a random direction of a known seed times one number (Zelikman et al. 2023, arXiv
+// 2306.10015: one byte a sample): latency alone. All directions are drawn again and added in one
+// pass over the weights. That such steps have two forward passes and no backward is not counted
+// here.
+Recipe one_byte_recipe(const CompressorChoice& /*choice*/, std::span<const TensorShape> tensors,
+                       const ReducingGroup& group, double b) {
+  Recipe recipe;
+  recipe.steps.push_back(all_gather_step({}, 1, group));
+  recipe.steps.push_back(last_step({pass("draw", 2 * b * elements_of(tensors))}));
+  return recipe;
+}
+
+}  // namespace windtunnel
