@@ -51,9 +51,9 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {
       const auto axis = static_cast<ReplicaAxis>(a);
-      const GroupLattice& lattice = ctx.data_parallel.network().lattice(axis);
-      if (lattice.count == 1) continue;
-      groups[pp].replicas[a] = add_groups(ctx, lattice, ctx.data_parallel.network().shape(pp, axis),
+      const ReplicaNetwork& network = ctx.data_parallel.network();
+      if (!network.uses(axis)) continue;
+      groups[pp].replicas[a] = add_groups(ctx, network.lattice(axis), network.shape(pp, axis),
                                           Category::dp, ctx.rank(pp, 0), plan);
     }
   }
@@ -63,7 +63,7 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
     groups[pp].partner = groups[partner.rank].partner =
         add_groups(ctx, partner.lattice, partner.shape, Category::pp, ctx.rank(pp, 0), plan);
   }
-  if (plan.ranks > 1 && schedule.iterations == 1) {
+  if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
     const GroupSlot world = add_world_group(ctx, plan);
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }

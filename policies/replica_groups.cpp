@@ -90,6 +90,14 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
   return worst;
 }
 
+// Of the members of a group those in one node; 1 unless all groups lie on nodes alike. Stages start
+// where nodes do, or a group never crosses the edge of one.
+int members_in_node(const GroupLattice& group, int gpus) {
+  const int span = group.stride * group.count;
+  if (gpus % span == 0) return group.count;
+  return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
@@ -98,7 +106,7 @@ std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
   return ranks;
 }
 
-GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis) {
+GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
   const int members = layout.tp * layout.cp * layout.dp;
   const int replicas = layout.cp * layout.dp;
   int shard = 1;  // ranks of equal tp that share one copy
@@ -106,6 +114,8 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis) {
     shard = layout.shard_ranks > 0 ? layout.shard_ranks : replicas;
   }
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
+  const int dense = layout.sharding == Sharding::none ? replicas : shard;
+  const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
   switch (axis) {
     case ReplicaAxis::dense_shard:
       return lattice(members, layout.tp, shard);
@@ -117,6 +127,10 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis) {
     case ReplicaAxis::expert_across:
       return region % layout.ep == 0 ? lattice(members, region, members / region)
                                      : lattice(members, layout.ep, members / layout.ep);
+    case ReplicaAxis::node_part:
+      return lattice(members, layout.tp, in_node);
+    case ReplicaAxis::node_peers:
+      return lattice(members, layout.tp * in_node, dense / in_node);
   }
   return {};
 }

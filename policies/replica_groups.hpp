@@ -7,6 +7,11 @@
 // divides a copy over `shard` consecutive ones of them; `across` joins the ranks that hold equal
 // shards (FSDP's HYBRID_SHARD, Zhao et al. 2023, arXiv 2304.11277, section 3.2.2; without sharding
 // a shard is the whole and `across` all replicas).
+//
+// The dense group is the one that reduces dense gradients first: the shard, without sharding all
+// replicas. Where it lies regularly on nodes it falls into `node_part`, its members in one node,
+// and `node_peers`, those of equal place in their nodes; elsewhere each part is one rank and the
+// peers are the whole group.
 #pragma once
 
 #include <vector>
@@ -17,8 +22,15 @@
 
 namespace windtunnel {
 
-enum class ReplicaAxis { dense_shard, dense_across, expert_shard, expert_across };
-inline constexpr int kReplicaAxes = 4;
+enum class ReplicaAxis {
+  dense_shard,
+  dense_across,
+  expert_shard,
+  expert_across,
+  node_part,
+  node_peers,
+};
+inline constexpr int kReplicaAxes = 6;
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.
@@ -35,8 +47,8 @@ struct GroupLattice {
   bool operator==(const GroupLattice&) const = default;
 };
 
-// Of the ranks of one stage.
-GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis);
+// Of the ranks of one stage. Only parts and peers ask for the node.
+GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 
 // The worst shape (WorstShape) of the groups of a lattice whose first member is GPU `first`, when
 // all of them run at once.

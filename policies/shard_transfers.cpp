@@ -39,13 +39,17 @@ double reduce_bytes_per_parameter(const Job& job) {
 
 ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
   const int members = job.layout.ranks() / job.layout.pp;
+  const bool hierarchical = job.communication.compressor.name != "none";
   for (int a = 0; a < kReplicaAxes; ++a) {
     const auto axis = static_cast<ReplicaAxis>(a);
     const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
     if (experts && job.model.moe_layers() == 0) continue;
-    lattice_[a] = replica_groups(job.layout, axis);
+    lattice_[a] = replica_groups(job.layout, axis, job.cluster.node.gpus);
     if (lattice_[a].count == 1) continue;
-    active_ = true;
+    const bool split = axis == ReplicaAxis::node_part || axis == ReplicaAxis::node_peers;
+    if (!split) active_ = true;
+    uses_[a] = !split || hierarchical;
+    if (!uses_[a]) continue;
     for (int pp = 0; pp < job.layout.pp; ++pp) {
       shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
     }
@@ -60,7 +64,7 @@ Origin ReplicaNetwork::origin(const Job& job, int pp) const {
   if (!active_) return origin_of(world_shape(job.cluster));
   auto weak = Origin::measured;
   for (int a = 0; a < kReplicaAxes; ++a) {
-    if (lattice_[a].count > 1) weak = weakest(weak, origin_of(shape_[pp][a]));
+    if (uses_[a]) weak = weakest(weak, origin_of(shape_[pp][a]));
   }
   return weak;
 }

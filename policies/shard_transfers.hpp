@@ -23,6 +23,11 @@ struct Transfer {
   double seconds = 0;  // of the collective, on an idle network
   // On the compute stream, after the transfer before it in the row and before its collective.
   std::vector<CostPart> kernels = {};
+  bool starts_row = false;  // its kernels wait for the gradients alone
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  // Beside another one, which takes bandwidth from it: how much longer its bytes take.
+  double beside = 1;
+  bool second_channel = false;  // on a stream of its own beside the others
 };
 
 double seconds_of(const std::vector<Transfer>& transfers);  // of the collectives
@@ -40,7 +45,10 @@ class ReplicaNetwork {
 
   // Replicas are more than one.
   bool active() const { return active_; }
+  // Collectives of the job run along the axis.
+  bool uses(ReplicaAxis axis) const { return uses_[int(axis)]; }
   const GroupLattice& lattice(ReplicaAxis axis) const { return lattice_[int(axis)]; }
+  // Of an axis that is used.
   const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
   bool same_shapes(int pp, int other) const { return shape_[pp] == shape_[other]; }
   // What the times of the pipeline rank's collectives rest on; without any, of the norm's.
@@ -48,6 +56,7 @@ class ReplicaNetwork {
 
  private:
   bool active_ = false;
+  std::array<bool, kReplicaAxes> uses_{};
   std::array<GroupLattice, kReplicaAxes> lattice_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
 };

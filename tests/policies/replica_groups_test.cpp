@@ -34,7 +34,8 @@ TEST(ReplicaGroups, EveryFamilyPartitionsTheRanksOfAStage) {
     const Layout layout = random_layout(random);
     const int members = layout.tp * layout.cp * layout.dp;
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
-      const GroupLattice lattice = replica_groups(layout, static_cast<ReplicaAxis>(axis));
+      const GroupLattice lattice =
+          replica_groups(layout, static_cast<ReplicaAxis>(axis), 1 << random.below(4));
       std::set<int> seen;
       for (int group = 0; group < lattice.groups(); ++group) {
         for (const int rank : lattice.members(0, group)) {
@@ -60,6 +61,42 @@ TEST(ReplicaGroups, ShardAndAcrossMakeAllReplicas) {
   }
 }
 
+// A dense group is its parts times their peers. Parts lie in a node, peers in different ones; where
+// parts are single ranks, some group does not lie on nodes as others do, or no two members meet.
+TEST(ReplicaGroups, PartsLieInANodeAndPeersInDifferentOnes) {
+  int regular = 0;
+  for (int i = 0; i < 400; ++i) {
+    RandomStream random(4, RandomPurpose::test, i);
+    const Layout layout = random_layout(random);
+    const int gpus = random.below(4) == 0 ? 6 : 1 << random.below(5);
+    const auto groups = [&](ReplicaAxis axis) { return replica_groups(layout, axis, gpus); };
+    const GroupLattice part = groups(ReplicaAxis::node_part);
+    const GroupLattice peers = groups(ReplicaAxis::node_peers);
+    const GroupLattice dense = groups(layout.sharding == Sharding::none ? ReplicaAxis::dense_across
+                                                                        : ReplicaAxis::dense_shard);
+    ASSERT_EQ(part.count * peers.count, dense.count);
+    if (part.count == 1) {
+      EXPECT_EQ(peers, dense);
+      continue;
+    }
+    ++regular;
+    const int members = layout.tp * layout.cp * layout.dp;
+    for (int pp = 0; pp < layout.pp; ++pp) {
+      for (int group = 0; group < part.groups(); ++group) {
+        for (const int rank : part.members(pp * members, group)) {
+          EXPECT_EQ(rank / gpus, part.members(pp * members, group).front() / gpus);
+        }
+      }
+      for (int group = 0; group < peers.groups(); ++group) {
+        std::set<int> nodes;
+        for (const int rank : peers.members(pp * members, group)) nodes.insert(rank / gpus);
+        EXPECT_EQ(std::ssize(nodes), peers.count);
+      }
+    }
+  }
+  EXPECT_GT(regular, 100);
+}
+
 TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
   int several_pods = 0;
   for (int i = 0; i < 400; ++i) {
@@ -80,7 +117,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     }
     const int members = layout.tp * layout.cp * layout.dp;
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
-      const GroupLattice lattice = replica_groups(layout, static_cast<ReplicaAxis>(axis));
+      const GroupLattice lattice = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
       if (lattice.count == 1) continue;
       for (int pp = 0; pp < layout.pp; ++pp) {
         WorstShape worst(cluster);
