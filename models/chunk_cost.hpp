@@ -1,29 +1,6 @@
 // What one model chunk (one stage of the pipeline) costs one GPU per micro-batch, or per slice of
-// its sequence: its kernels
-// (op_cost.hpp) and the tensor- and context-parallel communication between them, as Megatron-LM
-// runs it (Korthikanti et al. 2022, arXiv 2205.05198, figure 5).
-//
-// tp, exposed: forward all-gather and reduce-scatter around attention and around the MLP (without
-// sequence parallelism an all-reduce after each); backward the all-gather of the two row-parallel
-// layers' gradients. Software::tp_overlap cuts these and their GEMM into tp pieces and hides all
-// but one behind it. Hidden as far as the GEMM beside it lasts: the second all-gather of a
-// column-parallel layer's input (behind its input gradient) and the reduction of its input gradient
-// (behind its weight gradient, so I counts only what W does not cover; a schedule that takes W away
-// from I exposes it in full, which is not counted). That the GEMM slows down meanwhile is not
-// counted either. Gathered tensors travel quantised. Latent attention gathers its latents in place
-// of the layer's input. Experts are whole: of a layer with them tp divides the shared one only.
-//
-// cp: a ring (Liu et al. 2023, arXiv 2310.01889; Megatron-Core's cp_comm_type p2p) passes K and V,
-// backward their gradients too, hidden step by step behind attention; every rank has an early and a
-// late piece of the sequence, so that all have the same work.
-//
-// ep, exposed: an all-to-all of one copy per token and expert to the experts and one back, forward
-// and again backward; the busiest rank's share is MixtureOfExperts::imbalance times the mean.
-// Software::ep_merged sends one copy per node (DeepEP, HybridEP; that a router may limit the nodes
-// is not counted). Software::ep_overlap hides them behind the other direction of the same
-// layer, of another micro-batch (Megatron-Core's overlap_moe_expert_parallel_comm, DualPipe; that
-// the first and last micro-batches have no other is not counted); tp_overlap alone behind the
-// shared expert (moe_shared_expert_overlap).
+// its sequence: its kernels (op_cost.hpp), what the host adds, and the communication between them
+// that stays exposed: tensor_parallel.hpp, context_parallel.hpp, expert_parallel.hpp.
 #pragma once
 
 #include <vector>
