@@ -25,7 +25,8 @@ class BlockCoster {
  public:
   BlockCoster(const Job& job, const SequenceSlice& slice) : job_(job), setting_(job, slice) {
     tp_shape_ = tensor_group_shape(job.layout, job.cluster);
-    cp_shape_ = context_ring_shape(job.layout, job.cluster);
+    cp_shapes_ = {context_ring_shape(job.layout, job.cluster),
+                  context_exchange_shape(job.layout, job.cluster)};
     if (job.model.moe_layers() > 0) ep_shape_ = expert_group_shape(job.layout, job.cluster);
     launch_s_ = job.calibration.host_launch_s.value;
     if (job.software.shared_cores && job.layout.tp > 1 && job.layout.pp > 1 &&
@@ -38,8 +39,8 @@ class BlockCoster {
     const PassOps ops = setting_.ops(block);
     BlockCost cost = compute(ops);
     add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
-    add_context_parallel(setting_, cp_shape_, ops, cost);
-    if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, ops, cost);
+    add_context_parallel(setting_, cp_shapes_, ops, cost);
+    if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
     const std::vector<Op> recomputed = recomputed_ops(job_, block, setting_.slice);
     for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
@@ -149,7 +150,7 @@ class BlockCoster {
   const Job& job_;
   BlockSetting setting_;
   GroupShape tp_shape_;
-  GroupShape cp_shape_;
+  ContextShapes cp_shapes_;
   GroupShape ep_shape_;
   double launch_s_ = 0;  // of the host, per operation
 };
@@ -238,6 +239,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
     chunk.boundary_bytes = unit.slice.share() * boundary_bytes(job);
   }
   add_block(chunks.front(), coster.end(Block::embedding), 1);
+    if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   add_block(chunks.back(), coster.end(Block::head), 1);
   const LayerActivations head = head_activations(job, unit.slice);
   chunks.back().activation_bytes += head.kept;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <numeric>
 
 #include "models/base/error.hpp"
@@ -44,6 +45,73 @@ void check_heads(const TransformerSpec& model, const Layout& layout) {
   check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
 }
 
+bool takes(ContextForm form, AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::linear:
+      return form == ContextForm::lasp || form == ContextForm::ulysses;
+    case AttentionKernel::unfused:
+      return form != ContextForm::lasp;
+    case AttentionKernel::flash:
+      break;
+  }
+  return form != ContextForm::lasp && form != ContextForm::rsa;
+}
+
+std::string_view name_of(ContextForm form) {
+  constexpr std::array<std::string_view, 7> kNames = {"ring",       "ulysses", "usp", "burst",
+                                                      "token-ring", "rsa",     "lasp"};
+  return kNames[static_cast<std::size_t>(form)];
+}
+
+void check_ulysses(const Layout& layout) {
+  if (layout.context != ContextForm::usp) {
+    if (layout.ulysses == 0) return;
+    throw Error(fmt::format(
+        "layout.ulysses is {} but layout.context is {}; only usp joins Ulysses with a ring",
+        layout.ulysses, name_of(layout.context)));
+  }
+  if (layout.ulysses < 1) {
+    throw Error(
+        "layout.context is usp without layout.ulysses: say how many of the cp ranks divide "
+        "the heads, at best those of a node");
+  }
+  check_divides("layout.ulysses", layout.ulysses, "layout.cp", layout.cp);
+}
+
+// The kernel of the attention, and what its ranks divide.
+void check_context(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  check_ulysses(layout);
+  if (layout.cp == 1) return;
+  if (!takes(layout.context, model.attention)) {
+    const std::string_view hint =
+        model.attention == AttentionKernel::linear ? "linear attention takes lasp or ulysses"
+        : layout.context == ContextForm::lasp
+            ? "it passes on the state of a linear attention: model.attention: linear"
+            : "it keeps the scores: model.attention: unfused";
+    throw Error(fmt::format("layout.context {} does not go with the attention of model '{}'; {}",
+                            name_of(layout.context), model.name, hint));
+  }
+  const int ulysses = layout.ulysses_ranks();
+  if (ulysses > 1) {
+    check_divides("layout.context: tp x Ulysses ranks =", layout.tp * ulysses, "heads",
+                  model.heads);
+    const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / layout.tp;
+    if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
+      throw Error(
+          fmt::format("layout.context {}: {} key heads of a rank can neither be divided nor "
+                      "copied evenly among {} Ulysses ranks",
+                      name_of(layout.context), key_heads, ulysses));
+    }
+  }
+  // Causal attention balances a ring by giving each rank an early and a late piece.
+  const bool balanced = layout.ring_ranks() > 1 && layout.context != ContextForm::lasp;
+  if (balanced) {
+    check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
+  } else {
+    check_divides("layout.cp", layout.cp, "batch.sequence", batch.sequence);
+  }
+}
+
 // Experts are whole on a rank, so that tp divides the other MLPs only.
 void check_experts(const TransformerSpec& model, const Layout& layout) {
   if (model.moe_layers() < model.layers) {
@@ -60,7 +128,13 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
   check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
   // Without it all ranks of a tp group hold the same tokens, and each would send them.
-  if (layout.tp > 1 && !layout.sequence_parallel) {
+  const bool divided = layout.ep_tokens == ExpertTokens::divided;
+  if (!divided && layout.sequence_parallel) {
+    throw Error(
+        "layout.ep_tokens: under layout.sequence_parallel each tensor-parallel rank has tokens of "
+        "its own; leave it at divided");
+  }
+  if (layout.tp > 1 && divided && !layout.sequence_parallel) {
     throw Error(fmt::format(
         "layout.ep {} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
         "layout.sequence_parallel: true",
@@ -155,10 +229,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_positive("batch.sequence", batch.sequence);
   check_positive("layout.ep", layout.ep);
   check_heads(model, layout);
-  // Causal attention balances the ring by giving each rank an early and a late piece.
-  if (layout.cp > 1) {
-    check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
-  }
+  check_context(model, layout, batch);
   if (layout.sequence_parallel) {
     check_divides("layout.tp x cp =", layout.tp * layout.cp, "batch.sequence", batch.sequence);
   }

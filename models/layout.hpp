@@ -2,6 +2,7 @@
 // Rank order is Megatron-LM's default: tp fastest, then cp, dp, pp. Rank r runs on GPU r.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 namespace windtunnel {
@@ -15,6 +16,18 @@ enum class Sharding { none, zero1, zero2, zero3 };
 // fp8: one scale per tensor; mxfp8: one per 32 elements; nvfp4: four bits, one scale per 16.
 enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 enum class Recompute { none, selective, full };
+
+// How cp ranks share the attention over a sequence: models/context_traffic.hpp.
+enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp };
+
+// Which tokens the ranks of a tp group send to their experts.
+enum class ExpertTokens {
+  divided,  // each its part of the sequence: needs sequence parallelism
+  all,      // all of them, so that each arrives tp times
+  // Each a part, and tp gathers what arrives: DeepSpeed-TED's dropped duplicates (Singh et al.
+  // 2023, arXiv 2303.06318).
+  dropped,
+};
 
 struct Layout {
   int tp = 1;
@@ -34,9 +47,18 @@ struct Layout {
   std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
   int last_stage_layers = 0;
+  ContextForm context = ContextForm::ring;
+  int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
+  ExpertTokens ep_tokens = ExpertTokens::divided;
 
   int ranks() const { return tp * cp * pp * dp; }
   int stages() const { return pp * vpp; }
+  int ulysses_ranks() const {
+    return context == ContextForm::ulysses ? cp
+           : context == ContextForm::usp   ? std::max(1, ulysses)
+                                           : 1;
+  }
+  int ring_ranks() const { return cp / ulysses_ranks(); }
 };
 
 struct RankCoordinates {
@@ -64,11 +86,12 @@ std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout
 // Micro-batches per pipeline and iteration. Throws Error if global does not divide by micro * dp.
 int microbatches(const Layout& layout, const Batch& batch);
 
-// Throws Error unless tp divides heads, kv_heads, ffn and vocabulary (padded to a multiple of
-// 128 * tp as Megatron does, so the vocabulary always fits), 2 cp (and with sequence parallelism
-// tp * cp) the sequence, tp the GPUs of a node or these tp, ep the tp * cp * dp ranks of a stage
-// and the experts, shard_ranks dp * cp, ep > 1 beside tp > 1 comes with sequence parallelism
-// (Megatron-LM refuses it otherwise), and the ranks equal the GPUs given.
+// Throws Error unless the form of cp goes with the model (check_context), tp divides heads,
+// kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the
+// vocabulary always fits), 2 cp (and with sequence parallelism tp * cp) the sequence, tp the GPUs
+// of a node or these tp, ep the tp * cp * dp ranks of a stage and the experts, shard_ranks dp * cp,
+// ep > 1 beside tp > 1 comes with sequence parallelism (Megatron-LM refuses it otherwise) or says
+// what becomes of tokens that several ranks hold, and the ranks equal the GPUs given.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 

@@ -1,3 +1,4 @@
+#include "models/expert_routing.hpp"
 #include "models/memory.hpp"
 
 namespace windtunnel {
@@ -40,6 +41,9 @@ double score_bytes(const Job& job, const SequenceSlice& slice) {
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
   const double rows = rows_of(job, slice).full;
   if (job.model.attention == AttentionKernel::flash) return 4 * heads * rows;
+  if (job.model.attention == AttentionKernel::linear) {
+    return e * heads * job.batch.micro * job.model.query_dim() * job.model.value_dim();
+  }
   return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * slice.end * job.batch.sequence;
 }
 
@@ -99,7 +103,8 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   const MixtureOfExperts& moe = job.model.moe;
   // Experts are not divided by tp: the ranks of a tp group share the tokens.
   const double own = rows.full / job.layout.tp;
-  const double sent = own * moe.per_token * moe.imbalance;
+  const double busiest = moe.zipf > 0 ? expert_load(moe, job.layout.ep).busiest() : moe.imbalance;
+  const double sent = own * moe.per_token * busiest;
   Experts experts;
   experts.mlp = mlp_bytes(job, sent, moe.ffn_hidden);
   const Mlp shared = mlp_bytes(job, rows.full, moe.shared_ffn / static_cast<double>(job.layout.tp));
@@ -126,7 +131,7 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const double qkv = qkv_bytes(job, rows);
   const double context = e * rows.full * model.context_width() / layout.tp;
   const double scores = score_bytes(job, slice);
-  const bool fused = model.attention == AttentionKernel::flash;
+  const bool fused = model.attention != AttentionKernel::unfused;
   const bool moe = block == Block::moe_layer;
   const Experts experts = moe ? expert_bytes(job, rows) : Experts{};
   const Mlp mlp =

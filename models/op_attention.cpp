@@ -1,9 +1,11 @@
 // Attention: grouped-query (Ainslie et al. 2023, arXiv 2305.13245) and latent (DeepSeek-V2, arXiv
-// 2405.04434, section 2.1), fused or not.
+// 2405.04434, section 2.1), fused or not, or linear.
 //
 // Latent attention as Megatron-Core trains it: the down projections are the same on every tp rank,
 // over its rows of the sequence; their latents are gathered and projected up to the rank's heads.
 // Keys and values are not absorbed into the projections, as inference does.
+#include <algorithm>
+
 #include "models/op_parts.hpp"
 
 namespace windtunnel {
@@ -27,15 +29,15 @@ Op flash_op(const Shard& s, bool backward) {
   op.name = "attention";
   op.kind = backward ? OpKind::attention_backward : OpKind::attention_forward;
   op.m = s.queries;
-  op.n = s.keys / s.cp;  // a step of the ring is a kernel of its own
+  op.n = s.keys / s.ring;  // a step of the ring is a kernel of its own
   op.k = s.query_dim;
-  op.batch = s.heads * s.cp;
+  op.batch = s.heads * s.ring;
   // Forward: scores and context. Backward: the scores again, gradients of the values, of the
   // scores, of queries and of keys.
   const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
   op.flops = 2 * s.heads * s.queries * s.attended * widths;
   // Forward reads q, k, v and writes o; backward reads these and do, writes dq, dk, dv.
-  const double key_tokens = s.tokens * s.keys / s.queries;
+  const double key_tokens = s.key_copies * s.tokens * s.keys / s.queries;
   const double bytes = s.e * (s.tokens * (s.q + s.context) + key_tokens * (s.k + s.v));
   op.bytes = backward ? 2 * bytes : bytes;
   return op;
@@ -45,7 +47,7 @@ Op flash_op(const Shard& s, bool backward) {
 // gradients of q, k and v. Causal: half of the steps concern half of the rows.
 Op ring_merge_op(const Shard& s, bool backward) {
   const double width = backward ? s.q + s.k + s.v : s.context;
-  return memory_op("ring merge", 0.75 * (s.cp - 1) * 3 * s.e * s.tokens * width);
+  return memory_op("ring merge", 0.75 * (s.ring - 1) * 3 * s.e * s.tokens * width);
 }
 
 void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
@@ -59,6 +61,21 @@ void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * (s.q + s.k + s.v + s.context)));
 }
 
+// Block by block: the square of a block as above, its part of the state, and what the state of
+// earlier blocks gives to its rows; backward two products for each. Every product goes through
+// memory, as no kernel is assumed that fuses them.
+void append_linear_core(const Shard& s, bool backward, std::vector<Op>& ops) {
+  const double block = std::min(kLinearBlock, s.queries);
+  Shard blocks = s;
+  blocks.heads = s.heads * s.queries / block;
+  for (int i = 0; i < (backward ? 2 : 1); ++i) {
+    ops.push_back(attention_gemm_op("block scores", block, block, s.query_dim, blocks));
+    ops.push_back(attention_gemm_op("block context", block, s.value_dim, block, blocks));
+    ops.push_back(attention_gemm_op("state", s.query_dim, s.value_dim, block, blocks));
+    ops.push_back(attention_gemm_op("state context", block, s.value_dim, s.query_dim, blocks));
+  }
+}
+
 void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::backward_weight) return;
   const TransformerSpec& model = job.model;
@@ -66,7 +83,9 @@ void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops
   if (model.attention == AttentionKernel::flash) {
     ops.push_back(flash_op(s, backward));
     ops.back().portable = job.software.portable_attention;
-    if (s.cp > 1) ops.push_back(ring_merge_op(s, backward));
+    if (s.ring > 1) ops.push_back(ring_merge_op(s, backward));
+  } else if (model.attention == AttentionKernel::linear) {
+    append_linear_core(s, backward, ops);
   } else if (backward) {
     append_unfused_backward(model, s, ops);
   } else {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "models/context_traffic.hpp"
+#include "models/expert_routing.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -72,11 +75,14 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
   s.steps_share *= slice.share();
   s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
-  s.cp = layout.cp;
-  s.queries = slice.share() * batch.sequence / layout.cp;
+  s.ring = layout.ring_ranks();
+  s.ulysses = layout.ulysses_ranks();
+  const double key_heads = latent ? model.heads / tp : model.kv_heads / tp;
+  s.key_copies = s.ulysses > 1 ? key_copies(key_heads, layout.ulysses_ranks()) : 1;
+  s.queries = slice.share() * batch.sequence / s.ring;
   s.keys = slice.end * batch.sequence;
   s.attended = (slice.begin + slice.end) / 2 * batch.sequence;
-  s.tokens = batch.micro * s.queries;
+  s.tokens = batch.micro * s.queries / s.ulysses;
   s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
   s.hidden = model.hidden;
   s.q = model.q_width() / tp;
@@ -86,11 +92,11 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.up = model.up_width() / tp;
   s.ffn = model.ffn_hidden / tp;
   s.vocabulary = padded_vocabulary(model.vocabulary, layout.tp) / tp;
-  s.heads = batch.micro * model.heads / tp;
+  s.heads = batch.micro * model.heads / tp / s.ulysses;
   s.query_dim = model.query_dim();
   s.value_dim = model.value_dim();
   s.routed = s.tokens / tp * model.moe.per_token;
-  s.expert_rows = s.routed * (layout.ep > 1 ? model.moe.imbalance : 1);
+  s.expert_rows = s.routed * expert_load(model.moe, layout.ep).busiest();
   s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
   return s;
 }

@@ -36,11 +36,13 @@ struct Shard {
   double context;      // and of the one that it writes
   double up, ffn;      // of the dense MLP, divided by tp
   double vocabulary;   // divided by tp
-  double heads;        // batch x local heads
+  double heads;        // batch x local heads, as attention has them
   double query_dim, value_dim;  // of one head; a key is as wide as a query
-  double queries, keys;         // per sequence: this GPU's, all that its slice sees
+  double queries, keys;         // per sequence: those that attention sees here, and sees in all
   double attended;              // keys that a query sees under the causal mask, on average
-  double cp;
+  double ring;        // steps of the ring: cp but for Ulysses, whose ranks divide the heads
+  double ulysses;     // ranks that do
+  double key_copies;  // of each key head, so that each of them has one
   // Experts: rows that this GPU sends (expert tensor parallelism 1: tp scatters the tokens), rows
   // that its experts get on the busiest rank, and how many experts lie here.
   double routed, expert_rows, local_experts;

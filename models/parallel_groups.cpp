@@ -42,18 +42,18 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   return among_concurrent(worst.shape(), cluster.node);
 }
 
-// Of all cp groups: every tp-th rank of tp * cp consecutive ones.
-GroupShape worst_context_shape(const Layout& layout, const Cluster& cluster) {
+// Of all groups of `size` ranks, `stride` apart, that divide blocks of size * stride ranks.
+GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const Cluster& cluster) {
   CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
   WorstShape worst(cluster);
-  std::vector<std::int32_t> group(layout.cp);
-  for (int block = 0; block < layout.ranks(); block += layout.tp * layout.cp) {
-    for (int tp = 0; tp < layout.tp; ++tp) {
-      for (int cp = 0; cp < layout.cp; ++cp) group[cp] = block + tp + cp * layout.tp;
+  std::vector<std::int32_t> group(size);
+  for (int block = 0; block < layout.ranks(); block += size * stride) {
+    for (int first = block; first < block + stride; ++first) {
+      for (int i = 0; i < size; ++i) group[i] = first + i * stride;
       worst.add(group);
     }
   }
-  return worst.shape();
+  return among_concurrent(worst.shape(), cluster.node);
 }
 
 }  // namespace
@@ -71,9 +71,16 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
   return consecutive_shape(layout.ep, layout.ranks(), cluster);
 }
 
+GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster) {
+  const int ulysses = layout.ulysses_ranks();
+  if (ulysses == 1) return {};
+  return worst_strided_shape(ulysses, layout.tp, layout, cluster);
+}
+
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
-  if (layout.cp == 1) return {};
-  GroupShape shape = among_concurrent(worst_context_shape(layout, cluster), cluster.node);
+  const int ring = layout.ring_ranks();
+  if (ring == 1) return {};
+  GroupShape shape = worst_strided_shape(ring, layout.tp * layout.ulysses_ranks(), layout, cluster);
   const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
   shape.load = scaled(shape.load, 1.0 / lanes);
   shape.members_per_node = 1;

@@ -14,6 +14,9 @@ namespace windtunnel {
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 
+// Of the ranks that exchange heads for tokens (Ulysses): neighbours of cp.
+GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
+
 // For CollectiveAlgorithm::ring: neighbours send to each other, so that of a node's members one
 // crosses to the next node, with everything.
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster);

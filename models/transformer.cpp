@@ -1,5 +1,7 @@
 #include "models/transformer.hpp"
 
+#include <algorithm>
+
 namespace windtunnel {
 namespace {
 
@@ -74,9 +76,13 @@ double TransformerSpec::parameters() const {
 
 double model_flops(const TransformerSpec& model, double sequences, int sequence) {
   const double tokens = sequences * sequence;
-  // Two operations per weight and token; QK^T and PV over the whole square.
-  const double attention =
-      2 * model.attention_parameters() + 2.0 * sequence * (model.q_width() + model.context_width());
+  // Two operations per weight and token; QK^T and PV over the whole square, linear attention's of a
+  // block, and a state that is written and read.
+  const bool linear = model.attention == AttentionKernel::linear;
+  const double seen = linear ? std::min<double>(kLinearBlock, sequence) : sequence;
+  const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
+  const double attention = 2 * model.attention_parameters() +
+                           2.0 * seen * (model.q_width() + model.context_width()) + state;
   const double dense = attention + 2 * model.mlp_parameters();
   const double sparse = attention + 2 * (model.moe.per_token * model.expert_parameters() +
                                          shared_parameters(model) + router_parameters(model));

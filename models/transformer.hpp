@@ -1,6 +1,7 @@
 // A decoder-only transformer by its dimensions: dense, or with a mixture of experts in the MLP.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace windtunnel {
@@ -11,8 +12,12 @@ enum class PositionEncoding { learned, rotary };
 
 // How the attention is computed. `flash`: one fused kernel that keeps the scores on the chip and
 // skips the masked half (Dao 2023, arXiv 2307.08691). `unfused`: batched GEMMs with a softmax
-// between them, scores in HBM, the masked half computed too (Megatron-LM before 2022).
-enum class AttentionKernel { flash, unfused };
+// between them, scores in HBM, the masked half computed too (Megatron-LM before 2022). `linear`: no
+// softmax, so that a state of key width x value width a head stands for all earlier tokens
+// (Katharopoulos et al. 2020, arXiv 2006.16236), in blocks of kLinearBlock tokens (Lightning
+// Attention, arXiv 2401.04658).
+enum class AttentionKernel { flash, unfused, linear };
+inline constexpr double kLinearBlock = 256;
 
 // The MLP of a layer replaced by a router and experts (Lepikhin et al. 2020, arXiv 2006.16668).
 struct MixtureOfExperts {
@@ -24,6 +29,15 @@ struct MixtureOfExperts {
   // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or dropped to
   // that capacity.
   double imbalance = 1;
+  // In place of imbalance: exponent of the experts' popularity (expert_routing.hpp); 0: even.
+  double zipf = 0;
+  int hot_experts = 0;  // the most visited ones, on every rank, gathered and reduced in each pass
+  // Share of a token's copies that stay in its node where experts lie on several (LocMoE: Li et al.
+  // 2024, arXiv 2401.13920); none: as many as chance leaves there.
+  std::optional<double> locality = {};
+  // Experts work on the input of their layer and not on its attention's output, beside which they
+  // run (ScMoE: Cai et al. 2024, arXiv 2404.05019).
+  bool shortcut = false;
 };
 
 // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and

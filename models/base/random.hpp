@@ -17,12 +17,14 @@ enum class RandomPurpose : std::uint32_t {
   batch = 4,  // how many
   test = 5,
   schedule_search = 6,
-  jitter = 7,       // of the actions of a pipeline schedule
-  frailty = 8,      // of a node
-  recovery = 9,     // whether it works, whether a human is needed
-  nic = 10,         // its share of the bandwidth
-  routing = 11,     // which of the equal ways a connection is hashed to
-  contention = 12,  // how it grows with the size of a job's collectives
+  jitter = 7,         // of the actions of a pipeline schedule
+  frailty = 8,        // of a node
+  recovery = 9,       // whether it works, whether a human is needed
+  nic = 10,           // its share of the bandwidth
+  routing = 11,       // which of the equal ways a connection is hashed to
+  contention = 12,    // how it grows with the size of a job's collectives
+  expert_order = 13,  // which experts share a rank
+  sequence_length = 14,
 };
 
 class RandomStream {
