@@ -7,6 +7,7 @@
 #include "models/context_parallel.hpp"
 #include "models/expert_parallel.hpp"
 #include "models/memory.hpp"
+#include "models/network_cost.hpp"
 #include "models/op.hpp"
 #include "models/op_cost.hpp"
 #include "models/parallel_groups.hpp"
@@ -216,6 +217,7 @@ std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
 }  // namespace
 
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
+  if (job.network) return network_chunk_costs(job, unit);
   const TransformerSpec& model = job.model;
   const BlockCoster coster(job, unit.slice);
   const std::vector<SharedKind> kinds = shared_kinds(job, unit);

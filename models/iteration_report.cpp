@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
 
 namespace windtunnel {
@@ -165,7 +166,8 @@ void charge(const Task& task, double seconds, IterationReport& report) {
 }
 
 bool is_compute(const Task& task) {
-  return task.kind == TaskKind::compute && task.category != Category::optimizer;
+  return task.kind == TaskKind::compute && task.category != Category::optimizer &&
+         task.category != Category::compression;
 }
 
 bool is_communication(Category category) {
@@ -302,8 +304,10 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& u
   const double gpus = job.layout.ranks();
   const double peak = peak_flops(job.cluster.node.gpu, job.precision);
   report.tokens_per_s = double(job.batch.global) * job.batch.sequence / report.time_s;
-  report.tflops_per_gpu =
-      model_flops(job.model, job.batch.global, job.batch.sequence) / report.time_s / gpus / 1e12;
+  const double flops = job.network
+                           ? model_flops(*job.network, job.batch.global)
+                           : model_flops(job.model, job.batch.global, job.batch.sequence);
+  report.tflops_per_gpu = flops / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
   double hardware = 0;  // of one tp x cp slice of a pipeline, per micro-batch
   for (const ChunkCost& unit : units) hardware += unit.hardware_flops;

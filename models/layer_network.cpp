@@ -186,18 +186,24 @@ void NetworkBuilder::bottleneck(const std::string& name, int channels, int strid
   elementwise(name + ".relu", LayerKind::relu, 0);
 }
 
+std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,
+                           Precision precision, Pass pass) {
+  const NetworkLayer& at = network.layers[layer];
+  const double e = bytes_of(precision);
+  if (is_product(at.kind)) {
+    // Nobody asks for the gradient of the images.
+    if (pass == Pass::backward_input && layer == 0) return {};
+    return product_op(at, samples, e, pass);
+  }
+  if (pass == Pass::backward_weight || moved_elements(at, pass) <= 0) return {};
+  return memory_op(at, samples, e, pass);
+}
+
 std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
                             Pass pass) {
-  const double e = bytes_of(precision);
   std::vector<Op> ops;
-  for (const NetworkLayer& layer : network.layers) {
-    if (is_product(layer.kind)) {
-      // Nobody asks for the gradient of the images.
-      if (pass == Pass::backward_input && &layer == &network.layers.front()) continue;
-      ops.push_back(product_op(layer, samples, e, pass));
-    } else if (pass != Pass::backward_weight && moved_elements(layer, pass) > 0) {
-      ops.push_back(memory_op(layer, samples, e, pass));
-    }
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    if (const auto op = layer_op(network, layer, samples, precision, pass)) ops.push_back(*op);
   }
   if (pass != Pass::forward) std::reverse(ops.begin(), ops.end());
   return ops;

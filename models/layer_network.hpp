@@ -3,6 +3,8 @@
 // n output channels, k inputs of one output), and the elements that it reads, writes and keeps.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct NetworkLayer {
   // Of the output, kept for the backward pass. 0: a ReLU or an addition takes its place.
   double kept = 0;
 
+  double weights() const { return n * k; }           // of its matrix; other parameters are vectors
   double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample
 };
 
@@ -85,5 +88,8 @@ class NetworkBuilder {
 // belongs to backward_input.
 std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
                             Pass pass);
+// That of one layer; nothing where it has nothing to do.
+std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,
+                           Precision precision, Pass pass);
 
 }  // namespace windtunnel

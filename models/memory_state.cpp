@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "models/memory.hpp"
+#include "models/network_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -72,6 +73,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
 }
 
 double gathered_parameters(const Job& job) {
+  if (job.network) return network_gathered_parameters(*job.network);
   const TransformerSpec& model = job.model;
   double layer = layer_parameters_per_gpu(model, job.layout.tp);
   if (model.moe.experts > 0) {

@@ -46,11 +46,10 @@ std::string subtitle_of(const Comparison& comparison) {
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
     const Job& job = point.record->job;
-    jobs.insert(fmt::format("{} on {} {} GPUs ({} x {}); batch {} x {} tokens", job.model.name,
+    jobs.insert(fmt::format("{} on {} {} GPUs ({} x {}); batch {}", job.model.name,
                             with_separators(job.cluster.gpus()), job.cluster.node.gpu.name,
                             with_separators(job.cluster.nodes), job.cluster.node.name,
-                            with_separators(job.batch.global),
-                            with_separators(job.batch.sequence)));
+                            batch_text(job)));
   }
   return jobs.size() == 1 ? *jobs.begin() : "";
 }

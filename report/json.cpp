@@ -60,18 +60,21 @@ Json iteration_json(const Record& record) {
     const auto category = static_cast<Category>(i);
     path[to_string(category)] = on_path(category);
   }
-  return {{"time_s", report.time_s},
-          {"tflops_per_gpu", report.tflops_per_gpu},
-          {"mfu", report.mfu},
-          {"hfu", report.hfu},
-          {"tokens_per_s", report.tokens_per_s},
-          {"bubble",
-           {{"makespan", report.bubble.makespan_s},
-            {"longest_stage", report.bubble.longest_stage_s},
-            {"idle", report.bubble.idle}}},
-          {"exposed_s", exposed},
-          {"memory_bytes", memory_json(report.memory, peaks_json(record.activation_peaks))},
-          {"critical_path_s", path}};
+  Json document = {
+      {"time_s", report.time_s},
+      {"tflops_per_gpu", report.tflops_per_gpu},
+      {"mfu", report.mfu},
+      {"hfu", report.hfu},
+      {"tokens_per_s", report.tokens_per_s},
+      {"bubble",
+       {{"makespan", report.bubble.makespan_s},
+        {"longest_stage", report.bubble.longest_stage_s},
+        {"idle", report.bubble.idle}}},
+      {"exposed_s", exposed},
+      {"memory_bytes", memory_json(report.memory, peaks_json(record.activation_peaks))},
+      {"critical_path_s", path}};
+  if (record.job.network) document["samples_per_s"] = report.tokens_per_s;
+  return document;
 }
 
 Json tiers_json(const std::vector<TierReport>& tiers) {

@@ -19,29 +19,30 @@ constexpr double kShownShare = 0.0005;
 std::string subtitle_of(const Record& record) {
   const Job& job = record.job;
   const Cluster& cluster = job.cluster;
-  return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {} x {} tokens", job.model.name,
+  return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {}", job.model.name,
                      with_separators(cluster.gpus()), cluster.node.gpu.name,
                      with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
-                     job.schedule.name, name_of(precisions(), job.precision),
-                     with_separators(job.batch.global), with_separators(job.batch.sequence));
+                     job.schedule.name, name_of(precisions(), job.precision), batch_text(job));
 }
 
 SummarySection iteration_section(const Record& record) {
   const IterationReport& report = record.iteration;
-  const double tokens = report.tokens_per_s * report.time_s;
+  const double items = report.tokens_per_s * report.time_s;
+  const char* noun = item_noun(record.job);
   const auto of_step = [&](double seconds) {
     return format_percent(report.time_s > 0 ? seconds / report.time_s : 0);
   };
-  return {"Iteration",
-          {{"step time",
-            fmt::format("{} for {} tokens", format_seconds(report.time_s), format_count(tokens))},
-           {"throughput", fmt::format("{} tokens/s, {:.1f} TFLOP/s per GPU",
-                                      format_count(report.tokens_per_s), report.tflops_per_gpu)},
-           {"utilisation",
-            fmt::format("MFU {}, HFU {}", format_percent(report.mfu), format_percent(report.hfu))},
-           {"bubble",
-            fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
-                        of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
+  return {
+      "Iteration",
+      {{"step time",
+        fmt::format("{} for {} {}", format_seconds(report.time_s), format_count(items), noun)},
+       {"throughput", fmt::format("{} {}/s, {:.1f} TFLOP/s per GPU",
+                                  format_count(report.tokens_per_s), noun, report.tflops_per_gpu)},
+       {"utilisation",
+        fmt::format("MFU {}, HFU {}", format_percent(report.mfu), format_percent(report.hfu))},
+       {"bubble",
+        fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
+                    of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
 }
 
 SummarySection path_section(const IterationReport& report) {
@@ -113,7 +114,7 @@ std::vector<SummaryRow> key_figures(const Record& record) {
       {"step time", format_seconds(iteration.time_s)},
       {"MFU", format_percent(iteration.mfu)},
       {"TFLOP/s per GPU", fmt::format("{:.0f}", iteration.tflops_per_gpu)},
-      {"tokens/s", format_count(iteration.tokens_per_s)}};
+      {fmt::format("{}/s", item_noun(record.job)), format_count(iteration.tokens_per_s)}};
   if (!record.campaign) return figures;
   const CampaignReport& campaign = *record.campaign;
   figures.push_back({"goodput", format_percent(campaign.goodput.mean)});
@@ -140,6 +141,16 @@ std::string with_separators(double count) {
     digits.insert(i, 1, ',');
   }
   return digits;
+}
+
+const char* item_noun(const Job& job) {
+  return job.network ? "samples" : "tokens";
+}
+
+std::string batch_text(const Job& job) {
+  const std::string global = with_separators(job.batch.global);
+  if (job.network) return fmt::format("{} samples", global);
+  return fmt::format("{} x {} tokens", global, with_separators(job.batch.sequence));
 }
 
 std::string layout_text(const Layout& layout) {

@@ -36,6 +36,10 @@ bool is_known(const Estimate& estimate);
 // "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
 std::string layout_text(const Layout& layout);
 
+// What an iteration works through: tokens, of a layer network samples.
+const char* item_noun(const Job& job);
+std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"
+
 std::string with_separators(double count);  // 16384 -> "16,384", rounded
 
 }  // namespace windtunnel

@@ -90,6 +90,7 @@ class Explanation {
   }
 
   void add_model() {
+    if (job_.network) return;  // nothing of it can be changed
     const TransformerSpec& model = job_.model;
     const Evidence evidence = {values_.has("model.base") ? Origin::published : Origin::assumed,
                                values_.has("model.base") ? model.source : "default"};

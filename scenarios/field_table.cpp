@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/field_rows.hpp"
 #include "scenarios/fields.hpp"
@@ -7,7 +10,9 @@ namespace windtunnel {
 namespace {
 
 std::vector<std::string> model_names() {
-  return names_in(library_models());
+  std::vector<std::string> names = names_in(library_models());
+  std::ranges::copy(names_in(library_networks()), std::back_inserter(names));
+  return names;
 }
 std::vector<std::string> schedule_names() {
   return names_in(schedule_kinds());
@@ -99,7 +104,7 @@ Rows model_rows() {
               {.shorthand = "base",
                .required = true,
                .example = "llama3-405b",
-               .help = "a transformer: a name of the library, or its dimensions, or a base "
+               .help = "a name of the library; of a transformer also its dimensions, or a base "
                        "and what differs from it"}),
       name_row("model.base", {.library = model_names,
                               .example = "llama3-405b",
@@ -357,11 +362,12 @@ Rows layout_rows() {
       map_row("batch", {.required = true,
                         .example = "{global: 2048, micro: 1}",
                         .help = "sequences per iteration"}),
-      whole_row("batch.global", {.low = 1,
-                                 .high = 1e8,
-                                 .required = true,
-                                 .example = "2048",
-                                 .help = "sequences per iteration, all ranks"}),
+      whole_row("batch.global",
+                {.low = 1,
+                 .high = 1e8,
+                 .required = true,
+                 .example = "2048",
+                 .help = "sequences (images, of a network) per iteration, all ranks"}),
       whole_row("batch.micro", {.low = 1,
                                 .high = 1e4,
                                 .default_text = "1",

@@ -11,7 +11,8 @@
 
 namespace windtunnel {
 
-TransformerSpec resolve_model(const Values& values);
+// Job::model, and Job::network where the library has the name as a table of layers.
+void resolve_model(const Values& values, Job& job);
 // `folder` is where the files that a scenario names are looked for.
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
                         const std::string& folder);
@@ -20,6 +21,10 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, const st
                     Cluster& cluster);
 Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder);
+
+CompressorChoice resolve_compressor(const Values& values);
+// What a compressor asks of the gradients of a job whose other parts are resolved.
+void check_compressor(const Values& values, const Job& job);
 
 // `gpus` of one node.
 std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);

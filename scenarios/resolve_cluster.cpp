@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <utility>
 
+#include "models/network_cost.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "scenarios/network_laws.hpp"
@@ -125,9 +128,23 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   return find_calibration("generic");
 }
 
-}  // namespace
+// A table of layers; null where the model is a transformer. Nothing of it can be changed.
+std::shared_ptr<const LayerNetwork> named_network(const Values& values) {
+  if (!values.has("model.base")) return nullptr;
+  const std::string& name = values.text("model.base");
+  const auto& networks = library_networks();
+  const auto found = std::ranges::find(networks, name, &LayerNetwork::name);
+  if (found == networks.end()) return nullptr;
+  for (const auto& [key, value] : values.all()) {
+    if (!key.starts_with("model.") || key == "model.base") continue;
+    throw Error(
+        value.where,
+        fmt::format("{}: '{}' is a table of layers, which has no such dimension", key, name));
+  }
+  return std::make_shared<const LayerNetwork>(*found);
+}
 
-TransformerSpec resolve_model(const Values& values) {
+TransformerSpec resolve_transformer(const Values& values) {
   TransformerSpec model =
       values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
   override_sizes(model_sizes(), "model", values, model);
@@ -158,6 +175,13 @@ TransformerSpec resolve_model(const Values& values) {
   check_part(values, "model.moe", "experts", model.moe.experts);
   check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);
   return model;
+}
+
+}  // namespace
+
+void resolve_model(const Values& values, Job& job) {
+  job.network = named_network(values);
+  job.model = job.network ? network_model(*job.network) : resolve_transformer(values);
 }
 
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,

@@ -7,6 +7,7 @@
 
 #include "models/chunk_cost.hpp"
 #include "models/collective_steps.hpp"
+#include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedules/message_validator.hpp"
@@ -209,6 +210,7 @@ void check_batch(const Values& values, const Job& job) {
 
 void check_layers(const Values& values, const Job& job) {
   try {
+    if (job.network) check_network(job);
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
@@ -258,7 +260,7 @@ void check_schedule(const Values& values, const Job& job) {
 
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
   Job job;
-  job.model = resolve_model(values);
+  resolve_model(values, job);
   job.cluster = resolve_cluster(values, evidence, folder);
   job.schedule = resolve_schedule(values, folder);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "models/layer_network.hpp"
 #include "sim/iteration_table.hpp"
 
 // Names for the members of an aggregate of n, and the case of one.
