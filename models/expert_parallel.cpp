@@ -81,7 +81,8 @@ Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const Blo
   const auto others = [](const Op& op) { return !op.routed; };
   if (setting.job.model.moe.shortcut) {
     return {seconds_of(setting, ops.forward, others),
-            seconds_of(setting, ops.backward_input, others)};
+            seconds_of(setting, ops.backward_input, others) +
+                seconds_of(setting, ops.backward_weight, others)};
   }
   if (!setting.job.software.tp_overlap) return {};
   return {seconds_of(setting, ops.forward, shared),

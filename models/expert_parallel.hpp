@@ -11,9 +11,9 @@
 // Hidden, as far as the compute beside them lasts: Software::ep_overlap behind the other direction
 // of the same layer, of another micro-batch (Megatron-Core's overlap_moe_expert_parallel_comm,
 // DualPipe; that the first and last micro-batches have no other is not counted);
-// MixtureOfExperts::shortcut behind all of the layer but its experts (ScMoE; the dense MLP of the
-// layer before, which may help, is not counted); Software::tp_overlap behind the shared expert
-// (moe_shared_expert_overlap).
+// MixtureOfExperts::shortcut behind all of the layer but its experts, backward its weight gradients
+// too (ScMoE; the dense MLP of the layer before, which may help, is not counted);
+// Software::tp_overlap behind the shared expert (moe_shared_expert_overlap).
 //
 // Hot experts (Hecate): their weights are gathered ahead of both passes and their gradients
 // reduce-scattered behind the backward, beside what is left of that same compute.

@@ -81,6 +81,7 @@ GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   const int ring = layout.ring_ranks();
   if (ring == 1) return {};
   GroupShape shape = worst_strided_shape(ring, layout.tp * layout.ulysses_ranks(), layout, cluster);
+  if (shape.nodes == 1) return shape;
   const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
   shape.load = scaled(shape.load, 1.0 / lanes);
   shape.members_per_node = 1;
