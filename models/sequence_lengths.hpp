@@ -16,10 +16,10 @@ struct LengthBucket {
 };
 
 struct LengthDistribution {
-  std::vector<LengthBucket> buckets;  // empty: log-normal
-  double median = 1;                  // tokens
-  double sigma = 0;                   // of the logarithm; 0: all have the median's length
-  double longest = 1;                 // longer ones are cut to it
+  std::vector<LengthBucket> buckets = {};  // empty: log-normal
+  double median = 1;                       // tokens
+  double sigma = 0;                        // of the logarithm; 0: all have the median's length
+  double longest = 1;                      // longer ones are cut to it
 };
 
 // Whole tokens, at least 1. Throws Error for shares that do not add up to 1 and bounds in the wrong

@@ -1,0 +1,37 @@
+// Who computes which sequences of a global batch when their lengths differ.
+//
+//   static   one degree of context parallelism, the least that holds the longest sequence that may
+//            come; sequences are packed up to what its GPUs hold and the packs dealt out in turn
+//   flexsp   micro-batch by micro-batch groups of different degrees at once, so that the slowest
+//            group ends early (FlexSP: Wang et al. 2024, arXiv 2412.01523; its integer programme is
+//            replaced by all ways to divide the GPUs and a greedy assignment, improved by moves)
+//   hdp      each sequence gets the GPUs that it needs, short ones are packed on one, by their work
+//            and not by their tokens; GPUs join at the end of the batch only (ByteScale: Ge et al.
+//            2025, arXiv 2502.21231; without offloading activations)
+#pragma once
+
+#include <vector>
+
+#include "policies/length_costs.hpp"
+
+namespace windtunnel {
+
+// Sequences that a group of GPUs computes together.
+struct LengthPack {
+  std::size_t degree = 0;      // index
+  std::vector<int> sequences;  // indices
+  double seconds = 0;
+};
+
+struct LengthPlan {
+  std::vector<std::vector<LengthPack>> rounds;  // flexsp: one after the other; others: one round
+  double seconds = 0;
+};
+
+enum class LengthPolicy { fixed, flexsp, hdp };
+
+// `longest`: that may come, for static. Throws Error when a sequence does not fit all GPUs.
+LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
+                           const LengthCosts& costs);
+
+}  // namespace windtunnel

@@ -1,0 +1,183 @@
+#include "policies/length_balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/chunk_cost.hpp"
+#include "models/sequence_lengths.hpp"
+#include "tests/models/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+// Llama 3 8B on nodes of eight GPUs whose NIC has an eighth of NVLink's bandwidth.
+Job long_context_job(int nodes, ContextForm form) {
+  Layout layout;
+  layout.dp = 8 * nodes;
+  layout.context = form;
+  Job job = test_job(llama3_8b(), layout, {.global = 8 * nodes, .micro = 1, .sequence = 8192});
+  job.cluster = test_cluster(nodes);
+  job.recompute = Recompute::full;
+  return job;
+}
+
+const LengthDistribution kLongTail{.median = 1500, .sigma = 1.4, .longest = 131072};
+
+void expect_each_once(const LengthPlan& plan, std::size_t count) {
+  std::set<int> seen;
+  std::size_t placed = 0;
+  for (const auto& round : plan.rounds) {
+    for (const LengthPack& pack : round) {
+      seen.insert(pack.sequences.begin(), pack.sequences.end());
+      placed += pack.sequences.size();
+    }
+  }
+  EXPECT_EQ(placed, count);
+  EXPECT_EQ(seen.size(), count);
+}
+
+TEST(SequenceLengths, AreDrawnFromTheirLaw) {
+  const auto lengths = draw_lengths(kLongTail, 20000, 1);
+  EXPECT_EQ(lengths, draw_lengths(kLongTail, 20000, 1));
+  EXPECT_NE(lengths, draw_lengths(kLongTail, 20000, 2));
+  auto sorted = lengths;
+  std::ranges::sort(sorted);
+  EXPECT_NEAR(sorted[10000] / 1500.0, 1, 0.05);
+  EXPECT_NEAR(sorted[16827] / (1500.0 * std::exp(1.4)), 1, 0.05);  // one sigma: 84.13 %
+  EXPECT_LE(sorted.back(), 131072);
+  const auto both = draw_lengths({.buckets = {{100, 200, 0.9}, {1000000, 2000000, 0.1}}}, 10000, 1);
+  const auto longs = std::ranges::count_if(both, [](int length) { return length > 200; });
+  EXPECT_NEAR(longs / 10000.0, 0.1, 0.01);
+  EXPECT_THROW(draw_lengths({.buckets = {{1, 2, 0.5}}}, 1, 1), Error);
+  EXPECT_THROW(draw_lengths({.median = 10, .longest = 5}, 1, 1), Error);
+}
+
+// A pack of one sequence is a micro-batch of the product's own chunk costs.
+TEST(LengthCosts, APackOfOneSequenceCostsItsChunk) {
+  const Job job = long_context_job(2, ContextForm::ring);
+  const LengthCosts costs(job, {1, 4, 16}, 8192);
+  for (std::size_t degree = 0; degree < 3; ++degree) {
+    Job alone = job;
+    alone.layout.cp = costs.degrees()[degree].ranks;
+    alone.layout.dp = 16 / alone.layout.cp;
+    alone.batch = {.global = alone.layout.dp, .micro = 1, .sequence = 8192 * alone.layout.cp};
+    const ChunkCost chunk = chunk_costs(alone)[0];
+    const double expected = total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+                            total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+    const double length = alone.batch.sequence;
+    EXPECT_NEAR(costs.degrees()[degree].pack_s(length, costs.attention_s(degree, length)), expected,
+                1e-3 * expected);
+  }
+  EXPECT_EQ(costs.least_degree(8192), 0u);
+  EXPECT_EQ(costs.least_degree(8193), 1u);
+  EXPECT_THROW(costs.least_degree(16 * 8192 + 1), Error);
+}
+
+TEST(LengthBalance, EverySequenceIsComputedOnceWithinMemory) {
+  const Job job = long_context_job(2, ContextForm::ulysses);
+  const LengthCosts costs(job, {1, 2, 4, 8, 16}, 8192);
+  const auto lengths = draw_lengths(kLongTail, 200, 3);
+  for (const LengthPolicy policy : {LengthPolicy::fixed, LengthPolicy::flexsp, LengthPolicy::hdp}) {
+    const LengthPlan plan = balance_lengths(policy, lengths, 131072, costs);
+    expect_each_once(plan, lengths.size());
+    for (const auto& round : plan.rounds) {
+      for (const LengthPack& pack : round) {
+        double tokens = 0;
+        for (const int sequence : pack.sequences) tokens += lengths[sequence];
+        EXPECT_LE(tokens, costs.degrees()[pack.degree].capacity);
+        EXPECT_LE(pack.seconds, plan.seconds);
+      }
+    }
+  }
+}
+
+// Equal lengths that just fill a GPU leave nothing to gain.
+TEST(LengthBalance, EqualLengthsAreBalancedAlready) {
+  const LengthCosts costs(long_context_job(1, ContextForm::ulysses), {1, 2, 4, 8}, 8192);
+  const std::vector<int> lengths(32, 8192);
+  const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 8192, costs).seconds;
+  EXPECT_NEAR(balance_lengths(LengthPolicy::hdp, lengths, 8192, costs).seconds, fixed_s, 1e-12);
+  EXPECT_NEAR(balance_lengths(LengthPolicy::flexsp, lengths, 8192, costs).seconds, fixed_s, 1e-12);
+}
+
+// All assignments of few sequences to all divisions of four GPUs, one round.
+double least_of_all_s(const std::vector<int>& lengths, const LengthCosts& costs) {
+  const std::vector<std::vector<std::size_t>> divisions = {{2}, {1, 1}, {1, 0, 0}, {0, 0, 0, 0}};
+  double least_s = 1e9;
+  for (const auto& groups : divisions) {
+    const auto ways = static_cast<std::size_t>(std::pow(groups.size(), lengths.size()));
+    for (std::size_t way = 0; way < ways; ++way) {
+      std::vector<double> tokens(groups.size()), attention_s(groups.size());
+      std::size_t left = way;
+      for (const int length : lengths) {
+        const std::size_t group = left % groups.size();
+        left /= groups.size();
+        tokens[group] += length;
+        attention_s[group] += costs.attention_s(groups[group], length);
+      }
+      double slowest_s = 0;
+      for (std::size_t i = 0; i < groups.size(); ++i) {
+        const DegreeCost& degree = costs.degrees()[groups[i]];
+        const double seconds = tokens[i] > 0 ? degree.pack_s(tokens[i], attention_s[i]) : 0;
+        slowest_s = std::max(slowest_s, tokens[i] > degree.capacity ? 1e9 : seconds);
+      }
+      least_s = std::min(least_s, slowest_s);
+    }
+  }
+  return least_s;
+}
+
+TEST(LengthBalance, FlexibleGroupsComeNearTheBestOfAllAssignments) {
+  Job job = long_context_job(1, ContextForm::ulysses);
+  job.layout.dp = 4;
+  const LengthCosts costs(job, {1, 2, 4}, 8192);
+  RandomStream random(1, RandomPurpose::test, 0);
+  int exact = 0;
+  for (int i = 0; i < 12; ++i) {
+    std::vector<int> lengths;
+    for (int n = 0; n < 5; ++n) lengths.push_back(256 + static_cast<int>(random.below(6000)));
+    const double least_s = least_of_all_s(lengths, costs);
+    const LengthPlan plan = balance_lengths(LengthPolicy::flexsp, lengths, 32768, costs);
+    if (plan.rounds.size() == 1) {
+      EXPECT_GE(plan.seconds, least_s * (1 - 1e-9));
+    }
+    EXPECT_LE(plan.seconds, 1.1 * least_s);
+    exact += plan.seconds <= least_s * (1 + 1e-9) ? 1 : 0;
+  }
+  EXPECT_GE(exact, 6);
+}
+
+// FlexSP: up to 1.98x over one static degree on long-tailed lengths, 64 A100, Ulysses.
+TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
+  const LengthCosts costs(long_context_job(4, ContextForm::ulysses), {1, 2, 4, 8, 16, 32}, 8192);
+  const auto lengths = draw_lengths(kLongTail, 256, 1);
+  const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 131072, costs).seconds;
+  const double flexible_s = balance_lengths(LengthPolicy::flexsp, lengths, 131072, costs).seconds;
+  RecordProperty("gain", std::to_string(fixed_s / flexible_s));
+  EXPECT_GT(fixed_s / flexible_s, 1.05);
+  EXPECT_LT(fixed_s / flexible_s, 1.98);
+}
+
+// ByteScale: up to 7.89x, 2M tokens at most, four fifths of the sequences short. Here 1,024 GPUs.
+TEST(LengthBalance, DynamicMeshGainsMostOnFewHugeSequences) {
+  const Job job = long_context_job(128, ContextForm::ring);
+  std::vector<int> degrees;
+  for (int ranks = 1; ranks <= 256; ranks *= 2) degrees.push_back(ranks);
+  const LengthCosts costs(job, degrees, 8192);
+  const LengthDistribution bimodal{
+      .buckets = {{128, 4096, 0.8}, {4096, 65536, 0.195}, {1048576, 2097152, 0.005}}};
+  const auto lengths = draw_lengths(bimodal, 2000, 1);
+  const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 2097152, costs).seconds;
+  const double mesh_s = balance_lengths(LengthPolicy::hdp, lengths, 2097152, costs).seconds;
+  RecordProperty("gain", std::to_string(fixed_s / mesh_s));
+  EXPECT_GT(fixed_s / mesh_s, 1.2);
+  EXPECT_LT(fixed_s / mesh_s, 7.89);
+}
+
+}  // namespace
+}  // namespace windtunnel::testing
