@@ -1,5 +1,7 @@
 #include "models/calibration.hpp"
 
+#include "models/compression/kernels.hpp"
+
 namespace windtunnel {
 
 const std::vector<CalibrationField>& calibration_fields() {
@@ -60,6 +62,14 @@ const std::vector<CalibrationField>& calibration_fields() {
        "log standard deviation of the peak memory's error on runs not fitted on"},
   };
   return fields;
+}
+
+const Parameter* kernel_share(const Calibration& calibration, std::string_view name) {
+  for (const KernelShare& kernel : calibration.kernels) {
+    if (kernel.name == name) return &kernel.share;
+  }
+  const CompressionKernel* usual = find_compression_kernel(name);
+  return usual == nullptr ? nullptr : &usual->share;
 }
 
 }  // namespace windtunnel

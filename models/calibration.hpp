@@ -12,6 +12,12 @@
 
 namespace windtunnel {
 
+// Of a compressor's kernel (models/compression/kernels.hpp), where it is not the usual one.
+struct KernelShare {
+  std::string name;
+  Parameter share;
+};
+
 struct Calibration {
   std::string name;  // "h100-published"
   std::string gpu;   // GPU kind it was fitted on; empty = any
@@ -67,7 +73,12 @@ struct Calibration {
   // Log standard deviation of predicted / measured on runs that were not fitted on.
   Parameter step_error;
   Parameter memory_error;
+
+  std::vector<KernelShare> kernels = {};
 };
+
+// Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
+const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
 
 struct CalibrationField {
   std::string_view name;  // key in the file, "gemm.efficiency"

@@ -79,11 +79,16 @@ Origin with_correction(Origin origin, const Parameter& parameter, double share) 
 }
 
 // Seconds under one roof, before launch and the sustained share.
-OpCost memory_roof(double bytes, const GpuSpec& gpu, const Calibration& c) {
-  const double padded_bytes = bytes + c.memory_half_bytes.value;
-  const Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
-  return {padded_bytes / (gpu.memory_Bps.value * c.memory_efficiency.value),
-          with_correction(origin, c.memory_half_bytes, c.memory_half_bytes.value / padded_bytes)};
+OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
+  Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
+  double bytes = op.bytes;
+  if (const Parameter* share = kernel_share(c, op.name)) {
+    bytes /= share->value;
+    origin = weakest(origin, share->origin);
+  }
+  const double half_bytes = op.starts * c.memory_half_bytes.value;
+  return {(bytes + half_bytes) / (gpu.memory_Bps.value * c.memory_efficiency.value),
+          with_correction(origin, c.memory_half_bytes, half_bytes / (bytes + half_bytes))};
 }
 
 OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {
@@ -146,7 +151,7 @@ bool on_vector_units(const Op& op, Precision precision) {
 
 // The higher of the roofs that an op of this kind has.
 OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
-  const OpCost memory = memory_roof(op.bytes, gpu, c);
+  const OpCost memory = memory_roof(op, gpu, c);
   if (op.kind == OpKind::memory) return memory;
   // With scaled formats the linear layers run in them, attention in bf16 (Transformer Engine's
   // default).
@@ -171,8 +176,9 @@ OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
   const OpCost roof = roofline(op, gpu, precision, calibration);
   const Parameter& launch = calibration.kernel_launch_s;
-  const double seconds = launch.value + roof.seconds;
-  return {seconds, with_correction(roof.origin, launch, launch.value / seconds)};
+  const double launch_s = op.starts * launch.value;
+  const double seconds = launch_s + roof.seconds;
+  return {seconds, with_correction(roof.origin, launch, launch_s / seconds)};
 }
 
 }  // namespace windtunnel

@@ -10,7 +10,8 @@
 // Attention (fused): FLOPs / (peak * efficiency * s / (s + s_half)), the shape of the throughput
 // curves over the sequence length s in Dao 2023 (arXiv 2307.08691) and Shah et al. 2024 (arXiv
 // 2407.08608).
-// Memory-bound kernels: (bytes + half_bytes) / (bandwidth * efficiency).
+// Memory-bound kernels: (bytes / share + half_bytes) / (bandwidth * efficiency); the share is 1, of
+// a compressor's kernels what kernel_share() says.
 //
 // Monotone: each candidate's time never falls when m, n, k, batch or bytes grow, nor does the
 // minimum of them. It rises in steps, so more work may be free, and FLOP/s may fall with size.

@@ -54,10 +54,15 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   for (const CalibrationField& field : calibration_fields()) {
     text += parameter_text(field.name, calibration.*field.member, field.unit);
   }
-  if (!calibration.network.stated) return text;
-  text += "network:\n";
-  for (const NetworkLawField& field : network_law_fields()) {
-    text += parameter_text(field.name, calibration.network.*field.member, field.unit);
+  if (calibration.network.stated) {
+    text += "network:\n";
+    for (const NetworkLawField& field : network_law_fields()) {
+      text += parameter_text(field.name, calibration.network.*field.member, field.unit);
+    }
+  }
+  if (!calibration.kernels.empty()) text += "kernels:\n";
+  for (const KernelShare& kernel : calibration.kernels) {
+    text += parameter_text(kernel.name, kernel.share, "");
   }
   return text;
 }

@@ -106,6 +106,7 @@ class Explanation {
       add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
     }
     for (const ModelFlag& field : model_flags()) {
+      if (!field.required && !(model.*field.member)) continue;
       add_open(join_path("model", field.key), model.*field.member ? "true" : "false", evidence);
     }
     const auto add_name = [&](const char* key, std::string_view name) {
@@ -188,6 +189,9 @@ class Explanation {
     for (const CalibrationField& field : calibration_fields()) {
       add(fmt::format("calibration.{}", field.name), field.unit, job_.calibration.*field.member);
     }
+    for (const KernelShare& kernel : job_.calibration.kernels) {
+      add(fmt::format("calibration.kernels.{}", kernel.name), "", kernel.share);
+    }
     const NetworkLaw& law = job_.calibration.network;
     if (!law.stated) return;
     for (const NetworkLawField& field : network_law_fields()) {
@@ -222,6 +226,10 @@ class Explanation {
       add_open(path + ".parity", std::to_string(code.parity), name);
       add_open(path + ".scope", code.in_node ? "node" : "nodes",
                {Origin::assumed, "follows from the tier"});
+    }
+    if (job_.steps > 0) {
+      add_open("job.steps", format_quantity(job_.steps, Dimension::count),
+               {Origin::assumed, "the curve of job.quality"});
     }
     add_open("batch.sequence", std::to_string(job_.batch.sequence),
              {Origin::assumed, "the model's sequence"});

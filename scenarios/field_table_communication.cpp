@@ -75,12 +75,8 @@ Rows communication_rows() {
                 .help = "what a collective's steps and bytes cost: as the calibration says, by its "
                         "law of the network or its constants; nccl: by NCCL's own model of the "
                         "node and transport where the calibration has no law"}),
-      map_row("communication.compressor",
-              {.shorthand = "name", .example = "none", .help = "of the gradients"}),
-      name_row("communication.compressor.name",
-               {.default_text = "none", .names = {"none"}, .example = "none", .help = "none yet"}),
   };
-  return joined({own, collective_rows()});
+  return joined({own, compressor_rows(), collective_rows()});
 }
 
 }  // namespace windtunnel

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "models/compression/kernels.hpp"
 #include "scenarios/document_reader.hpp"
 #include "scenarios/evidence.hpp"
 #include "scenarios/spec_fields.hpp"
@@ -156,6 +157,20 @@ const Range& range_of(const NetworkLawField& field) {
   return share ? kAddedShare : kNotNegative;
 }
 
+std::vector<KernelShare> read_kernels(const DocumentNode& map) {
+  require_map(map, "kernels");
+  std::vector<std::string> known;
+  for (const CompressionKernel& kernel : compression_kernels()) known.emplace_back(kernel.name);
+  check_keys(map, known);
+  std::vector<KernelShare> kernels;
+  for (const DocumentEntry& entry : map.entries) {
+    require_map(entry.value, entry.key);  // each number names its own evidence
+    kernels.push_back(
+        {entry.key, read_parameter(entry.value, Dimension::number, entry.key, {}, kShare)});
+  }
+  return kernels;
+}
+
 NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
   std::vector<std::string> keys = known_keys(
       fabric_parameters(), {"topology", "transport", "routing", "dimensions", "origin", "source"});
@@ -248,7 +263,8 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     model.name = entry.key;
     read_sizes(map, model_sizes(), model);
     for (const ModelFlag& field : model_flags()) {
-      model.*field.member = flag(map, std::string(field.key));
+      const std::string key(field.key);
+      if (field.required || map.value_of(key) != nullptr) model.*field.member = flag(map, key);
     }
     model.activation = choice(map, "activation", activations());
     model.normalisation = choice(map, "normalisation", normalisations());
@@ -280,7 +296,7 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
 
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document, {"name", "gpu", "parameters", "network"});
+  check_keys(document, {"name", "gpu", "parameters", "network", "kernels"});
   Calibration calibration;
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");
@@ -302,6 +318,9 @@ Calibration read_calibration(const DocumentNode& document) {
       require(*network, std::string(field.name));
     }
     read_law_layer(*network, calibration.network);
+  }
+  if (const DocumentNode* kernels = document.value_of("kernels")) {
+    calibration.kernels = read_kernels(*kernels);
   }
   return calibration;
 }

@@ -22,6 +22,9 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, const st
 Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder);
 
+// Forms of cp and ep, and how the router spreads tokens, of a job whose other parts are resolved.
+void resolve_parallel(const Values& values, Job& job);
+
 CompressorChoice resolve_compressor(const Values& values);
 // What a compressor asks of the gradients of a job whose other parts are resolved.
 void check_compressor(const Values& values, const Job& job);

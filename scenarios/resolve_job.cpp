@@ -13,6 +13,7 @@
 #include "policies/schedules/message_validator.hpp"
 #include "policies/schedules/schedule_lowering.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "scenarios/quality_curve.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 #include "traces/text.hpp"
@@ -95,7 +96,14 @@ Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& sche
   layout.vpp =
       static_cast<int>(values.number_or("layout.vpp", layout.pp > 1 ? usual_chunks(schedule) : 1));
   layout.ep = values.integer("layout.ep");
-  layout.shard_ranks = static_cast<int>(values.number_or("layout.shard_ranks", 0));
+  for (const auto& [key, member] : {std::pair{"layout.shard_ranks", &Layout::shard_ranks},
+                                    std::pair{"layout.weight_ranks", &Layout::weight_ranks},
+                                    std::pair{"layout.gradient_ranks", &Layout::gradient_ranks},
+                                    std::pair{"layout.secondary_ranks", &Layout::secondary_ranks},
+                                    std::pair{"layout.weight_bits", &Layout::weight_bits},
+                                    std::pair{"layout.gradient_bits", &Layout::gradient_bits}}) {
+    layout.*member = static_cast<int>(values.number_or(key, 0));
+  }
   layout.sharding = value_of(shardings(), values.text("layout.sharding"));
   layout.sequence_parallel = values.flag("layout.sequence_parallel");
   layout.first_stage_layers = static_cast<int>(values.number_or("layout.stages.first", 0));
@@ -145,6 +153,7 @@ Communication resolve_communication(const Values& values) {
   communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
   communication.bucket_bytes = values.number("communication.bucket");
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
+  communication.compressor = resolve_compressor(values);
   for (const Choice<CollectiveKind>& kind : collective_kinds()) {
     const std::string key = fmt::format("communication.collectives.{}", kind.name);
     CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
@@ -187,6 +196,7 @@ Software resolve_software(const Values& values) {
 Location place_of(const std::string& message, const Values& values) {
   size_t nearest = std::string::npos;
   const bool heads = message.starts_with("heads ") || message.starts_with("kv_heads ");
+  if (message.starts_with("recompute")) return values.fault_at("recompute");
   std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
   for (const Field& field : field_table()) {
     if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
@@ -226,6 +236,10 @@ Location place_of_schedule(const std::string& message, const Values& values) {
   for (const std::string_view key : {"memory_limit", "recompute_share", "slices", "group"}) {
     const std::string path = fmt::format("schedule.{}", key);
     if (about(key, path)) return values.fault_at(path);
+  }
+  for (const std::string_view key :
+       {"layout.sharding", "layout.weight_ranks", "layout.gradient_ranks"}) {
+    if (about(key, key)) return values.fault_at(key);
   }
   Location schedule = values.fault_at("schedule");
   const bool overridden = schedule.line == 0;
@@ -271,11 +285,15 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.communication = resolve_communication(values);
   job.calibration = resolve_calibration(values, job.cluster, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
+  resolve_parallel(values, job);
   check_batch(values, job);
   check_layers(values, job);
   check_schedule(values, job);
+  check_compressor(values, job);
   resolve_campaign(values, evidence, folder, job);
-  job.tokens = values.number_or("job.tokens", 0);
+  job.steps = resolve_steps(values, folder, job);
+  job.tokens = job.steps > 0 ? job.steps * job.batch.global * job.batch.sequence
+                             : values.number_or("job.tokens", 0);
   job.price_usd_per_gpu_s = values.number_or("job.price", 0);
   return job;
 }

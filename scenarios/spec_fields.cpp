@@ -117,6 +117,8 @@ constexpr std::array kModelFlags{
     ModelFlag{"biases", &TransformerSpec::biases},
     ModelFlag{"tied_embeddings", &TransformerSpec::tied_embeddings},
     ModelFlag{"dropout", &TransformerSpec::dropout},
+    ModelFlag{"separate_projections", &TransformerSpec::separate_projections, false},
+    ModelFlag{"encoder", &TransformerSpec::encoder, false},
 };
 
 constexpr std::array kActivations{Choice<Activation>{"gelu", Activation::gelu},
@@ -126,7 +128,8 @@ constexpr std::array kNormalisations{Choice<Normalisation>{"layer-norm", Normali
 constexpr std::array kPositions{Choice<PositionEncoding>{"learned", PositionEncoding::learned},
                                 Choice<PositionEncoding>{"rotary", PositionEncoding::rotary}};
 constexpr std::array kAttentions{Choice<AttentionKernel>{"flash", AttentionKernel::flash},
-                                 Choice<AttentionKernel>{"unfused", AttentionKernel::unfused}};
+                                 Choice<AttentionKernel>{"unfused", AttentionKernel::unfused},
+                                 Choice<AttentionKernel>{"linear", AttentionKernel::linear}};
 constexpr Choice<Topology> kTopologies[] = {{"rail-fat-tree", Topology::rail_fat_tree},
                                             {"fat-tree", Topology::fat_tree},
                                             {"rail-only", Topology::rail_only},
@@ -160,6 +163,10 @@ constexpr std::array kShardings{
     Choice<Sharding>{"zero2", Sharding::zero2}, Choice<Sharding>{"zero3", Sharding::zero3}};
 constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::none},
                                Choice<GradientOverlap>{"bucketed", GradientOverlap::bucketed}};
+constexpr Choice<ErrorFeedback> kErrorFeedbacks[] = {{"none", ErrorFeedback::none},
+                                                     {"ef", ErrorFeedback::ef},
+                                                     {"ef21", ErrorFeedback::ef21},
+                                                     {"econtrol", ErrorFeedback::econtrol}};
 constexpr std::array kFidelities{Choice<Fidelity>{"auto", Fidelity::automatic},
                                  Choice<Fidelity>{"closed", Fidelity::closed},
                                  Choice<Fidelity>{"flows", Fidelity::flows}};
@@ -292,6 +299,9 @@ std::span<const Choice<GradientOverlap>> overlaps() {
 }
 std::span<const Choice<Fidelity>> fidelities() {
   return kFidelities;
+}
+std::span<const Choice<ErrorFeedback>> error_feedbacks() {
+  return kErrorFeedbacks;
 }
 std::span<const Choice<Sends>> sends() {
   return kSends;

@@ -60,6 +60,7 @@ std::span<const SizeField<LatentAttention>> latent_sizes();  // below "latent"
 struct ModelFlag {
   std::string_view key;
   bool TransformerSpec::*member;
+  bool required = true;  // of a model in the library; otherwise false where nothing is said
 };
 std::span<const ModelFlag> model_flags();
 
@@ -85,6 +86,7 @@ std::span<const Choice<Recompute>> recomputes();
 std::span<const Choice<Sharding>> shardings();
 std::span<const Choice<GradientOverlap>> overlaps();
 std::span<const Choice<Fidelity>> fidelities();
+std::span<const Choice<ErrorFeedback>> error_feedbacks();
 std::span<const Choice<CollectiveKind>> collective_kinds();  // those of a training step
 std::span<const Choice<Protocol>> protocols();
 std::span<const Choice<FoldMode>> fold_modes();

@@ -13,10 +13,10 @@ Recipe two_hops(ErrorFeedback feedback, double n, double packed, double starts,
   Recipe recipe;
   std::vector<Op> kernels;
   add_feedback(feedback, n, b, kernels, recipe);
-  kernels.push_back(pass("quantise", b * n + packed, starts));
-  add_two_hops(std::move(kernels), {pass("requantise", packed + packed / group.ranks)}, packed,
-               recipe);
-  recipe.steps.push_back(last_step({pass("quantise", packed + b * n, starts)}));
+  kernels.push_back(pass("quantise blocks", b * n + packed, starts));
+  add_two_hops(std::move(kernels), {pass("requantise blocks", packed + packed / group.ranks)},
+               packed, recipe);
+  recipe.steps.push_back(last_step({pass("quantise blocks", packed + b * n, starts)}));
   recipe.buffer_bytes = 2 * packed;
   return recipe;
 }
@@ -73,9 +73,9 @@ Recipe fp8_recipe(const CompressorChoice& choice, std::span<const TensorShape> t
   recipe.steps.push_back(all_reduce_step({}, kScaleBytes * buffer.tensors));
   std::vector<Op> kernels;
   add_feedback(choice.feedback, n, b, kernels, recipe);
-  kernels.push_back(pass("quantise", (b + 1) * n));
+  kernels.push_back(pass("quantise blocks", (b + 1) * n));
   recipe.steps.push_back(all_reduce_step(std::move(kernels), n));
-  recipe.steps.push_back(last_step({pass("quantise", (1 + b) * n)}));
+  recipe.steps.push_back(last_step({pass("quantise blocks", (1 + b) * n)}));
   recipe.buffer_bytes = n;
   return recipe;
 }

@@ -24,12 +24,13 @@ CompressorChoice checked(const CompressorChoice& choice) {
   kind_of(choice);
   for (const CompressorNumber& number : compressor_numbers()) {
     const double value = choice.*number.member;
-    const bool given = value != 0;
-    if (given && !(value >= number.low && value > 0 && value <= number.high)) {
-      throw Error(choice.where,
-                  fmt::format("compressor {}: {} {:g} is not from {:g} to {:g}", choice.name,
-                              number.name, value, number.low, number.high));
-    }
+    if (value == 0) continue;
+    if (value > 0 && value >= number.low && value <= number.high) continue;
+    const std::string range = number.low > 0
+                                  ? fmt::format("from {:g} to {:g}", number.low, number.high)
+                                  : fmt::format("above 0 and at most {:g}", number.high);
+    throw Error(choice.where, fmt::format("compressor {}: {} {:g} is not {}", choice.name,
+                                          number.name, value, range));
   }
   return with_usual(choice);
 }

@@ -36,7 +36,7 @@ Recipe gathered(const CompressorChoice& choice, const std::vector<Op>& select, d
 
 // The histogram of the values, then the compaction: two reads, the pairs written.
 Op exact_selection(double elements, double k, double b, double starts = 1) {
-  return pass("top-k", 2 * b * elements + pair_bytes(b) * k, starts);
+  return pass("exact top-k", 2 * b * elements + pair_bytes(b) * k, starts);
 }
 
 Op compaction(double elements, double k, double b) {
@@ -166,7 +166,7 @@ Recipe ok_top_k_recipe(const CompressorChoice& choice, std::span<const TensorSha
   std::vector<Op> kernels;
   add_feedback(choice.feedback, n, b, kernels, recipe);
   kernels.push_back(compaction(n, k, b));
-  kernels.push_back(pass("top-k", 2 * b * n / choice.every, 1 / choice.every));
+  kernels.push_back(pass("exact top-k", 2 * b * n / choice.every, 1 / choice.every));
   recipe.steps.push_back(
       {.kernels = std::move(kernels), .kind = CollectiveKind::all_to_all, .bytes = pairs});
   recipe.steps.push_back(

@@ -1,0 +1,42 @@
+// L-GreCo (Markov et al. 2023, arXiv 2210.17357): how much each layer is compressed, so that least
+// is sent while the errors of all layers together stay within a budget: a knapsack, solved by
+// dynamic programming over the budget in equal steps.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/compression/recipe.hpp"
+
+namespace windtunnel {
+
+struct LayerOption {
+  double cost = 0;   // bytes
+  double error = 0;  // squared
+};
+
+// The option of each layer: least cost with errors that add up to at most `budget`. Errors are
+// rounded up to a step, so the budget holds and the cost is at most that of the best choice under
+// budget * (1 - layers / steps). Where nothing holds it, every layer's least error.
+std::vector<int> choose_by_layer(std::span<const std::vector<LayerOption>> layers, double budget,
+                                 int steps);
+
+// Methods that it can choose numbers of.
+std::span<const std::string_view> layer_choice_bases();
+
+// What each layer could use, and what it chose, by the error model below.
+struct LayerNumbers {
+  std::vector<TensorShape> layers = {};  // equal shapes once: they choose alike
+  std::vector<double> numbers = {};  // rank (infinite: dense), density or bits, as the base has it
+  double error = 0;                  // squared, relative to the gradient's
+  double uniform_error = 0;          // of the base with its usual number everywhere
+};
+
+// No gradients are at hand, so the errors are assumed: all elements have the same mean square, the
+// squares of singular values (and of elements in order of size) fall as 1/i, quantisation errors
+// are those of a Gaussian in blocks scaled by their maximum.
+LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                            double element_bytes);
+
+}  // namespace windtunnel

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/chunk_cost.hpp"
+#include "models/compression/compressors.hpp"
+#include "policies/gradient_tensors.hpp"
+#include "scenarios/resolve.hpp"
+#include "scenarios/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string key_of(std::string_view number) {
+  return fmt::format("communication.compressor.{}", number);
+}
+
+// Keys that this method has a use for.
+std::vector<std::string_view> keys_of(const CompressorKind& kind) {
+  std::vector<std::string_view> keys;
+  for (const CompressorNumber& number : compressor_numbers()) {
+    if (takes(kind, number)) keys.push_back(number.name);
+  }
+  if (takes_feedback(kind)) keys.emplace_back("feedback");
+  if (!kind.usual.base.empty()) keys.emplace_back("base");
+  return keys;
+}
+
+[[noreturn]] void refuse(const Values& values, std::string_view key, const CompressorKind& kind) {
+  const std::vector<std::string_view> keys = keys_of(kind);
+  values.fail(key_of(key), keys.empty() ? fmt::format("{} has no use for it", kind.name)
+                                        : fmt::format("{} has no use for it; it takes {}",
+                                                      kind.name, fmt::join(keys, ", ")));
+}
+
+// All gradients of the model as the ranks of a pipeline hold them.
+std::vector<TensorShape> gradients_of(const Job& job) {
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  std::vector<TensorShape> shapes;
+  int first = 0;
+  for (size_t stage = 0; stage < layers.size(); ++stage) {
+    for (const StageTensor& tensor :
+         stage_tensors(job, static_cast<int>(stage), first, layers[stage], chunks[stage])) {
+      shapes.push_back(tensor.shape);
+    }
+    first += layers[stage];
+  }
+  return shapes;
+}
+
+}  // namespace
+
+CompressorChoice resolve_compressor(const Values& values) {
+  const CompressorKind& kind = compressor_kind(values.text(key_of("name")));
+  CompressorChoice choice = {.name = std::string(kind.name)};
+  choice.where = values.fault_at("communication.compressor");
+  for (const CompressorNumber& number : compressor_numbers()) {
+    const std::string key = key_of(number.name);
+    if (!values.has(key)) continue;
+    if (!takes(kind, number)) refuse(values, number.name, kind);
+    choice.*number.member = values.number(key);
+  }
+  if (values.has(key_of("feedback"))) {
+    if (!takes_feedback(kind)) refuse(values, "feedback", kind);
+    choice.feedback = value_of(error_feedbacks(), values.text(key_of("feedback")));
+  }
+  if (values.has(key_of("base"))) {
+    if (kind.usual.base.empty()) refuse(values, "base", kind);
+    choice.base = values.text(key_of("base"));
+  }
+  return choice;
+}
+
+void check_compressor(const Values& values, const Job& job) {
+  CompressorChoice choice = job.communication.compressor;
+  if (choice.name == "none") return;
+  choice.where = {};
+  try {
+    check_compressor(choice, gradients_of(job));
+  } catch (const Error& error) {
+    const std::string rank = key_of("rank");
+    throw Error(values.fault_at(values.has(rank) ? rank : "communication.compressor"),
+                error.what());
+  }
+}
+
+}  // namespace windtunnel
