@@ -194,6 +194,10 @@ class Rehearsal {
 
 }  // namespace
 
+bool slowed_by_node(TaskKind kind) {
+  return kind == TaskKind::compute || kind == TaskKind::copy || kind == TaskKind::encode;
+}
+
 std::vector<ClassMember> class_of_rank(const Plan& plan) {
   std::vector<ClassMember> of_rank(plan.ranks);
   for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {

@@ -116,6 +116,10 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+// Kinds of task that take longer on a slow node, in plain time and in the amounts of their flows;
+// messages, collectives and storage do not.
+bool slowed_by_node(TaskKind kind);
+
 // The other end of a message: for a send its receive, for a receive its send.
 struct Counterpart {
   std::int32_t rank_class = -1;  // -1: the task is neither

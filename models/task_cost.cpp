@@ -28,6 +28,8 @@ const char* to_string(Category category) {
       return "wait";
     case Category::host:
       return "host";
+    case Category::compression:
+      return "compression";
   }
   return "unknown";
 }

@@ -22,8 +22,9 @@ enum class Category : std::uint8_t {
   snapshot,
   wait,  // nothing ran: not_before, a straggler
   host,  // the GPU waits for the CPU to launch its kernels
+  compression,  // kernels that encode and decode gradients
 };
-inline constexpr int kCategories = 12;
+inline constexpr int kCategories = 13;
 const char* to_string(Category category);
 
 struct CostPart {

@@ -1,58 +1,16 @@
 #include "policies/data_parallel.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
 
 #include "models/job_collective.hpp"
 #include "models/memory.hpp"
+#include "policies/kernel_stretch.hpp"
 
 namespace windtunnel {
 namespace {
-
-// How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
-// that time they get through 1 / (1 + slowdown) of it.
-double lost_s(double work_s, double beside_s, double slowdown) {
-  return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
-}
-
-// In the middle of a row of actions: beside a piece run the gather of the next one and the
-// reduction of the one before.
-void stretch_units(Pieces& pieces, double action_s, double slowdown) {
-  const std::size_t n = pieces.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const double work_s = pieces[i].share * action_s;
-    if (work_s <= 0) continue;
-    const double beside_s =
-        seconds_of(pieces[(i + 1) % n].gathers) + seconds_of(pieces[(i + n - 1) % n].reductions);
-    pieces[i].stretch = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
-  }
-}
-
-// Beside a piece run the reductions of those before it that are not through.
-void stretch_buckets(Pieces& pieces, double action_s, double slowdown) {
-  double now_s = 0;
-  double channel_s = 0;
-  for (Piece& piece : pieces) {
-    const double work_s = piece.share * action_s;
-    const double longer_s = work_s + lost_s(work_s, channel_s - now_s, slowdown);
-    if (work_s > 0) piece.stretch = longer_s / work_s;
-    now_s += longer_s;
-    channel_s = std::max(channel_s, now_s) + seconds_of(piece.reductions);
-  }
-}
-
-// Gathers run from `begin_s` to `end_s`, those of the pieces from `channel_s` on; the action can
-// start at `now_s`.
-void stretch_gathered(Pieces& pieces, double action_s, double now_s, double channel_s, double end_s,
-                      double slowdown) {
-  for (Piece& piece : pieces) {
-    channel_s += seconds_of(piece.gathers);
-    now_s = std::max(now_s, channel_s);
-    const double work_s = piece.share * action_s;
-    const double longer_s = work_s + lost_s(work_s, end_s - now_s, slowdown);
-    piece.stretch = work_s > 0 ? longer_s / work_s : 1;
-    now_s += longer_s;
-  }
-}
 
 double gather_s(const Pieces& pieces) {
   double seconds = 0;
@@ -106,9 +64,11 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
       rank_of_(schedule.rank_of_stage),
       seconds_(schedule.model_stages()),
       reduces_(schedule.stages(), false),
-      overlaps_(job.communication.overlap == GradientOverlap::bucketed),
+      overlaps_(job.communication.overlap != GradientOverlap::none),
       slowdown_(slowdown),
-      network_(job) {
+      network_(job),
+      exchange_(job, network_) {
+  crosses_ = active() && crosses_iterations(job.communication.overlap);
   read_schedule();
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
   int first_layer = 0;
@@ -127,6 +87,27 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
     first_layer += layers[at];
   }
   if (active() && overlaps_ && gathers_early()) stretch_first_forwards();
+  look_for_kernels();
+}
+
+void DataParallel::look_for_kernels() {
+  const auto look = [&](const std::vector<Transfer>& transfers) {
+    for (const Transfer& transfer : transfers) {
+      has_kernels_ |= !transfer.kernels.empty();
+      has_second_channel_ |= transfer.second_channel;
+    }
+  };
+  for (const StageTraffic& traffic : traffic_) {
+    for (const Pieces* pieces :
+         {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
+          &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
+      for (const Piece& piece : *pieces) {
+        look(piece.gathers);
+        look(piece.reductions);
+      }
+    }
+    for (const auto* own : {&traffic.at_end, &traffic.unshard, &traffic.reduce_grad}) look(*own);
+  }
 }
 
 void DataParallel::read_schedule() {
@@ -182,85 +163,165 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
     pieces->resize(1);
   }
   if (!active() || held.parameters <= 0) return traffic;
+  const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
+                                     embeddings_together(job_, schedule_));
   if (by_schedule_) {
     const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
     add_gathers(rank_of_[stage], all, traffic.unshard);
-    add_reductions(rank_of_[stage], all, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
-    return traffic;
-  }
-  const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
-                                     embeddings_together(job_, schedule_));
-  if (job_.layout.sharding == Sharding::zero3) {
-    add_units(stage, cut_by_layer(tensors), traffic);
+    add_at_end(stage, tensors, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
+  } else if (job_.layout.sharding == Sharding::zero3) {
+    add_units(stage, tensors, cut_by_layer(tensors), traffic);
   } else if (overlaps_) {
-    add_buckets(stage, cut_by_bucket(tensors), traffic);
+    add_buckets(stage, tensors, cut_by_bucket(stage, tensors), traffic);
   } else {
-    add_whole(stage, traffic);
+    add_whole(stage, tensors, traffic);
   }
   return traffic;
 }
 
+std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& tensors) const {
+  const int pp = rank_of_[stage];
+  const Communication& communication = job_.communication;
+  const std::vector<double> sizes = exchange_.sizes(tensors, pp);
+  switch (communication.overlap) {
+    case GradientOverlap::mg_wfbp:
+    case GradientOverlap::asc: {
+      const std::array laws = {exchange_.law(pp, false), exchange_.law(pp, true)};
+      const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
+      return merged_buckets(tensors, sizes, backward_s, laws);
+    }
+    case GradientOverlap::wfbp:
+    case GradientOverlap::priority:
+      return gradient_buckets(tensors, sizes, 0);
+    default: {
+      // Compressed buckets hold as many gradients, on average.
+      double dense = 0;
+      double sent = 0;
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        dense += tensors[i].parameters * reduce_bytes_per_parameter(job_);
+        sent += sizes[i];
+      }
+      return gradient_buckets(tensors, sizes, communication.bucket_bytes * sent / dense,
+                              communication.first_bucket_bytes * sent / dense);
+    }
+  }
+}
+
 // In the order of the backward pass.
-std::vector<DataParallel::Cut> DataParallel::cut_by_bucket(
-    const std::vector<StageTensor>& tensors) const {
-  std::vector<Cut> cuts;
+DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors) const {
+  const GradientOverlap overlap = job_.communication.overlap;
+  const bool joins = overlap == GradientOverlap::bucketed || overlap == GradientOverlap::dear;
+  double forward_work = 0;
+  for (const StageTensor& tensor : tensors) forward_work += tensor.forward_work;
+  Cuts cuts;
   double begin = 0;
-  for (const GradientBucket& bucket : gradient_buckets(tensors, reduce_bytes_per_parameter(job_),
-                                                       job_.communication.bucket_bytes)) {
+  for (GradientBucket& bucket : buckets_of(stage, tensors)) {
     // Buckets that become ready together (an embedding after the last layer) are one cut; the
     // shares are sums, equal up to rounding.
     if (cuts.empty() || bucket.ready_share > begin + 1e-9) {
-      cuts.push_back({bucket.ready_share - begin, {}, {}});
+      cuts.emplace_back().share = bucket.ready_share - begin;
       begin = bucket.ready_share;
     }
-    (bucket.expert ? cuts.back().amount.experts : cuts.back().amount.dense) += bucket.parameters;
+    Cut& cut = cuts.back();
+    (bucket.expert ? cut.amount.experts : cut.amount.dense) += bucket.parameters;
+    for (const int tensor : bucket.tensors) cut.forward_share += tensors[tensor].forward_work;
+    const auto same = std::ranges::find(cut.buckets, bucket.expert, &GradientBucket::expert);
+    if (joins && same != cut.buckets.end()) {
+      same->parameters += bucket.parameters;
+      same->tensors.insert(same->tensors.end(), bucket.tensors.begin(), bucket.tensors.end());
+    } else {
+      cut.buckets.push_back(std::move(bucket));
+    }
+  }
+  for (Cut& cut : cuts) {
+    if (joins) std::ranges::stable_sort(cut.buckets, {}, &GradientBucket::expert);
+    cut.forward_share = forward_work > 0 ? cut.forward_share / forward_work : cut.share;
   }
   return cuts;
 }
 
-std::vector<DataParallel::Cut> DataParallel::cut_by_layer(
-    const std::vector<StageTensor>& tensors) const {
-  std::vector<Cut> cuts;
+DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
+  Cuts cuts;
   int layer = -2;
   double left = 1;
-  for (const StageTensor& tensor : tensors) {
+  for (int i = 0; i < std::ssize(tensors); ++i) {
+    const StageTensor& tensor = tensors[i];
     if (tensor.layer != layer) {
       // The embedding has no time of its own.
-      if (cuts.empty() || tensor.work > 0) cuts.push_back({});
+      if (cuts.empty() || tensor.work > 0) cuts.emplace_back().buckets.resize(2);
       layer = tensor.layer;
     }
-    cuts.back().share += tensor.work;
+    Cut& cut = cuts.back();
+    cut.share += tensor.work;
     left -= tensor.work;
-    Amount& amount = tensor.layer < 0 ? cuts.back().root : cuts.back().amount;
+    Amount& amount = tensor.layer < 0 ? cut.root : cut.amount;
     (tensor.expert ? amount.experts : amount.dense) += tensor.parameters;
+    GradientBucket& bucket = tensor.layer < 0 ? cut.root_bucket : cut.buckets[tensor.expert];
+    bucket.parameters += tensor.parameters;
+    bucket.expert = tensor.expert;
+    bucket.tensors.push_back(i);
   }
   cuts.back().share += left;  // rounding; all of it where nothing carries time
+  for (Cut& cut : cuts) {
+    std::erase_if(cut.buckets, [](const GradientBucket& bucket) { return bucket.tensors.empty(); });
+  }
   return cuts;
+}
+
+// All gradients of the stage at once.
+void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const {
+  for (const bool expert : {false, true}) {
+    GradientBucket all{.parameters = 0, .expert = expert};
+    for (int i = 0; i < std::ssize(tensors); ++i) {
+      if (tensors[i].expert == expert) all.tensors.push_back(i);
+    }
+    const double experts = chunk(stage).expert_parameters;
+    all.parameters = expert ? experts : chunk(stage).parameters - experts;
+    if (!all.tensors.empty()) exchange_.append(tensors, all, rank_of_[stage], to);
+  }
 }
 
 // zero1 and zero2 without overlap.
-void DataParallel::add_whole(int stage, StageTraffic& traffic) const {
-  const int pp = rank_of_[stage];
+void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const {
   const double experts = chunk(stage).expert_parameters;
-  const Amount all{chunk(stage).parameters - experts, experts};
-  add_gathers(pp, all, traffic.first_forward.front().gathers);
+  add_gathers(rank_of_[stage], {chunk(stage).parameters - experts, experts},
+              traffic.first_forward.front().gathers);
   if (job_.layout.sharding != Sharding::zero2) {
-    add_reductions(pp, all, traffic.at_end);
+    add_at_end(stage, tensors, traffic.at_end);
     return;
   }
-  add_reductions(pp, all, traffic.backward.front().reductions);
+  add_at_end(stage, tensors, traffic.backward.front().reductions);
   traffic.backward_weight = traffic.last_backward = traffic.last_backward_weight = traffic.backward;
 }
 
-void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
+void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
                                StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
+  const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
   Pieces pieces(cuts.size());
+  Pieces forward(cuts.size());
   for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const std::size_t place = cuts.size() - 1 - i;
     pieces[i].share = cuts[i].share;
-    add_reductions(pp, cuts[i].amount, pieces[i].reductions);
+    forward[place].share = cuts[i].forward_share;
+    if (overlap == GradientOverlap::priority) continue;
+    for (const GradientBucket& bucket : cuts[i].buckets) {
+      if (overlap == GradientOverlap::dear) {
+        exchange_.append_scatter(tensors, bucket, pp, pieces[i].reductions);
+        exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
+      } else {
+        exchange_.append(tensors, bucket, pp, pieces[i].reductions);
+      }
+    }
+    if (crosses_) {
+      add_update(cuts[i], forward[place].gathers);
+    } else {
+      add_gathers(pp, cuts[i].amount, forward[place].gathers);
+    }
   }
+  if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
+  if (overlap == GradientOverlap::asc) run_two_at_once(stage, pieces);
   traffic.last_backward_weight = traffic.last_backward = pieces;
   stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
   stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
@@ -268,49 +329,146 @@ void DataParallel::add_buckets(int stage, const std::vector<Cut>& cuts,
     traffic.backward = traffic.last_backward;
     traffic.backward_weight = traffic.last_backward_weight;
   }
-  if (job_.layout.sharding == Sharding::none) return;
-  traffic.first_forward.clear();
-  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-    Piece& piece = traffic.first_forward.emplace_back();
-    piece.share = cut->share;
-    add_gathers(pp, cut->amount, piece.gathers);
+  if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
+}
+
+// Behind the gradients' arrival, before the piece of the forward pass.
+void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
+  const double parameters = cut.amount.dense + cut.amount.experts;
+  if (parameters <= 0) return;
+  Transfer update{.kernels = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration)};
+  to.push_back(std::move(update));
+}
+
+// Priority: what goes under the backward pass, in an order of its own, and what is left.
+void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
+                                  Pieces& backward, Pieces& forward) const {
+  struct Part {
+    std::size_t cut;
+    std::vector<Transfer> row;
+  };
+  const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
+  const double bytes_each = reduce_bytes_per_parameter(job_);
+  std::vector<Part> parts;
+  std::vector<Partition> partitions;
+  double ready_s = 0;
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    ready_s += cuts[c].share * backward_s;
+    for (const GradientBucket& bucket : cuts[c].buckets) {
+      const double bytes = bucket.parameters * bytes_each;
+      const double count = std::ceil(bytes / job_.communication.partition_bytes);
+      Part part{c, {}};
+      exchange_.append(tensors, bucket, rank_of_[stage], part.row, 1 / count);
+      if (part.row.empty()) continue;
+      parts.insert(parts.end(), static_cast<std::size_t>(count), part);
+      partitions.insert(partitions.end(), static_cast<std::size_t>(count),
+                        {ready_s, seconds_of(part.row), bytes / count});
+    }
+  }
+  std::size_t issued_with = 0;  // a later partition goes no earlier
+  for (const ScheduledPartition& next :
+       priority_order(partitions, job_.communication.credit_bytes)) {
+    const Part& part = parts[next.partition];
+    issued_with = std::max(issued_with, part.cut);
+    const bool in_time = next.issued_s < (1 - 1e-9) * backward_s;
+    auto& to =
+        in_time ? backward[issued_with].reductions : forward[cuts.size() - 1 - part.cut].gathers;
+    to.insert(to.end(), part.row.begin(), part.row.end());
+  }
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    add_update(cuts[c], forward[cuts.size() - 1 - c].gathers);
   }
 }
 
-void DataParallel::add_units(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const {
+// Every second row on the second channel; what runs beside another takes longer for its bytes.
+void DataParallel::run_two_at_once(int stage, Pieces& pieces) const {
+  constexpr double kTwoAtOnce = 1.5;
+  const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
+  std::array<double, 2> channel_s{};
+  std::array<std::vector<Transfer*>, 2> last;  // the rows that run last on the channels
+  bool second = true;
+  double ready_s = 0;
+  for (Piece& piece : pieces) {
+    ready_s += piece.share * backward_s;
+    for (std::size_t i = 0; i < piece.reductions.size();) {
+      second = !second;
+      std::vector<Transfer*> row;
+      double row_s = 0;
+      do {
+        Transfer& transfer = piece.reductions[i];
+        transfer.second_channel = second;
+        row.push_back(&transfer);
+        row_s += transfer.seconds;
+      } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
+      const double start_s = std::max(channel_s[second], ready_s);
+      if (start_s < channel_s[!second]) {
+        for (Transfer* transfer : row) transfer->beside = kTwoAtOnce;
+        for (Transfer* transfer : last[!second]) transfer->beside = kTwoAtOnce;
+      }
+      channel_s[second] = start_s + row_s;
+      last[second] = std::move(row);
+    }
+  }
+}
+
+void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts,
+                             StageTraffic& traffic) const {
   const int pp = rank_of_[stage];
   Amount root;
-  for (const Cut& cut : cuts) root.dense += cut.root.dense;
-  Pieces input(cuts.size());
-  Pieces weight(cuts.size());
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    input[i].share = weight[i].share = cuts[i].share;
-    add_gathers(pp, cuts[i].amount, input[i].gathers);
-    add_reductions(pp, cuts[i].amount, weight[i].reductions);
+  GradientBucket root_bucket;
+  for (const Cut& cut : cuts) {
+    root.dense += cut.root.dense;
+    root_bucket.parameters += cut.root_bucket.parameters;
+    const auto& held = cut.root_bucket.tensors;
+    root_bucket.tensors.insert(root_bucket.tensors.end(), held.begin(), held.end());
   }
-  traffic.forward = {input.rbegin(), input.rend()};
-  std::vector<Transfer> first;
-  add_gathers(pp, root, first);
-  auto& gathers = traffic.forward.front().gathers;
-  gathers.insert(gathers.begin(), first.begin(), first.end());
-  add_reductions(pp, root, weight.back().reductions);
-  traffic.backward = input;
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    traffic.backward[i].reductions = weight[i].reductions;
-  }
-  traffic.backward_input = std::move(input);
-  traffic.backward_weight = std::move(weight);
-  if (overlaps_) {
-    const double input_s = seconds(stage).backward_input_s;
-    const double weight_s = seconds(stage).backward_weight_s;
-    stretch_units(traffic.forward, seconds(stage).forward_s, slowdown_);
-    stretch_units(traffic.backward, input_s + weight_s, slowdown_);
-    stretch_units(traffic.backward_input, input_s, slowdown_);
-    stretch_units(traffic.backward_weight, weight_s, slowdown_);
-  }
-  traffic.first_forward = traffic.forward;
-  traffic.last_backward = traffic.backward;
-  traffic.last_backward_weight = traffic.backward_weight;
+  const auto gathered = [&](StageAction action) {
+    Pieces pieces(cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      pieces[i].share = cuts[i].share;
+      add_gathers(pp, cuts[i].amount, pieces[i].gathers, action);
+    }
+    return pieces;
+  };
+  const auto forward = [&](StageAction action) {
+    Pieces pieces = gathered(action);
+    std::ranges::reverse(pieces);
+    std::vector<Transfer> first;
+    add_gathers(pp, root, first, action);
+    auto& gathers = pieces.front().gathers;
+    gathers.insert(gathers.begin(), first.begin(), first.end());
+    return pieces;
+  };
+  const auto reduced = [&](Pieces pieces, StageAction action) {
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      pieces[i].share = cuts[i].share;
+      for (const GradientBucket& bucket : cuts[i].buckets) {
+        exchange_.append(tensors, bucket, pp, pieces[i].reductions, 1, action);
+      }
+    }
+    if (root.dense > 0) {
+      exchange_.append(tensors, root_bucket, pp, pieces.back().reductions, 1, action);
+    }
+    return pieces;
+  };
+  const Pieces gathers = gathered(StageAction::backward);
+  traffic.first_forward = forward(StageAction::first_forward);
+  traffic.forward = forward(StageAction::forward);
+  traffic.backward = reduced(gathers, StageAction::backward);
+  traffic.backward_input = gathers;
+  traffic.backward_weight = reduced(Pieces(cuts.size()), StageAction::backward);
+  traffic.last_backward = reduced(gathers, StageAction::last_backward);
+  traffic.last_backward_weight = reduced(Pieces(cuts.size()), StageAction::last_backward);
+  if (!overlaps_) return;
+  const Seconds& own = seconds(stage);
+  const double backward_s = own.backward_input_s + own.backward_weight_s;
+  stretch_units(traffic.first_forward, own.forward_s, slowdown_);
+  stretch_units(traffic.forward, own.forward_s, slowdown_);
+  stretch_units(traffic.backward, backward_s, slowdown_);
+  stretch_units(traffic.backward_input, own.backward_input_s, slowdown_);
+  stretch_units(traffic.backward_weight, own.backward_weight_s, slowdown_);
+  stretch_units(traffic.last_backward, backward_s, slowdown_);
+  stretch_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
 }
 
 // A stage's first forward cannot start before the forwards of the stages before it are through. By

@@ -17,6 +17,27 @@
 // Without overlap the collectives stand between the actions (zero3: between the layers), and one
 // waits for all.
 //
+// Other ways to overlap reductions, of none, zero1 and zero2 (Communication::overlap; which go with
+// which: compressed_reductions.hpp):
+//   wfbp, mg_wfbp  as bucketed, each tensor alone, or merged where that pays
+//   asc            as mg_wfbp, every second bucket on a stream of its own: two at once. Two take as
+//                  long as one of 1.5 times the bytes (ASC-WFBP, Shi, Chu, Li, INFOCOM 2021), so
+//                  the bytes of those that overlap by the plan's own reckoning take 1.5 times
+//                  longer
+//   priority       in partitions, in the order that priority_order() finds for the backward of the
+//                  stage alone. All ranks must agree on it, so it is fixed in the Plan. What has
+//                  not been issued when the backward ends goes under the next forward pass, whose
+//                  pieces wait for their own gradients and their update
+//   dear           reduce-scatter bucket by bucket under the backward pass; all-gather, and the
+//                  update, in the order of the next forward pass, whose pieces wait for theirs
+// Under the last two a stage's step of an iteration begins with what the one before left: the
+// channel is busy and the rank computes nothing between them, so that one iteration has the period
+// of many; pipelines, whose ranks do not wait for each other, run several (in_a_row).
+//
+// Kernels beside collectives are slower (overlapped_slowdown), all policies alike: by the seconds
+// of collectives that are issued and not through, were they back to back; kernels of compressors
+// are not, and do not count as collectives.
+//
 // A schedule that says itself when stages are unsharded (unshard, reshard, reduce_grad) has under
 // zero3 one gather of the whole stage where it says unshard and one reduction where it says
 // reduce_grad, at the end where it says nothing; that kernels run slower beside them is not
@@ -30,20 +51,12 @@
 #include "models/collective.hpp"
 #include "models/job.hpp"
 #include "models/schedule.hpp"
+#include "policies/compressed_reductions.hpp"
 #include "policies/gradient_overlap.hpp"
+#include "policies/pieces.hpp"
 #include "policies/shard_transfers.hpp"
 
 namespace windtunnel {
-
-// Part of an action: `share` of its cost, times `stretch` because collectives run beside it and
-// take SMs and memory bandwidth from it.
-struct Piece {
-  double share = 1;
-  double stretch = 1;
-  std::vector<Transfer> gathers;
-  std::vector<Transfer> reductions;
-};
-using Pieces = std::vector<Piece>;
 
 struct StageTraffic : ByAction<Pieces> {
   std::vector<Transfer> at_end;  // reductions after all actions
@@ -65,6 +78,11 @@ class DataParallel {
 
   bool active() const { return network_.active(); }
   bool overlaps() const { return overlaps_; }
+  // Some transfers have kernels, or run beside others.
+  bool has_kernels() const { return has_kernels_; }
+  bool has_second_channel() const { return has_second_channel_; }
+  // Gradients of an iteration arrive in the next one, with the updates of the weights.
+  bool crosses() const { return crosses_; }
   // The gathers of the first forward are issued when the iteration starts; otherwise each in its
   // turn.
   bool gathers_early() const { return job_.layout.sharding != Sharding::zero3; }
@@ -82,22 +100,33 @@ class DataParallel {
   // Part of a stage in the order of the backward pass.
   struct Cut {
     double share = 0;
-    Amount amount;
-    Amount root;  // embedding and head, under zero3
+    double forward_share = 0;
+    Amount amount;                        // of all that becomes ready with it
+    std::vector<GradientBucket> buckets;  // each reduced on its own
+    Amount root;                          // embedding and head, under zero3
+    GradientBucket root_bucket;
   };
-  void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to) const {
-    append_gathers(job_, network_, pp, amount, to);
-  }
-  void add_reductions(int pp, const Amount& amount, std::vector<Transfer>& to) const {
-    append_reductions(job_, network_, pp, amount, to);
+  using Tensors = std::vector<StageTensor>;
+  using Cuts = std::vector<Cut>;
+  void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to,
+                   StageAction action = StageAction::forward) const {
+    append_gathers(job_, network_, pp, amount, to, action);
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
-  std::vector<Cut> cut_by_bucket(const std::vector<StageTensor>& tensors) const;
-  std::vector<Cut> cut_by_layer(const std::vector<StageTensor>& tensors) const;
-  void add_whole(int stage, StageTraffic& traffic) const;
-  void add_buckets(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const;
-  void add_units(int stage, const std::vector<Cut>& cuts, StageTraffic& traffic) const;
+  std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
+  Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
+  Cuts cut_by_layer(const Tensors& tensors) const;
+  void add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const;
+  void add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const;
+  void add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
+                   StageTraffic& traffic) const;
+  void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Pieces& backward,
+                      Pieces& forward) const;
+  void add_update(const Cut& cut, std::vector<Transfer>& to) const;
+  void run_two_at_once(int stage, Pieces& pieces) const;
+  void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
+  void look_for_kernels();
 
   // Of an average unit.
   struct Seconds {
@@ -120,8 +149,12 @@ class DataParallel {
   std::vector<bool> reduces_;     // [stage] in an action of its own
   bool by_schedule_ = false;
   bool overlaps_ = false;
+  bool crosses_ = false;
+  bool has_kernels_ = false;
+  bool has_second_channel_ = false;
   double slowdown_ = 0;
   ReplicaNetwork network_;
+  GradientExchange exchange_;
   std::vector<StageTraffic> traffic_;
   std::vector<int> of_stage_;  // [stage] -> index into traffic_
 };

@@ -1,24 +1,22 @@
 #include "policies/iteration_estimate.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "models/base/error.hpp"
+#include "models/iteration_report.hpp"
 #include "models/job_collective.hpp"
 #include "policies/action_cost.hpp"
 #include "policies/boundary.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/gradient_partners.hpp"
-#include "policies/job_schedule.hpp"
+#include "policies/iteration_plan.hpp"
+#include "policies/plan_evaluation.hpp"
 #include "policies/replica_groups.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/stage_cost.hpp"
-#include "policies/unit_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -120,6 +118,7 @@ class Estimator {
   }
 
   IterationEstimate estimate() {
+    if (data_.has_kernels() || data_.has_second_channel() || data_.crosses()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
     const ScheduleEvaluation pipeline = evaluate_schedule(schedule_, costs_, beside);
     CollectivesBeside collectives;
@@ -132,12 +131,57 @@ class Estimator {
     std::vector<double> ends_s;
     IterationEstimate estimate;
     estimate.step_s = evaluate_schedule(schedule_, costs_, beside, &ends_s).makespan_s;
-    attribute(estimate, pipeline,
-              static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin()));
+    const int rank = static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin());
+    attribute(estimate, pipeline, rank, {exposed_optimizer(rank)});
     return estimate;
   }
 
  private:
+  // What maps of three times cannot say: the Plan itself, evaluated.
+  IterationEstimate of_plan() const {
+    Job closed = job_;
+    closed.communication.fidelity = Fidelity::closed;
+    const Plan plan = iteration_plan(closed, schedule_, prepared_.chunks, prepared_.units, {});
+    const Timeline timeline = evaluate_plan(plan, job_.cluster);
+    const ScheduleEvaluation pipeline =
+        evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
+    const int last = reported_window(job_, plan).last;
+    int rank = 0;
+    double latest_s = 0;
+    for (const RankTimeline& recorded : timeline.ranks) {
+      const std::vector<Task>& tasks = plan.classes[recorded.rank_class].tasks;
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        if (tasks[t].iteration != last || recorded.spans[t].end_s <= latest_s) continue;
+        latest_s = recorded.spans[t].end_s;
+        rank = recorded.rank_class;
+      }
+    }
+    IterationEstimate estimate;
+    estimate.step_s = iteration_s(job_, plan, timeline);
+    attribute(estimate, pipeline, rank, beside_passes(plan, rank));
+    return estimate;
+  }
+
+  // What the rank computes beside the passes of an iteration: updates, encoding, decoding.
+  std::vector<CostPart> beside_passes(const Plan& plan, int rank) const {
+    std::vector<CostPart> parts;
+    for (const Task& task : plan.classes[rank].tasks) {
+      if (task.category != Category::optimizer && task.category != Category::compression) continue;
+      for (const CostPart& part : task.cost) {
+        const double seconds = part.seconds * slowdown_[rank] / plan.iterations;
+        const auto same = std::ranges::find_if(parts, [&](const CostPart& known) {
+          return known.category == part.category && known.origin == part.origin;
+        });
+        if (same == parts.end()) {
+          parts.push_back({part.category, part.origin, seconds});
+        } else {
+          same->seconds += seconds;
+        }
+      }
+    }
+    return parts;
+  }
+
   int rank_of(int stage) const { return schedule_.rank_of_stage[stage]; }
   double slowdown_of(int stage) const { return slowdown_[rank_of(stage)]; }
 
@@ -338,8 +382,9 @@ class Estimator {
   }
 
   // The rank that ends last: its own work, what the pipeline without data parallelism takes longer
-  // than that, the optimizer, and as dp what data parallelism adds.
-  void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank) const {
+  // than that, what it computes `beside` the passes, and as dp what data parallelism adds.
+  void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
+                 const std::vector<CostPart>& beside) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
       estimate.seconds[static_cast<int>(category)] += seconds;
       estimate.origin_s[static_cast<int>(origin)] += seconds;
@@ -353,9 +398,11 @@ class Estimator {
         seconds *= pipeline.makespan_s / pipeline.busy_s[rank];
       }
     }
-    const CostPart optimizer = exposed_optimizer(rank);
-    add(Category::optimizer, optimizer.origin, optimizer.seconds);
-    const double exposed_s = estimate.step_s - pipeline.makespan_s - optimizer.seconds;
+    double exposed_s = estimate.step_s - pipeline.makespan_s;
+    for (const CostPart& part : beside) {
+      add(part.category, part.origin, part.seconds);
+      exposed_s -= part.seconds;
+    }
     add(Category::dp, data_.network().origin(job_, rank), exposed_s);
   }
 
@@ -398,81 +445,7 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// The iteration several times over, without a flush: where ranks do not wait for one another. Four
-// iterations stand before steady_window().
-Schedule in_a_row(Schedule schedule) {
-  const auto holding = [&](int units) {
-    return (units + schedule.microbatches - 1) / schedule.microbatches;
-  };
-  const int times = 5 + holding(schedule.ranks - 1) + holding(schedule.ranks);
-  const int units = schedule.units();
-  for (auto& actions : schedule.actions) {
-    const std::vector<Action> once = actions;
-    for (int i = 1; i < times; ++i) {
-      for (Action action : once) {
-        if (is_compute(action.kind)) action.unit += i * units;
-        actions.push_back(action);
-      }
-    }
-  }
-  schedule.iterations = times;
-  return schedule;
-}
-
-// Not every order of actions survives that ranks wait for their receivers, or in the middle of it
-// for a partner's gradients.
-void check_waits(const Job& job, const PreparedIteration& prepared) {
-  const Schedule& schedule = prepared.schedule;
-  const bool synchronous = job.software.sends == Sends::synchronous;
-  if (!synchronous && schedule.iterations == 1) return;
-  const DataParallel data(job, schedule, prepared.units, 0);
-  const std::vector<double> none(schedule.ranks, 0);
-  IterationEnd end{none, {}, none, none, 0};
-  for (const GradientPartner& partner : gradient_partners(job, schedule, data)) {
-    end.partner.push_back(partner.rank);
-  }
-  const SideStreams beside{.messages = {{{0}, {0}}, job.software.sends}, .end = &end};
-  try {
-    evaluate_schedule(schedule, std::vector<StageCost>(prepared.units.size()), beside);
-  } catch (const Error& error) {
-    if (!synchronous) throw;
-    throw Error(fmt::format("with software.sends: synchronous, {}", error.what()));
-  }
-}
-
-// A rank that has the embedding does not hold its tied copy in the head, too.
-void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkCost>& chunks) {
-  if (!embeddings_together(job, schedule)) return;
-  chunks.back().parameters -= double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
-                              job.model.hidden / job.layout.tp;
-}
-
 }  // namespace
-
-PreparedIteration prepare_iteration(const Job& job) {
-  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  PreparedIteration prepared;
-  prepared.chunks = chunk_costs(job);
-  prepared.schedule = job_schedule(job, prepared.chunks);
-  hold_tied_once(job, prepared.schedule, prepared.chunks);
-  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
-  prepared.peak_activation_bytes =
-      evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
-  prepared.memory = iteration_memory(job, prepared);
-  // With one rank there is nobody to wait for.
-  if (job.software.post_validation && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
-    prepared.schedule = in_a_row(std::move(prepared.schedule));
-  }
-  check_waits(job, prepared);
-  return prepared;
-}
-
-std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {
-  const Schedule& schedule = prepared.schedule;
-  return gpu_memory(job, memory_chunks(prepared.chunks, prepared.units),
-                    prepared.peak_activation_bytes, held_stages(schedule), schedule.weight_copies,
-                    whole_parameters(schedule, prepared.chunks));
-}
 
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
   return Estimator(job, prepared).estimate();

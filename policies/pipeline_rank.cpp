@@ -33,6 +33,8 @@ class Builder {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
+    if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
+    if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
   }
 
   RankClass build() {
@@ -77,7 +79,7 @@ class Builder {
 
   void begin_iteration(int iteration) {
     tasks_.set_iteration(round_ * iterations() + iteration);
-    tasks_.forget_collectives();
+    tasks_.forget_transfers();
     copies_.clear();
     pending_ = nullptr;
     before_last_compute_ = last_compute_ = optimizer_;
@@ -129,7 +131,7 @@ class Builder {
     }
     reduce_pending();
     std::vector<TaskIndex> ready = {last_compute_};
-    if (tasks_.last_collective() >= 0) ready.push_back(tasks_.last_collective());
+    for (const TaskIndex transfer : tasks_.last_transfers()) ready.push_back(transfer);
     if (tasks_.has_partner()) {
       const GradientPartner& partner = ctx_.partners[rank_];
       ready.push_back(tasks_.reduce_with_partner(
@@ -138,7 +140,14 @@ class Builder {
     // No rank waits for all others where iterations follow one another without a flush.
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
-    optimizer_ = tasks_.optimizer(ctx_.data_parallel.updated_parameters(rank_), std::move(ready));
+    // Where gradients arrive in the next iteration, so do the updates; this is where all join.
+    const DataParallel& data = ctx_.data_parallel;
+    std::vector<CostPart> update;
+    if (!data.crosses()) {
+      update =
+          optimizer_cost(data.updated_parameters(rank_), job_.cluster.node.gpu, job_.calibration);
+    }
+    optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
   }
 
   // ---- actions ----
@@ -205,21 +214,21 @@ class Builder {
         piece.allocate_bytes = 0;
       }
       if (i + 1 < pieces.size()) piece.free_bytes = 0;
-      TaskIndex gathered = -1;
       const auto gather = [&](TaskIndex after) {
-        gathered =
-            early ? early_gather(whole, i)
-                  : tasks_.transfers(pieces[i].gathers, "gather", piece.name, whole.stage, after);
+        return early
+                   ? early_gather(whole, i)
+                   : tasks_.transfers(pieces[i].gathers, "gather", piece.name, whole.stage, after);
       };
       if (ctx_.data_parallel.overlaps()) {
-        gather(before_last_compute_);
+        const TaskIndex gathered = gather(before_last_compute_);
+        if (gathered >= 0) piece.after.push_back(gathered);
         reduce_pending();
       } else {
         reduce_pending();
         gather(last_compute_);
-        gathered = tasks_.last_collective();
+        for (const TaskIndex transfer : tasks_.last_transfers()) piece.after.push_back(transfer);
       }
-      if (gathered >= 0) piece.after.push_back(gathered);
+      if (tasks_.kernels_first() && last_compute_ >= 0) piece.after.push_back(last_compute_);
       before_last_compute_ = std::exchange(last_compute_, tasks_.append(std::move(piece)));
       if (!pieces[i].reductions.empty()) {
         pending_ = &pieces[i].reductions;

@@ -117,15 +117,71 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
 TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
                                const std::string& where, int stage, TaskIndex after) {
   TaskIndex last = -1;
-  for (const Transfer& transfer : transfers) {
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer& transfer = transfers[i];
+    const bool waits = last >= 0 && !transfer.starts_row &&
+                       (!transfer.kernels.empty() || class_.tasks[last].stream == kCompute);
+    std::vector<TaskIndex> ready;
+    if (waits) {
+      ready = {last};
+    } else if (after >= 0) {
+      ready = {after};
+    }
     const bool experts =
         transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
-    last = collective(fmt::format("{} {}{}", verb, experts ? "experts " : "", where),
-                      replica_slots_[static_cast<int>(transfer.axis)], transfer.kind,
-                      transfer.bytes, after >= 0 ? std::vector{after} : std::vector<TaskIndex>{});
-    class_.tasks[last].stage = stage;
+    const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);
+    if (!transfer.kernels.empty()) {
+      last = kernels(transfer, what, std::move(ready));
+      ready = {last};
+      class_.tasks[last].stage = stage;
+      if (transfer.bytes <= 0) last_kernels_.push_back(last);
+    }
+    if (transfer.bytes <= 0) continue;
+    Task task;
+    task.kind = TaskKind::collective;
+    task.name = fmt::format("{} {}", verb, what);
+    task.stream = transfer.second_channel ? kReduceBeside : kReduce;
+    task.stage = stage;
+    task.after = std::move(ready);
+    task.category = Category::dp;
+    task.collective = transfer.kind;
+    task.algorithm = transfer.algorithm;
+    task.bytes = transfer.bytes;
+    last = append_collective(std::move(task), replica_slots_[static_cast<int>(transfer.axis)],
+                             transfer.beside);
+    last_collective_[transfer.second_channel] = last;
   }
   return last;
+}
+
+TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,
+                             std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::compute;
+  task.category = transfer.kernels.front().category;
+  task.name = fmt::format("{} {}",
+                          task.category == Category::optimizer ? "update"
+                          : transfer.bytes > 0                 ? "encode"
+                                                               : "decode",
+                          name);
+  task.stream = kCompute;
+  task.priority = 1;
+  task.after = std::move(after);
+  task.cost = transfer.kernels;
+  return append(std::move(task));
+}
+
+std::vector<TaskIndex> RankTasks::last_transfers() const {
+  std::vector<TaskIndex> last = last_kernels_;
+  for (const TaskIndex collective : last_collective_) {
+    if (collective >= 0) last.push_back(collective);
+  }
+  return last;
+}
+
+void RankTasks::forget_transfers() {
+  last_collective_.fill(-1);
+  last_kernels_.clear();
 }
 
 TaskIndex RankTasks::reduce_with_partner(std::string name, double bytes,
@@ -148,19 +204,21 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   task.category = Category::dp;
   task.collective = kind;
   task.bytes = bytes;
-  return last_collective_ = append_collective(std::move(task), slot);
+  return last_collective_[0] = append_collective(std::move(task), slot);
 }
 
-TaskIndex RankTasks::append_collective(Task task, int slot) {
+TaskIndex RankTasks::append_collective(Task task, int slot, double beside) {
   GroupUse& group = groups_[slot];
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
   const Fidelity fidelity = job_.communication.fidelity;
   // What exchanges snapshots is no part of the training's communication.
   if (task.category != Category::snapshot) {
-    const CollectiveChoice choice = collective_choice(job_, task.collective, group.shape);
-    task.algorithm = choice.algorithm;
-    task.protocol = choice.protocol;
+    if (task.algorithm == CollectiveAlgorithm::automatic) {
+      const CollectiveChoice choice = collective_choice(job_, task.collective, group.shape);
+      task.algorithm = choice.algorithm;
+      task.protocol = choice.protocol;
+    }
   }
   const CollectiveChoice choice(task.algorithm, task.protocol);
   const CollectiveCost closed = collective_cost(task.collective, choice, group.shape, task.bytes,
@@ -170,7 +228,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot) {
   // few bytes of the world-wide norm are all latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
   if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
-    task.cost = {{task.category, closed.origin, closed.seconds}};
+    task.cost = {{task.category, closed.origin, closed.seconds + (beside - 1) * closed.transfer_s}};
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
@@ -181,13 +239,13 @@ TaskIndex RankTasks::append_collective(Task task, int slot) {
   return append(std::move(task));
 }
 
-TaskIndex RankTasks::optimizer(double parameters, std::vector<TaskIndex> after) {
+TaskIndex RankTasks::optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after) {
   Task task;
   task.kind = TaskKind::compute;
   task.name = "optimizer";
   task.stream = kCompute;
   task.category = Category::optimizer;
-  task.cost = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration);
+  task.cost = std::move(cost);
   task.after = std::move(after);
   return append(std::move(task));
 }

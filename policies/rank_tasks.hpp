@@ -39,6 +39,7 @@ enum StreamIndex : std::int16_t {
   kStore,
   kEncode,
   kParity,
+  kReduceBeside,  // only where collectives run two at once
 };
 
 // One message of a pipeline.
@@ -62,8 +63,8 @@ class RankTasks {
   TaskIndex send(const Message& message, double bytes, StreamIndex stream,
                  std::vector<TaskIndex> after);
 
-  // One after the other, each when `after` (-1: nothing) is through; the last of them, -1 if there
-  // is none. "reduce experts 3/0": verb and where.
+  // One after the other, each when `after` (-1: nothing) is through, with the kernels before it;
+  // the last task of them, -1 if there is none. "reduce experts 3/0": verb and where.
   TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
                       const std::string& where, int stage, TaskIndex after);
   bool has_partner() const { return partner_slot_ >= 0; }
@@ -71,11 +72,18 @@ class RankTasks {
   TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
   // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
   TaskIndex norm(std::vector<TaskIndex> after);
-  // The last collective in the stream, -1 if there is none.
-  TaskIndex last_collective() const { return last_collective_; }
-  void forget_collectives() { last_collective_ = -1; }
+  // Those of transfers() since forget_transfers() that the others come before: the last
+  // collective of each stream and all kernels that end a row.
+  std::vector<TaskIndex> last_transfers() const;
+  void forget_transfers();
 
-  TaskIndex optimizer(double parameters, std::vector<TaskIndex> after);
+  // Kernels of transfers run as soon as they can, between the pieces of actions: those must wait
+  // for one another themselves.
+  void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
+  bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
+  void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
+
+  TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
 
   // -1 without groups.
   int code_slot(int tier) const {
@@ -84,7 +92,7 @@ class RankTasks {
   }
   // Name, kind, bytes, stream, category and what it waits for are given; group, origin and time are
   // added.
-  TaskIndex append_collective(Task task, int slot);
+  TaskIndex append_collective(Task task, int slot, double beside = 1);
 
   RankClass take() { return std::move(class_); }
 
@@ -101,6 +109,8 @@ class RankTasks {
 
   int add_groups(std::optional<GroupSlot> slot);
   int peer_slot(int pp);
+  TaskIndex kernels(const Transfer& transfer, std::string name, std::vector<TaskIndex> after);
+  // On the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 
@@ -115,7 +125,8 @@ class RankTasks {
   int partner_slot_ = -1;
   int world_slot_ = -1;
   std::map<int, int> code_slots_;
-  TaskIndex last_collective_ = -1;
+  std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
+  std::vector<TaskIndex> last_kernels_;
 };
 
 }  // namespace windtunnel

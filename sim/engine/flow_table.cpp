@@ -287,10 +287,6 @@ class FlowTableBuilder {
 
 }  // namespace
 
-bool slowed_by_node(TaskKind kind) {
-  return kind == TaskKind::compute || kind == TaskKind::copy || kind == TaskKind::encode;
-}
-
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration) {
   return FlowTableBuilder(plan, cluster, calibration).build();
 }

@@ -56,10 +56,6 @@ struct FlowTable : FlowRoutes {
   std::vector<GroupFlows> groups;
 };
 
-// Kinds of task that take longer on a slow node, in plain time and in the amounts of their flows;
-// messages, collectives and storage do not.
-bool slowed_by_node(TaskKind kind);
-
 // Links that can never be the bottleneck are left out (sim/engine/flow_routes.hpp): sharing is
 // the same without them, more ranks fold, and what is left is small. The ways of
 // FabricSpec::routing are chosen in the order of the Plan: messages and demands by class, then its

@@ -1,0 +1,304 @@
+#include "policies/compressed_reductions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/job_collective.hpp"
+#include "models/op_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool compresses(const Job& job) {
+  return job.communication.compressor.name != "none";
+}
+
+std::string_view word_of(Sharding sharding) {
+  switch (sharding) {
+    case Sharding::none:
+      return "none";
+    case Sharding::zero1:
+      return "zero1";
+    case Sharding::zero2:
+      return "zero2";
+    case Sharding::zero3:
+      return "zero3";
+  }
+  return "";
+}
+
+void check_compressor(const Job& job) {
+  const Communication& communication = job.communication;
+  const CompressorChoice& choice = communication.compressor;
+  const CompressorKind& kind = compressor_kind(choice.name);
+  const auto refuse = [&](const std::string& reason) {
+    throw Error(choice.where, fmt::format("communication.compressor: {} {}", choice.name, reason));
+  };
+  if (communication.aggregation == Aggregation::parameter_server) {
+    refuse("needs communication.aggregation: all-reduce, because servers sum dense gradients");
+  }
+  if (job.layout.sharding != Sharding::none) {
+    const std::string_view sharding = word_of(job.layout.sharding);
+    if (!kind.summable) {
+      refuse(
+          fmt::format("cannot be reduce-scattered, because what it sends is no sum, and "
+                      "layout.sharding: {} scatters gradients; take layout.sharding: none",
+                      sharding));
+    }
+    if (kind.whole_tensors) {
+      refuse(
+          fmt::format("needs whole matrices on every rank, and layout.sharding: {} leaves each "
+                      "a part of them; take layout.sharding: none",
+                      sharding));
+    }
+  }
+  if (job.layout.gradient_bits > 0 || job.layout.gradient_ranks > 0) {
+    refuse(fmt::format(
+        "is one way of exchanging gradients and {} another; take one of them",
+        job.layout.gradient_bits > 0 ? "layout.gradient_bits" : "layout.gradient_ranks"));
+  }
+  if (communication.overlap == GradientOverlap::dear && !kind.fusible) {
+    refuse(
+        "is more than one all-reduce, and communication.overlap: dear splits one all-reduce into "
+        "its halves; take bucketed");
+  }
+  if (communication.overlap == GradientOverlap::priority && (!kind.fusible || kind.whole_tensors)) {
+    refuse(
+        fmt::format("{}, and communication.overlap: priority cuts tensors into partitions that "
+                    "are reduced one by one; take bucketed",
+                    kind.whole_tensors ? "needs whole matrices" : "is more than one all-reduce"));
+  }
+}
+
+}  // namespace
+
+void check_gradient_exchange(const Job& job) {
+  const Communication& communication = job.communication;
+  const Sharding sharding = job.layout.sharding;
+  const GradientOverlap overlap = communication.overlap;
+  const bool served = communication.aggregation == Aggregation::parameter_server;
+  const auto refuse = [&](std::string_view what, std::string_view reason) {
+    throw Error(fmt::format("{} does not go with layout.sharding: {}: {}", what, word_of(sharding),
+                            reason));
+  };
+  if (crosses_iterations(overlap) && sharding != Sharding::none) {
+    refuse(overlap == GradientOverlap::dear ? "communication.overlap: dear"
+                                            : "communication.overlap: priority",
+           "it reduces whole gradients; bucketed scatters them under the backward pass and gathers "
+           "weights under the next forward pass");
+  }
+  if (served && sharding != Sharding::none) {
+    refuse("communication.aggregation: parameter-server", "servers return whole sums");
+  }
+  if (served && overlap == GradientOverlap::dear) {
+    throw Error(
+        "communication.overlap: dear splits an all-reduce into its halves, and "
+        "communication.aggregation: parameter-server has none; take all-reduce");
+  }
+  const bool simple = overlap == GradientOverlap::none || overlap == GradientOverlap::bucketed;
+  if (sharding == Sharding::zero3 && !simple) {
+    refuse("this communication.overlap", "FSDP's units are the layers; take none or bucketed");
+  }
+  if (compresses(job)) check_compressor(job);
+}
+
+bool crosses_iterations(GradientOverlap overlap) {
+  return overlap == GradientOverlap::priority || overlap == GradientOverlap::dear;
+}
+
+// Who reduces, in which groups.
+struct GradientExchange::Axes {
+  ReplicaAxis shard;
+  ReplicaAxis across;
+  int shards = 1;
+  ReducingGroup group;
+
+  ReplicaAxis whole() const { return shards > 1 ? shard : across; }
+};
+
+GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
+    : job_(job),
+      network_(network),
+      compresses_(compresses(job)),
+      element_bytes_(reduce_bytes_per_parameter(job)) {}
+
+GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
+  Axes axes{expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard,
+            expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across,
+            1,
+            {}};
+  axes.shards = network_.lattice(axes.shard).count;
+  const int others = network_.lattice(axes.across).count;
+  axes.group.ranks = axes.shards * others;
+  axes.group.nodes = axes.group.ranks;
+  if (!expert) {
+    axes.group.nodes = axes.group.ranks / network_.lattice(ReplicaAxis::node_part).count;
+  } else if (others > 1 && axes.shards == 1) {
+    const GroupShape& shape = network_.shape(pp, axes.across);
+    if (shape.regular()) axes.group.nodes = shape.nodes;
+  }
+  return axes;
+}
+
+Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                                    CollectiveAlgorithm algorithm) const {
+  const GroupShape& shape = network_.shape(pp, axis);
+  const double seconds =
+      algorithm == CollectiveAlgorithm::automatic
+          ? collective_cost(job_, kind, shape, bytes).seconds
+          : collective_cost(kind, algorithm, shape, bytes, job_.cluster, job_.calibration).seconds;
+  Transfer transfer{axis, kind, bytes, seconds};
+  transfer.algorithm = algorithm;
+  return transfer;
+}
+
+std::vector<CostPart> GradientExchange::kernel_costs(const std::vector<Op>& kernels) const {
+  std::vector<CostPart> parts;
+  for (const Op& op : kernels) {
+    const OpCost cost = op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
+    const auto same = std::ranges::find(parts, cost.origin, &CostPart::origin);
+    if (same == parts.end()) {
+      parts.push_back({Category::compression, cost.origin, cost.seconds});
+    } else {
+      same->seconds += cost.seconds;
+    }
+  }
+  return parts;
+}
+
+std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
+                                                   bool expert) const {
+  const Axes axes = this->axes(pp, expert);
+  std::vector<Transfer> row;
+  if (axes.group.ranks == 1) return row;
+  const Recipe recipe =
+      make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
+  for (const RecipeStep& step : recipe.steps) {
+    std::vector<CostPart> kernels = kernel_costs(step.kernels);
+    const auto add = [&](ReplicaAxis axis, CollectiveKind kind, double bytes) {
+      if (bytes <= 0 || network_.lattice(axis).count == 1) return;
+      row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
+      row.back().kernels = std::exchange(kernels, {});
+    };
+    const bool hops = axes.group.nodes > 1 && axes.group.per_node() > 1;
+    if (axes.shards > 1) {
+      const bool sums = step.kind == CollectiveKind::all_reduce && step.hop == ReduceHop::all;
+      CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressor.name);
+      add(axes.shard, CollectiveKind::reduce_scatter, step.bytes);
+      add(axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards);
+    } else if (step.hop == ReduceHop::all || !hops) {
+      const bool alone = step.hop == ReduceHop::node
+                             ? axes.group.per_node() <= 1
+                             : step.hop == ReduceHop::across && axes.group.nodes == 1;
+      if (!alone) add(axes.across, step.kind, step.bytes);
+    } else {
+      if (expert) {
+        throw Error(job_.communication.compressor.where,
+                    fmt::format("communication.compressor: {} reduces in the nodes first, and the "
+                                "replicas of experts here lie on parts of several nodes",
+                                job_.communication.compressor.name));
+      }
+      add(step.hop == ReduceHop::node ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind,
+          step.bytes);
+    }
+    if (kernels.empty()) continue;
+    row.push_back({axes.whole(), step.kind, 0, 0});
+    row.back().kernels = std::move(kernels);
+  }
+  return row;
+}
+
+std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
+  const ReplicaAxis axis = axes(pp, expert).across;
+  if (network_.lattice(axis).count == 1) return {};
+  const Transfer way = transfer(pp, axis, CollectiveKind::all_to_all, parameters * element_bytes_);
+  return {way, way};
+}
+
+std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tensors,
+                                            const GradientBucket& bucket, int pp, double share,
+                                            StageAction action) const {
+  std::vector<Transfer> row;
+  const double parameters = bucket.parameters * share;
+  if (compresses_) {
+    std::vector<TensorShape> shapes;
+    for (const int tensor : bucket.tensors) {
+      shapes.push_back(tensors[tensor].shape);
+      shapes.back().columns *= share;
+    }
+    row = compressed(shapes, pp, bucket.expert);
+  } else if (job_.communication.aggregation == Aggregation::parameter_server) {
+    row = served(parameters, pp, bucket.expert);
+  } else {
+    const Amount amount{bucket.expert ? 0 : parameters, bucket.expert ? parameters : 0};
+    append_reductions(job_, network_, pp, amount, row, action);
+  }
+  if (!row.empty()) row.front().starts_row = true;
+  return row;
+}
+
+void GradientExchange::append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
+                              int pp, std::vector<Transfer>& to, double share,
+                              StageAction action) const {
+  const std::vector<Transfer> own = row(tensors, bucket, pp, share, action);
+  to.insert(to.end(), own.begin(), own.end());
+}
+
+void GradientExchange::append_scatter(const std::vector<StageTensor>& tensors,
+                                      const GradientBucket& bucket, int pp,
+                                      std::vector<Transfer>& to) const {
+  for (const Transfer& whole : row(tensors, bucket, pp, 1)) {
+    if (whole.bytes <= 0) return;
+    to.push_back(transfer(pp, whole.axis, CollectiveKind::reduce_scatter, whole.bytes));
+    to.back().kernels = whole.kernels;
+    to.back().starts_row = whole.starts_row;
+  }
+}
+
+void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
+                                     const GradientBucket& bucket, int pp,
+                                     std::vector<Transfer>& to) const {
+  bool first = true;
+  for (Transfer whole : row(tensors, bucket, pp, 1)) {
+    if (whole.bytes > 0) {
+      to.push_back(transfer(pp, whole.axis, CollectiveKind::all_gather, whole.bytes));
+    } else {
+      to.push_back(std::move(whole));
+    }
+    to.back().starts_row = std::exchange(first, false);
+  }
+}
+
+std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
+  std::vector<double> sizes;
+  const bool fused = compresses_ && compressor_kind(job_.communication.compressor.name).fusible;
+  for (const StageTensor& tensor : tensors) {
+    sizes.push_back(tensor.parameters * element_bytes_);
+    const Axes axes = this->axes(pp, tensor.expert);
+    if (!fused || axes.group.ranks == 1) continue;
+    sizes.back() = 0;
+    const Recipe recipe =
+        make_recipe(job_.communication.compressor, {&tensor.shape, 1}, axes.group, element_bytes_);
+    for (const RecipeStep& step : recipe.steps) sizes.back() += step.bytes;
+  }
+  return sizes;
+}
+
+ReductionLaw GradientExchange::law(int pp, bool expert) const {
+  const auto seconds = [&](double bytes) {
+    const double parameters = bytes / element_bytes_;
+    std::vector<Transfer> row;
+    append_reductions(job_, network_, pp, {expert ? 0 : parameters, expert ? parameters : 0}, row);
+    return seconds_of(row);
+  };
+  constexpr double kFew = 1e3;
+  constexpr double kMany = 100e6;
+  const double alpha_s = seconds(kFew);
+  return {alpha_s, (seconds(kMany) - alpha_s) / (kMany - kFew)};
+}
+
+}  // namespace windtunnel

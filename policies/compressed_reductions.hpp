@@ -1,0 +1,79 @@
+// What one bucket of gradients becomes: the row of transfers, kernels and collectives, that reduces
+// it, as they are, compressed (models/compression/recipe.hpp), or by way of servers.
+//
+// Compressed: each step of the recipe is a transfer; its kernels wait for the transfer before.
+// Where gradients are sharded, a sum is scattered over the shards and then summed across them, and
+// every rank decodes its shard. Kernels take the compute stream: they are not slowed down by
+// collectives, nor do they slow them.
+//
+// Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): every GPU's host serves
+// an equal part of the gradients. A worker pushes to each server its part, S (n - 1)/n in all, and
+// pulls the sums, as much again; the servers' sums keep up with the network (BytePS section 4.2).
+//
+// What goes with what: refused is whatever no such row exists for.
+//   compressor, gradients sharded   it must be summable and take tensors in parts
+//   compressor, dear                all its collectives are one all-reduce, which is split in two
+//   compressor, priority            likewise, and it takes tensors in parts: partitions
+//   compressor, parameter server    none: servers sum dense gradients
+//   priority, dear, sharding        none: zero1 is dear's split, with weights in place of gradients
+//   parameter server, sharding or dear   none: the server holds the whole sum
+//   zero3                           its units are the layers: overlap none or bucketed
+//   compressor, zero3 with gradients of its own levels or bits   none: that is another exchange
+#pragma once
+
+#include <vector>
+
+#include "models/job.hpp"
+#include "policies/gradient_overlap.hpp"
+#include "policies/gradient_tensors.hpp"
+#include "policies/shard_transfers.hpp"
+
+namespace windtunnel {
+
+// Throws Error with the reason when overlap, compressor, aggregation and sharding of the job do not
+// go together.
+void check_gradient_exchange(const Job& job);
+
+// Gradients of one iteration reach the weights in the next one's forward pass: no rank waits for
+// all gradients, and there is no common norm.
+bool crosses_iterations(GradientOverlap overlap);
+
+class GradientExchange {
+ public:
+  // Keeps references.
+  GradientExchange(const Job& job, const ReplicaNetwork& network);
+
+  // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
+  // be fused, else those of the gradients.
+  std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
+  ReductionLaw law(int pp, bool expert) const;  // of a bucket of so many of those bytes
+
+  // `share`: of the bucket's tensors, a partition. Behind what `to` has already, a row of its own.
+  void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
+              std::vector<Transfer>& to, double share = 1,
+              StageAction action = StageAction::backward) const;
+  // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445).
+  void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
+                      std::vector<Transfer>& to) const;
+  void append_gather(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
+                     std::vector<Transfer>& to) const;
+
+ private:
+  struct Axes;
+  Axes axes(int pp, bool expert) const;
+  std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
+                            int pp, double share, StageAction action = StageAction::backward) const;
+  std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
+                                   bool expert) const;
+  std::vector<Transfer> served(double parameters, int pp, bool expert) const;
+  Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                    CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
+  std::vector<CostPart> kernel_costs(const std::vector<Op>& kernels) const;
+
+  const Job& job_;
+  const ReplicaNetwork& network_;
+  const bool compresses_;
+  const double element_bytes_;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,152 @@
+// Every overlap policy, compressor and sharding together: each runs or is refused with the reason.
+#include "policies/compressed_reductions.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/iteration_report.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "policies/iteration_plan.hpp"
+#include "policies/plan_evaluation.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array kOverlaps = {GradientOverlap::none,     GradientOverlap::wfbp,
+                                  GradientOverlap::bucketed, GradientOverlap::mg_wfbp,
+                                  GradientOverlap::asc,      GradientOverlap::priority,
+                                  GradientOverlap::dear};
+
+Job job_of(GradientOverlap overlap, std::string_view compressor, int tp = 1, int pp = 1,
+           int dp = 8) {
+  Job job = testing::small_job(tp, pp, dp);
+  job.layout.sharding = Sharding::none;
+  job.batch.global = dp * 4;
+  job.communication.overlap = overlap;
+  job.communication.fidelity = Fidelity::closed;
+  job.communication.bucket_bytes = 10e6;
+  job.communication.compressor.name = compressor;
+  return job;
+}
+
+struct Outcome {
+  std::string refused;
+  double seconds = 0;
+  Plan plan;
+};
+
+Outcome run(const Job& job) {
+  Outcome run;
+  PreparedIteration prepared;
+  try {
+    prepared = prepare_iteration(job);
+    run.plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  } catch (const Error& error) {
+    run.refused = error.what();
+    return run;
+  }
+  validate_plan(run.plan);
+  run.seconds = iteration_s(job, run.plan, evaluate_plan(run.plan, job.cluster));
+  const IterationEstimate estimate = estimate_iteration(job, prepared);
+  EXPECT_NEAR(estimate.step_s, run.seconds, 1e-9 * run.seconds);
+  return run;
+}
+
+TEST(GradientExchange, EveryCombinationRunsOrIsRefusedWithTheReason) {
+  int ran = 0;
+  int refused = 0;
+  for (const CompressorKind& kind : compressor_kinds()) {
+    for (const GradientOverlap overlap : kOverlaps) {
+      for (const auto sharding :
+           {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+        for (const auto& [tp, pp] : {std::pair(1, 1), {2, 1}, {1, 2}}) {
+          for (const auto aggregation : {Aggregation::all_reduce, Aggregation::parameter_server}) {
+            Job job = job_of(overlap, kind.name, tp, pp, 4);
+            job.layout.sharding = sharding;
+            job.communication.aggregation = aggregation;
+            SCOPED_TRACE(fmt::format("{} overlap {} zero {} tp {} pp {} servers {}", kind.name,
+                                     int(overlap), int(sharding), tp, pp, int(aggregation)));
+            const Outcome result = run(job);
+            if (result.refused.empty()) {
+              EXPECT_GT(result.seconds, 0);
+              ++ran;
+            } else {
+              EXPECT_NE(result.refused.find("communication."), std::string::npos) << result.refused;
+              ++refused;
+            }
+          }
+        }
+      }
+    }
+  }
+  fmt::print("{} ran, {} refused\n", ran, refused);
+  EXPECT_GT(ran, 400);
+}
+
+double busy_s(const Plan& plan, Category category) {
+  double seconds = 0;
+  for (const Task& task : plan.classes.front().tasks) {
+    for (const CostPart& part : task.cost) {
+      if (part.category == category) seconds += part.seconds;
+    }
+  }
+  return seconds;
+}
+
+// Kernels between collectives: encode, all-reduce, orthonormalise, all-reduce, decode.
+TEST(GradientExchange, KernelsAndCollectivesOfAChainFollowOneAnother) {
+  for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::wfbp,
+                                        GradientOverlap::bucketed, GradientOverlap::asc}) {
+    const Job job = job_of(overlap, "powersgd");
+    const Outcome result = run(job);
+    ASSERT_EQ(result.refused, "");
+    const Timeline timeline = evaluate_plan(result.plan, job.cluster);
+    const auto& tasks = result.plan.classes.front().tasks;
+    const auto& spans = timeline.ranks.front().spans;
+    int decodes = 0;
+    double decoded_s = 0;
+    double optimizer_s = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      for (const TaskIndex before : tasks[t].after) {
+        EXPECT_LE(spans[before].end_s, spans[t].start_s) << tasks[t].name;
+      }
+      if (tasks[t].name.starts_with("decode")) {
+        ++decodes;
+        decoded_s = std::max(decoded_s, spans[t].end_s);
+        EXPECT_EQ(tasks[tasks[t].after.front()].kind, TaskKind::collective);
+      }
+      if (tasks[t].name == "optimizer") optimizer_s = spans[t].start_s;
+    }
+    EXPECT_GT(decodes, 0);
+    EXPECT_LE(decoded_s, optimizer_s);
+    EXPECT_GT(busy_s(result.plan, Category::compression), 0);
+  }
+}
+
+// On a slow network compression pays, on an endless one its kernels are all that is left of it.
+TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
+  for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
+    for (const double nic_Bps : {1.25e9, 1e15}) {
+      Job dense = job_of(overlap, "none");
+      dense.cluster.node.nic_Bps = testing::spec(nic_Bps);
+      if (nic_Bps > 1e12) dense.cluster.node.nvlink_Bps = testing::spec(nic_Bps);
+      Job low_rank = dense;
+      low_rank.communication.compressor.name = "powersgd";
+      const double gain = run(dense).seconds / run(low_rank).seconds;
+      if (nic_Bps < 1e12) {
+        EXPECT_GT(gain, 1.5);
+      } else {
+        EXPECT_LT(gain, 1);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
