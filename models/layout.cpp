@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <numeric>
 
 #include "models/base/error.hpp"
@@ -58,9 +58,7 @@ bool takes(ContextForm form, AttentionKernel kernel) {
 }
 
 std::string_view name_of(ContextForm form) {
-  constexpr std::array<std::string_view, 7> kNames = {"ring",       "ulysses", "usp", "burst",
-                                                      "token-ring", "rsa",     "lasp"};
-  return kNames[static_cast<std::size_t>(form)];
+  return kContextForms[static_cast<std::size_t>(form)];
 }
 
 void check_ulysses(const Layout& layout) {
@@ -142,17 +140,87 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
 }
 
-void check_sharding(const Layout& layout) {
-  if (layout.shard_ranks == 0) return;
-  check_positive("layout.shard_ranks", layout.shard_ranks);
-  if (layout.sharding == Sharding::none) {
-    throw Error(
-        fmt::format("layout.shard_ranks is {} but layout.sharding is none", layout.shard_ranks));
+void check_bits(const char* key, int bits) {
+  if (bits == 0 || bits == 4 || bits == 6 || bits == 8 || bits == 16) return;
+  throw Error(fmt::format("{} is {}; an element is sent with 4, 6, 8 or 16 bits", key, bits));
+}
+
+// What only ZeRO-3 has.
+struct ShardKey {
+  const char* name;
+  int Layout::*value;
+  bool bits;
+};
+constexpr std::array<ShardKey, 5> kShardKeys = {
+    {{"layout.weight_ranks", &Layout::weight_ranks, false},
+     {"layout.gradient_ranks", &Layout::gradient_ranks, false},
+     {"layout.secondary_ranks", &Layout::secondary_ranks, false},
+     {"layout.weight_bits", &Layout::weight_bits, true},
+     {"layout.gradient_bits", &Layout::gradient_bits, true}}};
+
+void check_shards(const Layout& layout, int gpus_per_node) {
+  const int shard = shard_ranks(layout).optimizer;
+  for (const ShardKey& key : kShardKeys) {
+    const int value = layout.*key.value;
+    if (value == 0) continue;
+    if (layout.sharding != Sharding::zero3) {
+      throw Error(fmt::format(
+          "{} is {}, but only layout.sharding: zero3 gathers weights and scatters gradients",
+          key.name, value));
+    }
+    if (key.bits) {
+      check_bits(key.name, value);
+    } else {
+      check_positive(key.name, value);
+      check_divides(key.name, value, "the ranks that share a copy,", shard);
+    }
   }
-  check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
+  if (layout.secondary_ranks == 0) return;
+  if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
+    throw Error(fmt::format(
+        "layout.secondary_ranks {} x tp {} = {} ranks do not lie within nodes "
+        "of {} GPUs, as a second copy of the weights must",
+        layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp, gpus_per_node));
+  }
+  const int weights = shard_ranks(layout).weights;
+  if (layout.secondary_ranks >= weights) {
+    throw Error(
+        fmt::format("layout.secondary_ranks is {}, but {} ranks share the first copy: a "
+                    "second one must be on fewer, those of a node",
+                    layout.secondary_ranks, weights));
+  }
+}
+
+void check_sharding(const Layout& layout, int gpus_per_node) {
+  if (layout.shard_ranks != 0) {
+    check_positive("layout.shard_ranks", layout.shard_ranks);
+    if (layout.sharding == Sharding::none) {
+      throw Error(
+          fmt::format("layout.shard_ranks is {} but layout.sharding is none", layout.shard_ranks));
+    }
+    check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
+  }
+  check_shards(layout, gpus_per_node);
 }
 
 }  // namespace
+
+ShardRanks shard_ranks(const Layout& layout) {
+  ShardRanks shards;
+  if (layout.sharding == Sharding::none) return shards;
+  shards.optimizer = layout.shard_ranks > 0 ? layout.shard_ranks : layout.dp * layout.cp;
+  if (layout.sharding >= Sharding::zero2) shards.gradients = shards.optimizer;
+  if (layout.sharding == Sharding::zero3) {
+    shards.weights = layout.weight_ranks > 0 ? layout.weight_ranks : shards.optimizer;
+    if (layout.gradient_ranks > 0) shards.gradients = layout.gradient_ranks;
+  }
+  return shards;
+}
+
+bool has_shard_keys(const Layout& layout) {
+  return std::ranges::any_of(kShardKeys,
+                             [&](const ShardKey& key) { return layout.*key.value != 0; });
+}
 
 RankCoordinates coordinates_of(const Layout& layout, int rank) {
   CHECK(rank >= 0 && rank < layout.ranks(), "rank {} of {}", rank, layout.ranks());
@@ -249,7 +317,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
                     layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus));
   }
   check_experts(model, layout);
-  check_sharding(layout);
+  check_sharding(layout, gpus_per_node);
   layers_per_stage(model, layout);
   microbatches(layout, batch);
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 namespace windtunnel {
@@ -19,6 +21,8 @@ enum class Recompute { none, selective, full };
 
 // How cp ranks share the attention over a sequence: models/context_traffic.hpp.
 enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp };
+inline constexpr std::array<std::string_view, 7> kContextForms = {
+    "ring", "ulysses", "usp", "burst", "token-ring", "rsa", "lasp"};
 
 // Which tokens the ranks of a tp group send to their experts.
 enum class ExpertTokens {
@@ -41,6 +45,16 @@ struct Layout {
   Sharding sharding = Sharding::none;
   // Ranks that share one copy under `sharding` (FSDP's HYBRID_SHARD); 0: all dp x cp.
   int shard_ranks = 0;
+  // ZeRO-3 only, of dense parameters. Fewer of these that share one copy of the weights, and of the
+  // gradients until the last micro-batch, 0: as many (three levels: Xu et al. 2025, arXiv
+  // 2501.04266); ranks that share a second copy of the weights, from which backward gathers, 0:
+  // none (ZeRO++'s hpZ: Wang et al. 2023, arXiv 2306.10209).
+  int weight_ranks = 0;
+  int gradient_ranks = 0;
+  int secondary_ranks = 0;
+  // Of an element on the network, 0: as it is kept: policies/shard_transfers.hpp.
+  int weight_bits = 0;
+  int gradient_bits = 0;
   bool sequence_parallel = false;
   // Layers of each chunk, stage order (chunk c of rank r is stage c * pp + r). Empty: even split
   // after first_stage_layers/last_stage_layers are added.
@@ -60,6 +74,16 @@ struct Layout {
   }
   int ring_ranks() const { return cp / ulysses_ranks(); }
 };
+
+// Ranks of equal tp that share one copy of what dense parameters need: 1 where each has its own.
+struct ShardRanks {
+  int weights = 1;
+  int gradients = 1;  // behind the last micro-batch they are spread as the optimizer state
+  int optimizer = 1;
+};
+ShardRanks shard_ranks(const Layout& layout);
+// Any of weight_ranks to gradient_bits is said, which only ZeRO-3 takes.
+bool has_shard_keys(const Layout& layout);
 
 struct RankCoordinates {
   int tp = 0;
@@ -90,8 +114,9 @@ int microbatches(const Layout& layout, const Batch& batch);
 // kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the
 // vocabulary always fits), 2 cp (and with sequence parallelism tp * cp) the sequence, tp the GPUs
 // of a node or these tp, ep the tp * cp * dp ranks of a stage and the experts, shard_ranks dp * cp,
-// ep > 1 beside tp > 1 comes with sequence parallelism (Megatron-LM refuses it otherwise) or says
-// what becomes of tokens that several ranks hold, and the ranks equal the GPUs given.
+// what ZeRO-3 adds goes with it (check_shards), ep > 1 beside tp > 1 comes with sequence
+// parallelism (Megatron-LM refuses it otherwise) or says what becomes of tokens that several ranks
+// hold, and the ranks equal the GPUs given.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 

@@ -149,10 +149,11 @@ Rows model_rows() {
                 .help = "after both halves of a layer and on the attention scores; without a "
                         "base: false"}),
       name_row("model.attention",
-               {.names = {"flash", "unfused"},
+               {.names = {"flash", "unfused", "linear"},
                 .example = "flash",
-                .help = "one fused kernel that keeps the scores on the chip (flash), or batched "
-                        "GEMMs with a softmax between them (unfused); without a base: flash"}),
+                .help = "one fused kernel that keeps the scores on the chip (flash), batched "
+                        "GEMMs with a softmax between them (unfused), or no softmax and a state "
+                        "in place of earlier tokens (linear); without a base: flash"}),
   };
 }
 
@@ -386,8 +387,8 @@ const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
     for (const Rows& rows :
-         {general_rows(), model_rows(), model_part_rows(), cluster_rows(), layout_rows(),
-          software_rows(), communication_rows(), campaign_rows()}) {
+         {general_rows(), model_rows(), model_part_rows(), routing_rows(), cluster_rows(),
+          layout_rows(), context_rows(), software_rows(), communication_rows(), campaign_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;
