@@ -22,19 +22,33 @@ struct State {
 
 // ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054, figure 1): stage 1 shards the optimizer state,
 // 2 the gradients too, 3 the weights too.
-void add_state(const Job& job, double parameters, double shards, State& state) {
+void add_state(const Job& job, double parameters, const StateShards& shards, State& state) {
   const Sharding sharding = job.layout.sharding;
   const double weights = weight_bytes_per_parameter(job) * parameters;
-  state.weights += sharding == Sharding::zero3 ? weights / shards : weights;
-  const double gradients = gradient_bytes_per_parameter(job) * parameters;
-  const bool gradients_shared = sharding == Sharding::zero2 || sharding == Sharding::zero3;
-  state.gradients += gradients_shared ? gradients / shards : gradients;
-  state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards;
-  state.gradients_flat += job.software.update_bytes * parameters / shards;
+  state.weights += weights / shards.weights;
+  if (shards.secondary > 0) state.weights += weights / shards.secondary;
+  state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
+  state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;
+  state.gradients_flat += job.software.update_bytes * parameters / shards.optimizer;
   const bool gathers = sharding == Sharding::zero1 || sharding == Sharding::zero2;
-  if (gathers && shards > 1 && job.software.flat_copies) {
-    state.update += weights * (1 + 1 / shards);
+  if (gathers && shards.optimizer > 1 && job.software.flat_copies) {
+    state.update += weights * (1 + 1 / shards.optimizer);
   }
+}
+
+// ZeRO-3: the weights and gradients of what is whole at a time, and what they are on the network
+// where that is fewer bits: weights as they arrive, gradients as they leave and as they arrive.
+double whole_bytes(const Job& job, const WholeParameters& whole) {
+  const Layout& layout = job.layout;
+  const ShardRanks shards = shard_ranks(layout);
+  double bytes = 0;
+  if (shards.weights > 1) {
+    bytes += (weight_bytes_per_parameter(job) + layout.weight_bits / 8.0) * whole.weights;
+  }
+  if (shards.optimizer > 1) {
+    bytes += (job.software.reduce_bytes + 2 * layout.gradient_bits / 8.0) * whole.gradients;
+  }
+  return bytes;
 }
 
 // Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
@@ -89,10 +103,11 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   CHECK(chunks.size() == static_cast<std::size_t>(layout.stages()), "{} chunks", chunks.size());
   CHECK(peak_activation_bytes.size() == ranks, "{} peaks", peak_activation_bytes.size());
   CHECK(weight_copies.empty() || weight_copies.size() == ranks, "{} copies", weight_copies.size());
-  const Shards shards = state_shards(job);
+  const StateShards shards = state_shards(job, false);
+  const StateShards expert_shards = state_shards(job, true);
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
   const double boundary = boundary_bytes(job);
-  const bool gathered = layout.sharding == Sharding::zero3 && shards.dense > 1;
+  const bool gathered = layout.sharding == Sharding::zero3 && shards.optimizer > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   std::vector<GpuMemory> memory(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -103,17 +118,15 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     State state;
     for (const int stage : stages_of[rank]) {
       parameters += chunks[stage].parameters;
-      add_state(job, chunks[stage].parameters - chunks[stage].expert_parameters, shards.dense,
-                state);
-      add_state(job, chunks[stage].expert_parameters, shards.experts, state);
+      add_state(job, chunks[stage].parameters - chunks[stage].expert_parameters, shards, state);
+      add_state(job, chunks[stage].expert_parameters, expert_shards, state);
       transient = std::max(transient, chunks[stage].transient_bytes);
       kept += chunks[stage].activation_bytes;
       if (stage + 1 < layout.stages()) sent += boundary;
     }
     GpuMemory& at = memory[rank];
     const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
-    at.weights = copies * state.weights +
-                 scaled_weight_bytes(job) * parameters / (gathered ? shards.dense : 1);
+    at.weights = copies * state.weights + scaled_weight_bytes(job) * parameters / shards.weights;
     at.gradients = state.gradients;
     at.optimizer = state.optimizer;
     at.activations = peak_activation_bytes[rank];
@@ -126,12 +139,9 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
         replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
     double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
     if (gathered) {
-      // The weights of two layers and the vocabulary, and the gradients of the same before they
-      // are reduced and scattered.
+      // Two layers and the vocabulary; gradients before they are reduced and scattered.
       const double layers = std::min(gathered_parameters(job), parameters);
-      const WholeParameters at_once = whole.empty() ? WholeParameters{layers, layers} : whole[rank];
-      buffers += weight_bytes_per_parameter(job) * at_once.weights +
-                 job.software.reduce_bytes * at_once.gradients;
+      buffers += whole_bytes(job, whole.empty() ? WholeParameters{layers, layers} : whole[rank]);
     }
     // Activations are gone when the weights are gathered after the step.
     at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;

@@ -30,13 +30,15 @@ double weight_share(const Job& job);
 // ones each, and not by tp.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
 
-// Ranks that share one copy of what ZeRO shards: dp x cp or Layout::shard_ranks, for experts
-// tp / ep times as many; 1 without sharding.
-struct Shards {
-  double dense = 1;
-  double experts = 1;
+// Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many, without levels or
+// a second copy.
+struct StateShards {
+  double weights = 1;
+  double secondary = 0;  // 0: no second copy
+  double gradients = 1;
+  double optimizer = 1;
 };
-Shards state_shards(const Job& job);
+StateShards state_shards(const Job& job, bool experts);
 
 // Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one, and
 // the vocabulary (of FSDP's root unit, which stays).

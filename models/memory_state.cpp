@@ -83,14 +83,17 @@ double gathered_parameters(const Job& job) {
   return 2 * layer + vocabulary_parameters(model, job.layout.tp);
 }
 
-Shards state_shards(const Job& job) {
-  const Layout& layout = job.layout;
-  Shards shards;
-  if (layout.sharding == Sharding::none) return shards;
-  const double replicas = static_cast<double>(layout.dp) * layout.cp;
-  shards.dense = layout.shard_ranks > 0 ? layout.shard_ranks : replicas;
-  shards.experts = std::max(1.0, shards.dense * layout.tp / layout.ep);
-  return shards;
+StateShards state_shards(const Job& job, bool experts) {
+  Layout layout = job.layout;
+  if (!experts) {
+    const ShardRanks ranks = shard_ranks(layout);
+    return {double(ranks.weights), double(layout.secondary_ranks), double(ranks.gradients),
+            double(ranks.optimizer)};
+  }
+  layout.weight_ranks = layout.gradient_ranks = 0;
+  const ShardRanks ranks = shard_ranks(layout);
+  const auto of = [&](int dense) { return std::max(1.0, double(dense) * layout.tp / layout.ep); };
+  return {of(ranks.weights), 0, of(ranks.gradients), of(ranks.optimizer)};
 }
 
 std::vector<WholeParameters> whole_parameters(const Schedule& schedule,

@@ -8,11 +8,6 @@
 namespace windtunnel {
 namespace {
 
-int shard_ranks(const Layout& layout) {
-  if (layout.sharding == Sharding::none) return 1;
-  return layout.shard_ranks > 0 ? layout.shard_ranks : layout.cp * layout.dp;
-}
-
 // Seconds of the ways that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
@@ -74,7 +69,7 @@ class Ways {
   }
   // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
   double from_replica_s() const {
-    return network_s(double(layout_.cp) * layout_.dp / shard_ranks(layout_));
+    return network_s(double(layout_.cp) * layout_.dp / shard_ranks(layout_).optimizer);
   }
   double of_gpu() const { return of_gpu_; }
   double of_node() const { return of_node_; }
@@ -126,7 +121,8 @@ double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_
 
 double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
                  const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
-  const bool own = shard_ranks(layout) == 1 || shard_ranks(layout) < layout.cp * layout.dp;
+  const int shard = shard_ranks(layout).optimizer;
+  const bool own = shard == 1 || shard < layout.cp * layout.dp;
   if (own || tier.any_layout) return 0;
   return Ways(tier, bytes_per_gpu, layout, cluster, calibration).conversion_s();
 }

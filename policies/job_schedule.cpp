@@ -43,6 +43,30 @@ void check_recomputation(const Job& job, bool explicit_recompute) {
   }
 }
 
+// Where weights and gradients are in parts, they are gathered and reduced by version, and by level
+// at the first forward and the last backward of an iteration.
+void check_sharding(const Layout& layout, const Schedule& schedule) {
+  if (layout.sharding != Sharding::zero3) return;
+  if (!schedule.weight_copies.empty()) {
+    throw Error(fmt::format(
+        "layout.sharding: zero3 does not go with schedule '{}', which keeps a version of the "
+        "weights for each micro-batch under way: no rank gathers old versions; take zero2, or a "
+        "schedule that flushes",
+        schedule.name));
+  }
+  if (layout.weight_ranks == 0 && layout.gradient_ranks == 0) return;
+  for (const auto& actions : schedule.actions) {
+    for (const Action& action : actions) {
+      if (action.kind != ActionKind::unshard && action.kind != ActionKind::reduce_grad) continue;
+      throw Error(fmt::format(
+          "{} goes with schedules that leave gathers and reductions to ZeRO-3; '{}' says itself "
+          "when stages are gathered or reduced",
+          layout.weight_ranks > 0 ? "layout.weight_ranks" : "layout.gradient_ranks",
+          schedule.name));
+    }
+  }
+}
+
 // A file is of one pipeline; what it does not say, the numbers of a generator, does not apply.
 Schedule imported_schedule(const Job& job) {
   const Schedule& schedule = *job.schedule.imported;
@@ -59,24 +83,8 @@ Schedule imported_schedule(const Job& job) {
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
 
-}  // namespace
-
-double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks) {
-  double room = std::numeric_limits<double>::infinity();
-  const std::vector<double> none(static_cast<std::size_t>(job.layout.pp), 0);
-  for (const GpuMemory& memory : gpu_memory(job, chunks, none)) {
-    // Fragmentation is a share of what is allocated, activations among it.
-    const double fragments = memory.allocated() > 0 ? memory.fragmentation / memory.allocated() : 0;
-    const double allocatable =
-        (usable_bytes(job.cluster.node.gpu) - memory.framework) / (1 + fragments);
-    room = std::min(room, allocatable - memory.allocated());
-  }
-  return room;
-}
-
-Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
+Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   const ScheduleChoice& choice = job.schedule;
-  if (choice.imported != nullptr) return imported_schedule(job);
   if (choice.slices < 1 || choice.slices > job.batch.sequence) {
     throw Error(fmt::format("a sequence of {} tokens cannot be cut into {} slices",
                             job.batch.sequence, choice.slices));
@@ -102,6 +110,28 @@ Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   Schedule schedule = generate_schedule(choice.name, request);
   check_recomputation(job, schedule.explicit_recompute);
   return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;
+}
+
+}  // namespace
+
+double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks) {
+  double room = std::numeric_limits<double>::infinity();
+  const std::vector<double> none(static_cast<std::size_t>(job.layout.pp), 0);
+  for (const GpuMemory& memory : gpu_memory(job, chunks, none)) {
+    // Fragmentation is a share of what is allocated, activations among it.
+    const double fragments = memory.allocated() > 0 ? memory.fragmentation / memory.allocated() : 0;
+    const double allocatable =
+        (usable_bytes(job.cluster.node.gpu) - memory.framework) / (1 + fragments);
+    room = std::min(room, allocatable - memory.allocated());
+  }
+  return room;
+}
+
+Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
+  Schedule schedule =
+      job.schedule.imported != nullptr ? imported_schedule(job) : named_schedule(job, chunks);
+  check_sharding(job.layout, schedule);
+  return schedule;
 }
 
 }  // namespace windtunnel

@@ -109,16 +109,18 @@ std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
 GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
   const int members = layout.tp * layout.cp * layout.dp;
   const int replicas = layout.cp * layout.dp;
-  int shard = 1;  // ranks of equal tp that share one copy
-  if (layout.sharding != Sharding::none) {
-    shard = layout.shard_ranks > 0 ? layout.shard_ranks : replicas;
-  }
+  const ShardRanks shards = shard_ranks(layout);
+  const int shard = shards.optimizer;
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
   const int dense = layout.sharding == Sharding::none ? replicas : shard;
   const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
+  const auto part = [&](int ranks) { return lattice(members, layout.tp, ranks); };
+  const auto peers = [&](int group, int ranks) {
+    return lattice(members, layout.tp * ranks, group / ranks);
+  };
   switch (axis) {
     case ReplicaAxis::dense_shard:
-      return lattice(members, layout.tp, shard);
+      return part(shard);
     case ReplicaAxis::dense_across:
       return lattice(members, region, replicas / shard);
     case ReplicaAxis::expert_shard:
@@ -128,9 +130,19 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per
       return region % layout.ep == 0 ? lattice(members, region, members / region)
                                      : lattice(members, layout.ep, members / layout.ep);
     case ReplicaAxis::node_part:
-      return lattice(members, layout.tp, in_node);
+      return part(in_node);
     case ReplicaAxis::node_peers:
-      return lattice(members, layout.tp * in_node, dense / in_node);
+      return peers(dense, in_node);
+    case ReplicaAxis::weight_part:
+      return part(shards.weights);
+    case ReplicaAxis::weight_peers:
+      return peers(shard, shards.weights);
+    case ReplicaAxis::gradient_part:
+      return part(shards.gradients);
+    case ReplicaAxis::gradient_peers:
+      return peers(shard, shards.gradients);
+    case ReplicaAxis::secondary_part:
+      return part(std::max(1, layout.secondary_ranks));
   }
   return {};
 }

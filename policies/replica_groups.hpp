@@ -11,7 +11,8 @@
 // The dense group is the one that reduces dense gradients first: the shard, without sharding all
 // replicas. Where it lies regularly on nodes it falls into `node_part`, its members in one node,
 // and `node_peers`, those of equal place in their nodes; elsewhere each part is one rank and the
-// peers are the whole group.
+// peers are the whole group. A shard likewise falls into parts that share a copy of the weights, of
+// the gradients or a second copy of the weights (Layout), and their peers.
 #pragma once
 
 #include <vector>
@@ -29,8 +30,13 @@ enum class ReplicaAxis {
   expert_across,
   node_part,
   node_peers,
+  weight_part,
+  weight_peers,
+  gradient_part,
+  gradient_peers,
+  secondary_part,
 };
-inline constexpr int kReplicaAxes = 6;
+inline constexpr int kReplicaAxes = 11;
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.

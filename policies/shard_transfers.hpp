@@ -2,7 +2,26 @@
 // weights and reduce gradients, in which order, of how many bytes, and the kernels before them.
 //
 // Gather: all-gather of weights over the shard group. Reduce: reduce-scatter of gradients over the
-// shard group, then all-reduce of the shard across groups (replica_groups.hpp).
+// shard group, then all-reduce of the shard across groups (replica_groups.hpp). M: bytes of the
+// weights on a GPU. ZeRO-3 sends between nodes 3 M an iteration and micro-batch; what changes that:
+//
+//   weight_bits      gathered in fewer bits, quantised in the shard and back when they are there
+//                    (ZeRO++'s qwZ, Wang et al. 2023, arXiv 2306.10209: 8 bits, M / 2; QSDP, Markov
+//                    et al. 2023, arXiv 2302.02390)
+//   gradient_bits    sums of quantised numbers would be quantised again at each step of a ring, so
+//                    two all-to-alls, within nodes and then between them, quantised before each and
+//                    summed behind (qgZ: 4 bits, M / 4 between nodes)
+//   secondary_ranks  backward gathers from the second copy (hpZ: nothing between nodes)
+//   weight_ranks, gradient_ranks  three levels (Xu et al. 2025, arXiv 2501.04266): every action
+//                    gathers over weight_ranks and reduces over gradient_ranks; the last backward
+//                    scatters the sums over their peers, and the first forward gathers the updated
+//                    weights, at full precision, from theirs
+//
+// Experts lie on other ranks: theirs are gathered in fewer bits and otherwise as without.
+//
+// Scales are not counted: 4 bytes for 4,000 to 8,000 elements in DeepSpeed. Kernels by the bytes of
+// HBM that they read and write, each hop's dequantising, sum and quantising in one, as ZeRO++ has
+// it. The second copy is written by whoever dequantises.
 #pragma once
 
 #include <array>
@@ -55,17 +74,23 @@ class ReplicaNetwork {
   Origin origin(const Job& job, int pp) const;
 
  private:
+  void mark_used(const Job& job);
+
   bool active_ = false;
   std::array<bool, kReplicaAxes> uses_{};
   std::array<GroupLattice, kReplicaAxes> lattice_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
 };
 
+// Of a stage: which of its actions gathers, or reduces. Without levels or a second copy all are
+// alike.
+enum class StageAction { first_forward, forward, backward, last_backward };
+
 // Behind what `to` has already.
 void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
-                    std::vector<Transfer>& to);
+                    std::vector<Transfer>& to, StageAction action = StageAction::forward);
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
-                       std::vector<Transfer>& to);
+                       std::vector<Transfer>& to, StageAction action = StageAction::backward);
 
 // Bytes of a parameter's gradient on the network.
 double reduce_bytes_per_parameter(const Job& job);

@@ -167,7 +167,16 @@ std::string layout_text(const Layout& layout) {
   if (layout.ep > 1) text += fmt::format(", ep {}", layout.ep);
   if (layout.sharding != Sharding::none) {
     text += fmt::format(", ZeRO-{}", static_cast<int>(layout.sharding));
-    if (layout.shard_ranks > 0) text += fmt::format(" over {} ranks", layout.shard_ranks);
+    const std::pair<const char*, int> details[] = {
+        {" over {} ranks", layout.shard_ranks},
+        {", weights over {}", layout.weight_ranks},
+        {", gradients over {}", layout.gradient_ranks},
+        {", second copy over {}", layout.secondary_ranks},
+        {", weights in {} bits", layout.weight_bits},
+        {", gradients in {} bits", layout.gradient_bits}};
+    for (const auto& [words, value] : details) {
+      if (value > 0) text += fmt::format(fmt::runtime(words), value);
+    }
   }
   return text;
 }

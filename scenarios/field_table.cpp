@@ -149,11 +149,10 @@ Rows model_rows() {
                 .help = "after both halves of a layer and on the attention scores; without a "
                         "base: false"}),
       name_row("model.attention",
-               {.names = {"flash", "unfused", "linear"},
+               {.names = {"flash", "unfused"},
                 .example = "flash",
-                .help = "one fused kernel that keeps the scores on the chip (flash), batched "
-                        "GEMMs with a softmax between them (unfused), or no softmax and a state "
-                        "in place of earlier tokens (linear); without a base: flash"}),
+                .help = "one fused kernel that keeps the scores on the chip (flash), or batched "
+                        "GEMMs with a softmax between them (unfused); without a base: flash"}),
   };
 }
 
@@ -337,6 +336,35 @@ Rows layout_rows() {
                                        .example = "8",
                                        .help = "ranks that share one copy under sharding (FSDP's "
                                                "HYBRID_SHARD); default: dp x cp"}),
+      whole_row("layout.weight_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "2",
+                 .help = "zero3 in three levels: ranks that share a copy of the weights; default: "
+                         "shard_ranks"}),
+      whole_row("layout.gradient_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "8",
+                 .help = "zero3 in three levels: ranks that share the gradients until the last "
+                         "micro-batch; default: shard_ranks"}),
+      whole_row("layout.secondary_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "8",
+                 .help = "zero3: ranks of a node that share a second copy of the weights, for the "
+                         "backward pass (ZeRO++'s hpZ); default: none"}),
+      whole_row("layout.weight_bits", {.low = 4,
+                                       .high = 16,
+                                       .example = "8",
+                                       .help = "zero3: 4, 6, 8 or 16 bits of a weight that is "
+                                               "gathered (ZeRO++'s qwZ, QSDP); default: all"}),
+      whole_row("layout.gradient_bits",
+                {.low = 4,
+                 .high = 16,
+                 .example = "4",
+                 .help = "zero3: 4, 6, 8 or 16 bits of a gradient that is reduced, in the node and "
+                         "then between nodes (ZeRO++'s qgZ, QSDP); default: all"}),
       flag_row(
           "layout.sequence_parallel",
           {.default_text = "false",
@@ -387,8 +415,8 @@ const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
     for (const Rows& rows :
-         {general_rows(), model_rows(), model_part_rows(), routing_rows(), cluster_rows(),
-          layout_rows(), context_rows(), software_rows(), communication_rows(), campaign_rows()}) {
+         {general_rows(), model_rows(), model_part_rows(), cluster_rows(), layout_rows(),
+          software_rows(), communication_rows(), campaign_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;

@@ -62,6 +62,7 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
 // pipeline, where weights would be gathered for every micro-batch, everything.
 std::vector<Sharding> shardings_of(const Layout& layout, Sharding own) {
   if (layout.dp * layout.cp == 1) return {Sharding::none};
+  if (has_shard_keys(layout)) return {own};
   std::vector<Sharding> shardings = {Sharding::zero1};
   if (layout.pp == 1) shardings.push_back(Sharding::zero3);
   if (std::ranges::find(shardings, own) == shardings.end()) shardings.push_back(own);

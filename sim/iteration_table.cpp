@@ -50,8 +50,11 @@ Job shrunk(const Job& job, int missing) {
 // Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
 bool groups_are_whole(const Layout& layout) {
   const int replicas = layout.cp * layout.dp;
-  return layout.tp * replicas % layout.ep == 0 &&
-         (layout.shard_ranks == 0 || replicas % layout.shard_ranks == 0);
+  const auto divides = [](int part, int whole) { return part == 0 || whole % part == 0; };
+  const int shard = shard_ranks(layout).optimizer;
+  return layout.tp * replicas % layout.ep == 0 && divides(layout.shard_ranks, replicas) &&
+         divides(layout.weight_ranks, shard) && divides(layout.gradient_ranks, shard) &&
+         divides(layout.secondary_ranks, shard);
 }
 
 // With one node out, two, ...: a node that is a part of a replica takes the whole replica along,

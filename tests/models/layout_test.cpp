@@ -132,6 +132,34 @@ TEST(Layout, ShardsAreDividedAmongCopies) {
             "layout.shard_ranks is 8 but layout.sharding is none");
 }
 
+TEST(Layout, OnlyZero3HasLevelsAndFewerBits) {
+  const TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 32, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](Layout layout) {
+    layout.dp = 32 / layout.tp;
+    return error_of([&] { check_layout(model, layout, batch, 32, 8); });
+  };
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3,
+                        .secondary_ranks = 8,
+                        .weight_bits = 8,
+                        .gradient_bits = 4}),
+            "");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}), "");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero2, .weight_bits = 8}),
+            "layout.weight_bits is 8, but only layout.sharding: zero3 gathers weights and scatters "
+            "gradients");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_bits = 5}),
+            "layout.gradient_bits is 5; an element is sent with 4, 6, 8 or 16 bits");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_ranks = 3}),
+            "layout.gradient_ranks 3 does not divide the ranks that share a copy, 32");
+  EXPECT_EQ(error_with({.tp = 2, .sharding = Sharding::zero3, .secondary_ranks = 8}),
+            "layout.secondary_ranks 8 x tp 2 = 16 ranks do not lie within nodes of 8 GPUs, as a "
+            "second copy of the weights must");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .shard_ranks = 8, .secondary_ranks = 8}),
+            "layout.secondary_ranks is 8, but 8 ranks share the first copy: a second one must be "
+            "on fewer, those of a node");
+}
+
 TEST(Layout, HeadsOfTheirOwnWidthNeedNotDivideTheHiddenState) {
   TransformerSpec model = llama3_8b();
   const Batch batch{.global = 8, .micro = 1, .sequence = 8192};

@@ -135,6 +135,37 @@ TEST(Memory, ZeroStagesOfThePaper) {
   EXPECT_NEAR(bytes(Sharding::zero3, 8), 120e9 / 8, 1);
 }
 
+// Of 18 B parameters on 384 GPUs, 16 to a node: beside ZeRO-3's 16 B of each, shared by all, 2 B
+// shared by a node (Wang et al. 2023, arXiv 2306.10209, section 3.2). Three levels: weights over
+// two dies, gradients over a node, the rest over all (Xu et al. 2025, arXiv 2501.04266).
+TEST(Memory, CopiesOfWeightsNearerThanAllRanks) {
+  Job job = test_job(llama3_8b(), {.dp = 384}, {.global = 384, .micro = 1, .sequence = 8192});
+  job.cluster = test_cluster(48);
+  job.software.gradient_bytes = 2;
+  std::vector<ChunkCost> chunks(1);
+  chunks[0].parameters = 18e9;
+  const auto memory = [&](const Layout& sharding) {
+    job.layout = sharding;
+    job.layout.dp = 384;
+    return gpu_memory(job, chunks, {0.0})[0];
+  };
+  const GpuMemory all = memory({.sharding = Sharding::zero3});
+  EXPECT_NEAR(all.weights + all.gradients + all.optimizer, 16 * 18e9 / 384, 1);
+  const GpuMemory second = memory({.sharding = Sharding::zero3, .secondary_ranks = 16});
+  EXPECT_NEAR(second.weights - all.weights, 2 * 18e9 / 16, 1);
+  EXPECT_EQ(second.gradients, all.gradients);
+  const GpuMemory levels =
+      memory({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8});
+  EXPECT_NEAR(levels.weights, 2 * 18e9 / 2, 1);
+  EXPECT_NEAR(levels.gradients, 2 * 18e9 / 8, 1);
+  EXPECT_EQ(levels.optimizer, all.optimizer);
+  EXPECT_EQ(levels.buffers, all.buffers);
+  // What is whole at a time is on the network in fewer bits, too.
+  const GpuMemory quantised =
+      memory({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 4});
+  EXPECT_NEAR(quantised.buffers - all.buffers, (1 + 2 * 0.5) * gathered_parameters(job), 1);
+}
+
 // Two layers and the vocabulary whole, in 16 bit, and their gradients as they are reduced.
 TEST(Memory, Zero3HoldsWhatItGathers) {
   const Layout layout{.tp = 8, .dp = 4};

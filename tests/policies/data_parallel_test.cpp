@@ -70,6 +70,40 @@ TEST(DataParallel, Zero3CutsByLayer) {
   EXPECT_EQ(built.data.stage(1).backward.back().reductions.size(), 2U) << "the head's come last";
 }
 
+std::vector<ReplicaAxis> axes_of(const Pieces& pieces) {
+  std::vector<ReplicaAxis> axes;
+  for (const Piece& piece : pieces) {
+    for (const auto* transfers : {&piece.gathers, &piece.reductions}) {
+      for (const Transfer& transfer : *transfers) axes.push_back(transfer.axis);
+    }
+  }
+  std::ranges::sort(axes);
+  const auto repeated = std::ranges::unique(axes);
+  axes.erase(repeated.begin(), repeated.end());
+  return axes;
+}
+
+TEST(DataParallel, LevelsMeetTheWholeShardOnceAnIteration) {
+  using enum ReplicaAxis;
+  using Axes = std::vector<ReplicaAxis>;
+  Job job = sharded_job(Sharding::zero3, GradientOverlap::bucketed, 1);
+  job.layout.weight_ranks = 1;
+  job.layout.gradient_ranks = 2;
+  const Built levels(job);
+  const StageTraffic& traffic = levels.data.stage(0);
+  EXPECT_EQ(axes_of(traffic.first_forward), Axes{weight_peers});
+  EXPECT_EQ(axes_of(traffic.forward), Axes{}) << "each rank has all weights";
+  EXPECT_EQ(axes_of(traffic.backward), Axes{gradient_part});
+  EXPECT_EQ(axes_of(traffic.last_backward), (Axes{gradient_part, gradient_peers}));
+  EXPECT_EQ(axes_of(traffic.last_backward_weight), (Axes{gradient_part, gradient_peers}));
+  job.layout.weight_ranks = job.layout.gradient_ranks = 0;
+  job.layout.secondary_ranks = 2;
+  const Built copies(job);
+  EXPECT_EQ(axes_of(copies.data.stage(0).forward), Axes{dense_shard});
+  EXPECT_EQ(axes_of(copies.data.stage(0).backward_input), Axes{secondary_part});
+  EXPECT_EQ(axes_of(copies.data.stage(0).last_backward), (Axes{dense_shard, secondary_part}));
+}
+
 TEST(DataParallel, EqualStagesShareTheirTraffic) {
   const Built built(sharded_job(Sharding::zero1, GradientOverlap::bucketed, 4));
   EXPECT_EQ(built.data.traffic_number(1), built.data.traffic_number(2));
