@@ -35,6 +35,9 @@ enum class GradientOverlap {
 };
 // Who sums them: the ranks themselves, or servers on the nodes' hosts (parameter server).
 enum class Aggregation { all_reduce, parameter_server };
+// How gradients of embeddings travel of which a step touches few rows
+// (models/embedding_exchange.hpp).
+enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
 enum class FoldMode { automatic, none };
 
@@ -56,6 +59,7 @@ struct Communication {
   CompressorChoice compressor;
   Fidelity fidelity = Fidelity::automatic;
   std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
+  EmbeddingExchange embeddings = EmbeddingExchange::dense;
 };
 
 struct Campaign {
@@ -85,6 +89,7 @@ struct Job {
   RecoveryPolicy recovery;
   Campaign campaign;
   double tokens = 0;  // to train on; 0: days and cost are not reported
+  double steps = 0;   // iterations to the target quality, where the scenario says; also in `tokens`
   double price_usd_per_gpu_s = 0;
   // Weakest origin of the numbers that lost time rests on (rates, repair, detection, restart).
   Origin failure_origin = Origin::assumed;

@@ -48,6 +48,8 @@ std::string_view op_name(LayerKind kind) {
     case LayerKind::max_pool:
     case LayerKind::average_pool:
       return "pool";
+    case LayerKind::concat:
+      return "concat";
     case LayerKind::add:
       break;
   }
@@ -66,6 +68,7 @@ double moved_elements(const NetworkLayer& layer, Pass pass) {
     case LayerKind::max_pool:
       return forward ? layer.input + layer.output : 2 * layer.input + layer.output;
     case LayerKind::average_pool:
+    case LayerKind::concat:
       return layer.input + layer.output;
     case LayerKind::add:  // backward: both sides take the same gradient, nothing moves
       return forward ? layer.input + layer.output : 0;
@@ -82,19 +85,21 @@ Op product_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
   Op op;
   op.name = op_name(layer.kind);
   op.kind = OpKind::gemm;
+  op.batch = layer.groups;
   const double rows = samples * layer.m;
+  const double outputs = layer.n / layer.groups;
   switch (pass) {
     case Pass::forward:
-      op.m = rows, op.n = layer.n, op.k = layer.k;
+      op.m = rows, op.n = outputs, op.k = layer.k;
       break;
     case Pass::backward_input:
-      op.m = rows, op.n = layer.k, op.k = layer.n;
+      op.m = rows, op.n = layer.k, op.k = outputs;
       break;
     case Pass::backward_weight:
-      op.m = layer.n, op.n = layer.k, op.k = rows;
+      op.m = outputs, op.n = layer.k, op.k = rows;
       break;
   }
-  op.flops = 2 * op.m * op.n * op.k;
+  op.flops = 2 * op.batch * op.m * op.n * op.k;
   op.bytes = e * (samples * (layer.input + layer.output) + layer.n * layer.k);
   return op;
 }
@@ -132,8 +137,13 @@ void NetworkBuilder::elementwise(const std::string& name, LayerKind kind, double
 }
 
 void NetworkBuilder::convolution(const std::string& name, const Convolution& convolution) {
-  const double inputs =
-      static_cast<double>(shape_.channels) * convolution.window.kernel * convolution.window.kernel;
+  const int groups = convolution.groups;
+  if (groups < 1 || shape_.channels % groups != 0 || convolution.channels % groups != 0) {
+    throw Error(fmt::format("{}: {} groups do not divide {} input and {} output channels", name,
+                            groups, shape_.channels, convolution.channels));
+  }
+  const double inputs = static_cast<double>(shape_.channels) / groups * convolution.window.kernel *
+                        convolution.window.kernel;
   NetworkLayer layer{.name = name, .kind = LayerKind::convolution};
   layer.parameters = convolution.channels * (inputs + (convolution.bias ? 1 : 0));
   layer.input = shape_.elements();
@@ -141,6 +151,7 @@ void NetworkBuilder::convolution(const std::string& name, const Convolution& con
   layer.m = static_cast<double>(shape_.height) * shape_.width;
   layer.n = convolution.channels;
   layer.k = inputs;
+  layer.groups = groups;
   layer.output = layer.kept = shape_.elements();
   layers_.push_back(layer);
   if (convolution.norm) elementwise(name + ".norm", LayerKind::norm, 2.0 * convolution.channels);
@@ -168,22 +179,49 @@ void NetworkBuilder::linear(const std::string& name, int outputs, bool relu) {
   if (relu) elementwise(name + ".relu", LayerKind::relu, 0);
 }
 
-void NetworkBuilder::bottleneck(const std::string& name, int channels, int stride) {
-  const ImageShape input = shape_;
-  const int wide = 4 * channels;
-  const auto normed = [&](const std::string& part, int outputs, const Window& window, bool relu) {
-    convolution(name + part, {outputs, window, false, true, relu});
-  };
-  normed(".conv1", channels, {}, true);
-  normed(".conv2", channels, {3, stride, 1}, true);
-  normed(".conv3", wide, {}, false);
-  if (stride != 1 || input.channels != wide) {
+void NetworkBuilder::norm(const std::string& name) {
+  elementwise(name, LayerKind::norm, 2.0 * shape_.channels);
+  elementwise(name + ".relu", LayerKind::relu, 0);
+}
+
+void NetworkBuilder::add_input(const std::string& name, const ImageShape& input, int stride) {
+  const int channels = shape_.channels;
+  if (stride != 1 || input.channels != channels) {
     shape_ = input;
-    normed(".downsample", wide, {1, stride, 0}, false);
+    convolution(name + ".downsample", {channels, {1, stride, 0}, false, true, false});
     layers_.back().kept = 0;  // only the sum is needed afterwards
   }
   elementwise(name + ".add", LayerKind::add, 0);
   elementwise(name + ".relu", LayerKind::relu, 0);
+}
+
+void NetworkBuilder::bottleneck(const std::string& name, const Residual& block) {
+  const ImageShape input = shape_;
+  const int outputs = block.outputs > 0 ? block.outputs : 4 * block.channels;
+  convolution(name + ".conv1", {block.channels, {}, false, true, true});
+  convolution(name + ".conv2",
+              {block.channels, {3, block.stride, 1}, false, true, true, block.groups});
+  convolution(name + ".conv3", {outputs, {}, false, true, false});
+  add_input(name, input, block.stride);
+}
+
+void NetworkBuilder::basic(const std::string& name, const Residual& block) {
+  const ImageShape input = shape_;
+  convolution(name + ".conv1", {block.channels, {3, block.stride, 1}, false, true, true});
+  convolution(name + ".conv2", {block.channels, {3, 1, 1}, false, true, false});
+  add_input(name, input, block.stride);
+}
+
+void NetworkBuilder::concat(const std::string& name, const std::vector<ImageShape>& outputs) {
+  shape_ = {0, outputs.front().height, outputs.front().width};
+  for (const ImageShape& output : outputs) {
+    if (output.height != shape_.height || output.width != shape_.width) {
+      throw Error(fmt::format("{}: branches of {} x {} and {} x {} pixels do not fit together",
+                              name, shape_.height, shape_.width, output.height, output.width));
+    }
+    shape_.channels += output.channels;
+  }
+  elementwise(name, LayerKind::concat, 0);
 }
 
 std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,

@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-enum class LayerKind { convolution, linear, norm, relu, max_pool, average_pool, add };
+enum class LayerKind { convolution, linear, norm, relu, max_pool, average_pool, add, concat };
 
 struct NetworkLayer {
   std::string name;  // "layer3.0.conv2"
@@ -26,6 +26,7 @@ struct NetworkLayer {
   double output = 0;  // written
   // Of the output, kept for the backward pass. 0: a ReLU or an addition takes its place.
   double kept = 0;
+  double groups = 1;  // of a convolution: products of n / groups channels each
 
   double weights() const { return n * k; }           // of its matrix; other parameters are vectors
   double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample
@@ -58,6 +59,15 @@ struct Convolution {
   bool bias = true;
   bool norm = false;  // batch normalisation after it
   bool relu = true;   // in place, after that
+  int groups = 1;     // that the channels of input and output are divided into
+};
+
+// A residual block; `outputs` 0: as many as it usually has.
+struct Residual {
+  int channels = 0;
+  int stride = 1;
+  int outputs = 0;
+  int groups = 1;  // of the 3 x 3 convolution between two of 1 x 1
 };
 
 class NetworkBuilder {
@@ -68,16 +78,25 @@ class NetworkBuilder {
   void convolution(const std::string& name, const Convolution& convolution);
   void pool(const std::string& name, LayerKind kind, const Window& window);
   void linear(const std::string& name, int outputs, bool relu);
-  // 1 x 1 to `channels`, 3 x 3 with the stride, 1 x 1 to four times that, each with batch
-  // normalisation, and the input added: through a 1 x 1 convolution where its shape differs
-  // (He et al. 2015, arXiv 1512.03385, figure 5; the stride as in torchvision, "ResNet v1.5").
-  void bottleneck(const std::string& name, int channels, int stride);
+  void norm(const std::string& name);  // batch normalisation and ReLU
+  // Convolutions with batch normalisation, and the input added: through a 1 x 1 convolution where
+  // its shape differs (He et al. 2015, arXiv 1512.03385, figure 5). bottleneck: 1 x 1 to
+  // `channels`, 3 x 3 with the stride (as in torchvision, "ResNet v1.5"), 1 x 1 to four times that;
+  // in groups: ResNeXt (Xie et al. 2016, arXiv 1611.05431). basic: two of 3 x 3.
+  void bottleneck(const std::string& name, const Residual& block);
+  void basic(const std::string& name, const Residual& block);
+  // A branch: goes on from an earlier shape().
+  void resume(const ImageShape& shape) { shape_ = shape; }
+  // The outputs of branches beside each other, as channels. Throws Error where they are images of
+  // different sizes.
+  void concat(const std::string& name, const std::vector<ImageShape>& outputs);
 
   const ImageShape& shape() const { return shape_; }
   std::vector<NetworkLayer> take() { return std::move(layers_); }
 
  private:
   void elementwise(const std::string& name, LayerKind kind, double parameters);
+  void add_input(const std::string& name, const ImageShape& input, int stride);
 
   ImageShape shape_;
   std::vector<NetworkLayer> layers_;

@@ -66,8 +66,8 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   const double positions = model.position == PositionEncoding::learned
                                ? static_cast<double>(model.sequence) * model.hidden
                                : 0;
-  parameters.front() += matrix + positions;
-  parameters.back() += norm_parameters(model);
+  parameters.front() += matrix + positions + model.segment_parameters();
+  parameters.back() += norm_parameters(model) + model.encoder_parameters();
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
 }

@@ -61,12 +61,22 @@ double TransformerSpec::moe_layer_parameters() const {
 
 double TransformerSpec::embedding_parameters() const {
   const double positions = position == PositionEncoding::learned ? sequence : 0;
-  return (vocabulary + positions) * hidden;
+  return (vocabulary + positions) * hidden + segment_parameters();
+}
+
+double TransformerSpec::segment_parameters() const {
+  return encoder ? 2.0 * hidden : 0;
+}
+
+double TransformerSpec::encoder_parameters() const {
+  if (!encoder) return 0;
+  const double h = hidden;
+  return 2 * (h * h + h) + norm_parameters(*this) + vocabulary + 2 * h + 2;
 }
 
 double TransformerSpec::head_parameters() const {
   const double matrix = tied_embeddings ? 0.0 : static_cast<double>(vocabulary) * hidden;
-  return norm_parameters(*this) + matrix;
+  return norm_parameters(*this) + matrix + encoder_parameters();
 }
 
 double TransformerSpec::parameters() const {

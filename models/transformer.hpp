@@ -69,6 +69,12 @@ struct TransformerSpec {
   MixtureOfExperts moe;
   LatentAttention latent;
   std::string source;
+  // Queries, keys and values (and SwiGLU's gate) are matrices of their own, as Hugging Face has
+  // them: more gradients, the same products.
+  bool separate_projections = false;
+  // BERT's: two segment embeddings, and beside the loss head a dense layer, its norm, a bias for
+  // the vocabulary, the pooler and the classifier of sentence pairs. Their products are not counted.
+  bool encoder = false;
 
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
   int q_width() const { return heads * query_dim(); }
@@ -90,6 +96,8 @@ struct TransformerSpec {
   double moe_layer_parameters() const;  // one layer with experts, all of them and the router
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix
+  double segment_parameters() const;    // an encoder's, of the embedding
+  double encoder_parameters() const;    // an encoder's, of the head
   double parameters() const;            // the whole model
 };
 

@@ -7,6 +7,7 @@
 
 #include "models/base/units.hpp"
 #include "report/campaign_summary.hpp"
+#include "report/summary.hpp"
 
 namespace windtunnel {
 namespace {
@@ -155,6 +156,23 @@ const ComparedColumn& goodput_column() {
       "goodput", Better::higher, "useful share of the campaign's wall time",
       [](const Record& r) { return share_cell(r.campaign ? r.campaign->goodput.mean : 0); }};
   return kind;
+}
+
+const ComparedColumn& days_column() {
+  static const ComparedColumn kind = {
+      "days to quality", Better::lower, "steps to the target quality, if nothing fails",
+      [](const Record& r) {
+        const auto totals = job_totals(r);
+        return totals ? ComparedCell{fmt::format("{:.3g}", totals->days), totals->days}
+                      : ComparedCell{};
+      }};
+  return kind;
+}
+
+bool has_steps(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.points, [](const ComparedPoint& point) {
+    return point.record && point.record->job.steps > 0;
+  });
 }
 
 bool has_campaign(const Comparison& comparison) {

@@ -39,7 +39,9 @@ const std::vector<ComparedColumn>& iteration_columns();
 // Empty where no varied key is one of snapshots, failures, recovery or no campaign has tiers.
 std::vector<const ComparedColumn*> protection_columns(const Comparison& comparison);
 const ComparedColumn& goodput_column();
+const ComparedColumn& days_column();
 
+bool has_steps(const Comparison& comparison);  // to a target quality
 bool has_campaign(const Comparison& comparison);
 // Whether all that is varied is protection: then points rank by goodput, not by step time, and what
 // protection does not change is no news.

@@ -36,6 +36,7 @@ std::vector<const ComparedColumn*> columns_of(const Comparison& comparison) {
     if (protection_only) break;
   }
   std::ranges::copy(protection_columns(comparison), std::back_inserter(columns));
+  if (has_steps(comparison)) columns.push_back(&days_column());
   if (has_campaign(comparison)) columns.push_back(&goodput_column());
   return columns;
 }

@@ -47,6 +47,7 @@ TextTable comparison_table(const Comparison& comparison) {
       comparison.points, [](const ComparedPoint& point) { return !!point.record; });
   const bool with_iteration = !varies_protection_only(comparison);
   std::vector<const ComparedColumn*> columns = protection_columns(comparison);
+  if (has_steps(comparison)) columns.push_back(&days_column());
   if (has_campaign(comparison)) columns.push_back(&goodput_column());
   for (const auto& [key, value] : points.front()->set) table.columns.push_back({key});
   if (with_iteration) {

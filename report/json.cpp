@@ -162,6 +162,11 @@ Json run_document(const Record& record, bool with_timing) {
                     {{"events", record.timeline.events},
                      {"ranks_simulated", record.timeline.ranks_simulated},
                      {"ranks", record.ranks}}}};
+  if (const auto totals = job_totals(record)) {
+    document["job"] = {{"steps", totals->steps},
+                       {"days", totals->days},
+                       {"cost_usd", totals->cost_usd > 0 ? Json(totals->cost_usd) : Json()}};
+  }
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
   }

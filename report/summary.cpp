@@ -45,6 +45,14 @@ SummarySection iteration_section(const Record& record) {
                     of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
 }
 
+SummarySection job_section(const JobTotals& totals) {
+  SummarySection section{
+      "To the target quality, if nothing fails",
+      {{"steps", with_separators(totals.steps)}, {"days", fmt::format("{:.3g}", totals.days)}}};
+  if (totals.cost_usd > 0) section.rows.push_back({"USD", format_count(totals.cost_usd)});
+  return section;
+}
+
 SummarySection path_section(const IterationReport& report) {
   SummarySection section{"Where the step time goes (critical path)", {}};
   for (int i = 0; i < kCategories; ++i) {
@@ -133,6 +141,14 @@ bool is_known(const Estimate& estimate) {
   return estimate.mean > 0 && std::isfinite(estimate.mean);
 }
 
+std::optional<JobTotals> job_totals(const Record& record) {
+  const Job& job = record.job;
+  if (job.steps <= 0) return {};
+  const double seconds = job.steps * record.iteration.time_s;
+  return JobTotals{job.steps, seconds / 86400,
+                   seconds * job.cluster.gpus() * job.price_usd_per_gpu_s};
+}
+
 std::string with_separators(double count) {
   std::string digits = fmt::format("{:.0f}", count);
   const size_t first = digits.starts_with('-') ? 1 : 0;
@@ -184,6 +200,7 @@ std::string layout_text(const Layout& layout) {
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, subtitle_of(record), key_figures(record), {}};
   summary.sections.push_back(iteration_section(record));
+  if (const auto totals = job_totals(record)) summary.sections.push_back(job_section(*totals));
   summary.sections.push_back(path_section(record.iteration));
   summary.sections.push_back(memory_section(record));
   if (record.campaign) {

@@ -186,6 +186,16 @@ Rows job_rows() {
       choice_row(
           "job.tokens", Dimension::count,
           {.low = 0, .above_low = true, .high = 1e18, .example = "15.6 T", .help = "to train on"}),
+      fact_row("job.steps", Dimension::count,
+               {.low = 0,
+                .above_low = true,
+                .high = 1e12,
+                .example = "90000",
+                .help = "iterations to the target quality, with this batch and compressor"}),
+      text_row("job.quality",
+               {.example = "steps.csv",
+                .help = "in place of job.steps: a CSV file beside this one with the column steps "
+                        "and any of compressor, rank, density, bits, global_batch"}),
       fact_row("job.price", Dimension::usd_per_gpu_s,
                {.low = 0,
                 .high = kHighestPrice_usd_per_gpu_s,

@@ -26,6 +26,13 @@ Window window_of(const DocumentNode& map) {
   return {positive(map, "kernel"), whole_or(map, "stride", 1), whole_or(map, "padding", 0)};
 }
 
+const DocumentNode& require_list(const DocumentNode& node, const std::string& what) {
+  if (node.kind != DocumentNode::Kind::list) {
+    throw Error(node.where, fmt::format("{}: a list is due", what));
+  }
+  return node;
+}
+
 // The builder knows what does not fit, but not where it stands.
 void placed(const DocumentNode& map, const auto& action) {
   try {
@@ -40,21 +47,34 @@ class LayerReader {
  public:
   explicit LayerReader(NetworkBuilder& builder) : builder_(builder) {}
 
-  void add(const DocumentNode& map) {
-    if (map.value_of("conv") != nullptr) return add_convolutions(map);
-    if (map.value_of("bottleneck") != nullptr) return add_bottlenecks(map);
-    if (map.value_of("pool") != nullptr) return add_pool(map);
-    if (map.value_of("fc") != nullptr) return add_linears(map);
-    throw Error(map.where, "a layer is one of conv, bottleneck, pool and fc");
+  void add_all(const DocumentNode& layers) {
+    for (const DocumentNode& layer : layers.items) {
+      require_map(layer, "a layer");
+      add(layer);
+    }
   }
 
  private:
+  void add(const DocumentNode& map) {
+    if (map.value_of("conv") != nullptr) return add_convolutions(map);
+    if (map.value_of("bottleneck") != nullptr) return add_bottlenecks(map);
+    if (map.value_of("basic") != nullptr) return add_basics(map);
+    if (map.value_of("branches") != nullptr) return add_branches(map);
+    if (map.value_of("norm") != nullptr) return add_norm(map);
+    if (map.value_of("pool") != nullptr) return add_pool(map);
+    if (map.value_of("fc") != nullptr) return add_linears(map);
+    throw Error(map.where,
+                "a layer is one of conv, norm, bottleneck, basic, branches, pool and fc");
+  }
+
   void add_convolutions(const DocumentNode& map) {
-    check_keys(map, {"conv", "kernel", "stride", "padding", "norm", "bias", "relu", "repeat"});
+    check_keys(map,
+               {"conv", "kernel", "stride", "padding", "norm", "bias", "relu", "repeat", "groups"});
     Convolution convolution{.channels = positive(map, "conv"), .window = window_of(map)};
     convolution.norm = flag_or(map, "norm", false);
     convolution.bias = flag_or(map, "bias", !convolution.norm);
     convolution.relu = flag_or(map, "relu", true);
+    convolution.groups = whole_or(map, "groups", 1);
     for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
       const std::string name = fmt::format("conv{}", ++convolutions_);
       placed(map, [&] { builder_.convolution(name, convolution); });
@@ -63,14 +83,49 @@ class LayerReader {
   }
 
   void add_bottlenecks(const DocumentNode& map) {
-    check_keys(map, {"bottleneck", "stride", "repeat"});
-    const int channels = positive(map, "bottleneck");
+    check_keys(map, {"bottleneck", "stride", "repeat", "outputs", "groups"});
+    add_residuals(map, "bottleneck", &NetworkBuilder::bottleneck);
+  }
+
+  void add_basics(const DocumentNode& map) {
+    check_keys(map, {"basic", "stride", "repeat"});
+    add_residuals(map, "basic", &NetworkBuilder::basic);
+  }
+
+  void add_residuals(const DocumentNode& map, const std::string& key,
+                     void (NetworkBuilder::*add)(const std::string&, const Residual&)) {
+    Residual block{.channels = positive(map, key), .stride = whole_or(map, "stride", 1)};
+    block.outputs = whole_or(map, "outputs", 0);
+    block.groups = whole_or(map, "groups", 1);
     ++stages_;
     for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
-      const int stride = i == 0 ? whole_or(map, "stride", 1) : 1;
       const std::string name = fmt::format("layer{}.{}", stages_, i);
-      placed(map, [&] { builder_.bottleneck(name, channels, stride); });
+      placed(map, [&] { (builder_.*add)(name, block); });
+      block.stride = 1;
     }
+  }
+
+  void add_branches(const DocumentNode& map) {
+    check_keys(map, {"branches", "repeat"});
+    const DocumentNode& branches = require_list(require(map, "branches"), "branches");
+    if (branches.items.empty()) throw Error(branches.where, "branches: none is given");
+    for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
+      const ImageShape input = builder_.shape();
+      std::vector<ImageShape> outputs;
+      for (const DocumentNode& branch : branches.items) {
+        builder_.resume(input);
+        add_all(require_list(branch, "a branch"));
+        outputs.push_back(builder_.shape());
+      }
+      const std::string name = fmt::format("concat{}", ++concats_);
+      placed(map, [&] { builder_.concat(name, outputs); });
+    }
+  }
+
+  void add_norm(const DocumentNode& map) {
+    check_keys(map, {"norm"});
+    if (!flag(map, "norm")) throw Error(map.where, "norm: a layer of its own is there: true");
+    builder_.norm(fmt::format("norm{}", ++norms_));
   }
 
   void add_pool(const DocumentNode& map) {
@@ -93,7 +148,7 @@ class LayerReader {
   }
 
   NetworkBuilder& builder_;
-  int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0;
+  int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0, concats_ = 0, norms_ = 0;
 };
 
 LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
@@ -105,14 +160,9 @@ LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
   NetworkBuilder builder(
       {positive(input, "channels"), positive(input, "height"), positive(input, "width")});
   LayerReader reader(builder);
-  const DocumentNode& layers = require(map, "layers");
-  if (layers.kind != DocumentNode::Kind::list || layers.items.empty()) {
-    throw Error(layers.where, "layers: a list is due");
-  }
-  for (const DocumentNode& layer : layers.items) {
-    require_map(layer, "a layer");
-    reader.add(layer);
-  }
+  const DocumentNode& layers = require_list(require(map, "layers"), "layers");
+  if (layers.items.empty()) throw Error(layers.where, "layers: a list is due");
+  reader.add_all(layers);
   return {name, builder.take(), require_text(map, "source")};
 }
 

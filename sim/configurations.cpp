@@ -95,7 +95,8 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
-  for (const int tp : divisors_of(gpus, job.cluster.node.gpus)) {
+  const int most_tp = job.network ? 1 : job.cluster.node.gpus;
+  for (const int tp : divisors_of(gpus, most_tp)) {
     for (const int cp : divisors_of(gpus / tp, kMostCp)) {
       if (cp > 1 && job.batch.sequence < kLeastCpSequence && cp != job.layout.cp) continue;
       for (const int pp : divisors_of(gpus / tp / cp, job.model.layers)) {
@@ -142,6 +143,7 @@ std::vector<Configuration> recomputes_of(const Configuration& base) {
   constexpr std::array<std::pair<Recompute, const char*>, 3> kAll = {
       {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
   for (const auto& [recompute, name] : kAll) {
+    if (base.job.network && recompute != Recompute::none) continue;
     Configuration next = base;
     next.job.recompute = recompute;
     put(next.set, "recompute", name);

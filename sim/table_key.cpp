@@ -98,6 +98,9 @@ class Digest {
     } else if constexpr (requires { value->name; }) {
       add(value != nullptr);
       if (value != nullptr) add(*value);
+    } else if constexpr (requires { value.has_value(); }) {
+      add(value.has_value());
+      if (value.has_value()) add(*value);
     } else if constexpr (requires { value.begin(); }) {
       add(value.size());
       for (const auto& item : value) add(item);
@@ -154,7 +157,7 @@ Job without_campaign(Job job) {
   recovery.elastic.groups = job.recovery.elastic.groups;
   job.recovery = recovery;
   job.campaign = {};
-  job.tokens = job.price_usd_per_gpu_s = 0;
+  job.tokens = job.steps = job.price_usd_per_gpu_s = 0;
   job.failure_origin = job.recovery_origin = Origin::assumed;
   return job;
 }

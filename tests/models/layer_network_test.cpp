@@ -22,7 +22,7 @@ TEST(LayerNetwork, ShapesFollowFromLayerToLayer) {
   EXPECT_EQ(builder.shape().height, 112);
   builder.pool("pool", LayerKind::max_pool, {3, 2, 1});
   EXPECT_EQ(builder.shape().width, 56);
-  builder.bottleneck("block", 64, 2);
+  builder.bottleneck("block", {64, 2});
   EXPECT_EQ(builder.shape().channels, 256);
   EXPECT_EQ(builder.shape().height, 28);
 }
@@ -38,12 +38,12 @@ TEST(LayerNetwork, ParametersProductsAndActivations) {
 
 TEST(LayerNetwork, BottleneckProjectsItsInputOnlyWhereTheShapeChanges) {
   NetworkBuilder builder({256, 56, 56});
-  builder.bottleneck("same", 64, 1);
+  builder.bottleneck("same", {64, 1});
   const LayerNetwork same{"same", builder.take(), "test"};
   // He et al. 2015, figure 5: 256 -> 64 -> 64 -> 256.
   EXPECT_EQ(same.parameters(), 256 * 64 + 9 * 64 * 64 + 64 * 256 + 2 * (64 + 64 + 256));
   NetworkBuilder wider({256, 56, 56});
-  wider.bottleneck("wider", 128, 2);
+  wider.bottleneck("wider", {128, 2});
   const LayerNetwork changed{"changed", wider.take(), "test"};
   EXPECT_EQ(changed.parameters(),
             256 * 128 + 9 * 128 * 128 + 128 * 512 + 256 * 512 + 2 * (128 + 128 + 512 + 512));

@@ -42,13 +42,14 @@ TEST(GradientBuckets, CoverTheStageAndEndWithIt) {
 
 TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
   // A middle stage of one layer with h = 1024, ffn = 4096: mlp_out and mlp_in 4.19 M each,
-  // projection 1.05 M, qkv 3.15 M parameters.
-  const Job job = small_job(1, 4, 2);
-  const double parameters = 12.0 * 1024 * 1024;
+  // projection 1.05 M, qkv 3.15 M parameters; two norms of 2 x 1024.
+  Job job = small_job(1, 4, 2);
+  job.model.biases = false;
+  const double parameters = job.model.layer_parameters();
   const auto tensors = stage_tensors(job, 1, 1, 1, chunk_of(parameters));
   const auto buckets = gradient_buckets(tensors, 4, 4 * 4.0 * 1024 * 1024);
-  ASSERT_EQ(buckets.size(), 3U);  // mlp_out | mlp_in | projection + qkv
-  EXPECT_DOUBLE_EQ(buckets[0].parameters, parameters / 3);
+  ASSERT_EQ(buckets.size(), 3U);  // mlp_out | mlp_in | norm + projection + qkv + norm
+  EXPECT_DOUBLE_EQ(buckets[0].parameters, 4.0 * 1024 * 1024);
   EXPECT_DOUBLE_EQ(buckets[0].ready_share, 1.0 / 3);
   EXPECT_DOUBLE_EQ(buckets[1].ready_share, 2.0 / 3);
   EXPECT_DOUBLE_EQ(buckets[2].ready_share, 1);
@@ -57,13 +58,14 @@ TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
 TEST(GradientBuckets, ATiedMatrixOnOneStageIsReadyWithTheEmbedding) {
   // One stage holds both ends: the shared matrix is counted once, and its gradient comes last.
   const Job job = small_job(1, 1, 2);
-  const double layers = 8 * 12.0 * 1024 * 1024;
-  const double embedding = job.model.embedding_parameters();
-  const auto tensors = stage_tensors(job, 0, 0, 8, chunk_of(layers + embedding));
+  const auto tensors = stage_tensors(job, 0, 0, 8, chunk_of(job.model.parameters()));
   const auto buckets = gradient_buckets(tensors, 4, 1);
-  EXPECT_NEAR(buckets.back().parameters, embedding, 1);
-  // The head's matrix, which is ready at once, is empty.
-  EXPECT_EQ(buckets.size(), 8U * 4 + 1);
+  EXPECT_DOUBLE_EQ(buckets.back().parameters, double(job.model.vocabulary) * job.model.hidden);
+  // The head's matrix is not among them. In a layer four matrices and two norms with a bias each;
+  // the final norm; positions and words.
+  EXPECT_EQ(buckets.size(), 8U * 12 + 2 + 2);
+  // The head runs before the final norm.
+  EXPECT_GT(buckets.front().ready_share, 0);
 }
 
 TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {

@@ -156,7 +156,8 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"opt-175b", 175, 1},
       {"bloom-176b", 176.247, 0.05},     // ALiBi has no parameters: 0.03 too many
       {"glm-130b", 130, 1.5},            // rounded by the paper
-      {"bert-large", 0.335, 0.002},      // without pooler and segments
+      {"bert-base", 0.110106428, 1e-9},  // Hugging Face's BertForPreTraining
+      {"bert-large", 0.336226108, 1e-9},
       {"nemotron-8b", 8, 0.6},           // rounded by its name
       {"nemotron4-15b", 15.7, 0.1},      // 3.2 of embeddings, 12.5 of the rest
       {"nemotron-22b", 22, 0.8},         // rounded by its name
