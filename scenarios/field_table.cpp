@@ -148,18 +148,12 @@ Rows model_rows() {
                {.example = "false",
                 .help = "after both halves of a layer and on the attention scores; without a "
                         "base: false"}),
-      flag_row("model.separate_projections",
-               {.example = "false",
-                .help = "queries, keys and values (and SwiGLU's gate) are matrices of their own: "
-                        "more gradients, the same products; without a base: false"}),
-      flag_row("model.encoder",
-               {.example = "false",
-                .help = "BERT's segment embeddings, pooler and heads; without a base: false"}),
       name_row("model.attention",
-               {.names = {"flash", "unfused"},
+               {.names = {"flash", "unfused", "linear"},
                 .example = "flash",
-                .help = "one fused kernel that keeps the scores on the chip (flash), or batched "
-                        "GEMMs with a softmax between them (unfused); without a base: flash"}),
+                .help = "one fused kernel that keeps the scores on the chip (flash), batched "
+                        "GEMMs with a softmax between them (unfused), or no softmax and a state "
+                        "in place of earlier tokens (linear); without a base: flash"}),
   };
 }
 
@@ -422,8 +416,8 @@ const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
     for (const Rows& rows :
-         {general_rows(), model_rows(), model_part_rows(), cluster_rows(), layout_rows(),
-          software_rows(), communication_rows(), campaign_rows()}) {
+         {general_rows(), model_rows(), model_part_rows(), routing_rows(), cluster_rows(),
+          layout_rows(), context_rows(), software_rows(), communication_rows(), campaign_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;

@@ -201,7 +201,8 @@ Location place_of(const std::string& message, const Values& values) {
   for (const Field& field : field_table()) {
     if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
     const size_t at = message.find(field.path);
-    if (at < nearest) {
+    const bool longer = at == nearest && at != std::string::npos && field.path.size() > key.size();
+    if (at < nearest || longer) {
       nearest = at;
       key = field.path;
     }
