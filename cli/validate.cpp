@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "report/collective_validation.hpp"
+#include "report/compression_validation.hpp"
 #include "report/fault_validation.hpp"
 #include "report/pair_validation.hpp"
 #include "report/run_validation.hpp"
@@ -17,10 +18,12 @@
 #include "scenarios/document.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
+#include "traces/compression_runs.hpp"
 #include "traces/fault_points.hpp"
 #include "traces/nccl_tests.hpp"
 #include "traces/stage_profile.hpp"
 #include "validate/accuracy/collectives.hpp"
+#include "validate/accuracy/compression.hpp"
 #include "validate/accuracy/faults.hpp"
 #include "validate/accuracy/pair_spread.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
@@ -210,6 +213,22 @@ ExitCode against_collectives(const ValidateOptions& options) {
   return judge(report.report, options, "time_s");
 }
 
+ExitCode against_compression(const ValidateOptions& options) {
+  std::optional<CsvTable> quantised;
+  if (options.files.size() > 1) quantised = CsvTable::read(options.files[1]);
+  const CompressionValidation validation = validate_compression(
+      read_compression_runs(options.files.front()), quantised ? &*quantised : nullptr,
+      {.where = filter_of(options.where, "--where"),
+       .fit_where = filter_of(options.fit_where, "--fit-where"),
+       .threads = options.threads});
+  if (!options.markdown.empty()) {
+    write_file(options.markdown, compression_page(validation, command_of(options, "compression")));
+  }
+  if (options.json) print_result(json_text(compression_document(validation)));
+  print_human(compression_text(validation, options.worst), options.json);
+  return judge(validation.report, options, "step_s");
+}
+
 std::string faults_command(const ValidateOptions& options) {
   std::string command = "windtunnel validate faults " + without_folder(options.files.front());
   if (!options.where.empty()) command += fmt::format(" --where '{}'", options.where);
@@ -345,6 +364,41 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   return runs;
 }
 
+CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
+  CLI::App* compression = app.add_subcommand(
+      "compression",
+      "steps of data-parallel training by how gradients are exchanged: overlapped, merged, "
+      "compressed");
+  compression
+      ->add_option("FILE", options.files,
+                   "measured steps (CSV), and optionally times of quantised all-reduces (CSV)")
+      ->required()
+      ->expected(1, 2);
+  add_common(*compression, options, "a family's step time");
+  compression
+      ->add_option("--where", options.where,
+                   "judge only these rows, as in 'gpus>8 && "
+                   "method~\"WFBP\"'")
+      ->type_name("EXPR");
+  compression
+      ->add_option("--fit-where", options.fit_where,
+                   fmt::format("fit the links on these rows, and do not judge them (default: {})",
+                               kLinkFitRows))
+      ->type_name("EXPR");
+  compression
+      ->add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+  compression
+      ->add_option("--markdown", options.markdown,
+                   "write a page with every miss above 10 % and every reason not to predict")
+      ->type_name("FILE");
+  compression->add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return compression;
+}
+
 CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
   CLI::App* faults = app.add_subcommand(
       "faults",
@@ -373,9 +427,11 @@ Handler define_validate(CLI::App& app) {
   const CLI::App* schedules = define_schedules(app, *options);
   const CLI::App* faults = define_faults(app, *options);
   const CLI::App* collectives = define_collectives(app, *options);
+  const CLI::App* compression = define_compression(app, *options);
   define_runs(app, *options);
   app.require_subcommand(1);
-  return [options, schedules, faults, collectives] {
+  return [options, schedules, faults, collectives, compression] {
+    if (compression->parsed()) return against_compression(*options);
     if (collectives->parsed()) return against_collectives(*options);
     if (faults->parsed()) return against_faults(*options);
     return schedules->parsed() ? against_schedules(*options) : against_runs(*options);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -20,18 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// Letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" are the same.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return out;
-}
-
-// How measured rows name GPUs, as plain() text; the first prefix that fits decides. The node is the
+// How measured rows name GPUs, as plain_name() text; the first prefix that fits decides. The node is the
 // library's machine with that GPU, its calibration the library's.
 struct Machine {
   std::string_view prefix;
@@ -60,7 +48,7 @@ constexpr std::array kMachines{
 };
 
 const Machine& machine_of(const TrainingRun& run) {
-  const std::string gpu = plain(run.gpu_type);
+  const std::string gpu = plain_name(run.gpu_type);
   for (const Machine& machine : kMachines) {
     if (gpu.starts_with(machine.prefix)) return machine;
   }
@@ -122,12 +110,12 @@ class Mapper {
 
   // The library's model of the same name, for what a row has no columns for.
   const TransformerSpec* library_model() const {
-    const std::string name = plain(run_.model);
+    const std::string name = plain_name(run_.model);
     const TransformerSpec* best = nullptr;
     for (const TransformerSpec& model : library_models()) {
-      const std::string known = plain(model.name);
+      const std::string known = plain_name(model.name);
       if (name != known && !name.starts_with(known)) continue;
-      if (best == nullptr || known.size() > plain(best->name).size()) best = &model;
+      if (best == nullptr || known.size() > plain_name(best->name).size()) best = &model;
     }
     return best;
   }
@@ -169,7 +157,7 @@ class Mapper {
   // in the name.
   void guess_architecture() {
     TransformerSpec& model = job_.model;
-    const std::string name = plain(run_.model);
+    const std::string name = plain_name(run_.model);
     const bool named = contains_text(name, "llama") || contains_text(name, "qwen") ||
                        contains_text(name, "mistral") || contains_text(name, "mixtral");
     const bool wide = run_.ffn_hidden && *run_.ffn_hidden != 4 * model.hidden;

@@ -1,0 +1,47 @@
+// Measured steps of data-parallel training, exchanged in many ways, against predictions. What each
+// part fits, on which rows, and what it judges:
+//   compression_links.hpp      methods of overlap on one cluster, one law per network
+//   compression_sparse.hpp     gTop-k and top-k on 1 Gb/s
+//   compression_buckets.hpp    PyTorch DDP's buckets
+//   quantised_all_reduce.hpp   few-bit all-reduces inside a node
+// All other rows are listed with the reason; recalled ones are never judged.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traces/compression_runs.hpp"
+#include "validate/accuracy/compression_links.hpp"
+#include "validate/accuracy/quantised_all_reduce.hpp"
+#include "validate/accuracy/row_filter.hpp"
+#include "validate/accuracy/validation_report.hpp"
+
+namespace windtunnel {
+
+struct CompressionOptions {
+  std::optional<RowFilter> where;      // judge only these rows; what is fitted stays
+  std::optional<RowFilter> fit_where;  // of compression_links.hpp; none: kLinkFitRows
+  int threads = 0;                     // 0: all cores
+};
+
+// Half of the methods without parts, up to 16 GPUs; what is larger, merged, partitioned or sent to
+// servers is judged. ByteScheduler's hooks: its rows inside one node of one network.
+inline constexpr std::string_view kLinkFitRows =
+    "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\") && method!~\"MG-WFBP\") || "
+    "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\")";
+
+struct CompressionValidation {
+  ValidationReport report;
+  std::optional<LinkLaw> law;
+  PairOrder order;
+  std::vector<std::string> laws;  // what was fitted, a line each
+  std::vector<Crossover> crossovers;
+};
+
+// `quantised`: rows of quantised_all_reduce.hpp. Throws Error for a filter with an unknown column.
+CompressionValidation validate_compression(const CompressionRuns& runs, const CsvTable* quantised,
+                                           const CompressionOptions& options);
+
+}  // namespace windtunnel

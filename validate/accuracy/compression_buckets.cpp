@@ -1,0 +1,187 @@
+#include "validate/accuracy/compression_buckets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "models/base/error.hpp"
+#include "models/fit.hpp"
+#include "policies/for_each_index.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "validate/accuracy/exchange_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::string_view kSource = "PyTorch DDP benchmark";
+constexpr std::string_view kFitted = "resnet50";
+
+struct Machine {
+  std::string_view gpu;  // that column gpu_type begins with
+  ExchangeMachine machine;
+};
+const std::array kMachines = {Machine{"V100", {"dgx-v100", 8, 100e9 / 8, 4}},
+                              Machine{"GH200", {"gh200", 4, 200e9 / 8, 4}}};
+
+// Megabytes of "DDP bucket 25MB p50"; 0: none. As in "DDP 2 nodes bucket 25MB p50".
+double bucket_megabytes(const CompressionRun& run) {
+  constexpr std::string_view kWord = "bucket ";
+  if (!run.method.starts_with("DDP")) return 0;
+  const size_t at = run.method.find(kWord);
+  double megabytes = 0;
+  if (at != std::string::npos) {
+    std::from_chars(run.method.data() + at + kWord.size(), run.method.data() + run.method.size(),
+                    megabytes);
+  }
+  return megabytes;
+}
+
+// What slows the GPUs of a group down that one alone does not have.
+struct BucketLaw {
+  double slowest = 0;   // of GPUs in step, over one
+  double slowdown = 0;  // of kernels beside a collective
+  double launch_s = 0;  // of a collective
+};
+
+struct Row {
+  const CompressionRun* run = nullptr;
+  double alone_s = 0;
+  Job job;
+  bool fit = false;
+};
+
+double ratio(const Row& row, const BucketLaw& law) {
+  Job job = row.job;
+  job.cluster.slow_nodes = {{0, 1 + law.slowest}};
+  job.calibration.overlap_slowdown.value = law.slowdown;
+  job.calibration.collective_launch_s.value = law.launch_s;
+  return exchange_step_s(job) / row.alone_s;
+}
+
+Row make_row(const CompressionRun& run, double alone_s) {
+  const auto* const machine = std::ranges::find_if(
+      kMachines, [&](const Machine& known) { return run.gpu_type.starts_with(known.gpu); });
+  if (machine == kMachines.end()) {
+    throw Error(fmt::format("no machine is known for '{}'", run.gpu_type));
+  }
+  Row row;
+  row.run = &run;
+  row.alone_s = alone_s;
+  row.job = exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(32),
+                         machine->machine);
+  Communication& communication = row.job.communication;
+  communication.overlap = GradientOverlap::bucketed;
+  communication.bucket_bytes = bucket_megabytes(run) * 1024 * 1024;
+  communication.first_bucket_bytes = 1024 * 1024;
+  communication.collectives.clear();
+  set_alone_s(row.job, alone_s);
+  row.fit = run.model == kFitted && run.gpu_type.starts_with("V100");
+  return row;
+}
+
+struct FittedConstant {
+  double guess;
+  double spread;  // of the prior, a factor
+};
+constexpr std::array kConstants = {FittedConstant{0.03, 3}, FittedConstant{0.2, 2},
+                                   FittedConstant{20e-6, 3}};
+
+BucketLaw law_at(const Point& point) {
+  return {std::exp(point[0]), std::exp(point[1]), std::exp(point[2])};
+}
+
+BucketLaw fitted_law(const std::vector<Row>& rows, int threads) {
+  constexpr double kNoise = 0.005;  // times of three digits
+  std::vector<const Row*> fitted;
+  for (const Row& row : rows) {
+    if (row.fit) fitted.push_back(&row);
+  }
+  if (fitted.empty()) throw Error(fmt::format("needs rows of {} on V100", kFitted));
+  FitProblem problem;
+  for (const FittedConstant& constant : kConstants) {
+    problem.prior.push_back({std::log(constant.guess), std::log(constant.spread)});
+  }
+  problem.weights.assign(fitted.size(), 1);
+  for (const Row* row : fitted) problem.clusters.push_back(row->run->gpus);
+  problem.scale_guess = kNoise;
+  problem.residuals = [&](const std::vector<Point>& points) {
+    std::vector<std::vector<double>> all(points.size(), std::vector<double>(fitted.size()));
+    for_each_index(fitted.size(), threads, [&](size_t i) {
+      for (size_t at = 0; at < points.size(); ++at) {
+        all[at][i] =
+            ratio(*fitted[i], law_at(points[at])) - *fitted[i]->run->step_s / fitted[i]->alone_s;
+      }
+    });
+    return all;
+  };
+  return law_at(fit_least_squares(problem).point);
+}
+
+ValidationRow validation_row(const Row& row, const BucketLaw& law) {
+  const CompressionRun& run = *row.run;
+  ValidationRow result;
+  result.id = run.id;
+  result.family = fmt::format("DDP buckets, {}", run.gpu_type.substr(0, run.gpu_type.find(' ')));
+  result.metric = "step_over_one_gpu";
+  result.measured = *run.step_s / row.alone_s;
+  result.predicted = result.low = result.high = ratio(row, law);
+  result.origin = Origin::published;
+  result.baselines = {{"no growth", 1}};
+  result.label = fmt::format("{}, {} GPUs, {}", run.model, run.gpus, run.method);
+  result.note = run.note;
+  return result;
+}
+
+// A series: one network, one bucket size, one machine.
+std::string series_of(const CompressionRun& run) {
+  return fmt::format("{} {} {}", run.gpu_type, run.model, bucket_megabytes(run));
+}
+
+}  // namespace
+
+bool is_bucket_row(const CompressionRun& run) {
+  return run.source.starts_with(kSource);
+}
+
+BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int threads) {
+  BucketRows result;
+  std::map<std::string, double> alone_s;
+  for (const CompressionRun* run : runs) {
+    if (run->gpus == 1 && bucket_megabytes(*run) > 0 && run->step_s) {
+      alone_s[series_of(*run)] = *run->step_s;
+    }
+  }
+  std::vector<Row> rows;
+  for (const CompressionRun* run : runs) {
+    const auto alone = alone_s.find(series_of(*run));
+    if (bucket_megabytes(*run) == 0) {
+      result.skipped.push_back({run->id, "without DDP: no series grows from it"});
+    } else if (run->gpus == 1) {
+      result.skipped.push_back({run->id, "the step on one GPU that its series grows from"});
+    } else if (alone == alone_s.end() || !run->step_s) {
+      result.skipped.push_back({run->id, "no row states the step of its series on one GPU"});
+    } else {
+      try {
+        rows.push_back(make_row(*run, alone->second));
+      } catch (const Error& error) {
+        result.skipped.push_back({run->id, error.what()});
+      }
+    }
+  }
+  if (rows.empty()) return result;
+  const BucketLaw law = fitted_law(rows, threads);
+  result.law = fmt::format(
+      "the slowest GPU {:.1f} % behind one alone, kernels {:.0f} % slower beside a collective, "
+      "{:.0f} us a collective",
+      100 * law.slowest, 100 * law.slowdown, 1e6 * law.launch_s);
+  for (const Row& row : rows) {
+    (row.fit ? result.fitted : result.judged).push_back(validation_row(row, law));
+  }
+  return result;
+}
+
+}  // namespace windtunnel

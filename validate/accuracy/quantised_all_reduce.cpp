@@ -1,0 +1,201 @@
+#include "validate/accuracy/quantised_all_reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/fit.hpp"
+#include "models/op_cost.hpp"
+#include "scenarios/library.hpp"
+#include "traces/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kElementBytes = 2;  // fp16
+constexpr double kMicrosecond = 1e-6;
+
+struct Node {
+  Cluster cluster;
+  Calibration calibration;
+  GroupShape shape;
+};
+
+Node node_of(const std::string& gpu, int gpus) {
+  Node node;
+  node.cluster.node = find_node(plain_name(gpu));
+  node.cluster.node.gpus = gpus;
+  node.cluster.fabric = find_fabric("full-bisection").fabric;
+  node.calibration = find_calibration("generic");
+  std::vector<std::int32_t> members;
+  for (int i = 0; i < gpus; ++i) members.push_back(i);
+  node.shape = group_shape(members, node.cluster);
+  return node;
+}
+
+double collective_s(const Node& node, CollectiveKind kind, double bytes) {
+  return collective_cost(kind, {}, node.shape, bytes, node.cluster, node.calibration).seconds;
+}
+
+double quantised_s(const Node& node, const char* method, double bytes) {
+  const std::array tensors = {TensorShape{.columns = bytes / kElementBytes}};
+  CompressorChoice choice{.name = method};
+  choice.feedback = ErrorFeedback::none;
+  const Recipe recipe = make_recipe(with_usual(choice), tensors,
+                                    {node.shape.members, node.shape.nodes}, kElementBytes);
+  double seconds = 0;
+  for (const RecipeStep& step : recipe.steps) {
+    for (const Op& op : step.kernels) {
+      seconds += op_cost(op, node.cluster.node.gpu, Precision::fp16, node.calibration).seconds;
+    }
+    if (step.bytes > 0) seconds += collective_s(node, step.kind, step.bytes);
+  }
+  return seconds;
+}
+
+struct Series {
+  std::string column, method;
+  std::vector<double> seconds;
+};
+
+// The constants that `set` sets, logarithms of a point's numbers, under the rows of a series.
+void fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
+         const std::vector<NormalPrior>& prior, const std::function<void(const Point&)>& set,
+         const std::function<double(double)>& predicted_s) {
+  constexpr double kNoise = 0.05;
+  FitProblem problem;
+  problem.prior = prior;
+  problem.weights.assign(bytes.size(), 1);
+  for (size_t i = 0; i < bytes.size(); ++i) problem.clusters.push_back(static_cast<int>(i));
+  problem.scale_guess = kNoise;
+  problem.residuals = [&](const std::vector<Point>& points) {
+    std::vector<std::vector<double>> all;
+    for (const Point& point : points) {
+      set(point);
+      std::vector<double>& residuals = all.emplace_back();
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        residuals.push_back(std::log(predicted_s(bytes[i]) / seconds[i]));
+      }
+    }
+    return all;
+  };
+  set(fit_least_squares(problem).point);
+}
+
+NormalPrior around(double value, double factor) {
+  return {std::log(value), std::log(factor)};
+}
+
+// From which size on the second is faster than the first; linear between sizes.
+std::optional<double> crossing(const std::vector<double>& bytes, const std::vector<double>& first,
+                               const std::vector<double>& second) {
+  for (size_t i = bytes.size(); i-- > 0;) {
+    if (second[i] < first[i]) continue;
+    if (i + 1 == bytes.size()) return std::nullopt;
+    const double here = second[i] - first[i];
+    const double next = first[i + 1] - second[i + 1];
+    return bytes[i] + (bytes[i + 1] - bytes[i]) * here / (here + next);
+  }
+  return bytes.front();
+}
+
+void set_kernels(const Point& point, Calibration& calibration) {
+  Parameter share;
+  share.value = std::exp(point[1]);
+  calibration.kernel_launch_s.value = std::exp(point[0]);
+  calibration.kernels = {{"quantise blocks", share}, {"requantise blocks", share}};
+}
+
+ValidationRow row_of(const CsvTable& table, size_t row, const Series& series, double predicted_s,
+                     double plain_s) {
+  ValidationRow result;
+  result.id = table.id(row);
+  result.family = fmt::format("all-reduce in one node, {}", series.method);
+  result.metric = "all_reduce_s";
+  result.measured = series.seconds[row];
+  result.predicted = result.low = result.high = predicted_s;
+  result.origin = Origin::published;
+  result.baselines = {{"as plain", plain_s}};
+  result.label =
+      fmt::format("{}, {} bytes", series.method, table.text(row, table.column("bytes_fp16")));
+  return result;
+}
+
+Series read_series(const CsvTable& table, const std::string& column, const std::string& method) {
+  Series series{column, method, {}};
+  const size_t at = table.column(column);
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const double us = table.number(row, at);
+    if (us <= 0) {
+      throw Error({table.file(), table.line(row), static_cast<int>(at) + 1},
+                  fmt::format("column '{}': a time is not above 0", column));
+    }
+    series.seconds.push_back(us * kMicrosecond);
+  }
+  return series;
+}
+
+}  // namespace
+
+QuantisedRows validate_quantised(const CsvTable& table) {
+  if (table.rows() < 2) throw Error(Location{table.file()}, "holds fewer than two sizes");
+  const Series plain = read_series(table, "baseline_us", "fp16");
+  const std::array others = {read_series(table, "qr_int8_us", "int8"),
+                             read_series(table, "qr_int6_us", "int6"),
+                             read_series(table, "qr_int4_us", "int4")};
+  std::vector<double> bytes;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    bytes.push_back(table.number(row, table.column("bytes_fp16")));
+    if (bytes.size() > 1 && bytes.back() <= bytes[bytes.size() - 2]) {
+      throw Error({table.file(), table.line(row), static_cast<int>(table.column("bytes_fp16")) + 1},
+                  "column 'bytes_fp16': sizes do not rise");
+    }
+  }
+  Node node = node_of(table.text(0, table.column("gpu")), table.integer(0, table.column("gpus")));
+  Calibration& calibration = node.calibration;
+  const auto plain_s = [&](double size) {
+    return collective_s(node, CollectiveKind::all_reduce, size);
+  };
+  fit(
+      bytes, plain.seconds, {around(5e-6, 3), around(0.5, 3)},
+      [&](const Point& point) {
+        calibration.collective_launch_s.value = std::exp(point[0]);
+        calibration.nvlink_efficiency.value = std::exp(point[1]);
+      },
+      plain_s);
+  QuantisedRows result;
+  std::vector<double> plain_predicted;
+  for (const double size : bytes) plain_predicted.push_back(plain_s(size));
+  for (size_t row = 0; row < bytes.size(); ++row) {
+    result.fitted.push_back(row_of(table, row, plain, plain_predicted[row], plain_predicted[row]));
+  }
+  fit(
+      bytes, others[0].seconds, {around(4e-6, 3), around(0.1, 10)},
+      [&](const Point& point) { set_kernels(point, calibration); },
+      [&](double size) { return quantised_s(node, "int8", size); });
+  result.law = fmt::format(
+      "launch {:.1f} us, {:.0f} % of the links; kernels {:.1f} us each, {:.1f} % of HBM",
+      1e6 * calibration.collective_launch_s.value, 100 * calibration.nvlink_efficiency.value,
+      1e6 * calibration.kernel_launch_s.value, 100 * calibration.kernels[0].share.value);
+  for (const Series& series : others) {
+    std::vector<double> predicted;
+    for (const double size : bytes) {
+      predicted.push_back(quantised_s(node, series.method.c_str(), size));
+    }
+    const bool fitted = &series == others.data();
+    for (size_t row = 0; row < bytes.size(); ++row) {
+      (fitted ? result.fitted : result.judged)
+          .push_back(row_of(table, row, series, predicted[row], plain_predicted[row]));
+    }
+    result.crossovers.push_back({series.method, fitted,
+                                 crossing(bytes, plain.seconds, series.seconds),
+                                 crossing(bytes, plain_predicted, predicted)});
+  }
+  return result;
+}
+
+}  // namespace windtunnel
