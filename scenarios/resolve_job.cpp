@@ -152,6 +152,10 @@ Communication resolve_communication(const Values& values) {
   Communication communication;
   communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
   communication.bucket_bytes = values.number("communication.bucket");
+  communication.first_bucket_bytes = values.number("communication.first_bucket");
+  communication.partition_bytes = values.number("communication.partition");
+  communication.credit_bytes = values.number("communication.credit");
+  communication.aggregation = value_of(aggregations(), values.text("communication.aggregation"));
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
   communication.compressor = resolve_compressor(values);
   for (const Choice<CollectiveKind>& kind : collective_kinds()) {

@@ -161,8 +161,13 @@ constexpr std::array kRecomputes{Choice<Recompute>{"none", Recompute::none},
 constexpr std::array kShardings{
     Choice<Sharding>{"none", Sharding::none}, Choice<Sharding>{"zero1", Sharding::zero1},
     Choice<Sharding>{"zero2", Sharding::zero2}, Choice<Sharding>{"zero3", Sharding::zero3}};
-constexpr std::array kOverlaps{Choice<GradientOverlap>{"none", GradientOverlap::none},
-                               Choice<GradientOverlap>{"bucketed", GradientOverlap::bucketed}};
+constexpr Choice<GradientOverlap> kOverlaps[] = {
+    {"none", GradientOverlap::none},         {"wfbp", GradientOverlap::wfbp},
+    {"bucketed", GradientOverlap::bucketed}, {"mg-wfbp", GradientOverlap::mg_wfbp},
+    {"asc", GradientOverlap::asc},           {"priority", GradientOverlap::priority},
+    {"dear", GradientOverlap::dear}};
+constexpr Choice<Aggregation> kAggregations[] = {
+    {"all-reduce", Aggregation::all_reduce}, {"parameter-server", Aggregation::parameter_server}};
 constexpr Choice<ErrorFeedback> kErrorFeedbacks[] = {{"none", ErrorFeedback::none},
                                                      {"ef", ErrorFeedback::ef},
                                                      {"ef21", ErrorFeedback::ef21},
@@ -296,6 +301,9 @@ std::span<const Choice<Sharding>> shardings() {
 }
 std::span<const Choice<GradientOverlap>> overlaps() {
   return kOverlaps;
+}
+std::span<const Choice<Aggregation>> aggregations() {
+  return kAggregations;
 }
 std::span<const Choice<Fidelity>> fidelities() {
   return kFidelities;

@@ -85,6 +85,7 @@ std::span<const Choice<Precision>> precisions();
 std::span<const Choice<Recompute>> recomputes();
 std::span<const Choice<Sharding>> shardings();
 std::span<const Choice<GradientOverlap>> overlaps();
+std::span<const Choice<Aggregation>> aggregations();
 std::span<const Choice<Fidelity>> fidelities();
 std::span<const Choice<ErrorFeedback>> error_feedbacks();
 std::span<const Choice<CollectiveKind>> collective_kinds();  // those of a training step

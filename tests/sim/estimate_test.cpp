@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/iteration_report.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/iteration_plan.hpp"
@@ -134,6 +137,58 @@ Compared compare(const Job& job, const PreparedIteration& prepared) {
 
 Compared compare(const Job& job) {
   return compare(job, prepare_iteration(job));
+}
+
+// A way to overlap gradients, a compressor or servers that the closed form's maps cannot express.
+void exchange_otherwise(RandomStream& random, Job& job) {
+  Communication& communication = job.communication;
+  communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::wfbp, GradientOverlap::bucketed,
+                    GradientOverlap::mg_wfbp, GradientOverlap::asc, GradientOverlap::priority,
+                    GradientOverlap::priority, GradientOverlap::dear, GradientOverlap::dear});
+  communication.first_bucket_bytes = pick(random, {0.0, 1e6});
+  communication.partition_bytes = 1e6 * (1 + random.below(8));
+  communication.credit_bytes = 1e6 * random.below(30);
+  const auto kinds = compressor_kinds();
+  if (random.below(2) == 0) {
+    communication.compressor.name = kinds[random.below(kinds.size())].name;
+  } else if (random.below(4) == 0) {
+    communication.aggregation = Aggregation::parameter_server;
+  }
+  if (random.below(3) > 0) job.layout.sharding = Sharding::none;
+  job.communication.collectives.clear();
+  job.calibration.overlap_slowdown = spec(random.below(2) == 0 ? 0 : 0.2);
+}
+
+// Every policy, compressor and form of aggregation: the Plan in process against the engine.
+TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
+  double worst = 0;
+  int compared = 0;
+  int refused = 0;
+  std::set<std::pair<GradientOverlap, bool>> seen;
+  for (int i = 0; i < 800; ++i) {
+    RandomStream random(5, RandomPurpose::test, i);
+    Job job = random_job(random);
+    exchange_otherwise(random, job);
+    PreparedIteration prepared;
+    try {
+      prepared = prepare_iteration(job);
+    } catch (const Error&) {
+      ++refused;
+      continue;
+    }
+    SCOPED_TRACE(fmt::format("{}: {}, overlap {}, {}, servers {}", i, name_of(job),
+                             int(job.communication.overlap), job.communication.compressor.name,
+                             int(job.communication.aggregation)));
+    const double error = std::abs(compare(job, prepared).error());
+    EXPECT_LT(error, 1e-6);
+    worst = std::max(worst, error);
+    ++compared;
+    seen.emplace(job.communication.overlap, job.communication.compressor.name != "none");
+  }
+  fmt::print("{} jobs, {} refused, worst {:.1e}\n", compared, refused, worst);
+  EXPECT_GT(compared, 300);
+  EXPECT_EQ(seen.size(), 14U) << "policies, with and without a compressor";
 }
 
 // Where nothing is approximated: collectives in closed form, messages that leave a NIC to one flow
