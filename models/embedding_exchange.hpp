@@ -7,14 +7,14 @@
 //               columns of all rows, so that lookups are exchanged forward and their gradients
 //               backward, two all-to-alls of rows d, of which (P-1)/P travels
 //
-// Rows: those that a rank meets in a step, each once (TensorShape::filled).
+// Rows: those that a rank meets in a step, each once (TensorShape::filled). Both all-to-alls count
+// behind the backward pass, and every rank keeps the whole table in memory.
 #pragma once
 
 #include "models/compression/recipe.hpp"
+#include "models/job.hpp"
 
 namespace windtunnel {
-
-enum class EmbeddingExchange { dense, all_gather, all_to_all };
 
 // Of `element_bytes` each, among the ranks of the group. all_gather, all_to_all: a kernel before
 // and one after that gather and scatter the rows.

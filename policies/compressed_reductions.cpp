@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/embedding_exchange.hpp"
 #include "models/job_collective.hpp"
 #include "models/op_cost.hpp"
 
@@ -29,6 +30,13 @@ std::string_view word_of(Sharding sharding) {
       return "zero3";
   }
   return "";
+}
+
+bool has_hops(const CompressorChoice& choice) {
+  const TensorShape matrix{.rows = 4096, .columns = 4096};
+  const Recipe recipe = make_recipe(choice, {&matrix, 1}, {.ranks = 4, .nodes = 2}, 4);
+  return std::ranges::any_of(recipe.steps,
+                             [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
 }
 
 void check_compressor(const Job& job) {
@@ -60,6 +68,18 @@ void check_compressor(const Job& job) {
     refuse(fmt::format(
         "is one way of exchanging gradients and {} another; take one of them",
         job.layout.gradient_bits > 0 ? "layout.gradient_bits" : "layout.gradient_ranks"));
+  }
+  if (job.model.moe_layers() > 0) {
+    const int copies = replica_groups(job.layout, ReplicaAxis::expert_shard).count;
+    if (copies > 1 && (!kind.summable || kind.whole_tensors)) {
+      refuse(
+          fmt::format("cannot be reduce-scattered, and layout.ep: {} leaves {} copies of an "
+                      "expert among the ranks that hold one copy of the other weights",
+                      job.layout.ep, copies));
+    }
+    if (has_hops(choice)) {
+      refuse("reduces inside the nodes first, and replicas of experts have no groups for that");
+    }
   }
   if (communication.overlap == GradientOverlap::dear && !kind.fusible) {
     refuse(
@@ -102,6 +122,21 @@ void check_gradient_exchange(const Job& job) {
   const bool simple = overlap == GradientOverlap::none || overlap == GradientOverlap::bucketed;
   if (sharding == Sharding::zero3 && !simple) {
     refuse("this communication.overlap", "FSDP's units are the layers; take none or bucketed");
+  }
+  if (communication.embeddings != EmbeddingExchange::dense) {
+    const std::string_view reason = "rows of embeddings are no sum that can be cut in parts";
+    if (sharding != Sharding::none) refuse("communication.embeddings", reason);
+    if (served || overlap == GradientOverlap::dear) {
+      throw Error(fmt::format(
+          "communication.embeddings does not go with {}: {}",
+          served ? "communication.aggregation: parameter-server" : "communication.overlap: dear",
+          reason));
+    }
+    if (!job.network && job.model.tied_embeddings) {
+      throw Error(
+          "communication.embeddings: with model.tied_embeddings the loss head fills all rows of "
+          "the gradient; leave it at dense");
+    }
   }
   if (compresses(job)) check_compressor(job);
 }
@@ -173,10 +208,18 @@ std::vector<CostPart> GradientExchange::kernel_costs(const std::vector<Op>& kern
 std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
                                                    bool expert) const {
   const Axes axes = this->axes(pp, expert);
+  if (axes.group.ranks == 1 || shapes.empty()) return {};
+  return of_recipe(make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_),
+                   axes, pp, expert);
+}
+
+bool GradientExchange::is_table(const StageTensor& tensor) const {
+  return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
+}
+
+std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Axes& axes, int pp,
+                                                  bool expert) const {
   std::vector<Transfer> row;
-  if (axes.group.ranks == 1) return row;
-  const Recipe recipe =
-      make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
   for (const RecipeStep& step : recipe.steps) {
     std::vector<CostPart> kernels = kernel_costs(step.kernels);
     const auto add = [&](ReplicaAxis axis, CollectiveKind kind, double bytes) {
@@ -196,12 +239,7 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
                              : step.hop == ReduceHop::across && axes.group.nodes == 1;
       if (!alone) add(axes.across, step.kind, step.bytes);
     } else {
-      if (expert) {
-        throw Error(job_.communication.compressor.where,
-                    fmt::format("communication.compressor: {} reduces in the nodes first, and the "
-                                "replicas of experts here lie on parts of several nodes",
-                                job_.communication.compressor.name));
-      }
+      CHECK(!expert, "{} reduces experts node by node", job_.communication.compressor.name);
       add(step.hop == ReduceHop::node ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind,
           step.bytes);
     }
@@ -223,13 +261,18 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
                                             const GradientBucket& bucket, int pp, double share,
                                             StageAction action) const {
   std::vector<Transfer> row;
-  const double parameters = bucket.parameters * share;
+  double parameters = bucket.parameters * share;
+  std::vector<TensorShape> shapes;
+  std::vector<TensorShape> tables;
+  for (const int tensor : bucket.tensors) {
+    const bool table = is_table(tensors[tensor]);
+    std::vector<TensorShape>& to = table ? tables : shapes;
+    to.push_back(tensors[tensor].shape);
+    to.back().columns *= share;
+    if (table) parameters -= to.back().elements();
+  }
+  if (shapes.empty() && !tables.empty()) parameters = 0;
   if (compresses_) {
-    std::vector<TensorShape> shapes;
-    for (const int tensor : bucket.tensors) {
-      shapes.push_back(tensors[tensor].shape);
-      shapes.back().columns *= share;
-    }
     row = compressed(shapes, pp, bucket.expert);
   } else if (job_.communication.aggregation == Aggregation::parameter_server) {
     row = served(parameters, pp, bucket.expert);
@@ -238,6 +281,15 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     append_reductions(job_, network_, pp, amount, row, action);
   }
   if (!row.empty()) row.front().starts_row = true;
+  const Axes axes = this->axes(pp, bucket.expert);
+  for (const TensorShape& table : tables) {
+    if (axes.group.ranks == 1) break;
+    std::vector<Transfer> own = of_recipe(
+        embedding_recipe(job_.communication.embeddings, table, axes.group, element_bytes_), axes,
+        pp, bucket.expert);
+    own.front().starts_row = true;
+    row.insert(row.end(), own.begin(), own.end());
+  }
   return row;
 }
 
@@ -278,6 +330,10 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
   const bool fused = compresses_ && compressor_kind(job_.communication.compressor.name).fusible;
   for (const StageTensor& tensor : tensors) {
     sizes.push_back(tensor.parameters * element_bytes_);
+    if (is_table(tensor)) {
+      sizes.back() *= tensor.shape.filled;
+      continue;
+    }
     const Axes axes = this->axes(pp, tensor.expert);
     if (!fused || axes.group.ranks == 1) continue;
     sizes.back() = 0;

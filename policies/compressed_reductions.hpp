@@ -15,10 +15,12 @@
 //   compressor, dear                all its collectives are one all-reduce, which is split in two
 //   compressor, priority            likewise, and it takes tensors in parts: partitions
 //   compressor, parameter server    none: servers sum dense gradients
+//   compressor, experts             no hops inside nodes; sums, where ep leaves copies inside a shard
 //   priority, dear, sharding        none: zero1 is dear's split, with weights in place of gradients
 //   parameter server, sharding or dear   none: the server holds the whole sum
 //   zero3                           its units are the layers: overlap none or bucketed
 //   compressor, zero3 with gradients of its own levels or bits   none: that is another exchange
+//   rows of embeddings, sharding, dear or parameter server   none: they are no sum in parts
 #pragma once
 
 #include <vector>
@@ -65,6 +67,10 @@ class GradientExchange {
                             int pp, double share, StageAction action = StageAction::backward) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
+  std::vector<Transfer> of_recipe(const Recipe& recipe, const Axes& axes, int pp,
+                                  bool expert) const;
+  // Goes as rows (models/embedding_exchange.hpp).
+  bool is_table(const StageTensor& tensor) const;
   std::vector<Transfer> served(double parameters, int pp, bool expert) const;
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;

@@ -88,6 +88,12 @@ Rows communication_rows() {
                 .names = {"all-reduce", "parameter-server"},
                 .example = "all-reduce",
                 .help = "who sums gradients: the GPUs, or a server on every GPU's host"}),
+      name_row("communication.embeddings",
+               {.default_text = "dense",
+                .names = {"dense", "all-gather", "all-to-all"},
+                .example = "all-to-all",
+                .help = "gradients of an embedding: the whole table reduced (dense), or the rows "
+                        "that a step touches, gathered or exchanged by columns (EmbRace)"}),
       name_row("communication.fidelity",
                {.default_text = "auto",
                 .names = {"auto", "closed", "flows"},

@@ -22,7 +22,8 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, const st
 Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder);
 
-// Forms of cp and ep, and how the router spreads tokens, of a job whose other parts are resolved.
+// Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
+// parts are resolved.
 void resolve_parallel(const Values& values, Job& job);
 
 CompressorChoice resolve_compressor(const Values& values);

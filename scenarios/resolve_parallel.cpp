@@ -11,6 +11,10 @@ namespace {
 constexpr std::array kExpertTokens{Choice<ExpertTokens>{"divided", ExpertTokens::divided},
                                    Choice<ExpertTokens>{"all", ExpertTokens::all},
                                    Choice<ExpertTokens>{"dropped", ExpertTokens::dropped}};
+constexpr std::array kEmbeddings{
+    Choice<EmbeddingExchange>{"dense", EmbeddingExchange::dense},
+    Choice<EmbeddingExchange>{"all-gather", EmbeddingExchange::all_gather},
+    Choice<EmbeddingExchange>{"all-to-all", EmbeddingExchange::all_to_all}};
 
 }  // namespace
 
@@ -21,6 +25,8 @@ void resolve_parallel(const Values& values, Job& job) {
   layout.ulysses = static_cast<int>(values.number_or("layout.ulysses", 0));
   layout.ep_tokens = value_of(std::span<const Choice<ExpertTokens>>(kExpertTokens),
                               values.text("layout.ep_tokens"));
+  job.communication.embeddings = value_of(std::span<const Choice<EmbeddingExchange>>(kEmbeddings),
+                                          values.text("communication.embeddings"));
   MixtureOfExperts& moe = job.model.moe;
   moe.zipf = values.number_or("model.moe.zipf", moe.zipf);
   moe.hot_experts = static_cast<int>(values.number_or("model.moe.hot_experts", moe.hot_experts));
