@@ -148,6 +148,13 @@ Rows model_rows() {
                {.example = "false",
                 .help = "after both halves of a layer and on the attention scores; without a "
                         "base: false"}),
+      flag_row("model.separate_projections",
+               {.example = "false",
+                .help = "queries, keys and values (and SwiGLU's gate) are matrices of their own: "
+                        "more gradients, the same products; without a base: false"}),
+      flag_row("model.encoder",
+               {.example = "false",
+                .help = "BERT's segment embeddings, pooler and heads; without a base: false"}),
       name_row("model.attention",
                {.names = {"flash", "unfused", "linear"},
                 .example = "flash",
