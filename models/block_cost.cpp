@@ -29,12 +29,6 @@ BlockSetting::BlockSetting(const Job& job, const SequenceSlice& slice)
       rows(slice.share() * static_cast<double>(job.batch.micro) * job.batch.sequence /
            job.layout.cp) {}
 
-PassOps BlockSetting::ops(Block block) const {
-  return {block_ops(job, block, Pass::forward, slice),
-          block_ops(job, block, Pass::backward_input, slice),
-          block_ops(job, block, Pass::backward_weight, slice)};
-}
-
 OpCost BlockSetting::cost(const Op& op) const {
   return op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
 }
@@ -52,9 +46,13 @@ CollectiveCost BlockSetting::collective(CollectiveKind kind, const GroupShape& s
   return collective_cost(job, kind, shape, bytes);
 }
 
+double BlockSetting::covered_s(double collective_s, double compute_s) const {
+  return std::min(collective_s, (1 + job.calibration.overlap_slowdown.value) * compute_s);
+}
+
 double BlockSetting::beside_s(double collective_s, double compute_s) const {
   const double slowdown = job.calibration.overlap_slowdown.value;
-  const double hidden_s = std::min(collective_s, (1 + slowdown) * compute_s);
+  const double hidden_s = covered_s(collective_s, compute_s);
   return collective_s - hidden_s + hidden_s * slowdown / (1 + slowdown);
 }
 

@@ -25,6 +25,10 @@ struct BlockCost {
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
   std::vector<CostPart> recompute;
+  // What a chunk's last layer adds where its collectives would run beside the layer that follows
+  // (backward: the first one's, beside the layer before).
+  std::vector<CostPart> forward_end;
+  std::vector<CostPart> backward_end;
   double hardware_flops = 0;
 };
 
@@ -40,12 +44,13 @@ struct BlockSetting {
   SequenceSlice slice;
   double rows = 0;  // tokens
 
-  PassOps ops(Block block) const;
   OpCost cost(const Op& op) const;
   // Of all rows at this width: as a tensor stands, and as a linear layer's GEMM reads it.
   double activation_bytes(double width) const;
   double operand_bytes(double width) const;
   CollectiveCost collective(CollectiveKind kind, const GroupShape& shape, double bytes) const;
+  // Of a collective beside compute the part that runs meanwhile.
+  double covered_s(double collective_s, double compute_s) const;
   // What a collective beside compute adds to it: the part that sticks out, and what it slows.
   double beside_s(double collective_s, double compute_s) const;
 };

@@ -11,6 +11,8 @@
 #include "models/op.hpp"
 #include "models/op_cost.hpp"
 #include "models/parallel_groups.hpp"
+#include "models/tensor_mesh.hpp"
+#include "models/tensor_ops.hpp"
 #include "models/tensor_parallel.hpp"
 
 namespace windtunnel {
@@ -25,7 +27,11 @@ double convention_flops(const Op& op) {
 class BlockCoster {
  public:
   BlockCoster(const Job& job, const SequenceSlice& slice) : job_(job), setting_(job, slice) {
-    tp_shape_ = tensor_group_shape(job.layout, job.cluster);
+    if (job.layout.mesh_side() > 1) {
+      mesh_shapes_ = tensor_mesh_shapes(job.layout, job.cluster);
+    } else {
+      tp_shape_ = tensor_group_shape(job.layout, job.cluster);
+    }
     cp_shapes_ = {context_ring_shape(job.layout, job.cluster),
                   context_exchange_shape(job.layout, job.cluster)};
     if (job.model.moe_layers() > 0) ep_shape_ = expert_group_shape(job.layout, job.cluster);
@@ -37,12 +43,12 @@ class BlockCoster {
   }
 
   BlockCost layer(Block block) const {
-    const PassOps ops = setting_.ops(block);
+    const PassOps ops = tensor_parallel_ops(job_, block, setting_.slice);
     BlockCost cost = compute(ops);
-    add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+    add_tensor(block, ops, cost);
     add_context_parallel(setting_, cp_shapes_, ops, cost);
     if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
-    const std::vector<Op> recomputed = recomputed_ops(job_, block, setting_.slice);
+    const std::vector<Op> recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
     for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
       cost.hardware_flops += convention_flops(op);
@@ -60,14 +66,20 @@ class BlockCoster {
 
   // The embedding or the loss head.
   BlockCost end(Block block) const {
-    const PassOps ops = setting_.ops(block);
+    const PassOps ops = tensor_parallel_ops(job_, block, setting_.slice);
     BlockCost cost = compute(ops);
-    add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+    add_tensor(block, ops, cost);
     add_host(ops, {}, cost);
     return cost;
   }
 
  private:
+  void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const {
+    if (job_.layout.mesh_side() > 1)
+      return add_tensor_mesh(setting_, mesh_shapes_, block, ops, cost);
+    add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+  }
+
   struct Launched {
     double launches = 1;
     double gpu_s = 0;
@@ -151,6 +163,7 @@ class BlockCoster {
   const Job& job_;
   BlockSetting setting_;
   GroupShape tp_shape_;
+  MeshShapes mesh_shapes_;
   ContextShapes cp_shapes_;
   GroupShape ep_shape_;
   double launch_s_ = 0;  // of the host, per operation
@@ -162,6 +175,12 @@ void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
   add_costs(chunk.backward_weight, block.backward_weight, times);
   add_costs(chunk.recompute, block.recompute, times);
   chunk.hardware_flops += times * block.hardware_flops;
+}
+
+// What the ends of a chunk add to its layers.
+void add_ends(ChunkCost& chunk, const BlockCost& first, const BlockCost& last) {
+  add_costs(chunk.forward, last.forward_end, 1);
+  add_costs(chunk.backward_input, first.backward_end, 1);
 }
 
 // A dense layer, or one with experts.
@@ -236,12 +255,18 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
       add_layers(chunk, kind.recomputing, recomputing, unit.recomputes_ahead);
       add_layers(chunk, kind.keeping, count - recomputing, unit.recomputes_ahead);
     }
+    if (layers[stage] > 0) {  // the dense ones come first
+      const bool all_dense = moe == 0;
+      const bool all_moe = moe == layers[stage];
+      add_ends(chunk, (all_moe ? kinds.back() : kinds.front()).keeping.cost,
+               (all_dense ? kinds.front() : kinds.back()).keeping.cost);
+    }
     chunk.parameters = parameters[stage];
     chunk.expert_parameters = moe * local_experts * model.expert_parameters();
     chunk.boundary_bytes = unit.slice.share() * boundary_bytes(job);
+    if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   }
   add_block(chunks.front(), coster.end(Block::embedding), 1);
-    if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   add_block(chunks.back(), coster.end(Block::head), 1);
   const LayerActivations head = head_activations(job, unit.slice);
   chunks.back().activation_bytes += head.kept;

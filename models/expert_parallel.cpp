@@ -84,7 +84,7 @@ Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const Blo
             seconds_of(setting, ops.backward_input, others) +
                 seconds_of(setting, ops.backward_weight, others)};
   }
-  if (!setting.job.software.tp_overlap) return {};
+  if (setting.job.software.tp_overlap != TensorOverlap::pipelined) return {};
   return {seconds_of(setting, ops.forward, shared),
           seconds_of(setting, ops.backward_input, shared)};
 }

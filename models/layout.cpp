@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "models/base/error.hpp"
@@ -41,8 +43,46 @@ void check_heads(const TransformerSpec& model, const Layout& layout) {
   check_positive("model.kv_heads", model.kv_heads);
   if (model.head_width == 0) check_divides("heads", model.heads, "hidden", model.hidden);
   check_divides("kv_heads", model.kv_heads, "heads", model.heads);
+  if (layout.mesh_side() > 1) return;
   check_divides("layout.tp", layout.tp, "heads", model.heads);
   check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
+}
+
+// Optimus cuts every tensor along two dimensions: activations by sequences and width.
+void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
+  const int q = layout.mesh_side();
+  if (q * q != layout.tp) {
+    throw Error(fmt::format(
+        "layout.tp {} is not a square; with layout.tp_form 2d take {} or {}, or tp_form 1d",
+        layout.tp, q * q, (q + 1) * (q + 1)));
+  }
+  if (layout.sequence_parallel) {
+    throw Error(
+        "layout.sequence_parallel: with layout.tp_form 2d no activation is whole on a rank; leave "
+        "it false");
+  }
+  if (layout.cp > 1) {
+    throw Error(
+        fmt::format("layout.cp {} with layout.tp_form 2d: a rank of the mesh has whole sequences; "
+                    "take cp 1 or tp_form 1d",
+                    layout.cp));
+  }
+  if (model.moe_layers() > 0) {
+    throw Error(
+        fmt::format("layout.tp_form 2d divides dense layers only; model '{}' has experts; take 1d",
+                    model.name));
+  }
+  if (batch.micro % q != 0) {
+    throw Error(
+        fmt::format("batch.micro {} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
+                    "layout.tp {})",
+                    batch.micro, q, layout.tp));
+  }
+  check_divides("layout.tp_form 2d: the mesh's side", q, "heads", model.heads);
+  check_divides("layout.tp_form 2d: the mesh's side", q, "kv_heads", model.kv_heads);
+  check_divides("layout.tp_form 2d: the mesh's side", q, "hidden", model.hidden);
+  check_divides("layout.tp_form 2d: the mesh's side", q, "ffn_hidden", model.ffn_hidden);
 }
 
 bool takes(ContextForm form, AttentionKernel kernel) {
@@ -112,7 +152,7 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
 
 // Experts are whole on a rank, so that tp divides the other MLPs only.
 void check_experts(const TransformerSpec& model, const Layout& layout) {
-  if (model.moe_layers() < model.layers) {
+  if (model.moe_layers() < model.layers && layout.mesh_side() == 1) {
     check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
   }
   if (model.moe_layers() > 0) {
@@ -222,6 +262,11 @@ bool has_shard_keys(const Layout& layout) {
                              [&](const ShardKey& key) { return layout.*key.value != 0; });
 }
 
+int Layout::mesh_side() const {
+  if (tensor == TensorForm::one_d) return 1;
+  return static_cast<int>(std::floor(std::sqrt(tp)));
+}
+
 RankCoordinates coordinates_of(const Layout& layout, int rank) {
   CHECK(rank >= 0 && rank < layout.ranks(), "rank {} of {}", rank, layout.ranks());
   RankCoordinates at;
@@ -296,6 +341,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_positive("layout.dp", layout.dp);
   check_positive("batch.sequence", batch.sequence);
   check_positive("layout.ep", layout.ep);
+  check_mesh(model, layout, batch);
   check_heads(model, layout);
   check_context(model, layout, batch);
   if (layout.sequence_parallel) {

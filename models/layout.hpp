@@ -19,6 +19,9 @@ enum class Sharding { none, zero1, zero2, zero3 };
 enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 enum class Recompute { none, selective, full };
 
+// Megatron-LM's columns and rows, or blocks on a square mesh of ranks: models/tensor_mesh.hpp.
+enum class TensorForm { one_d, two_d };
+
 // How cp ranks share the attention over a sequence: models/context_traffic.hpp.
 enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp };
 inline constexpr std::array<std::string_view, 7> kContextForms = {
@@ -61,6 +64,7 @@ struct Layout {
   std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
   int last_stage_layers = 0;
+  TensorForm tensor = TensorForm::one_d;
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
   ExpertTokens ep_tokens = ExpertTokens::divided;
@@ -73,6 +77,7 @@ struct Layout {
                                            : 1;
   }
   int ring_ranks() const { return cp / ulysses_ranks(); }
+  int mesh_side() const;  // of the q x q = tp ranks of a mesh; 1: there is none
 };
 
 // Ranks of equal tp that share one copy of what dense parameters need: 1 where each has its own.
@@ -114,9 +119,10 @@ int microbatches(const Layout& layout, const Batch& batch);
 // kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the
 // vocabulary always fits), 2 cp (and with sequence parallelism tp * cp) the sequence, tp the GPUs
 // of a node or these tp, ep the tp * cp * dp ranks of a stage and the experts, shard_ranks dp * cp,
-// what ZeRO-3 adds goes with it (check_shards), ep > 1 beside tp > 1 comes with sequence
-// parallelism (Megatron-LM refuses it otherwise) or says what becomes of tokens that several ranks
-// hold, and the ranks equal the GPUs given.
+// what ZeRO-3 adds goes with it (check_shards), tp is the square of a mesh whose side divides
+// heads, widths and micro-batch (check_mesh), ep > 1 beside tp > 1 comes with sequence parallelism
+// (Megatron-LM refuses it otherwise) or says what becomes of tokens that several ranks hold, and
+// the ranks equal the GPUs given.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
 

@@ -14,7 +14,8 @@ Rows rows_of(const Job& job, const SequenceSlice& slice) {
   Rows rows;
   rows.full =
       slice.share() * static_cast<double>(job.batch.micro) * job.batch.sequence / job.layout.cp;
-  rows.divided = job.layout.sequence_parallel ? rows.full / job.layout.tp : rows.full;
+  const bool divided = job.layout.sequence_parallel || job.layout.mesh_side() > 1;
+  rows.divided = divided ? rows.full / job.layout.tp : rows.full;
   return rows;
 }
 
@@ -147,7 +148,10 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   LayerActivations bytes;
   // Output gradients of QKV, projection, up and down; inputs of the same.
   bytes.for_weights = (2 * input + context + mlp.product) + (qkv + input + mlp.up + input) + routed;
-  const double gathered = e * rows.full * h;  // input of a column-parallel layer, all of its rows
+  // Input of a column-parallel layer, all of its rows; on a mesh, of a step of SUMMA a block of
+  // that and one of the widest weights.
+  const double gathered =
+      layout.mesh_side() > 1 ? input + e * h * model.up_width() / layout.tp : e * rows.full * h;
   // The buffers that gathers and scatters go through, one each way, stay.
   const double through = job.software.held_tensors && layout.tp > 1 ? 2 * gathered : 0;
   bytes.transient =

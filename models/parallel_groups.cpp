@@ -67,6 +67,13 @@ GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
   return consecutive_shape(layout.tp, layout.ranks(), cluster);
 }
 
+MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
+  const int side = layout.mesh_side();
+  if (side == 1) return {};
+  return {worst_strided_shape(side, 1, layout, cluster),
+          worst_strided_shape(side, side, layout, cluster)};
+}
+
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
   return consecutive_shape(layout.ep, layout.ranks(), cluster);
 }

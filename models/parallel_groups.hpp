@@ -12,6 +12,13 @@ namespace windtunnel {
 // Shapes when all groups of a kind run at once. Each has one member where the layout does not
 // divide.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
+// Of a mesh of tp ranks: rows are consecutive, columns as many ranks apart.
+struct MeshShapes {
+  GroupShape row;
+  GroupShape column;
+};
+MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster);
+
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 
 // Of the ranks that exchange heads for tokens (Ulysses): neighbours of cp.

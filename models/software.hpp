@@ -18,15 +18,18 @@ enum class Sends {
                  // uses it; both wait (batched send and receive)
 };
 
+// What runs beside the collectives of tensor parallelism: models/tensor_parallel.hpp.
+enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder };
+
 struct Software {
   Fusion fusion = Fusion::partial;
   bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network
-  bool tp_overlap = false;    // sequence-parallel collectives cut up and run beside their GEMM
-  bool ep_overlap = false;    // all-to-alls of a micro-batch run beside the compute of another
-  bool ep_merged = false;     // a token goes once to a node (or, in one node, to a rank): DeepEP
-  bool cuda_graphs = false;   // the host launches nothing
+  TensorOverlap tp_overlap = TensorOverlap::none;
+  bool ep_overlap = false;   // all-to-alls of a micro-batch run beside the compute of another
+  bool ep_merged = false;    // a token goes once to a node (or, in one node, to a rank): DeepEP
+  bool cuda_graphs = false;  // the host launches nothing
   Sends sends = Sends::asynchronous;
   // The optimizer steps on each rank when its own gradients are there and is rolled back if their
   // norm turns out too large (Zero Bubble, arXiv 2401.10241, section 4); otherwise all ranks wait
@@ -55,6 +58,9 @@ struct Software {
   bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
   bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision
+  // Of TensorOverlap::domino.
+  int domino_rows = 2;
+  int domino_columns = 1;
 };
 
 }  // namespace windtunnel

@@ -269,11 +269,30 @@ Rows software_rows() {
                 .example = "true",
                 .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
                         "kept in that precision"}),
-      flag_row("software.tp_overlap",
-               {.default_text = "false",
-                .example = "false",
-                .help = "collectives of sequence parallelism cut up and run beside their matrix "
-                        "multiplication"}),
+      map_row("software.tp_overlap",
+              {.shorthand = "form",
+               .example = "{form: domino, rows: 2, columns: 2}",
+               .help = "what runs beside the collectives of tensor parallelism"}),
+      name_row("software.tp_overlap.form",
+               {.default_text = "none",
+                .names = {"none", "pipelined", "domino", "sub-pipelined", "fused", "ladder", "true",
+                          "false"},
+                .example = "pipelined",
+                .help = "their matrix multiplication, cut up like they (pipelined, also true; "
+                        "needs sequence parallelism); other slices of the micro-batch (domino; "
+                        "sub-pipelined, as Merak has it); the tiles of the multiplication before "
+                        "(fused, as T3 has it); the next half of the layer (ladder)"}),
+      whole_row("software.tp_overlap.rows", {.low = 1,
+                                             .high = 1e4,
+                                             .default_text = "2",
+                                             .example = "2",
+                                             .help = "domino: slices of the micro-batch"}),
+      whole_row("software.tp_overlap.columns",
+                {.low = 1,
+                 .high = 1e4,
+                 .default_text = "1",
+                 .example = "2",
+                 .help = "domino: pieces of the row-parallel multiplications' outputs"}),
       flag_row("software.ep_overlap",
                {.default_text = "false",
                 .example = "false",
@@ -310,6 +329,12 @@ Rows layout_rows() {
       whole_row(
           "layout.tp",
           {.low = 1, .high = 1e6, .default_text = "1", .example = "8", .help = "tensor parallel"}),
+      name_row("layout.tp_form",
+               {.default_text = "1d",
+                .names = {"1d", "2d"},
+                .example = "1d",
+                .help = "of tensor parallelism: columns and rows as Megatron-LM has them (1d), or "
+                        "blocks on a square mesh of the tp ranks (2d, Optimus)"}),
       whole_row(
           "layout.cp",
           {.low = 1, .high = 1e6, .default_text = "1", .example = "1", .help = "context parallel"}),

@@ -9,6 +9,7 @@
 #include "models/collective_steps.hpp"
 #include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
+#include "models/tensor_ops.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedules/message_validator.hpp"
 #include "policies/schedules/schedule_lowering.hpp"
@@ -91,6 +92,7 @@ int usual_chunks(const ScheduleChoice& choice) {
 Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {
   Layout layout;
   layout.tp = values.integer("layout.tp");
+  layout.tensor = value_of(tensor_forms(), values.text("layout.tp_form"));
   layout.cp = values.integer("layout.cp");
   layout.pp = values.integer("layout.pp");
   layout.vpp =
@@ -186,7 +188,9 @@ Software resolve_software(const Values& values) {
   software.flat_copies = values.flag("software.flat_copies");
   software.held_tensors = values.flag("software.held_tensors");
   software.scaled_copies = values.flag("software.scaled_copies");
-  software.tp_overlap = values.flag("software.tp_overlap");
+  software.tp_overlap = value_of(tensor_overlaps(), values.text("software.tp_overlap.form"));
+  software.domino_rows = values.integer("software.tp_overlap.rows");
+  software.domino_columns = values.integer("software.tp_overlap.columns");
   software.ep_overlap = values.flag("software.ep_overlap");
   software.ep_merged = values.flag("software.ep_merged");
   software.cuda_graphs = values.flag("software.cuda_graphs");
@@ -203,7 +207,9 @@ Location place_of(const std::string& message, const Values& values) {
   if (message.starts_with("recompute")) return values.fault_at("recompute");
   std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
   for (const Field& field : field_table()) {
-    if (!field.path.starts_with("layout.") && !field.path.starts_with("batch.")) continue;
+    const bool checked = field.path.starts_with("layout.") || field.path.starts_with("batch.") ||
+                         field.path.starts_with("software.tp_overlap");
+    if (!checked) continue;
     const size_t at = message.find(field.path);
     const bool longer = at == nearest && at != std::string::npos && field.path.size() > key.size();
     if (at < nearest || longer) {
@@ -227,6 +233,7 @@ void check_layers(const Values& values, const Job& job) {
   try {
     if (job.network) check_network(job);
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+    check_tensor_overlap(job);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
   }

@@ -212,6 +212,17 @@ constexpr Choice<FailureKind> kFailureKinds[] = {
 constexpr Choice<WhenNoSpare> kWhenNoSpares[] = {{"wait", WhenNoSpare::wait},
                                                  {"shrink", WhenNoSpare::shrink},
                                                  {"reroute", WhenNoSpare::reroute}};
+constexpr std::array<Choice<TensorOverlap>, 8> kTensorOverlaps = {
+    {{"none", TensorOverlap::none},
+     {"pipelined", TensorOverlap::pipelined},
+     {"domino", TensorOverlap::domino},
+     {"sub-pipelined", TensorOverlap::sub_pipelined},
+     {"fused", TensorOverlap::fused},
+     {"ladder", TensorOverlap::ladder},
+     {"true", TensorOverlap::pipelined},
+     {"false", TensorOverlap::none}}};
+constexpr std::array<Choice<TensorForm>, 2> kTensorForms = {
+    {{"1d", TensorForm::one_d}, {"2d", TensorForm::two_d}}};
 constexpr std::array kFusions{Choice<Fusion>{"none", Fusion::none},
                               Choice<Fusion>{"partial", Fusion::partial}};
 constexpr std::array kGradientTypes{Choice<double>{"fp32", 4}, Choice<double>{"bf16", 2}};
@@ -340,6 +351,12 @@ std::span<const Choice<WhenNoSpare>> when_no_spares() {
 }
 std::span<const Choice<Fusion>> fusions() {
   return kFusions;
+}
+std::span<const Choice<TensorOverlap>> tensor_overlaps() {
+  return kTensorOverlaps;
+}
+std::span<const Choice<TensorForm>> tensor_forms() {
+  return kTensorForms;
 }
 std::span<const Choice<double>> gradient_types() {
   return kGradientTypes;

@@ -98,6 +98,8 @@ std::span<const Choice<FailureKind>> failure_kinds();
 std::span<const Choice<WhenNoSpare>> when_no_spares();
 std::span<const Choice<Fusion>> fusions();
 std::span<const Choice<Sends>> sends();
+std::span<const Choice<TensorOverlap>> tensor_overlaps();
+std::span<const Choice<TensorForm>> tensor_forms();
 std::span<const Choice<double>> gradient_types();  // bytes of an element
 
 template <class Enum>

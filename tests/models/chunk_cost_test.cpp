@@ -272,7 +272,7 @@ TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
   Job job = test_job(model, {.pp = 4, .dp = 8, .ep = 8}, kBatch);
   job.cluster = test_cluster(4);
   const double exposed_s = seconds(chunk_costs(job)[1].forward, Category::ep);
-  job.software.tp_overlap = true;
+  job.software.tp_overlap = TensorOverlap::pipelined;
   EXPECT_GT(exposed_s, 0);
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
 }
@@ -331,7 +331,7 @@ TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
 TEST(ChunkCost, OverlapHidesTensorParallelismBehindItsGemms) {
   Job job = test_job(four_layers(), kPipeline, kBatch);
   const ChunkCost exposed = chunk_costs(job)[1];
-  job.software.tp_overlap = true;
+  job.software.tp_overlap = TensorOverlap::pipelined;
   const ChunkCost hidden = chunk_costs(job)[1];
   EXPECT_LT(seconds(hidden.forward, Category::tp), 0.5 * seconds(exposed.forward, Category::tp));
   EXPECT_LT(seconds(hidden.backward_input, Category::tp),

@@ -68,7 +68,7 @@ void torchtitan(const TrainingRun& run, Job& job) {
   job.software.fusion = compiled ? Fusion::partial : Fusion::none;
   job.software.portable_attention = true;  // of PyTorch's scaled_dot_product_attention
   job.software.reduce_bytes = 4;
-  job.software.tp_overlap = contains_text(run.note, "AsyncTP");
+  if (contains_text(run.note, "AsyncTP")) job.software.tp_overlap = TensorOverlap::pipelined;
   job.communication.overlap = GradientOverlap::bucketed;
   // Logits in 16 bit, in fp32, their log-softmax and its gradient; fp8 casts are not kept.
   job.software.logit_bytes = 14;
@@ -117,7 +117,7 @@ void megatron_core(const TrainingRun& run, Job& job) {
                             : Sharding::zero1;
   job.software.reduce_bytes = 2;
   job.software.fused_loss = true;
-  job.software.tp_overlap = job.layout.tp > 1;
+  if (job.layout.tp > 1) job.software.tp_overlap = TensorOverlap::pipelined;
   job.communication.overlap = GradientOverlap::bucketed;
 }
 
@@ -168,7 +168,7 @@ void bridge_experts(const TrainingRun& run, int container, Job& job) {
   software.fused_experts = fused;
   const bool leaves_node = job.layout.ep > job.cluster.node.gpus;
   software.ep_overlap = fused || (leaves_node && job.layout.pp > 1);
-  if (!blackwell) software.tp_overlap = false;
+  if (!blackwell) software.tp_overlap = TensorOverlap::none;
   // Norms and activations of GPT-OSS, where memory is short.
   const bool small = !(blackwell && contains_text(run.gpu_type, "300"));
   if (gpt_oss && small && !fused && run.recompute.empty()) job.recompute = Recompute::selective;
@@ -220,13 +220,13 @@ void unknown(const TrainingRun& run, Job& job) {
     megatron_deepspeed(run, job);
   } else {
     megatron_core(run, job);
-    job.software.tp_overlap = false;
+    job.software.tp_overlap = TensorOverlap::none;
   }
 }
 
 void seq1f1b(const TrainingRun& run, Job& job) {
   megatron_core(run, job);
-  job.software.tp_overlap = false;
+  job.software.tp_overlap = TensorOverlap::none;
   // Sends and receives are batched and waited for.
   job.software.sends = Sends::blocking;
 }
