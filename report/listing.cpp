@@ -8,6 +8,7 @@
 #include "models/base/units.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "policies/snapshot_tiers.hpp"
+#include "report/compressor_listing.hpp"
 #include "report/summary.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/schemes.hpp"
@@ -306,30 +307,6 @@ Json calibration_document() {
         {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}});
   }
   return {{"calibrations", array}};
-}
-
-struct CompressorKind {
-  std::string_view name;
-  std::string_view help;
-};
-
-constexpr CompressorKind kCompressors[] = {
-    {"none", "gradients travel as they are; the only choice of this version"}};
-
-TextTable compressor_table() {
-  TextTable table{{{"compressor"}, {"what it is"}}, {}};
-  for (const CompressorKind& kind : kCompressors) {
-    table.rows.push_back({std::string(kind.name), std::string(kind.help)});
-  }
-  return table;
-}
-
-Json compressor_document() {
-  Json array = Json::array();
-  for (const CompressorKind& kind : kCompressors) {
-    array.push_back({{"name", kind.name}, {"help", kind.help}});
-  }
-  return {{"compressors", array}};
 }
 
 // Every kind of tier that a scenario can name; with and without what changes what it survives.
