@@ -251,10 +251,19 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
 }
 
 std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
-  const ReplicaAxis axis = axes(pp, expert).across;
-  if (network_.lattice(axis).count == 1) return {};
-  const Transfer way = transfer(pp, axis, CollectiveKind::all_to_all, parameters * element_bytes_);
-  return {way, way};
+  const ReplicaAxis across = axes(pp, expert).across;
+  if (network_.lattice(across).count == 1) return {};
+  const double bytes = parameters * element_bytes_;
+  const int part = network_.lattice(ReplicaAxis::node_part).count;
+  const int peers = network_.lattice(ReplicaAxis::node_peers).count;
+  if (expert || part == 1 || peers == 1) {
+    const Transfer way = transfer(pp, across, CollectiveKind::all_to_all, bytes);
+    return {way, way};
+  }
+  const Transfer way =
+      transfer(pp, ReplicaAxis::node_peers, CollectiveKind::all_to_all, bytes / part);
+  return {transfer(pp, ReplicaAxis::node_part, CollectiveKind::reduce_scatter, bytes), way, way,
+          transfer(pp, ReplicaAxis::node_part, CollectiveKind::all_gather, bytes)};
 }
 
 std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tensors,

@@ -6,9 +6,10 @@
 // every rank decodes its shard. Kernels take the compute stream: they are not slowed down by
 // collectives, nor do they slow them.
 //
-// Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): every GPU's host serves
-// an equal part of the gradients. A worker pushes to each server its part, S (n - 1)/n in all, and
-// pulls the sums, as much again; the servers' sums keep up with the network (BytePS section 4.2).
+// Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): the GPUs of a node sum
+// their gradients first; then each node's host serves an equal part of them. A worker pushes its
+// part to each of the n servers, S (n - 1)/n in all, and pulls the sums, as much again; the servers'
+// sums keep up with the network (BytePS section 4.2). Experts go to servers without sums in nodes.
 //
 // What goes with what: refused is whatever no such row exists for.
 //   compressor, gradients sharded   it must be summable and take tensors in parts

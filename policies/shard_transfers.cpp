@@ -176,8 +176,10 @@ void ReplicaNetwork::mark_used(const Job& job) {
       mark(Steps(job, *this).reductions(experts, action));
     }
   }
-  // Compressors may reduce in nodes first.
-  if (job.communication.compressor.name == "none") return;
+  // Compressors may reduce in nodes first, and what goes to servers is.
+  const Communication& communication = job.communication;
+  const bool served = communication.aggregation == Aggregation::parameter_server;
+  if (communication.compressor.name == "none" && !served) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
     uses_[int(axis)] |= lattice(axis).count > 1;
   }

@@ -148,5 +148,67 @@ TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
   }
 }
 
+double wire_bytes(const Plan& plan) {
+  double bytes = 0;
+  for (const Task& task : plan.classes.front().tasks) {
+    if (task.kind != TaskKind::collective || task.name == "gradient norm") continue;
+    bytes += task.bytes * (task.collective == CollectiveKind::all_reduce ? 2 : 1);
+  }
+  return bytes;
+}
+
+// No policy adds bytes, and with no latency none is slower than reducing after the backward pass
+// nor faster than its kernels or its bytes.
+TEST(GradientExchange, OverlapMovesTheSameBytesUnderTheKernels) {
+  for (const double nic_Bps : {3e9, 12e9, 100e9}) {
+    Job job = job_of(GradientOverlap::none, "none");
+    job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+    const Outcome plain = run(job);
+    const double kernels_s = busy_s(plain.plan, Category::forward) +
+                             busy_s(plain.plan, Category::backward) +
+                             busy_s(plain.plan, Category::optimizer);
+    const double bytes_s = busy_s(plain.plan, Category::dp);
+    for (const GradientOverlap overlap : kOverlaps) {
+      job.communication.overlap = overlap;
+      const Outcome outcome = run(job);
+      EXPECT_NEAR(wire_bytes(outcome.plan), wire_bytes(plain.plan), 1e-9 * wire_bytes(plain.plan));
+      EXPECT_LE(outcome.seconds, 1.001 * plain.seconds) << int(overlap);
+      EXPECT_GE(outcome.seconds, 0.999 * kernels_s) << int(overlap);
+      // Two at once share no link in the closed form beyond the rule of 1.5.
+      const double least = overlap == GradientOverlap::asc ? 0.74 : 0.99;
+      EXPECT_GE(outcome.seconds, least * bytes_s) << int(overlap);
+    }
+  }
+}
+
+// Gradients that arrive in the next iteration: one iteration has the period of many.
+TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
+  for (const GradientOverlap overlap : {GradientOverlap::priority, GradientOverlap::dear}) {
+    for (const double nic_Bps : {3e9, 25e9}) {
+      Job job = job_of(overlap, "none");
+      job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+      const PreparedIteration prepared = prepare_iteration(job);
+      const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units,
+                                       {.iterations = 4});
+      validate_plan(plan);
+      const Timeline timeline = evaluate_plan(plan, job.cluster);
+      const double period_s =
+          (foreground_end_s(plan, timeline, 3) - foreground_end_s(plan, timeline, 1)) / 2;
+      EXPECT_NEAR(run(job).seconds, period_s, 1e-9 * period_s);
+    }
+  }
+}
+
+// Where the network is the bottleneck the next forward pass hides what the backward cannot.
+TEST(GradientExchange, PriorityAndDearUseTheNextForwardPass) {
+  Job job = job_of(GradientOverlap::bucketed, "none");
+  job.cluster.node.nic_Bps = testing::spec(4e9);
+  const double bucketed_s = run(job).seconds;
+  for (const GradientOverlap overlap : {GradientOverlap::priority, GradientOverlap::dear}) {
+    job.communication.overlap = overlap;
+    EXPECT_LT(run(job).seconds, 0.99 * bucketed_s) << int(overlap);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -85,6 +89,47 @@ TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {
 TEST(GradientBuckets, AStageWithoutParametersHasNone) {
   const auto tensors = stage_tensors(small_job(1, 4, 2), 1, 0, 0, chunk_of(0));
   EXPECT_TRUE(gradient_buckets(tensors, 4, 1e6).empty());
+}
+
+std::vector<StageTensor> four_tensors(double parameters) {
+  return std::vector<StageTensor>(4, {.parameters = parameters, .work = 0.25});
+}
+
+std::vector<std::vector<int>> contents(const std::vector<GradientBucket>& buckets) {
+  std::vector<std::vector<int>> tensors;
+  for (const GradientBucket& bucket : buckets) tensors.push_back(bucket.tensors);
+  return tensors;
+}
+
+// Ready at 1, 2, 3 and 4 s; alone each takes 2.5 s.
+TEST(MergedBuckets, ByHand) {
+  const std::vector<double> bytes(4, 1);
+  const auto merged = [&](double parameters, double alpha_s) {
+    const std::array<ReductionLaw, 2> laws = {{{alpha_s, 2}, {}}};
+    return contents(merged_buckets(four_tensors(parameters), bytes, 4, laws));
+  };
+  using Buckets = std::vector<std::vector<int>>;
+  // The first goes at once; the second cannot before the third is ready; at 3.5 both go, and the
+  // fourth is half a second away.
+  EXPECT_EQ(merged(1e6, 0.5), (Buckets{{0}, {1, 2}, {3}}));
+  EXPECT_EQ(merged(1e6, 0.6), (Buckets{{0}, {1, 2, 3}}));
+  EXPECT_EQ(merged(100, 0), (Buckets{{0, 1, 2, 3}})) << "fewer than 8192 elements";
+}
+
+TEST(PriorityOrder, ByHand) {
+  // Two partitions of a tensor, then a more urgent one.
+  const std::vector<Partition> partitions = {{0, 1.5, 1}, {0, 1.5, 1}, {1, 1.5, 1}};
+  const auto order = [&](double credit) {
+    std::vector<std::pair<int, double>> order;
+    for (const ScheduledPartition& next : priority_order(partitions, credit)) {
+      order.emplace_back(next.partition, next.issued_s);
+    }
+    return order;
+  };
+  using Order = std::vector<std::pair<int, double>>;
+  EXPECT_EQ(order(1), (Order{{1, 0}, {2, 1.5}, {0, 3}}));
+  EXPECT_EQ(order(0), order(1)) << "one is always under way";
+  EXPECT_EQ(order(2), (Order{{1, 0}, {0, 0}, {2, 1.5}})) << "credit lets the urgent one wait";
 }
 
 }  // namespace
