@@ -1,3 +1,4 @@
+#include "models/context_traffic.hpp"
 #include "models/expert_routing.hpp"
 #include "models/memory.hpp"
 
@@ -71,6 +72,17 @@ double qkv_bytes(const Job& job, const Rows& rows) {
               rows.full * (2.0 * model.q_width() + model.context_width()) / tp);
 }
 
+// What Ulysses keeps beside that: copied key heads, and attention's output before it is exchanged.
+double exchanged_bytes(const Job& job, const Rows& rows) {
+  const TransformerSpec& model = job.model;
+  const int ulysses = job.layout.ulysses_ranks();
+  if (ulysses == 1) return 0;
+  const double tp = job.layout.tp;
+  const double copies = model.latent.kv_rank > 0 ? 0 : key_copies(model.kv_heads / tp, ulysses) - 1;
+  return bytes_of(job.precision) * rows.full *
+         (copies * 2 * model.kv_width() + model.context_width()) / tp;
+}
+
 // An MLP, or the experts of a rank, over rows of `width` columns on this GPU.
 struct Mlp {
   double up = 0;       // output of the first matrix
@@ -141,8 +153,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   const double routed = experts.inputs + experts.outputs + experts.router;
 
   // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
-  const double everything =
-      2 * input + 2 * norm_output + masks + qkv + context + mlp.kept + routed + scores;
+  const double everything = 2 * input + 2 * norm_output + masks + qkv + context +
+                            exchanged_bytes(job, rows) + mlp.kept + routed + scores;
   const double dropped = 2 * norm_output + mlp.product + (fused ? 0 : scores);  // by selective
 
   LayerActivations bytes;

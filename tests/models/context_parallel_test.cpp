@@ -45,6 +45,13 @@ TEST(ContextParallel, UlyssesByHand) {
   EXPECT_NEAR(cp_s(chunk.backward_input), 4 * once_s, 1e-12);
 }
 
+// Sixteen ranks, eight key heads: each is there twice. And attention's output on both sides.
+TEST(ContextParallel, UlyssesKeepsCopiesOfKeys) {
+  const double ring = layer_activations(context_job(ContextForm::ring, 16)).kept;
+  const double ulysses = layer_activations(context_job(ContextForm::ulysses, 16)).kept;
+  EXPECT_DOUBLE_EQ(ulysses - ring, 2.0 * 4096 * (2 * 1024 + 4096));
+}
+
 double attention_flops(const Job& job, Pass pass) {
   double flops = 0;
   for (const Op& op : block_ops(job, Block::layer, pass)) {
