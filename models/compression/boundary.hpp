@@ -1,0 +1,21 @@
+// Activations at a pipeline cut through a layer of low rank (Split fine-tuning: Guo et al. 2022,
+// arXiv 2211.16703): the matrix at the cut becomes two factors, and what crosses has `rank` columns
+// instead of `width`, forward and, as its gradient, backward.
+#pragma once
+
+#include <vector>
+
+#include "models/op.hpp"
+
+namespace windtunnel {
+
+struct BoundaryRecipe {
+  std::vector<Op> before;  // of the sender
+  double bytes = 0;        // of the message
+  std::vector<Op> behind;  // of the receiver
+};
+
+// `rows` tokens of `width` elements of `element_bytes`. Throws Error for a rank above the width.
+BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes);
+
+}  // namespace windtunnel
