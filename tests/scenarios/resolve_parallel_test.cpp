@@ -56,6 +56,9 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_TRUE(refusal("model: mixtral-8x7b\nlayout:\n  ep: 8\n  tp: 2\n"
                       "  sequence_parallel: true\n  ep_tokens: dropped\n")
                   .starts_with("a.yaml:9:14: layout.ep_tokens: under layout.sequence_parallel"));
+  EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
+                      "communication:\n  embeddings: all-to-all\n")
+                  .starts_with("a.yaml:7:15: communication.embeddings does not go with layout"));
 }
 
 }  // namespace
