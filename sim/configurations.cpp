@@ -107,7 +107,7 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
         layout.vpp = 1;
         layout.dp = gpus / tp / cp / pp;
         layout.shard_ranks = 0;
-        layout.sequence_parallel = tp > 1;
+        layout.sequence_parallel = tp > 1 && layout.mesh_side() == 1;
         const int experts = std::max(1, job.model.moe.experts);
         for (const int ep : divisors_of(tp * cp * layout.dp, experts)) {
           if (experts % ep != 0) continue;
