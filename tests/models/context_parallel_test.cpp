@@ -107,7 +107,6 @@ TEST(ContextParallel, UlyssesInTheNodeIsBest) {
     job.cluster.node.gpu.memory_Bps = parameter(2.0e12);
     job.cluster.node.nvlink_Bps = parameter(200e9);
     job.cluster.node.nic_Bps = parameter(25e9);
-    job.model.kv_heads = 32;
     seconds[ulysses] = step_s(job);
     RecordProperty("usp" + std::to_string(ulysses), std::to_string(seconds[ulysses]));
   }
