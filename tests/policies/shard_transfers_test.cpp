@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "models/base/random.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "policies/iteration_plan.hpp"
+#include "policies/plan_evaluation.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -185,6 +188,40 @@ TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
   EXPECT_NEAR(
       kernel_bytes({.sharding = Sharding::zero3, .gradient_ranks = 8, .gradient_bits = 4}, false),
       2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
+}
+
+// The Plan's groups, kernels and collectives, and the closed form of the same.
+TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
+  for (const Layout& sharding :
+       {Layout{.sharding = Sharding::zero3}, Layout{.sharding = Sharding::zero3, .weight_bits = 8},
+        Layout{.sharding = Sharding::zero3,
+        .secondary_ranks = 4,
+        .weight_bits = 8,
+        .gradient_bits = 4},
+        Layout{.sharding = Sharding::zero3,
+        .weight_ranks = 2,
+        .gradient_ranks = 4,
+        .gradient_bits = 8}}) {
+    for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
+      for (const int pp : {1, 2}) {
+        Job job = testing::small_job(1, pp, 8);
+        const int dp = job.layout.dp;
+        job.layout = sharding;
+        job.layout.pp = pp;
+        job.layout.dp = dp;
+        job.communication.overlap = overlap;
+        job.communication.fidelity = Fidelity::closed;
+        const PreparedIteration prepared = prepare_iteration(job);
+        const Plan plan =
+            iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+        validate_plan(plan);
+        const double step_s = evaluate_plan(plan, job.cluster).makespan_s;
+        EXPECT_NEAR(estimate_iteration(job, prepared).step_s, step_s, 1e-6 * step_s)
+            << sharding.weight_ranks << ' ' << sharding.gradient_bits << ' ' << int(overlap) << ' '
+            << pp;
+      }
+    }
+  }
 }
 
 TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {

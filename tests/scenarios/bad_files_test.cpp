@@ -164,20 +164,20 @@ TEST(BadFiles, ShardsOfZero3) {
     return parse_message(replaced(text, from, to), "a.yaml");
   };
   EXPECT_EQ(message("zero3", "zero2"),
-            "a.yaml:5:43: layout.secondary_ranks is 8, but only layout.sharding: zero3 gathers "
+            "a.yaml:5:44: layout.secondary_ranks is 8, but only layout.sharding: zero3 gathers "
             "weights and scatters gradients");
   EXPECT_EQ(message("weight_bits: 8", "weight_bits: 7"),
-            "a.yaml:5:59: layout.weight_bits is 7; an element is sent with 4, 6, 8 or 16 bits");
+            "a.yaml:5:60: layout.weight_bits is 7; an element is sent with 4, 6, 8 or 16 bits");
   EXPECT_EQ(
       message("secondary_ranks: 8", "secondary_ranks: 5"),
-      "a.yaml:5:43: layout.secondary_ranks 5 does not divide the ranks that share a copy, 32");
+      "a.yaml:5:44: layout.secondary_ranks 5 does not divide the ranks that share a copy, 32");
   EXPECT_EQ(message("secondary_ranks: 8", "secondary_ranks: 16"),
-            "a.yaml:5:43: layout.secondary_ranks 16 x tp 1 = 16 ranks do not lie within nodes of 8 "
+            "a.yaml:5:44: layout.secondary_ranks 16 x tp 1 = 16 ranks do not lie within nodes of 8 "
             "GPUs, as a second copy of the weights must");
   EXPECT_EQ(message("{sharding", "{pp: 2, sharding"), "accepted");
   EXPECT_EQ(parse_message("schedule: pipedream\n" + replaced(text, "{sharding", "{pp: 2, sharding"),
                           "a.yaml"),
-            "a.yaml:6:26: layout.sharding: zero3 does not go with schedule 'pipedream', which "
+            "a.yaml:6:27: layout.sharding: zero3 does not go with schedule 'pipedream', which "
             "keeps a version of the weights for each micro-batch under way: no rank gathers old "
             "versions; take zero2, or a schedule that flushes");
 }
