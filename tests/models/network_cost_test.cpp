@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "models/layer_network.hpp"
 #include "models/memory.hpp"
 #include "tests/models/cost_fixtures.hpp"
 
@@ -15,7 +16,7 @@ Job network_job(int micro) {
   builder.pool("pool", LayerKind::max_pool, {2, 2, 0});
   builder.linear("fc", 10, false);
   Job job;
-  job.network = std::make_shared<const LayerNetwork>("small", builder.take(), "test");
+  job.network = std::make_shared<const LayerNetwork>(LayerNetwork{"small", builder.take(), "test"});
   job.model = network_model(*job.network);
   job.cluster = test_cluster();
   job.calibration = test_calibration();

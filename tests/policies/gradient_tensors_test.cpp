@@ -113,7 +113,9 @@ TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
 
 // VGG-16 has 90 % of its weights in three linear layers, and hardly any of its time.
 TEST(StageTensors, WorkFollowsTheKernelsAndNotTheWeights) {
-  const std::vector<StageTensor> tensors = tensors_of(job_of("vgg-16"));
+  Job job = job_of("vgg-16");
+  job.batch = {512, 64, 1};  // of single images reading the weights would be most of the work
+  const std::vector<StageTensor> tensors = tensors_of(job);
   double parameters = 0;
   double work = 0;
   for (int i = 0; i < 6; ++i) {
@@ -121,7 +123,7 @@ TEST(StageTensors, WorkFollowsTheKernelsAndNotTheWeights) {
     work += tensors[i].work;
   }
   EXPECT_GT(parameters, 0.89 * 138357544);
-  EXPECT_LT(work, 0.3);
+  EXPECT_LT(work, 0.1);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(message("    - {branches: [[], {conv: 8, kernel: 1}]}\n"),
             "n.yaml:5:23: a branch: a list is due");
   EXPECT_EQ(message("    - branches:\n        - [{conv: 8, kernl: 3}]\n"),
-            "n.yaml:6:21: unknown key 'kernl'; did you mean 'kernel'?");
+            "n.yaml:6:22: unknown key 'kernl'; did you mean 'kernel'?");
   EXPECT_EQ(message("    - {branches: [[], [{conv: 8, kernel: 3}]]}\n"),
             "n.yaml:5:7: concat1: branches of 32 x 32 and 30 x 30 pixels do not fit together");
 }

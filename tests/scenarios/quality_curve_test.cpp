@@ -66,7 +66,7 @@ TEST_F(QualityCurve, BetweenTwoBatchesStepsFollowAPowerLaw) {
 TEST_F(QualityCurve, WhatIsWrongIsNamedWithItsPlace) {
   const std::string key = "job: {quality: curve.csv}";
   EXPECT_EQ(fault("job: {steps: 10, tokens: 5}"),
-            "s.yaml:6:22: job.tokens: model 'resnet-50' has samples, not tokens; say job.steps");
+            "s.yaml:6:26: job.tokens: model 'resnet-50' has samples, not tokens; say job.steps");
   EXPECT_EQ(fault("job: {steps: 10, quality: curve.csv}"),
             "s.yaml:6:14: job.steps: job.quality says them, too; keep one");
   EXPECT_EQ(fault(key, "global_batch,step\n1,2\n"),
