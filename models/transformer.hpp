@@ -73,7 +73,8 @@ struct TransformerSpec {
   // them: more gradients, the same products.
   bool separate_projections = false;
   // BERT's: two segment embeddings, and beside the loss head a dense layer, its norm, a bias for
-  // the vocabulary, the pooler and the classifier of sentence pairs. Their products are not counted.
+  // the vocabulary, the pooler and the classifier of sentence pairs. What they compute is not
+  // counted.
   bool encoder = false;
 
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
