@@ -1,20 +1,28 @@
 // Budget: the closed estimate of Llama-3-405B on 16,384 GPUs with 16 stages and 16 micro-batches in
-// 0.2 ms, with 4096 stages x micro-batches in 1 ms.
+// 0.2 ms, with 4096 stages x micro-batches in 1 ms; a Plan in process, 2 million tasks/s.
 #include <benchmark/benchmark.h>
 
+#include <string>
+
 #include "policies/iteration_estimate.hpp"
+#include "policies/iteration_plan.hpp"
+#include "policies/plan_evaluation.hpp"
 #include "scenarios/case.hpp"
 
 namespace windtunnel {
 namespace {
 
-void estimate(benchmark::State& state, const Overrides& overrides) {
-  const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml", overrides);
+void estimate(benchmark::State& state, const std::string& scenario, const Overrides& overrides) {
+  const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/" + scenario, overrides);
   const PreparedIteration prepared = prepare_iteration(the_case.job);
   for (auto _ : state) {
     const IterationEstimate estimate = estimate_iteration(the_case.job, prepared);
     state.counters["step_s"] = estimate.step_s;
   }
+}
+
+void estimate(benchmark::State& state, const Overrides& overrides) {
+  estimate(state, "llama3-405b.yaml", overrides);
 }
 
 void llama_405b(benchmark::State& state) {
@@ -47,6 +55,42 @@ void prepare_405b(benchmark::State& state) {
   const Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml", {});
   for (auto _ : state) benchmark::DoNotOptimize(prepare_iteration(the_case.job));
 }
+
+// A data-parallel step on 64 GPUs whose collectives are tasks of a Plan, evaluated without the
+// engine: seven ways to overlap gradients and a compressor.
+Overrides bert_large_with(const std::string& overlap, const std::string& compressor) {
+  return {{"model", "bert-large"},
+          {"cluster.nodes", "8"},
+          {"layout", "{tp: 1, pp: 1}"},
+          {"batch", "{global: 2048, micro: 32}"},
+          {"communication.overlap", overlap},
+          {"communication.compressor", compressor}};
+}
+void bert_large(benchmark::State& state, const std::string& overlap,
+                const std::string& compressor) {
+  estimate(state, "small.yaml", bert_large_with(overlap, compressor));
+}
+// The Plan alone, without making it.
+void plan_of_bert_large(benchmark::State& state) {
+  Job job =
+      load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml", bert_large_with("wfbp", "acp-sgd"))
+          .job;
+  job.communication.fidelity = Fidelity::closed;
+  const PreparedIteration prepared = prepare_iteration(job);
+  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  for (auto _ : state) benchmark::DoNotOptimize(evaluate_plan(plan, job.cluster));
+  state.SetItemsProcessed(state.iterations() * std::ssize(plan.classes.front().tasks));
+}
+BENCHMARK(plan_of_bert_large)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, none, "none", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, wfbp, "wfbp", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, bucketed, "bucketed", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, mg_wfbp, "mg-wfbp", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, asc, "asc", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, priority, "priority", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, dear, "dear", "none")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, powersgd, "bucketed", "powersgd")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(bert_large, wfbp_acp_sgd, "wfbp", "acp-sgd")->Unit(benchmark::kMicrosecond);
 
 BENCHMARK(llama_405b)->Unit(benchmark::kMicrosecond);
 BENCHMARK(llama_405b_interleaved)->Unit(benchmark::kMicrosecond);

@@ -121,7 +121,7 @@ void check_gradient_exchange(const Job& job) {
   }
   const bool simple = overlap == GradientOverlap::none || overlap == GradientOverlap::bucketed;
   if (sharding == Sharding::zero3 && !simple) {
-    refuse("this communication.overlap", "FSDP's units are the layers; take none or bucketed");
+    refuse("communication.overlap", "FSDP's units are the layers; take none or bucketed");
   }
   if (communication.embeddings != EmbeddingExchange::dense) {
     const std::string_view reason = "rows of embeddings are no sum that can be cut in parts";
@@ -343,8 +343,9 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
       sizes.back() *= tensor.shape.filled;
       continue;
     }
+    if (!fused) continue;
     const Axes axes = this->axes(pp, tensor.expert);
-    if (!fused || axes.group.ranks == 1) continue;
+    if (axes.group.ranks == 1) continue;
     sizes.back() = 0;
     const Recipe recipe =
         make_recipe(job_.communication.compressor, {&tensor.shape, 1}, axes.group, element_bytes_);

@@ -321,7 +321,10 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
-  if (overlap == GradientOverlap::asc) run_two_at_once(stage, pieces);
+  if (overlap == GradientOverlap::asc) {
+    run_two_at_once(pieces, seconds(stage).backward_input_s + weight_s,
+                    exchange_.law(pp, false).alpha_s);
+  }
   traffic.last_backward_weight = traffic.last_backward = pieces;
   stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
   stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
@@ -377,37 +380,6 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
   }
   for (std::size_t c = 0; c < cuts.size(); ++c) {
     add_update(cuts[c], forward[cuts.size() - 1 - c].gathers);
-  }
-}
-
-// Every second row on the second channel; what runs beside another takes longer for its bytes.
-void DataParallel::run_two_at_once(int stage, Pieces& pieces) const {
-  constexpr double kTwoAtOnce = 1.5;
-  const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
-  std::array<double, 2> channel_s{};
-  std::array<std::vector<Transfer*>, 2> last;  // the rows that run last on the channels
-  bool second = true;
-  double ready_s = 0;
-  for (Piece& piece : pieces) {
-    ready_s += piece.share * backward_s;
-    for (std::size_t i = 0; i < piece.reductions.size();) {
-      second = !second;
-      std::vector<Transfer*> row;
-      double row_s = 0;
-      do {
-        Transfer& transfer = piece.reductions[i];
-        transfer.second_channel = second;
-        row.push_back(&transfer);
-        row_s += transfer.seconds;
-      } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
-      const double start_s = std::max(channel_s[second], ready_s);
-      if (start_s < channel_s[!second]) {
-        for (Transfer* transfer : row) transfer->beside = kTwoAtOnce;
-        for (Transfer* transfer : last[!second]) transfer->beside = kTwoAtOnce;
-      }
-      channel_s[second] = start_s + row_s;
-      last[second] = std::move(row);
-    }
   }
 }
 

@@ -20,10 +20,8 @@
 // Other ways to overlap reductions, of none, zero1 and zero2 (Communication::overlap; which go with
 // which: compressed_reductions.hpp):
 //   wfbp, mg_wfbp  as bucketed, each tensor alone, or merged where that pays
-//   asc            as mg_wfbp, every second bucket on a stream of its own: two at once. Two take as
-//                  long as one of 1.5 times the bytes (ASC-WFBP, Shi, Chu, Li, INFOCOM 2021), so
-//                  the bytes of those that overlap by the plan's own reckoning take 1.5 times
-//                  longer
+//   asc            as mg_wfbp, each bucket on the stream that is free first of two
+//                  (run_two_at_once)
 //   priority       in partitions, in the order that priority_order() finds for the backward of the
 //                  stage alone. All ranks must agree on it, so it is fixed in the Plan. What has
 //                  not been issued when the backward ends goes under the next forward pass, whose
@@ -123,7 +121,6 @@ class DataParallel {
   void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Pieces& backward,
                       Pieces& forward) const;
   void add_update(const Cut& cut, std::vector<Transfer>& to) const;
-  void run_two_at_once(int stage, Pieces& pieces) const;
   void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();
   void look_for_kernels();

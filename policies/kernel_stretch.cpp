@@ -1,6 +1,7 @@
 #include "policies/kernel_stretch.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace windtunnel {
 namespace {
@@ -45,6 +46,38 @@ void stretch_gathered(Pieces& pieces, double action_s, double now_s, double chan
     const double longer_s = work_s + lost_s(work_s, end_s - now_s, slowdown);
     piece.stretch = work_s > 0 ? longer_s / work_s : 1;
     now_s += longer_s;
+  }
+}
+
+void run_two_at_once(Pieces& pieces, double action_s, double alpha_s) {
+  constexpr double kLonger = 1.5 - 1;
+  std::array<double, 2> channel_s{};
+  std::array<Transfer*, 2> last{};  // the row that runs last on a stream: its first collective
+  double ready_s = 0;
+  for (Piece& piece : pieces) {
+    ready_s += piece.share * action_s;
+    for (std::size_t i = 0; i < piece.reductions.size();) {
+      const int own = channel_s[1] < channel_s[0] ? 1 : 0;
+      Transfer* first = nullptr;
+      double row_s = 0;
+      do {
+        Transfer& transfer = piece.reductions[i];
+        transfer.second_channel = own == 1;
+        row_s += transfer.seconds;
+        if (first == nullptr && transfer.bytes > 0) first = &transfer;
+      } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
+      if (first == nullptr) continue;
+      last[own] = first;
+      const double start_s = std::max(channel_s[own], ready_s);
+      channel_s[own] = start_s + row_s;
+      const double both_s = std::min(channel_s[1 - own] - start_s, row_s);
+      if (both_s <= 0) continue;
+      const double longer_s = kLonger * both_s * std::max(0.0, 1 - alpha_s / row_s);
+      for (const int channel : {0, 1}) {
+        last[channel]->beside_s += longer_s;
+        channel_s[channel] += longer_s;
+      }
+    }
   }
 }
 

@@ -148,7 +148,7 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
     task.algorithm = transfer.algorithm;
     task.bytes = transfer.bytes;
     last = append_collective(std::move(task), replica_slots_[static_cast<int>(transfer.axis)],
-                             transfer.beside);
+                             transfer.beside_s);
     last_collective_[transfer.second_channel] = last;
   }
   return last;
@@ -207,7 +207,7 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   return last_collective_[0] = append_collective(std::move(task), slot);
 }
 
-TaskIndex RankTasks::append_collective(Task task, int slot, double beside) {
+TaskIndex RankTasks::append_collective(Task task, int slot, double beside_s) {
   GroupUse& group = groups_[slot];
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
@@ -228,7 +228,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double beside) {
   // few bytes of the world-wide norm are all latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
   if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
-    task.cost = {{task.category, closed.origin, closed.seconds + (beside - 1) * closed.transfer_s}};
+    task.cost = {{task.category, closed.origin, closed.seconds + beside_s}};
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.

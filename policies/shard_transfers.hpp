@@ -44,8 +44,7 @@ struct Transfer {
   std::vector<CostPart> kernels = {};
   bool starts_row = false;  // its kernels wait for the gradients alone
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
-  // Beside another one, which takes bandwidth from it: how much longer its bytes take.
-  double beside = 1;
+  double beside_s = 0;  // longer, because another one beside it takes bandwidth from it
   bool second_channel = false;  // on a stream of its own beside the others
 };
 

@@ -10,6 +10,7 @@
 #include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
 #include "models/tensor_ops.hpp"
+#include "policies/compressed_reductions.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedules/message_validator.hpp"
 #include "policies/schedules/schedule_lowering.hpp"
@@ -229,6 +230,17 @@ void check_batch(const Values& values, const Job& job) {
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
+// Which overlap, compressor, servers and sharding go together.
+void check_exchange(const Values& values, const Job& job) {
+  try {
+    check_gradient_exchange(job);
+  } catch (const Error& error) {
+    // What is wrong with a compressor says its place itself.
+    if (!std::string_view(error.what()).starts_with("communication.")) throw;
+    throw Error(values.fault_at("communication.overlap"), error.what());
+  }
+}
+
 void check_layers(const Values& values, const Job& job) {
   try {
     if (job.network) check_network(job);
@@ -302,6 +314,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   check_layers(values, job);
   check_schedule(values, job);
   check_compressor(values, job);
+  check_exchange(values, job);
   resolve_campaign(values, evidence, folder, job);
   job.steps = resolve_steps(values, folder, job);
   job.tokens = job.steps > 0 ? job.steps * job.batch.global * job.batch.sequence

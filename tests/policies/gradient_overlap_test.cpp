@@ -52,11 +52,12 @@ TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
   const double parameters = job.model.layer_parameters();
   const auto tensors = stage_tensors(job, 1, 1, 1, chunk_of(parameters));
   const auto buckets = gradient_buckets(tensors, 4, 4 * 4.0 * 1024 * 1024);
-  ASSERT_EQ(buckets.size(), 3U);  // mlp_out | mlp_in | norm + projection + qkv + norm
+  ASSERT_EQ(buckets.size(), 4U);  // mlp_out | mlp_in | norm + projection + qkv | norm
   EXPECT_DOUBLE_EQ(buckets[0].parameters, 4.0 * 1024 * 1024);
   EXPECT_DOUBLE_EQ(buckets[0].ready_share, 1.0 / 3);
   EXPECT_DOUBLE_EQ(buckets[1].ready_share, 2.0 / 3);
   EXPECT_DOUBLE_EQ(buckets[2].ready_share, 1);
+  EXPECT_EQ(buckets[3].parameters, 2 * 1024);
 }
 
 TEST(GradientBuckets, ATiedMatrixOnOneStageIsReadyWithTheEmbedding) {
