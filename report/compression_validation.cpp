@@ -53,9 +53,13 @@ std::vector<std::string> crossover_cells(const Crossover& crossover) {
           bytes_text(crossover.measured_bytes), bytes_text(crossover.predicted_bytes)};
 }
 
-std::string order_text(const PairOrder& order) {
-  return fmt::format("{} of {} pairs of methods that differ by more than 5 % in the right order",
-                     order.right, order.pairs);
+std::string order_text(const CompressionValidation& validation) {
+  const PairOrder& order = validation.order;
+  const PairOrder& own = validation.all_reduce_order;
+  return fmt::format(
+      "{} of {} pairs of methods that differ by more than 5 % in the right order; without servers "
+      "{} of {}",
+      order.right, order.pairs, own.right, own.pairs);
 }
 
 std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
@@ -108,6 +112,8 @@ Json compression_document(const CompressionValidation& validation) {
   document["laws"] = validation.laws;
   document["order"] = {{"pairs", validation.order.pairs},
                        {"right", validation.order.right},
+                       {"all_reduce_pairs", validation.all_reduce_order.pairs},
+                       {"all_reduce_right", validation.all_reduce_order.right},
                        {"wrong", validation.order.wrong}};
   const auto number = [](const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
@@ -133,7 +139,7 @@ std::string compression_text(const CompressionValidation& validation, int worst)
   for (const ValidationFamily& family : report.families) {
     if (!family.note.empty()) text += fmt::format("{}: {}\n", family.name, family.note);
   }
-  if (validation.order.pairs > 0) text += order_text(validation.order) + "\n";
+  if (validation.order.pairs > 0) text += order_text(validation) + "\n";
   for (const std::string& wrong : validation.order.wrong) text += "  " + wrong + "\n";
   for (const std::string& law : validation.laws) text += "fitted, " + law + "\n";
   if (!validation.crossovers.empty()) {
@@ -171,7 +177,7 @@ std::string compression_page(const CompressionValidation& validation, const std:
   for (const std::string& law : validation.laws) {
     text += fmt::format("- {}\n", markdown_text(law));
   }
-  text += fmt::format("\n## Order of methods\n\n{}.\n\n", order_text(validation.order));
+  text += fmt::format("\n## Order of methods\n\n{}.\n\n", order_text(validation));
   for (const std::string& wrong : validation.order.wrong) {
     text += fmt::format("- {}\n", markdown_text(wrong));
   }

@@ -8,8 +8,9 @@
 
 namespace windtunnel {
 
-// validation_document() and {"laws": [text], "order": {"pairs", "right", "wrong": [text]},
-// "crossovers": [{"method", "fitted", "measured_bytes", "predicted_bytes"}]}; null: never.
+// validation_document() and {"laws": [text], "order": {"pairs", "right", "all_reduce_pairs",
+// "all_reduce_right", "wrong": [text]}, "crossovers": [{"method", "fitted", "measured_bytes",
+// "predicted_bytes"}]}; null: never.
 Json compression_document(const CompressionValidation& validation);
 
 // With the `worst` judged rows of the largest error.

@@ -44,8 +44,10 @@ std::string text_of(const LinkRows& rows) {
     text += fmt::format("; {} {:.0f} % of the NIC's and {:.1f} us", name, 100 * network.share,
                         1e6 * network.step_s);
   }
-  return text +
-         fmt::format("; ByteScheduler's hooks {:.2f} ms a layer with weights", 1e3 * rows.hook_s);
+  return text + fmt::format(
+                    "; ByteScheduler's hooks {:.2f} ms a layer with weights; a push or a pull "
+                    "{:.0f} us, servers' bandwidth {:.2f} of a ring's",
+                    1e3 * rows.hook_s, 1e6 * law.server_launch_s, law.server_share);
 }
 
 double mape(const std::vector<const ValidationRow*>& rows) {
@@ -94,6 +96,7 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
   ValidationReport& report = result.report;
   std::map<std::string, std::string> notes;
   double tcp_step_s = kUsualTcpStep_s;
+  std::map<std::string, double> alone_s;
   if (const Runs rows = take(runs, is_link_row); !rows.empty()) {
     const LinkRows links = validate_links(
         rows, [&](const CompressionRun& run) { return fit.matches(runs.table, run.table_row); },
@@ -102,8 +105,10 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
     append(links.fitted, report.fitted);
     append(links.skipped, report.skipped);
     note_fitted(links, notes);
-    result.order = order_of_pairs(links);
+    result.order = order_of_pairs(links, true);
+    result.all_reduce_order = order_of_pairs(links, false);
     result.law = links.law;
+    alone_s = links.alone_s;
     result.laws.push_back(text_of(links));
     for (const auto& [name, network] : links.law.networks) {
       if (name.starts_with(kTcp)) tcp_step_s = network.step_s;
@@ -124,7 +129,7 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
   }
   for (const CompressionRun& run : runs.runs) {
     if (is_link_row(run) || is_sparse_row(run) || is_bucket_row(run)) continue;
-    predict_other(run, result.law, report);
+    predict_other(run, result.law, alone_s, report);
   }
   for (const UnusableRow& row : runs.unusable) report.skipped.push_back({row.id, row.reason});
   if (options.where) keep_wanted(runs, *options.where, report);

@@ -27,15 +27,18 @@ struct CompressionOptions {
 };
 
 // Half of the methods without parts, up to 16 GPUs; what is larger, merged, partitioned or sent to
-// servers is judged. ByteScheduler's hooks: its rows inside one node of one network.
+// servers is judged. ByteScheduler's hooks: its rows inside one node of one network. What servers
+// cost: likewise without parts, and WFBP inside one node.
 inline constexpr std::string_view kLinkFitRows =
-    "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\") && method!~\"MG-WFBP\") || "
-    "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\")";
+    "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\")) || "
+    "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\") || "
+    "(gpus<=16 && method~\"BSP-PS\") || (gpus==4 && method~\"WFBP-PS\")";
 
 struct CompressionValidation {
   ValidationReport report;
   std::optional<LinkLaw> law;
-  PairOrder order;
+  PairOrder order;                // of all methods
+  PairOrder all_reduce_order;     // of those without servers
   std::vector<std::string> laws;  // what was fitted, a line each
   std::vector<Crossover> crossovers;
 };

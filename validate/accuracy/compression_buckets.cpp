@@ -42,10 +42,24 @@ double bucket_megabytes(const CompressionRun& run) {
 
 // What slows the GPUs of a group down that one alone does not have.
 struct BucketLaw {
-  double slowest = 0;   // of GPUs in step, over one
+  double spread = 0;    // of GPUs' times, standard deviation: a step is as slow as the slowest
   double slowdown = 0;  // of kernels beside a collective
   double launch_s = 0;  // of a collective
+  double step_s = 0;    // of one of its steps in a node
 };
+
+// Of `count` normal values, in standard deviations (Blom 1958): the quantile at (n - 3/8) /
+// (n + 1/4), by bisection of the distribution function.
+double largest_of(int count) {
+  const double share = (count - 0.375) / (count + 0.25);
+  double low = 0;
+  double high = 10;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < share ? low : high) = middle;
+  }
+  return low;
+}
 
 struct Row {
   const CompressionRun* run = nullptr;
@@ -56,9 +70,10 @@ struct Row {
 
 double ratio(const Row& row, const BucketLaw& law) {
   Job job = row.job;
-  job.cluster.slow_nodes = {{0, 1 + law.slowest}};
+  job.cluster.slow_nodes = {{0, 1 + law.spread * largest_of(row.run->gpus)}};
   job.calibration.overlap_slowdown.value = law.slowdown;
   job.calibration.collective_launch_s.value = law.launch_s;
+  job.calibration.nvlink_latency_s.value = law.step_s;
   return exchange_step_s(job) / row.alone_s;
 }
 
@@ -88,10 +103,10 @@ struct FittedConstant {
   double spread;  // of the prior, a factor
 };
 constexpr std::array kConstants = {FittedConstant{0.03, 3}, FittedConstant{0.2, 2},
-                                   FittedConstant{20e-6, 3}};
+                                   FittedConstant{20e-6, 3}, FittedConstant{3e-6, 3}};
 
 BucketLaw law_at(const Point& point) {
-  return {std::exp(point[0]), std::exp(point[1]), std::exp(point[2])};
+  return {std::exp(point[0]), std::exp(point[1]), std::exp(point[2]), std::exp(point[3])};
 }
 
 BucketLaw fitted_law(const std::vector<Row>& rows, int threads) {
@@ -175,9 +190,9 @@ BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int 
   if (rows.empty()) return result;
   const BucketLaw law = fitted_law(rows, threads);
   result.law = fmt::format(
-      "the slowest GPU {:.1f} % behind one alone, kernels {:.0f} % slower beside a collective, "
-      "{:.0f} us a collective",
-      100 * law.slowest, 100 * law.slowdown, 1e6 * law.launch_s);
+      "GPUs' times spread by {:.1f} %, kernels {:.0f} % slower beside a collective, {:.0f} us a "
+      "collective and {:.1f} us a step in a node",
+      100 * law.spread, 100 * law.slowdown, 1e6 * law.launch_s, 1e6 * law.step_s);
   for (const Row& row : rows) {
     (row.fit ? result.fitted : result.judged).push_back(validation_row(row, law));
   }

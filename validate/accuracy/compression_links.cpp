@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -73,7 +74,13 @@ struct Row {
 };
 
 double predicted_s(Row& row, const LinkLaw& law) {
-  apply_links(law, row.run->network, row.job.calibration);
+  Calibration& calibration = row.job.calibration;
+  apply_links(law, row.run->network, calibration);
+  if (row.method->aggregation == Aggregation::parameter_server) {
+    calibration.collective_launch_s.value = law.server_launch_s;
+    calibration.nic_efficiency.value =
+        std::min(1.0, calibration.nic_efficiency.value * law.server_share);
+  }
   return estimate_iteration(row.job, row.prepared).step_s;
 }
 
@@ -97,6 +104,8 @@ Row make_row(const CompressionRun& run, const std::map<std::string, double>& alo
   if (row.job.network == nullptr) row.job.batch.sequence = kSequence;
   row.job.communication.overlap = row.method->overlap;
   row.job.communication.aggregation = row.method->aggregation;
+  row.job.communication.collectives.push_back(
+      {.kind = CollectiveKind::all_to_all, .algorithm = CollectiveAlgorithm::direct, .where = {}});
   set_compute(row, row.alone_s);
   return row;
 }
@@ -112,6 +121,9 @@ constexpr FittedConstant kNodeShare = {0.4, 2};  // of PCIe 3.0's 16 GB/s, throu
 constexpr FittedConstant kNodeStep = {3e-6, 3};
 constexpr FittedConstant kShare = {0.5, 4};
 constexpr FittedConstant kStep = {20e-6, 10};
+constexpr FittedConstant kServerShare = {1, 2};
+
+constexpr double kNoise = 0.03;  // of a step, relative
 
 NormalPrior prior_of(const FittedConstant& constant) {
   return {std::log(constant.guess), std::log(constant.spread)};
@@ -128,28 +140,54 @@ LinkLaw law_at(const Point& point, const std::vector<std::string>& networks) {
   return law;
 }
 
-LinkLaw fitted_law(std::vector<Row*> rows, const std::vector<std::string>& networks, int threads) {
-  constexpr double kNoise = 0.03;
+// Where the law at the point comes nearest to the rows.
+Point fitted_point(const std::vector<Row*>& rows, std::vector<NormalPrior> prior,
+                   const std::function<LinkLaw(const Point&)>& law_at, int threads) {
   FitProblem problem;
-  problem.prior = {prior_of(kLaunch), prior_of(kNodeShare), prior_of(kNodeStep)};
-  for (size_t i = 0; i < networks.size(); ++i) {
-    problem.prior.push_back(prior_of(kShare));
-    problem.prior.push_back(prior_of(kStep));
-  }
+  problem.prior = std::move(prior);
   problem.weights.assign(rows.size(), 1);
   for (const Row* row : rows) problem.clusters.push_back(row->run->gpus);
   problem.scale_guess = kNoise;
-  problem.residuals = [&rows, &networks, threads](const std::vector<Point>& points) {
+  problem.residuals = [&](const std::vector<Point>& points) {
     std::vector<std::vector<double>> all(points.size(), std::vector<double>(rows.size()));
     for_each_index(rows.size(), threads, [&](size_t i) {
       for (size_t at = 0; at < points.size(); ++at) {
-        const double seconds = predicted_s(*rows[i], law_at(points[at], networks));
-        all[at][i] = std::log(seconds / *rows[i]->run->step_s);
+        all[at][i] = std::log(predicted_s(*rows[i], law_at(points[at])) / *rows[i]->run->step_s);
       }
     });
     return all;
   };
-  return law_at(fit_least_squares(problem).point, networks);
+  return fit_least_squares(problem).point;
+}
+
+LinkLaw fitted_law(const std::vector<Row*>& rows, const std::vector<std::string>& networks,
+                   int threads) {
+  std::vector<NormalPrior> prior = {prior_of(kLaunch), prior_of(kNodeShare), prior_of(kNodeStep)};
+  for (size_t i = 0; i < networks.size(); ++i) {
+    prior.push_back(prior_of(kShare));
+    prior.push_back(prior_of(kStep));
+  }
+  const auto at = [&](const Point& point) { return law_at(point, networks); };
+  return at(fitted_point(rows, prior, at, threads));
+}
+
+// What a push or a pull costs beside its bytes, and how much faster than a ring's they are: servers
+// take many connections, and what one partition does inside its node hides behind another's way.
+void fit_servers(std::vector<Row>& rows, LinkLaw& law, int threads) {
+  std::vector<Row*> fitted;
+  for (Row& row : rows) {
+    const bool served = row.method->aggregation == Aggregation::parameter_server;
+    if (row.fit && served) fitted.push_back(&row);
+  }
+  law.server_launch_s = law.launch_s;
+  if (fitted.empty()) return;
+  const auto at = [&law](const Point& point) {
+    LinkLaw tried = law;
+    tried.server_launch_s = std::exp(point[0]);
+    tried.server_share = std::exp(point[1]);
+    return tried;
+  };
+  law = at(fitted_point(fitted, {prior_of(kLaunch), prior_of(kServerShare)}, at, threads));
 }
 
 // What ByteScheduler's hooks cost: the mean excess of its rows inside one node of the model with
@@ -226,13 +264,13 @@ bool is_link_row(const CompressionRun& run) {
 LinkRows validate_links(const std::vector<const CompressionRun*>& runs,
                         const std::function<bool(const CompressionRun&)>& fit, int threads) {
   LinkRows result;
-  const std::map<std::string, double> alone_s = times_alone(runs);
+  result.alone_s = times_alone(runs);
   std::vector<Row> rows;
   std::vector<std::string> networks;
   for (const CompressionRun* run : runs) {
     if (run->method == kAlone) continue;
     try {
-      rows.push_back(make_row(*run, alone_s));
+      rows.push_back(make_row(*run, result.alone_s));
       rows.back().fit = fit(*run) && !is_suspect(*run, *rows.back().method);
     } catch (const Error& error) {
       result.skipped.push_back({run->id, error.what()});
@@ -244,10 +282,12 @@ LinkRows validate_links(const std::vector<const CompressionRun*>& runs,
   }
   std::vector<Row*> fitted;
   for (Row& row : rows) {
-    if (row.fit && !row.method->hooks) fitted.push_back(&row);
+    const bool served = row.method->aggregation == Aggregation::parameter_server;
+    if (row.fit && !row.method->hooks && !served) fitted.push_back(&row);
   }
   if (fitted.empty()) throw Error("no row of a cluster's methods is left to fit its links on");
   result.law = fitted_law(fitted, networks, threads);
+  fit_servers(rows, result.law, threads);
   result.hook_s = fitted_hook_s(rows, result.law);
   for (Row& row : rows) {
     if (row.method->hooks) {
@@ -258,26 +298,32 @@ LinkRows validate_links(const std::vector<const CompressionRun*>& runs,
   return result;
 }
 
-PairOrder order_of_pairs(const LinkRows& rows) {
+PairOrder order_of_pairs(const LinkRows& rows, bool with_servers) {
   constexpr double kApart = 0.05;
   PairOrder order;
   struct Timed {
     const ValidationRow* row;
     bool judged;
   };
+  const auto counts = [&](const ValidationRow& row) {
+    return !row.family.starts_with("suspect") &&
+           (with_servers || !row.configuration.ends_with("-PS"));
+  };
   std::map<std::string, std::vector<Timed>> groups;
   for (const ValidationRow& row : rows.judged) {
-    if (!row.family.starts_with("suspect")) groups[row.group].push_back({&row, true});
+    if (counts(row)) groups[row.group].push_back({&row, true});
   }
-  for (const ValidationRow& row : rows.fitted) groups[row.group].push_back({&row, false});
+  for (const ValidationRow& row : rows.fitted) {
+    if (counts(row)) groups[row.group].push_back({&row, false});
+  }
   for (const auto& [name, group] : groups) {
     for (size_t i = 0; i < group.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
         const bool first = group[i].row->measured < group[j].row->measured;
         const ValidationRow& fast = first ? *group[i].row : *group[j].row;
         const ValidationRow& slow = first ? *group[j].row : *group[i].row;
-        const bool counts = group[i].judged || group[j].judged;
-        if (!counts || slow.measured <= fast.measured * (1 + kApart)) continue;
+        const bool judged = group[i].judged || group[j].judged;
+        if (!judged || slow.measured <= fast.measured * (1 + kApart)) continue;
         ++order.pairs;
         if (fast.predicted < slow.predicted) {
           ++order.right;

@@ -25,6 +25,8 @@ struct LinkLaw {
     double step_s = 0;
   };
   std::map<std::string, Network> networks;  // by column network
+  double server_launch_s = 0;               // of a push or a pull (BytePS)
+  double server_share = 1;                  // of the NIC's bandwidth, over a ring's
 };
 
 // `network`: how column network begins.
@@ -36,7 +38,8 @@ struct LinkRows {
   std::vector<ValidationRow> fitted;
   std::vector<SkippedRow> skipped;
   LinkLaw law;
-  double hook_s = 0;  // ByteScheduler's, of a layer with weights
+  double hook_s = 0;                      // ByteScheduler's, of a layer with weights
+  std::map<std::string, double> alone_s;  // by column model: the step on one GPU
 };
 
 // Whether the rows of this source are such.
@@ -53,6 +56,6 @@ struct PairOrder {
   int right = 0;
   std::vector<std::string> wrong;  // "BERT-Large, 10GbE, 8 GPUs: WFBP before MG-WFBP"
 };
-PairOrder order_of_pairs(const LinkRows& rows);
+PairOrder order_of_pairs(const LinkRows& rows, bool with_servers);
 
 }  // namespace windtunnel

@@ -66,14 +66,21 @@ const Method& method_of(const CompressionRun& run, const Source& source) {
   throw Error(fmt::format("no method of {} is called '{}'", source.family, run.method));
 }
 
-double predicted_s(const CompressionRun& run, const Method& method, const LinkLaw& law) {
-  if (!run.compute_s) throw Error("no row states the time of its model on one GPU");
+double alone_s_of(const CompressionRun& run, const std::map<std::string, double>& alone_s) {
+  if (run.compute_s) return *run.compute_s;
+  const auto known = alone_s.find(run.model);
+  if (known == alone_s.end()) throw Error("no row states the time of its model on one GPU");
+  return known->second;
+}
+
+double predicted_s(const CompressionRun& run, const Method& method, const LinkLaw& law,
+                   double alone_s) {
   Job job = exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(32),
                          {"pcie-rtx2080ti", kGpusPerNode, kNic_Bps});
   job.communication.overlap = method.overlap;
   job.communication.compressor.name = method.compressor;
   job.communication.compressor.rank = method.rank;
-  set_alone_s(job, *run.compute_s);
+  set_alone_s(job, alone_s);
   apply_links(law, "10GbE", job.calibration);
   return exchange_step_s(job);
 }
@@ -81,7 +88,7 @@ double predicted_s(const CompressionRun& run, const Method& method, const LinkLa
 }  // namespace
 
 void predict_other(const CompressionRun& run, const std::optional<LinkLaw>& law,
-                   ValidationReport& report) {
+                   const std::map<std::string, double>& alone_s, ValidationReport& report) {
   try {
     for (const Unpredicted& known : kUnpredicted) {
       if (run.source.starts_with(known.prefix)) throw Error(std::string(known.reason));
@@ -90,14 +97,15 @@ void predict_other(const CompressionRun& run, const std::optional<LinkLaw>& law,
     if (source == nullptr) throw Error(fmt::format("nothing is known of source '{}'", run.source));
     if (!law) throw Error("no rows of its cluster to fit the links on");
     if (!run.step_s) throw Error("no time is stated");
+    const double one_gpu_s = alone_s_of(run, alone_s);
     ValidationRow row;
     row.id = run.id;
     row.family = fmt::format("{}{}", run.recalled ? "recalled: " : "", source->family);
     row.metric = run.recalled ? "recalled_step_s" : "inferred_step_s";
     row.measured = *run.step_s;
-    row.predicted = predicted_s(run, method_of(run, *source), *law);
+    row.predicted = predicted_s(run, method_of(run, *source), *law, one_gpu_s);
     row.low = row.high = row.predicted;
-    row.baselines = {{"no communication", *run.compute_s}};
+    row.baselines = {{"no communication", one_gpu_s}};
     row.label = fmt::format("{}, {} GPUs, {}", run.model, run.gpus, run.method);
     row.note = run.note;
     report.rows.push_back(std::move(row));

@@ -2,7 +2,9 @@
 // come from it, else listed with the reason.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "traces/compression_runs.hpp"
 #include "validate/accuracy/compression_links.hpp"
@@ -10,7 +12,8 @@
 
 namespace windtunnel {
 
+// `alone_s`: steps on one GPU of the cluster by column model, where a row does not state its own.
 void predict_other(const CompressionRun& run, const std::optional<LinkLaw>& law,
-                   ValidationReport& report);
+                   const std::map<std::string, double>& alone_s, ValidationReport& report);
 
 }  // namespace windtunnel

@@ -27,6 +27,7 @@ struct Method {
   std::string_view prefix;  // of column method
   std::string_view name;
   const char* compressor;
+  bool dense() const { return name == "dense"; }
 };
 constexpr std::array kMethods = {Method{"Dense S-SGD", "dense", "none"},
                                  Method{"Top-k S-SGD", "top-k", "topk"},
@@ -60,13 +61,16 @@ Job job_of(const Series& series, const Method& method, int gpus, double tcp_step
   Job job = exchange_job(series.model, series.parameters, gpus, series.batch, kMachine);
   job.communication.overlap = GradientOverlap::none;
   job.communication.compressor.name = method.compressor;
-  const bool dense = method.name == "dense";
-  if (!dense) job.communication.compressor.density = kDensity;
-  Calibration& calibration = job.calibration;
-  // Dense gradients go tensor by tensor, each with all steps of its own.
-  calibration.nic_latency_s.value = tcp_step_s * (dense ? weight_tensors(job) : 1);
-  calibration.collective_launch_s.value = 0;
+  if (!method.dense()) job.communication.compressor.density = kDensity;
+  job.calibration.nic_latency_s.value = tcp_step_s;
+  job.calibration.collective_launch_s.value = 0;
   return job;
+}
+
+// Dense gradients go tensor by tensor, each with all steps of a ring.
+double further_steps_s(const Job& job, const Method& method, double tcp_step_s) {
+  if (!method.dense()) return 0;
+  return (weight_tensors(job) - 1) * 2 * (job.layout.dp - 1) * tcp_step_s;
 }
 
 // Kernels before the first collective, on the job's GPU.
@@ -102,10 +106,10 @@ Predicted predict(const Series& series, const Method& method, int gpus, double a
                   const SparseLaw& law, double share, double software_s, double tcp_step_s) {
   Job job = job_of(series, method, gpus, tcp_step_s);
   const double elements = exchange_parameters(job);
-  set_alone_s(job, alone_s + software_s * elements);
-  if (method.name != "dense") set_selection(job, law.select_s * elements);
+  set_alone_s(job, alone_s + software_s * elements + further_steps_s(job, method, tcp_step_s));
+  if (!method.dense()) set_selection(job, law.select_s * elements);
   job.calibration.nic_efficiency.value = share;
-  return {exchange_step_s(job), method.name == "dense" ? 0 : encode_s(job)};
+  return {exchange_step_s(job), method.dense() ? 0 : encode_s(job)};
 }
 
 // The share of the NIC's bandwidth at which the step takes `wanted_s`; at most 1.
@@ -126,27 +130,38 @@ SparseLaw fitted_law(const Series& series, double tcp_step_s) {
   law.select_s = *series.breakdown->compress_s /
                  exchange_parameters(job_of(series, kMethods[0], 2, tcp_step_s));
   for (const Method& method : kMethods) {
-    const auto runs = series.runs.find(method.name);
-    if (runs == series.runs.end()) continue;
+    const auto known = series.runs.find(method.name);
+    if (known == series.runs.end()) continue;
+    const std::map<int, const CompressionRun*>& runs = known->second;
     double& software_s = law.software_s[method.name];
-    for (const auto& [gpus, run] : runs->second) {
-      if (gpus < 2) continue;
-      const auto at = [&](double share) {
-        return predict(series, method, gpus, series.alone_s, law, share, software_s, tcp_step_s)
-            .step_s;
-      };
-      std::map<int, double>& shares = law.share[method.name];
-      const double wanted_s = series.step_s(*run);
-      // What sparse exchange costs beside the network shows where the network does least; there it
-      // has the bandwidth of dense gradients.
-      if (shares.empty() && method.name != "dense") {
-        shares[gpus] = law.share.at("dense").at(gpus);
-        software_s = std::max(0.0, wanted_s - at(shares[gpus])) /
-                     exchange_parameters(job_of(series, method, gpus, tcp_step_s));
-      } else {
-        shares[gpus] = share_for(at, wanted_s);
+    std::map<int, double>& shares = law.share[method.name];
+    const auto share_at = [&](const CompressionRun& run) {
+      return share_for(
+          [&](double share) {
+            return predict(series, method, run.gpus, series.alone_s, law, share, software_s,
+                           tcp_step_s)
+                .step_s;
+          },
+          series.step_s(run));
+    };
+    if (method.dense()) {
+      for (const auto& [gpus, run] : runs) {
+        if (gpus > 1) shares[gpus] = share_at(*run);
       }
+      continue;
     }
+    // What sparse exchange costs beside the network shows where the network does least; how much
+    // of dense gradients' bandwidth it gets, where it does most.
+    const std::map<int, double>& dense = law.share.at(kMethods[0].name);
+    const auto [fewest, dense_share] = *dense.begin();
+    const CompressionRun& largest = *runs.rbegin()->second;
+    if (!runs.contains(fewest) || !dense.contains(largest.gpus)) continue;
+    const double bare_s =
+        predict(series, method, fewest, series.alone_s, law, dense_share, 0, tcp_step_s).step_s;
+    software_s = std::max(0.0, series.step_s(*runs.at(fewest)) - bare_s) /
+                 exchange_parameters(job_of(series, method, fewest, tcp_step_s));
+    const double factor = share_at(largest) / dense.at(largest.gpus);
+    for (const auto& [gpus, share] : dense) shares[gpus] = std::min(1.0, factor * share);
   }
   return law;
 }
@@ -204,7 +219,7 @@ void judge_speedups(const Series& series, const SparseLaw& law, double tcp_step_
                                  series.step_s(*run), step.step_s);
       row.baselines["no communication"] = series.alone_s;
       result.judged.push_back(row);
-      if (method.name == "dense") {
+      if (method.dense()) {
         dense_s[gpus] = step.step_s;
         continue;
       }

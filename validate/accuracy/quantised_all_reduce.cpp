@@ -161,10 +161,11 @@ QuantisedRows validate_quantised(const CsvTable& table) {
     return collective_s(node, CollectiveKind::all_reduce, size);
   };
   fit(
-      bytes, plain.seconds, {around(5e-6, 3), around(0.5, 3)},
+      bytes, plain.seconds, {around(5e-6, 3), around(0.5, 3), around(1e-6, 3)},
       [&](const Point& point) {
         calibration.collective_launch_s.value = std::exp(point[0]);
         calibration.nvlink_efficiency.value = std::exp(point[1]);
+        calibration.nvlink_latency_s.value = std::exp(point[2]);
       },
       plain_s);
   QuantisedRows result;

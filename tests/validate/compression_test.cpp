@@ -1,0 +1,138 @@
+#include "validate/accuracy/compression.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "validate/accuracy/exchange_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+const CompressionValidation& validated() {
+  static const CompressionValidation validation = [] {
+    const CsvTable quantised =
+        CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/quantised_all_reduce.csv");
+    return validate_compression(
+        read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"), &quantised,
+        {});
+  }();
+  return validation;
+}
+
+const ValidationFamily& family(const std::string& name) {
+  const auto& families = validated().report.families;
+  const auto found = std::ranges::find(families, name, &ValidationFamily::name);
+  EXPECT_NE(found, families.end()) << name;
+  return *found;
+}
+
+// The bounds that a prediction from one law per network has to meet; all rows judged are unseen.
+TEST(Compression, MethodsOfExchangeFromOneLawPerNetwork) {
+  EXPECT_EQ(family("BSP").rows, 6);
+  EXPECT_EQ(family("BSP").fitted, 18);
+  EXPECT_LE(family("BSP").mape, 0.04);
+  EXPECT_LE(family("WFBP").mape, 0.08);
+  EXPECT_EQ(family("MG-WFBP").rows, 24);
+  EXPECT_LE(family("MG-WFBP").mape, 0.08);
+  EXPECT_EQ(family("ByteScheduler").rows, 21);
+  EXPECT_LE(family("ByteScheduler").mape, 0.15);
+}
+
+TEST(Compression, SimplerRulesAreFurtherOff) {
+  for (const char* name : {"BSP", "WFBP", "MG-WFBP", "ByteScheduler"}) {
+    for (const auto& [rule, error] : family(name).baselines) {
+      EXPECT_LT(2 * family(name).mape, error) << name << ", " << rule;
+    }
+  }
+}
+
+TEST(Compression, MethodsComeInTheOrderMeasured) {
+  const PairOrder& order = validated().all_reduce_order;
+  EXPECT_GE(order.pairs, 50);
+  EXPECT_GE(order.right, 0.95 * order.pairs);
+  EXPECT_EQ(static_cast<size_t>(order.pairs - order.right), order.wrong.size());
+}
+
+TEST(Compression, TheFittedLawIsPhysical) {
+  ASSERT_TRUE(validated().law);
+  const LinkLaw& law = *validated().law;
+  EXPECT_EQ(law.networks.size(), 3U);
+  for (const auto& [name, network] : law.networks) {
+    EXPECT_GT(network.share, 0.05) << name;
+    EXPECT_LE(network.share, 1.0) << name;
+    EXPECT_LT(network.step_s, 1e-3) << name;
+  }
+  EXPECT_GT(law.node_share, 0.1);
+  EXPECT_LE(law.node_share, 1.0);
+}
+
+TEST(Compression, DataParallelStepsGrowAsMeasured) {
+  const ValidationFamily& buckets = family("DDP buckets, V100");
+  EXPECT_EQ(buckets.rows, 8);
+  EXPECT_EQ(buckets.fitted, 8);
+  EXPECT_LE(buckets.mape, 0.015);
+}
+
+TEST(Compression, FewBitsPayFromAboutTheMeasuredSize) {
+  int judged = 0;
+  for (const Crossover& crossover : validated().crossovers) {
+    if (crossover.fitted) continue;
+    ++judged;
+    ASSERT_TRUE(crossover.measured_bytes && crossover.predicted_bytes) << crossover.method;
+    EXPECT_LE(std::abs(std::log2(*crossover.predicted_bytes / *crossover.measured_bytes)), 1)
+        << crossover.method;
+  }
+  EXPECT_EQ(judged, 2);
+}
+
+TEST(Compression, NoRowIsBothFittedAndJudged) {
+  const ValidationReport& report = validated().report;
+  for (const ValidationRow& fitted : report.fitted) {
+    for (const ValidationRow& judged : report.rows) {
+      EXPECT_FALSE(fitted.id == judged.id && fitted.family == judged.family) << fitted.id;
+    }
+  }
+}
+
+TEST(Compression, OneGpuTakesTheStatedTime) {
+  Job job = exchange_job("ResNet-50", 25.6e6, 1, 64, {"pcie-rtx2080ti", 4, 1.25e9});
+  set_alone_s(job, 0.2529);
+  EXPECT_NEAR(exchange_step_s(job), 0.2529, 1e-6);
+}
+
+std::string refusal(const std::string& model, double parameters, int gpus) {
+  try {
+    exchange_job(model, parameters, gpus, 64, {"pcie-rtx2080ti", 4, 1.25e9});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Compression, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(refusal("Inception-v4", 0, 4), "the library has no model 'Inception-v4'");
+  EXPECT_EQ(refusal("ResNet-50", 25.6e6, 6), "6 GPUs do not fill nodes of 4");
+  EXPECT_NE(refusal("ResNet-50", 60e6, 4).find("has 6e+07 parameters, the library's"),
+            std::string::npos);
+}
+
+TEST(Compression, AFilterJudgesFewerRowsUnderTheSameLaw) {
+  const CompressionRuns runs =
+      read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
+  const CompressionValidation some = validate_compression(
+      runs, nullptr, {.where = RowFilter::parse("gpus==32 && method~\"MG-WFBP\"")});
+  ASSERT_EQ(some.report.rows.size(), 6U);
+  for (const ValidationRow& row : some.report.rows) {
+    const auto same = std::ranges::find(validated().report.rows, row.id, &ValidationRow::id);
+    ASSERT_NE(same, validated().report.rows.end());
+    EXPECT_DOUBLE_EQ(row.predicted, same->predicted);
+  }
+  EXPECT_THROW(validate_compression(runs, nullptr, {.where = RowFilter::parse("method2==1")}),
+               Error);
+}
+
+}  // namespace
+}  // namespace windtunnel
