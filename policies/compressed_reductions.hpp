@@ -8,15 +8,17 @@
 //
 // Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): the GPUs of a node sum
 // their gradients first; then each node's host serves an equal part of them. A worker pushes its
-// part to each of the n servers, S (n - 1)/n in all, and pulls the sums, as much again; the servers'
-// sums keep up with the network (BytePS section 4.2). Experts go to servers without sums in nodes.
+// part to each of the n servers, S (n - 1)/n in all, and pulls the sums, as much again; the sums of
+// the servers keep up with the network (BytePS section 4.2). Experts go to servers without sums in
+// nodes.
 //
 // What goes with what: refused is whatever no such row exists for.
 //   compressor, gradients sharded   it must be summable and take tensors in parts
 //   compressor, dear                all its collectives are one all-reduce, which is split in two
 //   compressor, priority            likewise, and it takes tensors in parts: partitions
 //   compressor, parameter server    none: servers sum dense gradients
-//   compressor, experts             no hops inside nodes; sums, where ep leaves copies inside a shard
+//   compressor, experts   no hops inside nodes; it must be summable where ep leaves copies of an
+//                         expert among the ranks that hold one copy of the other weights
 //   priority, dear, sharding        none: zero1 is dear's split, with weights in place of gradients
 //   parameter server, sharding or dear   none: the server holds the whole sum
 //   zero3                           its units are the layers: overlap none or bucketed
