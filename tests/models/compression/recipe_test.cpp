@@ -5,11 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "models/base/random.hpp"
 #include "models/compression/compressors.hpp"
-#include "models/compression/kernels.hpp"
 
 namespace windtunnel {
 namespace {
@@ -478,33 +476,6 @@ TEST(Recipe, WhatCannotBeTakenIsRefused) {
   // A model of vectors alone has nothing to take a rank of.
   const std::vector<TensorShape> vectors = {{.columns = 5}};
   EXPECT_NO_THROW(check_compressor({.name = "powersgd", .rank = 9}, vectors));
-}
-
-TEST(Compressors, NamesAreKnownOnceAndUsualNumbersAreInRange) {
-  std::set<std::string_view> names;
-  for (const CompressorKind& kind : compressor_kinds()) {
-    EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
-    EXPECT_EQ(kind.usual.name, kind.name);
-    EXPECT_FALSE(kind.help.empty());
-    EXPECT_NO_THROW(check_compressor({.name = std::string(kind.name)}, tensors())) << kind.name;
-    if (!kind.fusible) continue;
-    // One all-reduce, of a size that buffers can be fused by.
-    EXPECT_EQ(kinds_of(make_recipe(kind.usual, tensors(), kGroup, 4)),
-              std::vector<CollectiveKind>{all_reduce})
-        << kind.name;
-  }
-  EXPECT_EQ(compressor_kinds().front().name, "none");
-}
-
-// Every kernel of a recipe has a share of its own, so that a calibration can state it.
-TEST(Compressors, KernelsHaveShares) {
-  for (const CompressorKind& kind : compressor_kinds()) {
-    for (const RecipeStep& step : make_recipe(kind.usual, tensors(), kGroup, 4).steps) {
-      for (const Op& op : step.kernels) {
-        EXPECT_NE(find_compression_kernel(op.name), nullptr) << op.name;
-      }
-    }
-  }
 }
 
 }  // namespace
