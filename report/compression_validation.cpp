@@ -19,6 +19,29 @@ namespace {
 
 constexpr double kMissAbove = 0.1;
 
+constexpr const char* kIntroduction = R"(# Exchange of gradients: predicted against measured
+
+`{}`
+
+Every row is predicted by the product's own model: a job of data parallelism whose GPU has the speed
+of the measured step on one GPU. What the rows then tell is exchange alone.
+
+- BSP, WFBP, MG-WFBP, ByteScheduler, -PS (parameter servers): one cluster of 8 nodes with four GPUs,
+  three networks. One law per network (share of the NIC's bandwidth, latency of a step) and one of
+  PCIe, fitted without the judged rows. "suspect": servers on 100GbE that are as slow as on 10GbE.
+- gTop-k rows: each network from what was fitted on another one: selection and software per element,
+  and what of 1 Gb/s dense gradients get on so many nodes, which congest.
+- DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted on
+  ResNet-50 on V100: how far GPUs spread, what collectives cost, what they take from kernels.
+- All-reduce in one node: the link from the plain all-reduce, kernels from int8.
+- "inferred", "recalled": rows whose machine or evidence is not the source's own; never judged
+  against a bound.
+
+"fitted": further rows of the family that were fitted on. The last columns are the MAPE of simpler
+rules.
+
+)";
+
 std::vector<std::string> family_cells(const ValidationFamily& family,
                                       const std::vector<std::string>& rules) {
   const bool judged = family.rows > 0;
@@ -162,8 +185,7 @@ std::string compression_text(const CompressionValidation& validation, int worst)
 
 std::string compression_page(const CompressionValidation& validation, const std::string& command) {
   const ValidationReport& report = validation.report;
-  std::string text =
-      fmt::format("# Exchange of gradients: predicted against measured\n\n`{}`\n\n", command);
+  std::string text = fmt::format(kIntroduction, command);
   const std::vector<std::string> rules = rules_of(report);
   text += markdown_header(family_titles(rules), 2);
   for (const ValidationFamily& family : report.families) {
