@@ -163,8 +163,8 @@ std::string compression_text(const CompressionValidation& validation, int worst)
     if (!family.note.empty()) text += fmt::format("{}: {}\n", family.name, family.note);
   }
   if (validation.order.pairs > 0) text += order_text(validation) + "\n";
-  for (const std::string& wrong : validation.order.wrong) text += "  " + wrong + "\n";
-  for (const std::string& law : validation.laws) text += "fitted, " + law + "\n";
+  for (const std::string& wrong : validation.order.wrong) text += fmt::format("  {}\n", wrong);
+  for (const std::string& law : validation.laws) text += fmt::format("fitted, {}\n", law);
   if (!validation.crossovers.empty()) {
     TextTable crossovers = text_table(kCrossoverTitles, 1);
     for (const Crossover& crossover : validation.crossovers) {
