@@ -42,11 +42,12 @@ struct Outcome {
 // One point after the other, in any order, several at a time; each writes its own results only.
 class Simulation {
  public:
-  Simulation(const CompareOptions& options, std::vector<Overrides> points)
+  Simulation(const CompareOptions& options, std::vector<VariedKey> vary)
       : options_(options),
-        points_(std::move(points)),
+        points_(cross_product(vary)),
         folders_(point_folders(points_)),
         threads_(options.threads > 0 ? options.threads : processors()) {
+    outcome_.comparison.vary = std::move(vary);
     outcome_.comparison.points.resize(points_.size());
     outcome_.errors.assign(points_.size(), ExitCode::ok);
     outcome_.drawings.resize(points_.size());
@@ -140,9 +141,9 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
 }
 
 ExitCode compare(const CompareOptions& options) {
-  const std::vector<Overrides> points = cross_product(parse_varied(options.vary));
+  std::vector<VariedKey> vary = parse_varied(options.vary);
   if (!options.out.empty()) prepare_folder(options.out);
-  Simulation simulation(options, points);
+  Simulation simulation(options, std::move(vary));
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
   const Comparison& comparison = outcome.comparison;

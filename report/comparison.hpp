@@ -7,6 +7,7 @@
 
 #include "models/record.hpp"
 #include "scenarios/case.hpp"
+#include "sim/sweep.hpp"
 
 namespace windtunnel {
 
@@ -17,6 +18,7 @@ struct ComparedPoint {
 };
 
 struct Comparison {
+  std::vector<VariedKey> vary;
   std::vector<ComparedPoint> points;  // in the order of the cross product
 };
 

@@ -19,6 +19,7 @@
 #include "report/drawing.hpp"
 #include "report/html.hpp"
 #include "report/summary.hpp"
+#include "report/varied_keys.hpp"
 
 namespace windtunnel {
 namespace {
@@ -72,7 +73,10 @@ Json point_json(const ComparedPoint& point, const std::vector<const ComparedColu
     texts.push_back(cell.text);
     values.push_back(std::isnan(cell.value) ? Json() : Json(cell.value));
   }
+  Json set = Json::object();
+  for (const auto& [key, value] : point.set) set[key] = value;
   Json json = {{"name", point_name(point.set)},
+               {"set", set},
                {"texts", texts},
                {"values", values},
                {"excess", point.record->memory_excess},
@@ -258,10 +262,15 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }
   }
-  return {
-      {"format", kFormat},      {"title", title},          {"subtitle", subtitle_of(comparison)},
-      {"kinds", drawn_kinds()}, {"columns", columns},      {"ranked_by", ranked},
-      {"points", points},       {"infeasible", infeasible}};
+  return {{"format", kFormat},
+          {"title", title},
+          {"subtitle", subtitle_of(comparison)},
+          {"kinds", drawn_kinds()},
+          {"columns", columns},
+          {"ranked_by", ranked},
+          {"points", points},
+          {"infeasible", infeasible},
+          {"vary", varied_keys_json(comparison.vary)}};
 }
 
 bool is_comparison_document(const Json& document) {

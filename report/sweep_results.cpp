@@ -15,43 +15,13 @@
 #include "report/sqlite.hpp"
 #include "report/sweep_ranking.hpp"
 #include "report/table.hpp"
-#include "scenarios/fields.hpp"
+#include "report/varied_keys.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr size_t kMostRows = 20;  // of which the console shows all
 constexpr size_t kBestRows = 10;  // else so many
-
-// The dimension that all values of a key are numbers of, and these in base units.
-struct Numbers {
-  Dimension dimension = Dimension::number;
-  std::vector<double> values;
-};
-
-std::vector<Dimension> dimensions_of(const std::string& key) {
-  const Field* field = find_field(key);
-  if (field == nullptr) return {};
-  if (field->scalar == ScalarType::integer) return {Dimension::number, field->dimension};
-  if (field->scalar == ScalarType::quantity) return {field->dimension};
-  if (field->scalar == ScalarType::interval) return {Dimension::seconds, Dimension::iterations};
-  return {};
-}
-
-std::optional<Numbers> numbers_of(const VariedKey& key) {
-  for (const Dimension dimension : dimensions_of(key.key)) {
-    Numbers numbers{dimension, {}};
-    try {
-      for (const std::string& value : key.values) {
-        numbers.values.push_back(parse_quantity(value, dimension));
-      }
-      return numbers;
-    } catch (const Error&) {
-      continue;  // of another dimension, or none
-    }
-  }
-  return {};
-}
 
 const char* unit_of(Dimension dimension) {
   switch (dimension) {
@@ -72,17 +42,6 @@ const char* unit_of(Dimension dimension) {
     default:
       return "";
   }
-}
-
-Json vary_json(const Sweep& sweep) {
-  Json vary = Json::array();
-  for (const VariedKey& key : sweep.vary) {
-    const std::optional<Numbers> numbers = numbers_of(key);
-    vary.push_back({{"key", key.key},
-                    {"values", key.values},
-                    {"numbers", numbers ? Json(numbers->values) : Json(nullptr)}});
-  }
-  return vary;
 }
 
 // Part of an estimate; null where the document has none.
@@ -267,7 +226,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
     points.push_back(std::move(entry));
   }
   results.document = {{"scenario", scenario},
-                      {"vary", vary_json(plan.sweep)},
+                      {"vary", varied_keys_json(plan.sweep.vary)},
                       {"points", std::move(points)},
                       {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
                       {"best_by", best_by_circumstance(plan.sweep, results.points)}};
@@ -285,7 +244,7 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
   SqliteFile file(path);
   std::string columns = "point INTEGER PRIMARY KEY, \"key\" TEXT, reason TEXT";
   std::string marks = "?, ?, ?";
-  std::vector<std::optional<Numbers>> numbers;
+  std::vector<std::optional<KeyNumbers>> numbers;
   std::vector<std::vector<SqlValue>> varied;
   for (const VariedKey& key : sweep.vary) {
     numbers.push_back(numbers_of(key));

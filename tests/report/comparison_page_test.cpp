@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "models/base/error.hpp"
 #include "report/drawing.hpp"
@@ -308,6 +310,57 @@ TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
   EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
   EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
   EXPECT_NE(output.find("data-others=\"1f1b 2bp\""), std::string::npos);
+}
+
+// Two schedules over three bandwidths: the second one pays on slow networks only.
+Json bandwidth_document() {
+  Comparison comparison;
+  comparison.vary = {{"schedule", {"1f1b", "zb-v"}},
+                     {"cluster.node.nic", {"1 Gb/s", "100 Gb/s", "25 Gb/s"}}};
+  const std::map<std::string, double> times = {{"1 Gb/s", 10}, {"25 Gb/s", 2}, {"100 Gb/s", 1}};
+  for (const std::string schedule : {"1f1b", "zb-v"}) {
+    for (const auto& [bandwidth, slower] : times) {
+      const double gain = schedule == "1f1b" ? 1 : bandwidth == "1 Gb/s" ? 0.25 : 1.25;
+      comparison.points.push_back({{{"schedule", schedule}, {"cluster.node.nic", bandwidth}},
+                                   sample_point(schedule, slower * gain),
+                                   ""});
+    }
+  }
+  return comparison_document(comparison, std::vector<Json>(comparison.points.size()), {});
+}
+
+TEST(ComparisonPage, KnowsTheNumbersOfVariedKeys) {
+  const Json vary = bandwidth_document()["vary"];
+  EXPECT_EQ(vary[0]["numbers"], nullptr);
+  EXPECT_EQ(vary[1]["key"], "cluster.node.nic");
+  EXPECT_EQ(vary[1]["numbers"], (Json::array({1.25e8, 1.25e10, 3.125e9})));
+}
+
+TEST_F(ComparisonBrowser, DrawsCurvesOverABandwidth) {
+  constexpr const char* kCurves = R"(
+    const pixels = (canvas, r, g, b) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        n += data[i] === r && data[i + 1] === g && data[i + 2] === b;
+      }
+      return n;
+    };
+    const charts = [...document.querySelectorAll("canvas")];
+    document.body.dataset.charts = charts.length;
+    const both = (canvas) => pixels(canvas, 0x4e, 0x79, 0xa7) > 200 && pixels(canvas, 0xf2, 0x8e, 0x2b) > 200;
+    document.body.dataset.both = charts.every(both);
+    document.querySelectorAll(".chooser button")[1].click();
+    document.body.dataset.left = charts.some(both);
+  )";
+  const std::string output = dump_dom(comparison_page(bandwidth_document()), kCurves);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("times as fast as 1f1b over cluster.node.nic"), std::string::npos);
+  EXPECT_NE(output.find("step time over cluster.node.nic"), std::string::npos);
+  for (const char* fact : {"data-charts=\"2\"", "data-both=\"true\"", "data-left=\"false\""}) {
+    EXPECT_NE(output.find(fact), std::string::npos) << fact;
+  }
 }
 
 TEST_F(ComparisonBrowser, DrawsLostTimeOfCampaigns) {

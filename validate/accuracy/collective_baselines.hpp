@@ -3,6 +3,8 @@
 //   alpha-beta: seconds = alpha * steps + beta * bytes that a rank moves (Hockney 1994), with the
 //   steps of a ring or of a binary tree; one law per machine and collective, by least squares of
 //   the logarithm on the rows to fit on.
+//   Specification: a ring by the generic calibration's five constants on the nominal links, for
+//   machines that nothing was fitted on.
 //   Noise floor: what the other rows of the same point say of each, by their median. No prediction
 //   can be nearer to single measurements.
 #pragma once

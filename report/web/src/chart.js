@@ -9,6 +9,7 @@ import {
   TooltipComponent,
 } from "echarts/components";
 import * as echarts from "echarts/core";
+import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 import { theme } from "./colours.js";
 
@@ -19,6 +20,7 @@ echarts.use([
   DataZoomInsideComponent,
   DataZoomSliderComponent,
   GridComponent,
+  LabelLayout,
   LegendComponent,
   LineChart,
   MarkLineComponent,

@@ -84,6 +84,12 @@ export function orderedColour(index, count) {
   return `rgb(${scaleColour(0.15 + 0.7 * share).join(" ")})`;
 }
 
+// Of curves without one (Tableau 10); more than ten repeat.
+const UNORDERED = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#9c755f"].concat(
+  ["#d37295", "#b6992d", "#79706e"],
+);
+export const unorderedColour = (index) => UNORDERED[index % UNORDERED.length];
+
 // Colours of text and lines come from the style sheet, so that charts follow the page's theme.
 export function theme() {
   const style = getComputedStyle(document.documentElement);

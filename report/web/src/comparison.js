@@ -1,5 +1,6 @@
 // The page of a comparison: sorting its table, and choosing which points are drawn.
 import { drawPoints } from "./comparison_chart.js";
+import { drawComparisonCurves } from "./comparison_curves.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
 
@@ -74,6 +75,9 @@ function drawLost(record, charts) {
 export function drawComparison(record, charts) {
   const table = document.getElementById("points");
   if (table) makeSortable(table);
+  const curves = document.createElement("div"); // before a table that may be long
+  table?.closest(".scroll").before(curves);
+  drawComparisonCurves(record, curves, chooser);
   drawLost(record, charts);
   const points = record.points.filter(({ drawing }) => drawing && drawing.rows.length > 0);
   if (points.length === 0) return;

@@ -4,7 +4,7 @@ import { makeSortable } from "./comparison.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
-import { drawSweepCurves } from "./sweep_curves.js";
+import { drawKeyCurves } from "./key_curves.js";
 import { gridOf, lostShares, metricsOf, pointText } from "./sweep_data.js";
 
 const MOST_CURVES = 8;
@@ -185,7 +185,7 @@ export function drawSweep(record, charts) {
     key: grid.keys[state.across],
     curves: curvesOf(grid, state, metrics),
   });
-  redraws.push(drawSweepCurves(curves, view).redraw);
+  redraws.push(drawKeyCurves(curves, view).redraw);
   redraws.push(addLosses(charts, grid, state));
   charts.after(...["table", "infeasible"].flatMap((id) => document.getElementById(id) ?? []));
 }

@@ -1,9 +1,10 @@
-// One quantity over one key of a sweep, a curve with its 95 % band per value of another.
+// One quantity over one varied key, a curve with its 95 % band per value of another.
 import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
-import { lossColour, orderedColour } from "./colours.js";
+import { lossColour, orderedColour, unorderedColour } from "./colours.js";
 import { bandSeries, lineSeries, scaleOf, shareRange } from "./lines.js";
 
 const LEFT_PX = 76;
+const NAMES_PX = 130; // of curves, at their ends
 
 // Where the values stand: by number where they are numbers, side by side otherwise.
 function placesOf(key) {
@@ -43,10 +44,16 @@ function horizontalAxis(key, places, colours) {
   };
 }
 
+// A logarithmic axis from one power of two to another.
+function doublings(values) {
+  const power = (round, x) => 2 ** round(Math.log2(x));
+  const min = power(Math.floor, Math.min(...values));
+  return { type: "log", logBase: 2, min, max: Math.max(2 * min, power(Math.ceil, Math.max(...values))) };
+}
+
 function verticalAxis(metric, values, colours) {
   return {
-    type: "value",
-    scale: true,
+    ...(metric.log ? doublings(values) : { type: "value", scale: true }),
     ...(metric.share && values.length > 0 ? shareRange(values) : {}),
     ...axisStyle(colours),
     ...nameAbove(metric, LEFT_PX, colours),
@@ -58,16 +65,29 @@ function verticalAxis(metric, values, colours) {
   };
 }
 
-// `view()` gives {metric, key, curves: [{name, points: [{i, estimate, best, tooltip}]}]}, `i` the
-// index of the key's value.
-export function drawSweepCurves(element, view) {
+function colourOf(index, count, atEnds) {
+  if (count === 1) return lossColour("useful");
+  return atEnds ? unorderedColour(index) : orderedColour(index, count);
+}
+
+// Names that would overlap are moved apart.
+function endLabel(name, colour) {
+  return {
+    endLabel: { show: true, formatter: name, color: colour, fontSize: 12 },
+    labelLayout: { moveOverlap: "shiftY" },
+  };
+}
+
+// `view()` gives {metric, key, curves: [{name, points: [{i, estimate, best, tooltip}]}], atEnds}, `i`
+// the index of the key's value; `atEnds`: names stand where curves end, for curves without an order.
+export function drawKeyCurves(element, view) {
   return draw(element, (colours) => {
-    const { metric, key, curves } = view();
+    const { metric, key, curves, atEnds } = view();
     const places = placesOf(key);
     const several = curves.length > 1;
     const drawn = curves.map(({ name, points }, index) => ({
       name: name || metric.name,
-      colour: several ? orderedColour(index, curves.length) : lossColour("useful"),
+      colour: colourOf(index, curves.length, atEnds),
       points,
       line: points.map(({ i, estimate }) => [places.at(i), estimate.mean]),
       band: points.map(({ i, estimate }) => [places.at(i), estimate.low, estimate.high]),
@@ -75,9 +95,14 @@ export function drawSweepCurves(element, view) {
     const best = drawn.flatMap(({ line, points }) => line.filter((_, at) => points[at].best));
     const values = drawn.flatMap(({ band }) => band.flatMap(([, low, high]) => [low, high]));
     return {
-      grid: { left: LEFT_PX, right: 24, top: several ? 62 : 34, bottom: 52 },
+      grid: {
+        left: LEFT_PX,
+        right: atEnds ? NAMES_PX : 24,
+        top: several && !atEnds ? 62 : 34,
+        bottom: 52,
+      },
       legend: {
-        show: several,
+        show: several && !atEnds,
         top: 0,
         left: 0,
         data: drawn.map(({ name }) => name),
@@ -96,6 +121,7 @@ export function drawSweepCurves(element, view) {
         ...drawn.map(({ name, line, colour }) => ({
           ...lineSeries(name, line, colour, several ? { width: 1.5 } : {}),
           showSymbol: true,
+          ...(atEnds && endLabel(name, colour)),
         })),
         {
           type: "scatter",
