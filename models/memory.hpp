@@ -72,7 +72,7 @@ double boundary_bytes(const Job& job);
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {
   double weights = 0;
-  double gradients = 0;
+  double gradients = 0;  // and what a compressor keeps from step to step
   double optimizer = 0;
   double activations = 0;
   double buffers = 0;        // a gradient bucket, pipeline buffers, what lives while a chunk runs

@@ -213,6 +213,24 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
                    axes, pp, expert);
 }
 
+CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {
+  CompressorMemory memory;
+  if (!compresses_) return memory;
+  for (const bool expert : {false, true}) {
+    std::vector<TensorShape> shapes;
+    for (const StageTensor& tensor : tensors) {
+      if (tensor.expert == expert && !is_table(tensor)) shapes.push_back(tensor.shape);
+    }
+    const Axes axes = this->axes(pp, expert);
+    if (axes.group.ranks == 1 || shapes.empty()) continue;
+    const Recipe recipe =
+        make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
+    memory.state += recipe.state_bytes;
+    memory.buffers += recipe.buffer_bytes;
+  }
+  return memory;
+}
+
 bool GradientExchange::is_table(const StageTensor& tensor) const {
   return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
 }

@@ -43,6 +43,12 @@ void check_gradient_exchange(const Job& job);
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
+// Bytes on one GPU beside gradients and buckets.
+struct CompressorMemory {
+  double state = 0;    // kept from step to step: errors, factors
+  double buffers = 0;  // while all tensors are under way at once
+};
+
 class GradientExchange {
  public:
   // Keeps references.
@@ -52,6 +58,8 @@ class GradientExchange {
   // be fused, else those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
   ReductionLaw law(int pp, bool expert) const;  // of a bucket of so many of those bytes
+
+  CompressorMemory memory(const std::vector<StageTensor>& tensors, int pp) const;
 
   // `share`: of the bucket's tensors, a partition. Behind what `to` has already, a row of its own.
   void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,

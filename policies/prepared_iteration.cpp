@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "policies/compressed_reductions.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/gradient_partners.hpp"
+#include "policies/gradient_tensors.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/job_schedule.hpp"
 #include "policies/schedule_evaluator.hpp"
@@ -65,6 +68,35 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
                               job.model.hidden / job.layout.tp;
 }
 
+// What a compressor keeps counts as gradients, what it needs for a moment as buffers: for all
+// gradients at once, or for the bucket that is under way and the one behind it.
+void add_compressor(const Job& job, const PreparedIteration& prepared,
+                    std::vector<GpuMemory>& memory) {
+  const ReplicaNetwork network(job);
+  if (job.communication.compressor.name == "none" || !network.active()) return;
+  const GradientExchange exchange(job, network);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  const bool together = embeddings_together(job, prepared.schedule);
+  const HeldStages held = held_stages(prepared.schedule);
+  for (std::size_t rank = 0; rank < held.size(); ++rank) {
+    CompressorMemory sum;
+    double gradient_bytes = 0;
+    for (const int stage : held[rank]) {
+      const int first_layer = std::accumulate(layers.begin(), layers.begin() + stage, 0);
+      const ChunkCost& chunk = prepared.chunks[stage];
+      const CompressorMemory own = exchange.memory(
+          stage_tensors(job, stage, first_layer, layers[stage], chunk, together), int(rank));
+      sum.state += own.state;
+      sum.buffers += own.buffers;
+      gradient_bytes += chunk.parameters * reduce_bytes_per_parameter(job);
+    }
+    const bool at_once = job.communication.overlap == GradientOverlap::none;
+    const double under_way = 2 * job.communication.bucket_bytes / std::max(1.0, gradient_bytes);
+    memory[rank].gradients += sum.state;
+    memory[rank].buffers += sum.buffers * (at_once ? 1 : std::min(1.0, under_way));
+  }
+}
+
 }  // namespace
 
 PreparedIteration prepare_iteration(const Job& job) {
@@ -91,9 +123,11 @@ PreparedIteration prepare_iteration(const Job& job) {
 
 std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
-  return gpu_memory(job, memory_chunks(prepared.chunks, prepared.units),
-                    prepared.peak_activation_bytes, held_stages(schedule), schedule.weight_copies,
-                    whole_parameters(schedule, prepared.chunks));
+  std::vector<GpuMemory> memory = gpu_memory(
+      job, memory_chunks(prepared.chunks, prepared.units), prepared.peak_activation_bytes,
+      held_stages(schedule), schedule.weight_copies, whole_parameters(schedule, prepared.chunks));
+  add_compressor(job, prepared, memory);
+  return memory;
 }
 
 }  // namespace windtunnel

@@ -210,5 +210,27 @@ TEST(GradientExchange, PriorityAndDearUseTheNextForwardPass) {
   }
 }
 
+// Error feedback keeps what was not sent, 4 B per element of a matrix in fp32 on every rank, and
+// PowerSGD (Vogels et al. 2019, arXiv 1905.13727, algorithm 1) the factor that it starts from.
+TEST(GradientExchange, WhatACompressorKeepsIsInMemory) {
+  const auto gradients = [](std::string_view compressor, GradientOverlap overlap) {
+    Job job = job_of(overlap, compressor);
+    job.precision = Precision::fp32;
+    return prepare_iteration(job).memory.front();
+  };
+  const GpuMemory dense = gradients("none", GradientOverlap::bucketed);
+  const GpuMemory low_rank = gradients("powersgd", GradientOverlap::bucketed);
+  const GpuMemory random = gradients("randomk", GradientOverlap::bucketed);
+  const double state = low_rank.gradients - dense.gradients;
+  EXPECT_GT(state, 0.95 * dense.gradients) << "errors of the matrices";
+  EXPECT_LT(state, 1.10 * dense.gradients) << "and factors of small rank";
+  EXPECT_GE(random.gradients, dense.gradients);
+  EXPECT_EQ(low_rank.weights, dense.weights);
+  EXPECT_EQ(low_rank.optimizer, dense.optimizer);
+  EXPECT_GE(gradients("topk", GradientOverlap::none).buffers,
+            gradients("topk", GradientOverlap::bucketed).buffers)
+      << "all gradients at once take no less than two buckets";
+}
+
 }  // namespace
 }  // namespace windtunnel
