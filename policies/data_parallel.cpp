@@ -351,15 +351,16 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
     std::vector<Transfer> row;
   };
   const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
-  const double bytes_each = reduce_bytes_per_parameter(job_);
+  const std::vector<double> sizes = exchange_.sizes(tensors, rank_of_[stage]);
   std::vector<Part> parts;
   std::vector<Partition> partitions;
   double ready_s = 0;
   for (std::size_t c = 0; c < cuts.size(); ++c) {
     ready_s += cuts[c].share * backward_s;
     for (const GradientBucket& bucket : cuts[c].buckets) {
-      const double bytes = bucket.parameters * bytes_each;
-      const double count = std::ceil(bytes / job_.communication.partition_bytes);
+      double bytes = 0;  // that travel: of a table its rows
+      for (const int tensor : bucket.tensors) bytes += sizes[tensor];
+      const double count = std::max(1.0, std::ceil(bytes / job_.communication.partition_bytes));
       Part part{c, {}};
       exchange_.append(tensors, bucket, rank_of_[stage], part.row, 1 / count);
       if (part.row.empty()) continue;

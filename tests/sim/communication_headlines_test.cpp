@@ -1,0 +1,316 @@
+// What papers report of compressed and overlapped gradients: docs/communication.md has our figures
+// beside the published ones, each from a scenario of scenarios/headlines. "Up to" figures bound
+// ours from above. Where we miss a figure, the test holds what is predicted, and says so.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/chunk_cost.hpp"
+#include "models/compression/recipe.hpp"
+#include "policies/gradient_tensors.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "scenarios/case.hpp"
+
+namespace windtunnel {
+namespace {
+
+Job job_of(const std::string& scenario, const Overrides& overrides = {}) {
+  return load_case(fmt::format("{}/scenarios/headlines/{}.yaml", WINDTUNNEL_SOURCE_DIR, scenario),
+                   overrides)
+      .job;
+}
+
+double step_s(const std::string& scenario, const Overrides& overrides = {}) {
+  const Job job = job_of(scenario, overrides);
+  return estimate_iteration(job, prepare_iteration(job)).step_s;
+}
+
+using Pair = Overrides::value_type;
+
+Overrides joined(Overrides first, const Overrides& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Pair compressor(const std::string& choice) {
+  return {"communication.compressor", choice};
+}
+
+const Pair kDense = compressor("none");
+const Pair kAfterwards = {"communication.overlap", "none"};
+
+Pair nic(double gigabits) {
+  return {"cluster.node.nic", fmt::format("{} Gb/s", gigabits)};
+}
+
+// Bytes that a rank sends over a whole run, per step.
+double run_bytes(const Job& job) {
+  std::vector<TensorShape> shapes;
+  const int layers = job.network != nullptr ? 1 : job.model.layers;
+  for (const StageTensor& tensor : stage_tensors(job, 0, 0, layers, chunk_costs(job).front())) {
+    shapes.push_back(tensor.shape);
+  }
+  const ReducingGroup all{job.cluster.gpus(), job.cluster.nodes};
+  return run_wire_bytes(job.communication.compressor, shapes, all,
+                        job.precision == Precision::fp32 ? 4 : 2);
+}
+
+double bytes_saved(const std::string& scenario) {
+  return run_bytes(job_of(scenario, {kDense})) / run_bytes(job_of(scenario));
+}
+
+struct Workload {
+  std::string name;
+  std::string scenario;
+  Overrides keys;
+};
+
+// The times that the ACP-SGD paper prints, recalled, in ms: S-SGD and ACP-SGD.
+TEST(CommunicationHeadlines, AcpSgdOverSSgdAndPowerSgd) {
+  const Workload workloads[] = {
+      {"ResNet-50, 266 and 248", "acp-sgd-resnet", {}},
+      {"ResNet-152, 500 and 316",
+       "acp-sgd-resnet",
+       {{"model", "resnet-152"}, {"batch.global", "1024"}, {"batch.micro", "32"}}},
+      {"BERT-Base, 805 and 193",
+       "acp-sgd-bert",
+       {{"model.base", "bert-base"}, {"batch.global", "1024"}, {"batch.micro", "32"}}},
+      {"BERT-Large, 2307 and 245", "acp-sgd-bert", {}}};
+  double over_dense = 0;
+  double over_power = 0;
+  for (const Workload& of : workloads) {
+    const double dense_s = step_s(of.scenario, joined(of.keys, {kDense}));
+    const double acp_s = step_s(of.scenario, of.keys);
+    const double power_s = step_s(
+        of.scenario, joined(of.keys, {{"communication.compressor.name", "powersgd"}, kAfterwards}));
+    fmt::print("ACP-SGD: {}; here {:.0f} and {:.0f}, PowerSGD {:.0f}\n", of.name, 1e3 * dense_s,
+               1e3 * acp_s, 1e3 * power_s);
+    EXPECT_GT(dense_s / acp_s, 1) << of.name;
+    over_dense += dense_s / acp_s / 4;
+    over_power += power_s / acp_s / 4;
+  }
+  fmt::print("ACP-SGD: {:.2f} (4.06) over S-SGD, {:.2f} (1.43) over PowerSGD\n", over_dense,
+             over_power);
+  // BERT's dense steps, all network, are the published ones.
+  EXPECT_NEAR(step_s("acp-sgd-bert", {kDense}), 2.307, 0.15 * 2.307);
+  EXPECT_NEAR(step_s("acp-sgd-bert", joined(workloads[2].keys, {kDense})), 0.805, 0.15 * 0.805);
+  // We miss both means: our GPU computes too slowly, and our kernels of PowerSGD are fast ones.
+  EXPECT_NEAR(over_dense, 2.77, 0.2);
+  EXPECT_NEAR(over_power, 1.06, 0.05);
+}
+
+// Agarwal et al., MLSys 2022, against data parallelism with buckets: a low rank pays at 10 Gb/s and
+// not always at 100; what must be gathered from 96 ranks loses.
+TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
+  const Workload workloads[] = {
+      {"ResNet-50", "utility-of-compression-resnet", {}},
+      {"ResNet-101", "utility-of-compression-resnet", {{"model", "resnet-101"}}},
+      {"BERT-Base", "utility-of-compression-bert", {}}};
+  int lost_at_100 = 0;
+  for (const Workload& of : workloads) {
+    const auto gain = [&](double gigabits, const std::string& choice) {
+      const Overrides keys = joined(of.keys, {nic(gigabits)});
+      const double gain = step_s(of.scenario, keys) /
+                          step_s(of.scenario, joined(keys, {kAfterwards, compressor(choice)}));
+      fmt::print("{} at {} Gb/s, {}: {:.2f}\n", of.name, gigabits, choice, gain);
+      return gain;
+    };
+    EXPECT_GT(gain(10, "{name: powersgd, rank: 4}"), 1.05);
+    lost_at_100 += gain(100, "{name: powersgd, rank: 4}") < 1 ? 1 : 0;
+    for (const double gigabits : {10.0, 100.0}) {
+      EXPECT_LT(gain(gigabits, "{name: topk, density: 0.01}"), 1);
+      EXPECT_LT(gain(gigabits, "onebit-sgd"), 1);
+    }
+    // Missed: with a thousandth kept, or with a vote in place of the gathering, both gain.
+    EXPECT_GT(gain(10, "{name: topk, density: 0.001}"), 1);
+    EXPECT_GT(gain(10, "signsgd"), 1);
+  }
+  EXPECT_GE(lost_at_100, 1);
+}
+
+// In the set-up of ACP-SGD signs and top-k lose as well, as published. We miss that for BERT.
+TEST(CommunicationHeadlines, SignsAndTopKOnThirtyTwoGpus) {
+  const Overrides sign = {kAfterwards, compressor("onebit-sgd")};
+  const Overrides top_k = {kAfterwards, compressor("{name: topk, density: 0.001}")};
+  const double resnet_s = step_s("acp-sgd-resnet", {kDense});
+  const double bert_s = step_s("acp-sgd-bert", {kDense});
+  fmt::print("signs {:.2f} and {:.2f}, top-k {:.2f} and {:.2f}\n",
+             resnet_s / step_s("acp-sgd-resnet", sign), bert_s / step_s("acp-sgd-bert", sign),
+             resnet_s / step_s("acp-sgd-resnet", top_k), bert_s / step_s("acp-sgd-bert", top_k));
+  EXPECT_LT(resnet_s / step_s("acp-sgd-resnet", sign), 1);
+  EXPECT_GT(bert_s / step_s("acp-sgd-bert", sign), 1);
+  EXPECT_GT(resnet_s / step_s("acp-sgd-resnet", top_k), 1);
+  EXPECT_GT(bert_s / step_s("acp-sgd-bert", top_k), 1);
+}
+
+// Without latencies an all-reduce of length C is two halves, one beside F and one beside B: most is
+// gained where C is 2B.
+TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) {
+  const auto best = [](double backward) {
+    double most = 0;
+    for (double c = 0.01; c < 20; c += 0.01) {
+      most = std::max(
+          most, (1 + std::max(backward, c)) / (std::max(1.0, c / 2) + std::max(backward, c / 2)));
+    }
+    return most;
+  };
+  EXPECT_NEAR(best(2), 1.25, 0.001);
+  EXPECT_NEAR(best(1), 1.5, 0.001);
+}
+
+// Up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over the baseline's fusion, 64
+// GPUs.
+TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
+  const auto workload = [](const std::string& model, int samples) {
+    return Overrides{{"model", model},
+                     {"batch.global", std::to_string(64 * samples)},
+                     {"batch.micro", std::to_string(samples)}};
+  };
+  const std::pair<Overrides, const char*> workloads[] = {
+      {workload("resnet-50", 64), "ResNet-50"},
+      {workload("densenet-201", 32), "DenseNet-201"},
+      {workload("{base: bert-base, sequence: 64}", 64), "BERT-Base"},
+      {workload("{base: bert-large, sequence: 64}", 32), "BERT-Large"}};
+  std::array<double, 2> most{};
+  for (const auto& [keys, name] : workloads) {
+    for (const double gigabits : {10.0, 100.0}) {
+      const auto seconds = [&, &of = keys](const std::string& overlap, const std::string& bucket) {
+        return step_s("dear", joined(of, {nic(gigabits),
+                                          {"communication.overlap", overlap},
+                                          {"communication.bucket", bucket}}));
+      };
+      double dear_s = 1e9;
+      for (const char* bucket : {"2 MB", "5 MB", "10 MB", "25 MB", "64 MB"}) {
+        dear_s = std::min(dear_s, seconds("dear", bucket));
+      }
+      const double gain = seconds("bucketed", "64 MB") / dear_s;
+      fmt::print("DeAR: {} at {} Gb/s {:.3f}\n", name, gigabits, gain);
+      EXPECT_GE(gain, 1);
+      double& best = most[gigabits > 10 ? 1 : 0];
+      best = std::max(best, gain);
+    }
+  }
+  EXPECT_GT(most[0], 1.15);
+  EXPECT_LT(most[0], 1.25);  // of 1.83
+  EXPECT_GT(most[1], 1.005);
+  EXPECT_LT(most[1], 1.15);
+}
+
+// 4.6 times fewer bytes over a run, up to 2.8 times as fast, BERT-Large on up to 256 GPUs.
+TEST(CommunicationHeadlines, OneBitLamb) {
+  EXPECT_NEAR(bytes_saved("onebit-lamb"), 4.6, 0.1);
+  const auto gain = [](double gigabits) {
+    constexpr double kWarmup = 0.165;
+    const double dense_s = step_s("onebit-lamb", {nic(gigabits), kDense});
+    const double signs_s = step_s("onebit-lamb", {nic(gigabits)});
+    return dense_s / (kWarmup * dense_s + (1 - kWarmup) * signs_s);
+  };
+  fmt::print("1-bit LAMB: bytes {:.2f}, a run {:.2f} (2.8), {:.2f} at 40 Gb/s\n",
+             bytes_saved("onebit-lamb"), gain(4.1), gain(40));
+  EXPECT_GT(gain(4.1), 2);
+  EXPECT_LT(gain(4.1), 2.8);
+  EXPECT_LT(gain(40), gain(4.1));
+}
+
+// 81 % less sparse traffic, 1.8 times as fast.
+TEST(CommunicationHeadlines, S2Reducer) {
+  const double saved = 1 - 1 / bytes_saved("s2-reducer");
+  const double gain = step_s("s2-reducer", {kDense}) / step_s("s2-reducer");
+  fmt::print("S2 Reducer: {:.1f} % less, {:.2f} times as fast\n", 100 * saved, gain);
+  EXPECT_NEAR(saved, 0.81, 0.02);
+  EXPECT_NEAR(gain, 1.8, 0.5);
+}
+
+// Two bits pushed, log2(2P + 1) pulled: of 64 ranks a sum has 7.
+TEST(CommunicationHeadlines, TernGrad) {
+  EXPECT_NEAR(bytes_saved("terngrad"), 32 / std::log2(129), 0.01);
+  for (const double gigabits : {10.0, 1.0}) {
+    const double gain =
+        step_s("terngrad", {nic(gigabits), kDense}) / step_s("terngrad", {nic(gigabits)});
+    fmt::print("TernGrad at {} Gb/s: {:.2f}\n", gigabits, gain);
+    EXPECT_GT(gain, 2);
+    EXPECT_LT(gain, 32 / std::log2(129));
+  }
+}
+
+// 50 times one GPU against 23, 96 GPUs, with fully connected layers divided over them. Here data
+// parallelism alone, and a network that is not known.
+TEST(CommunicationHeadlines, EightBits) {
+  const double alone_s =
+      step_s("eight-bit", {{"cluster.nodes", "1"}, {"batch.global", "128"}, kDense});
+  for (const double gigabits : {40.0, 10.0}) {
+    const double dense = 96 * alone_s / step_s("eight-bit", {nic(gigabits), kDense});
+    const double eight = 96 * alone_s / step_s("eight-bit", {nic(gigabits)});
+    fmt::print("8 bits at {} Gb/s: {:.0f} times one GPU against {:.0f}\n", gigabits, eight, dense);
+    EXPECT_GT(eight / dense, 1.05);
+    EXPECT_LT(eight / dense, 50.0 / 23);
+  }
+}
+
+// Up to 2.5 times as fast and 5 times fewer bytes, at the error of one choice for all layers.
+TEST(CommunicationHeadlines, LGreco) {
+  for (const std::string base : {"powersgd", "qsgd", "topk"}) {
+    const Overrides same = {compressor(base)};
+    const Overrides chosen = {compressor(fmt::format("{{name: lgreco, base: {}}}", base))};
+    const double fewer = run_bytes(job_of("l-greco", same)) / run_bytes(job_of("l-greco", chosen));
+    const double gain = step_s("l-greco", same) / step_s("l-greco", chosen);
+    fmt::print("L-GreCo on {}: bytes {:.2f}, time {:.3f}, over dense {:.2f}\n", base, fewer, gain,
+               step_s("l-greco", {kDense}) / step_s("l-greco", chosen));
+    EXPECT_GE(fewer, 1 - 1e-9);
+    EXPECT_LT(fewer, 1.05);  // missed: errors of the layers differ little here
+    EXPECT_GE(gain, 0.99);
+    EXPECT_LT(gain, 2.5);
+  }
+}
+
+// AdamW without local steps, words per second on 8, 16 and 128 GPUs: 18,444, 3,488 and 22,810.
+TEST(CommunicationHeadlines, WithoutCo2) {
+  const auto words = [](int nodes, double gigabits) {
+    const Overrides keys = {{"cluster.nodes", std::to_string(nodes)},
+                            {"batch.global", std::to_string(8 * nodes)},
+                            nic(gigabits)};
+    return 8 * 2048 * nodes / step_s("co2-baseline", keys);
+  };
+  for (const double gigabits : {80.0, 40.0}) {
+    const double one = words(1, gigabits);
+    const double two = words(2, gigabits);
+    const double sixteen = words(16, gigabits);
+    fmt::print("AdamW at {} Gb/s: {:.0f}, {:.0f}, {:.0f} words/s; 16 to 128: {:.2f}\n", gigabits,
+               one, two, sixteen, sixteen / 8 / two);
+    EXPECT_LT(two, one / 2);  // a second node costs more than it brings
+    EXPECT_GT(sixteen, one);
+    EXPECT_NEAR(sixteen / 8 / two, 0.93, 0.02);  // missed: 0.82 published
+  }
+}
+
+// 2.41 times the fastest of others on 16 GPUs.
+TEST(CommunicationHeadlines, EmbRace) {
+  const auto seconds = [](double gigabits, const std::string& overlap, const std::string& rows) {
+    return step_s(
+        "embrace",
+        {{"communication.overlap", overlap}, {"communication.embeddings", rows}, nic(gigabits)});
+  };
+  std::array<double, 2> gains{};
+  for (const double gigabits : {10.0, 100.0}) {
+    const double exchanged_s = seconds(gigabits, "priority", "all-to-all");
+    const double gathered_s = seconds(gigabits, "bucketed", "all-gather");
+    const double gain = seconds(gigabits, "bucketed", "dense") / exchanged_s;
+    fmt::print("EmbRace at {} Gb/s: {:.2f} (2.41) over dense tables, {:.2f} over gathered rows\n",
+               gigabits, gain, gathered_s / exchanged_s);
+    EXPECT_LT(exchanged_s, seconds(gigabits, "bucketed", "all-to-all"));
+    EXPECT_LT(exchanged_s, gathered_s);
+    // Half of the tables is the head's, which stays dense: no network gives more than 2.
+    EXPECT_LT(gain, 2);
+    gains[gigabits > 10 ? 1 : 0] = gain;
+  }
+  EXPECT_GT(gains[1], 1.2);
+  EXPECT_GT(gains[0], gains[1]);
+}
+
+}  // namespace
+}  // namespace windtunnel
