@@ -25,9 +25,12 @@ Job job_of(const std::string& scenario, const Overrides& overrides = {}) {
       .job;
 }
 
-double step_s(const std::string& scenario, const Overrides& overrides = {}) {
-  const Job job = job_of(scenario, overrides);
+double step_of(const Job& job) {
   return estimate_iteration(job, prepare_iteration(job)).step_s;
+}
+
+double step_s(const std::string& scenario, const Overrides& overrides = {}) {
+  return step_of(job_of(scenario, overrides));
 }
 
 using Pair = Overrides::value_type;
@@ -71,8 +74,8 @@ struct Workload {
 };
 
 // The times that the ACP-SGD paper prints, recalled, in ms: S-SGD and ACP-SGD.
-TEST(CommunicationHeadlines, AcpSgdOverSSgdAndPowerSgd) {
-  const Workload workloads[] = {
+const std::vector<Workload>& acp_workloads() {
+  static const std::vector<Workload> all = {
       {"ResNet-50, 266 and 248", "acp-sgd-resnet", {}},
       {"ResNet-152, 500 and 316",
        "acp-sgd-resnet",
@@ -81,27 +84,78 @@ TEST(CommunicationHeadlines, AcpSgdOverSSgdAndPowerSgd) {
        "acp-sgd-bert",
        {{"model.base", "bert-base"}, {"batch.global", "1024"}, {"batch.micro", "32"}}},
       {"BERT-Large, 2307 and 245", "acp-sgd-bert", {}}};
+  return all;
+}
+
+Job faster(Job job, double times) {
+  job.cluster.node.gpu.fp32_flops.value *= times;
+  job.cluster.node.gpu.memory_Bps.value *= times;
+  return job;
+}
+
+// How much faster than the library's a GPU must be to take as long as one of this cluster alone was
+// measured to: 252.9 ms for 64 images by ResNet-50, 163.3 ms for 8 sentences by BERT-Large
+// (github.com/HKBU-HPML/ddl-benchmarks 30de09b, results of 2020-05-29).
+double measured_speed(const std::string& scenario) {
+  const bool images = scenario == "acp-sgd-resnet";
+  const Job alone = job_of(scenario, {{"cluster.nodes", "1"},
+                                      {"cluster.node.gpus", "1"},
+                                      {"batch.global", images ? "64" : "8"},
+                                      kDense});
+  double times = 1;
+  for (int i = 0; i < 3; ++i) {
+    times *= step_of(faster(alone, times)) / (images ? 0.2529 : 0.1633);
+  }
+  return times;
+}
+
+struct Gains {
   double over_dense = 0;
   double over_power = 0;
-  for (const Workload& of : workloads) {
-    const double dense_s = step_s(of.scenario, joined(of.keys, {kDense}));
-    const double acp_s = step_s(of.scenario, of.keys);
-    const double power_s = step_s(
-        of.scenario, joined(of.keys, {{"communication.compressor.name", "powersgd"}, kAfterwards}));
+};
+
+// On average over the four, and what is printed.
+Gains acp_gains(bool measured) {
+  Gains mean;
+  for (const Workload& of : acp_workloads()) {
+    const double times = measured ? measured_speed(of.scenario) : 1;
+    const auto seconds = [&](const Overrides& keys) {
+      return step_of(faster(job_of(of.scenario, joined(of.keys, keys)), times));
+    };
+    const double dense_s = seconds({kDense});
+    const double acp_s = seconds({});
+    const double power_s = seconds({{"communication.compressor.name", "powersgd"}, kAfterwards});
     fmt::print("ACP-SGD: {}; here {:.0f} and {:.0f}, PowerSGD {:.0f}\n", of.name, 1e3 * dense_s,
                1e3 * acp_s, 1e3 * power_s);
     EXPECT_GT(dense_s / acp_s, 1) << of.name;
-    over_dense += dense_s / acp_s / 4;
-    over_power += power_s / acp_s / 4;
+    mean.over_dense += dense_s / acp_s / 4;
+    mean.over_power += power_s / acp_s / 4;
   }
-  fmt::print("ACP-SGD: {:.2f} (4.06) over S-SGD, {:.2f} (1.43) over PowerSGD\n", over_dense,
-             over_power);
-  // BERT's dense steps, all network, are the published ones.
-  EXPECT_NEAR(step_s("acp-sgd-bert", {kDense}), 2.307, 0.15 * 2.307);
-  EXPECT_NEAR(step_s("acp-sgd-bert", joined(workloads[2].keys, {kDense})), 0.805, 0.15 * 0.805);
-  // We miss both means: our GPU computes too slowly, and our kernels of PowerSGD are fast ones.
-  EXPECT_NEAR(over_dense, 2.77, 0.2);
-  EXPECT_NEAR(over_power, 1.06, 0.05);
+  fmt::print("ACP-SGD: {:.2f} (4.06) over S-SGD, {:.2f} (1.43) over PowerSGD\n", mean.over_dense,
+             mean.over_power);
+  return mean;
+}
+
+// We miss both means. Kernels of PowerSGD are good ones here, and the library's GPU computes too
+// slowly, which takes from what the network costs; with its measured speed less is missed.
+TEST(CommunicationHeadlines, AcpSgdOverSSgdAndPowerSgd) {
+  const Gains library = acp_gains(false);
+  EXPECT_NEAR(library.over_dense, 2.76, 0.15);
+  EXPECT_NEAR(library.over_power, 1.06, 0.03);
+  const Gains measured = acp_gains(true);
+  EXPECT_NEAR(measured.over_dense, 3.51, 0.15);
+  EXPECT_LT(measured.over_dense, 4.06);
+  EXPECT_NEAR(measured.over_power, 1.09, 0.03);
+}
+
+TEST(CommunicationHeadlines, DenseStepsOfThirtyTwoGpusAreThePublishedOnes) {
+  constexpr double kPublished_s[] = {0.266, 0.500, 0.805, 2.307};
+  for (std::size_t i = 0; i < acp_workloads().size(); ++i) {
+    const Workload& of = acp_workloads()[i];
+    const Job job = job_of(of.scenario, joined(of.keys, {kDense}));
+    EXPECT_NEAR(step_of(faster(job, measured_speed(of.scenario))) / kPublished_s[i], 1, 0.1)
+        << of.name;
+  }
 }
 
 // Agarwal et al., MLSys 2022, against data parallelism with buckets: a low rank pays at 10 Gb/s and
@@ -163,40 +217,49 @@ TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) 
   EXPECT_NEAR(best(1), 1.5, 0.001);
 }
 
+// Of DeAR with the best of some buckets over the other's usual one of 64 MB. `times`: faster().
+double dear_gain(const Overrides& keys, double times) {
+  const auto seconds = [&](const std::string& overlap, const std::string& bucket) {
+    const Overrides own = {{"communication.overlap", overlap}, {"communication.bucket", bucket}};
+    return step_of(faster(job_of("dear", joined(keys, own)), times));
+  };
+  double dear_s = seconds("dear", "64 MB");
+  for (const char* bucket : {"2 MB", "5 MB", "10 MB", "25 MB"}) {
+    dear_s = std::min(dear_s, seconds("dear", bucket));
+  }
+  return seconds("bucketed", "64 MB") / dear_s;
+}
+
 // Up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over the baseline's fusion, 64
 // GPUs.
 TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
-  const auto workload = [](const std::string& model, int samples) {
-    return Overrides{{"model", model},
-                     {"batch.global", std::to_string(64 * samples)},
-                     {"batch.micro", std::to_string(samples)}};
+  struct Network {
+    const char* model;
+    int samples;
+    const char* speed_of;
   };
-  const std::pair<Overrides, const char*> workloads[] = {
-      {workload("resnet-50", 64), "ResNet-50"},
-      {workload("densenet-201", 32), "DenseNet-201"},
-      {workload("{base: bert-base, sequence: 64}", 64), "BERT-Base"},
-      {workload("{base: bert-large, sequence: 64}", 32), "BERT-Large"}};
+  const Network networks[] = {{"resnet-50", 64, "acp-sgd-resnet"},
+                              {"densenet-201", 32, "acp-sgd-resnet"},
+                              {"{base: bert-base, sequence: 64}", 64, "acp-sgd-bert"},
+                              {"{base: bert-large, sequence: 64}", 32, "acp-sgd-bert"}};
   std::array<double, 2> most{};
-  for (const auto& [keys, name] : workloads) {
+  for (const Network& of : networks) {
     for (const double gigabits : {10.0, 100.0}) {
-      const auto seconds = [&, &of = keys](const std::string& overlap, const std::string& bucket) {
-        return step_s("dear", joined(of, {nic(gigabits),
-                                          {"communication.overlap", overlap},
-                                          {"communication.bucket", bucket}}));
-      };
-      double dear_s = 1e9;
-      for (const char* bucket : {"2 MB", "5 MB", "10 MB", "25 MB", "64 MB"}) {
-        dear_s = std::min(dear_s, seconds("dear", bucket));
-      }
-      const double gain = seconds("bucketed", "64 MB") / dear_s;
-      fmt::print("DeAR: {} at {} Gb/s {:.3f}\n", name, gigabits, gain);
-      EXPECT_GE(gain, 1);
+      const Overrides keys = {{"model", of.model},
+                              {"batch.global", std::to_string(64 * of.samples)},
+                              {"batch.micro", std::to_string(of.samples)},
+                              nic(gigabits)};
+      const double gain = dear_gain(keys, 1);
+      const double measured = dear_gain(keys, measured_speed(of.speed_of));
+      fmt::print("DeAR: {} at {} Gb/s {:.3f}, {:.3f} with the measured speed of a GPU\n", of.model,
+                 gigabits, gain, measured);
+      EXPECT_GE(std::min(gain, measured), 1);
       double& best = most[gigabits > 10 ? 1 : 0];
-      best = std::max(best, gain);
+      best = std::max({best, gain, measured});
     }
   }
   EXPECT_GT(most[0], 1.15);
-  EXPECT_LT(most[0], 1.25);  // of 1.83
+  EXPECT_LT(most[0], 1.83);
   EXPECT_GT(most[1], 1.005);
   EXPECT_LT(most[1], 1.15);
 }
