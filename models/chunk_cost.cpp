@@ -6,6 +6,7 @@
 #include "models/block_cost.hpp"
 #include "models/context_parallel.hpp"
 #include "models/expert_parallel.hpp"
+#include "models/host_launch.hpp"
 #include "models/memory.hpp"
 #include "models/network_cost.hpp"
 #include "models/op.hpp"
@@ -80,27 +81,6 @@ class BlockCoster {
     add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
   }
 
-  struct Launched {
-    double launches = 1;
-    double gpu_s = 0;
-  };
-  // What the host adds in one direction: `launched` are the kernels that it launches one after the
-  // other, collectives among them. With a queue that never empties the GPU waits only
-  // where the host takes longer for all of them than it does; without one, for every kernel that is
-  // shorter than its launch. Frameworks are in between: between blocks they synchronise (loss,
-  // pipeline messages, gradient hooks).
-  double host_wait_s(const std::vector<Launched>& launched) const {
-    double ahead_s = 0;
-    double each_s = 0;
-    for (const Launched& it : launched) {
-      const double wait_s = it.launches * launch_s_ - it.gpu_s;
-      ahead_s += wait_s;
-      each_s += std::max(0.0, wait_s);
-    }
-    ahead_s = std::max(0.0, ahead_s);
-    return each_s + job_.calibration.host_run_ahead.value * (ahead_s - each_s);
-  }
-
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const {
     if (job_.software.cuda_graphs) return;
     std::vector<Launched> forward;
@@ -116,8 +96,10 @@ class BlockCoster {
     if (exposed_backward_s > 0) {
       backward.insert(backward.end(), kCollectives, {1, exposed_backward_s});
     }
-    add_cost(cost.forward, Category::host, origin, host_wait_s(forward));
-    add_cost(cost.backward_input, Category::host, origin, host_wait_s(backward));
+    const double run_ahead = job_.calibration.host_run_ahead.value;
+    add_cost(cost.forward, Category::host, origin, host_wait_s(forward, launch_s_, run_ahead));
+    add_cost(cost.backward_input, Category::host, origin,
+             host_wait_s(backward, launch_s_, run_ahead));
   }
 
   void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {

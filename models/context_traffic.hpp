@@ -9,9 +9,9 @@
 //   usp         all-to-alls over U, then R-1 steps of T (k'+v'); backward as ring
 //   burst       as ring                              R-1 steps of T (2q+o) + 8 T h: Q, dQ, dO and
 //                                                    two fp32 statistics of a row
-//   token-ring  R-1 steps of T q one way, T o + 4 T h (row sums) the other; backward T (q+o) + 8 T
-//   h
-//               (Q, dO, statistics) one way, T q (dQ) the other: not published, the same idea
+//   token-ring  R-1 steps of T q one way, T o + 4 T h (row sums) the other; backward
+//               T (q+o) + 8 T h (Q, dO, statistics) one way, T q (dQ) the other: not published,
+//               the same idea
 //   rsa         R-1 steps of T k, then of T v        3 times as much: K and V again, and the
 //                                                    all-reduces of dK and dV
 //   lasp        R-1 steps of a state, key width x value width a head, however long the sequence;

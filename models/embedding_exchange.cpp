@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kIndex_bytes = 8;
+constexpr double kRowNumberBytes = 8;
 
 Op copy_op(double bytes) {
   Op op;
@@ -27,7 +27,7 @@ Recipe embedding_recipe(EmbeddingExchange exchange, const TensorShape& table,
       recipe.steps = {{.kernels = {}, .bytes = element_bytes * table.elements()}};
       break;
     case EmbeddingExchange::all_gather: {
-      const double bytes = group.ranks * rows * (row_bytes + kIndex_bytes);
+      const double bytes = group.ranks * rows * (row_bytes + kRowNumberBytes);
       recipe.steps = {{.kernels = {gather}, .kind = CollectiveKind::all_gather, .bytes = bytes},
                       {.kernels = {copy_op(bytes)}}};
       recipe.buffer_bytes = bytes;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/block_cost.hpp"
 #include "models/host_launch.hpp"
 #include "models/layer_network.hpp"
 
@@ -14,14 +15,7 @@ namespace windtunnel {
 namespace {
 
 void add(std::vector<CostPart>& parts, Category category, const OpCost& cost) {
-  if (cost.seconds <= 0) return;
-  for (CostPart& part : parts) {
-    if (part.category == category && part.origin == cost.origin) {
-      part.seconds += cost.seconds;
-      return;
-    }
-  }
-  parts.push_back({category, cost.origin, cost.seconds});
+  add_cost(parts, category, cost.origin, cost.seconds);
 }
 
 // The host launches the kernels of a direction without waiting for any: they are one row.

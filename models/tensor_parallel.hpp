@@ -10,9 +10,8 @@
 // shared one only.
 //
 // Software::tp_overlap hides more:
-//   pipelined      gathers and scatters and their GEMM are cut into tp pieces; all but one is
-//   hidden
-//                  behind it
+//   pipelined      gathers and scatters and their GEMM are cut into tp pieces, of which all but
+//                  one are hidden behind it
 //   domino         the micro-batch is cut into row slices: what follows one slice's half (attention
 //                  or MLP) runs beside the next slice's, the last one's beside the first slice of
 //                  the next half; row-parallel GEMMs are cut into columns, of which all but the

@@ -31,8 +31,8 @@ of the measured step on one GPU. What the rows then tell is exchange alone.
   PCIe, fitted without the judged rows. "suspect": servers on 100GbE that are as slow as on 10GbE.
 - gTop-k rows: each network from what was fitted on another one: selection and software per element,
   and what of 1 Gb/s dense gradients get on so many nodes, which congest.
-- DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted on
-  ResNet-50 on V100: how far GPUs spread, what collectives cost, what they take from kernels.
+- DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted
+  on ResNet-50 on V100: how far GPUs spread, what collectives cost, what they take from kernels.
 - All-reduce in one node: the link from the plain all-reduce, kernels from int8.
 - "inferred", "recalled": rows whose machine or evidence is not the source's own; never judged
   against a bound.

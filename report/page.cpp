@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/memory.hpp"
 #include "report/drawing.hpp"
 #include "report/html.hpp"
 #include "traces/tracks.hpp"
@@ -53,7 +54,7 @@ Json memory_json(const Record& record, const PageOptions& options) {
                      {"buffers", rank.buffers},
                      {"framework", rank.framework + rank.fragmentation}});
   }
-  return {{"capacity_bytes", record.job.cluster.node.gpu.memory_bytes.value},
+  return {{"capacity_bytes", usable_bytes(record.job.cluster.node.gpu)},
           {"ranks", ranks},
           {"curves", memory_curves(record, options.max_curves)}};
 }

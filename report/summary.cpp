@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "models/memory.hpp"
 #include "report/campaign_summary.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -75,15 +76,15 @@ std::string totals_text(const std::vector<GpuMemory>& memory) {
 
 SummarySection memory_section(const Record& record) {
   const std::vector<GpuMemory>& memory = record.iteration.memory;
-  const double capacity = record.job.cluster.node.gpu.memory_bytes.value;
-  SummarySection section{fmt::format("Memory per GPU (capacity {})", format_bytes(capacity)), {}};
+  const double usable = usable_bytes(record.job.cluster.node.gpu);
+  SummarySection section{fmt::format("Memory per GPU (usable {})", format_bytes(usable)), {}};
   if (memory.empty()) return section;
   const auto peak =
       std::max_element(memory.begin(), memory.end(),
                        [](const auto& a, const auto& b) { return a.total() < b.total(); });
   section.rows.push_back(
       {"peak", fmt::format("{} ({}) on pipeline rank {}", format_bytes(peak->total()),
-                           format_percent(peak->total() / capacity), peak - memory.begin())});
+                           format_percent(peak->total() / usable), peak - memory.begin())});
   const std::pair<const char*, double> classes[] = {
       {"weights", peak->weights},     {"gradients", peak->gradients},
       {"optimizer", peak->optimizer}, {"activations", peak->activations},

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/compression/compressors.hpp"
 #include "traces/csv.hpp"
 
 namespace windtunnel {
@@ -30,7 +31,10 @@ constexpr std::array kNumbers{NumberColumn{"rank", &CompressorChoice::rank},
 // The rows of a file that are about this job.
 class Curve {
  public:
-  Curve(const std::string& path, const Job& job) : table_(CsvTable::read(path)), job_(job) {
+  Curve(const std::string& path, const Job& job)
+      : table_(CsvTable::read(path)),
+        job_(job),
+        compressor_(with_usual(job.communication.compressor)) {
     for (const std::string& column : table_.header()) check_column(column);
     steps_column_ = table_.column("steps");
     for (std::size_t row = 0; row < table_.rows(); ++row) add(row);
@@ -44,8 +48,7 @@ class Curve {
     if (by_batch_.empty()) {
       const std::vector<std::string> known(compressors_.begin(), compressors_.end());
       throw Error(fmt::format("{} has no row for compressor '{}' with these numbers; it has {}",
-                              table_.file(), job_.communication.compressor.name,
-                              fmt::join(known, ", ")));
+                              table_.file(), compressor_.name, fmt::join(known, ", ")));
     }
     if (above == by_batch_.begin() || above == by_batch_.end()) {
       throw Error(fmt::format("{} knows global batches of {:g} to {:g}, not {}", table_.file(),
@@ -78,15 +81,14 @@ class Curve {
   }
 
   bool is_mine(std::size_t row) {
-    const CompressorChoice& mine = job_.communication.compressor;
     if (table_.has("compressor")) {
       const std::string& name = table_.text(row, table_.column("compressor"));
       if (!name.empty()) compressors_.insert(name);
-      if (!name.empty() && name != mine.name) return false;
+      if (!name.empty() && name != compressor_.name) return false;
     }
     for (const NumberColumn& number : kNumbers) {
       const std::optional<double> value = positive(row, number.name);
-      if (value && *value != mine.*number.member) return false;
+      if (value && *value != compressor_.*number.member) return false;
     }
     return true;
   }
@@ -106,6 +108,7 @@ class Curve {
 
   CsvTable table_;
   const Job& job_;
+  CompressorChoice compressor_;
   std::size_t steps_column_ = 0;
   std::map<double, double> by_batch_;
   double any_batch_ = 0;

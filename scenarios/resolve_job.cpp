@@ -235,9 +235,10 @@ void check_exchange(const Values& values, const Job& job) {
   try {
     check_gradient_exchange(job);
   } catch (const Error& error) {
-    // What is wrong with a compressor says its place itself.
-    if (!std::string_view(error.what()).starts_with("communication.")) throw;
-    throw Error(values.fault_at("communication.overlap"), error.what());
+    // What is wrong with a compressor says its place itself; other messages start with their key.
+    const std::string_view message = error.what();
+    if (!message.starts_with("communication.")) throw;
+    throw Error(values.fault_at(message.substr(0, message.find_first_of(": "))), error.what());
   }
 }
 

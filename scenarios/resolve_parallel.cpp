@@ -2,7 +2,6 @@
 #include <array>
 
 #include "models/expert_parallel.hpp"
-#include "policies/compressed_reductions.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -28,13 +27,6 @@ void resolve_parallel(const Values& values, Job& job) {
                               values.text("layout.ep_tokens"));
   job.communication.embeddings = value_of(std::span<const Choice<EmbeddingExchange>>(kEmbeddings),
                                           values.text("communication.embeddings"));
-  if (job.communication.embeddings != EmbeddingExchange::dense) {
-    try {
-      check_gradient_exchange(job);
-    } catch (const Error& error) {
-      throw Error(values.fault_at("communication.embeddings"), error.what());
-    }
-  }
   MixtureOfExperts& moe = job.model.moe;
   moe.zipf = values.number_or("model.moe.zipf", moe.zipf);
   moe.hot_experts = static_cast<int>(values.number_or("model.moe.hot_experts", moe.hot_experts));

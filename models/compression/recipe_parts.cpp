@@ -1,6 +1,7 @@
 #include "models/compression/recipe_parts.hpp"
 
 namespace windtunnel {
+
 GradientBuffer gradient_buffer(std::span<const TensorShape> tensors) {
   GradientBuffer buffer;
   for (const TensorShape& tensor : tensors) {

@@ -56,7 +56,11 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
     double fp16, fp8, fp4, memory_GB, bandwidth_GBps;
   };
   const std::vector<Row> rows = {
+      {"k80", 0, 0, 0, 12, 240},
+      {"titan-x", 0.17, 0, 0, 12, 480},
+      {"p102-100", 0.16, 0, 0, 5, 440},
       {"p100", 18.7, 0, 0, 16, 732},
+      {"v100-16", 125, 0, 0, 16, 900},
       {"v100", 125, 0, 0, 32, 900},
       {"t4", 65, 0, 0, 16, 320},
       {"rtx2080ti", 53.8, 0, 0, 11, 616},

@@ -54,6 +54,12 @@ TEST_F(QualityCurve, TheRowOfTheJobsCompressorAndBatchCounts) {
                 curve)
                 .steps,
             480000);
+  // Left out, the rank is the usual 4.
+  EXPECT_EQ(job("communication: {compressor: powersgd}
+job: {
+  quality:
+    curve.csv}", curve).steps,
+            460000);
 }
 
 TEST_F(QualityCurve, BetweenTwoBatchesStepsFollowAPowerLaw) {

@@ -87,6 +87,13 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
                       "communication:\n  embeddings: all-to-all\n")
                   .starts_with("a.yaml:7:15: communication.embeddings does not go with layout"));
+  // Each by its own key, once.
+  EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
+                      "  overlap: priority\n  compressor: topk\n")
+                  .starts_with("a.yaml:8:3: communication.compressor: topk is more than one"));
+  EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
+                      "communication:\n  aggregation: parameter-server\n")
+                  .starts_with("a.yaml:7:16: communication.aggregation: parameter-server does"));
 }
 
 }  // namespace

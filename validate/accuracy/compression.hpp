@@ -21,9 +21,9 @@
 namespace windtunnel {
 
 struct CompressionOptions {
-  std::optional<RowFilter> where;      // judge only these rows; what is fitted stays
-  std::optional<RowFilter> fit_where;  // of compression_links.hpp; none: kLinkFitRows
-  int threads = 0;                     // 0: all cores
+  std::optional<RowFilter> where = {};      // judge only these rows; what is fitted stays
+  std::optional<RowFilter> fit_where = {};  // of compression_links.hpp; none: kLinkFitRows
+  int threads = 0;                          // 0: all cores
 };
 
 // Half of the methods without parts, up to 16 GPUs; what is larger, merged, partitioned or sent to

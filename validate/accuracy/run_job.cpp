@@ -19,8 +19,8 @@
 namespace windtunnel {
 namespace {
 
-// How measured rows name GPUs, as plain_name() text; the first prefix that fits decides. The node is the
-// library's machine with that GPU, its calibration the library's.
+// How measured rows name GPUs, as plain_name() text; the first prefix that fits decides. The node
+// is the library's machine with that GPU, its calibration the library's.
 struct Machine {
   std::string_view prefix;
   std::string_view node;
