@@ -55,10 +55,7 @@ TEST_F(QualityCurve, TheRowOfTheJobsCompressorAndBatchCounts) {
                 .steps,
             480000);
   // Left out, the rank is the usual 4.
-  EXPECT_EQ(job("communication: {compressor: powersgd}
-job: {
-  quality:
-    curve.csv}", curve).steps,
+  EXPECT_EQ(job("communication: {compressor: powersgd}\njob: {quality: curve.csv}", curve).steps,
             460000);
 }
 
