@@ -1,8 +1,12 @@
 #include "models/expert_parallel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "models/base/error.hpp"
 #include "models/expert_routing.hpp"
 
 namespace windtunnel {
@@ -67,6 +71,7 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   return result;
 }
 
+// Compute that hides all-to-alls.
 struct Beside {
   double forward_s = 0;
   double backward_s = 0;
@@ -96,20 +101,22 @@ double hot_weight_bytes(const Job& job) {
          job.model.expert_parameters();
 }
 
-// Behind all of the layer but its experts, as far as the all-to-alls leave room there.
+// Behind all of the layer but its experts, less what all-to-alls take of that compute.
 void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
-                     BlockCost& cost) {
+                     const Beside& taken, BlockCost& cost) {
   const double bytes = hot_weight_bytes(setting.job);
   if (bytes == 0) return;
   const CollectiveCost gather = setting.collective(CollectiveKind::all_gather, shape, bytes);
   const CollectiveCost reduce = setting.collective(CollectiveKind::reduce_scatter, shape, bytes);
-  const auto others = [](const Op& op) { return !op.routed; };
-  const bool taken = setting.job.model.moe.shortcut;
-  const double forward_s = taken ? 0 : seconds_of(setting, ops.forward, others);
-  const double backward_s = taken ? 0 : seconds_of(setting, ops.backward_input, others);
-  add_cost(cost.forward, Category::ep, gather.origin, setting.beside_s(gather.seconds, forward_s));
+  const auto left_s = [&](const std::vector<Op>& pass, double taken_s) {
+    const auto others = [](const Op& op) { return !op.routed; };
+    return std::max(0.0, seconds_of(setting, pass, others) - taken_s);
+  };
+  add_cost(cost.forward, Category::ep, gather.origin,
+           setting.beside_s(gather.seconds, left_s(ops.forward, taken.forward_s)));
   add_cost(cost.backward_input, Category::ep, gather.origin,
-           setting.beside_s(gather.seconds + reduce.seconds, backward_s));
+           setting.beside_s(gather.seconds + reduce.seconds,
+                            left_s(ops.backward_input, taken.backward_s)));
 }
 
 }  // namespace
@@ -121,7 +128,10 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   const ExpertLoad load = expert_load(job.model.moe, job.layout.ep);
   const Exchange sent = both_ways(setting, shape, tp_shape, load);
   const Beside beside = compute_beside(setting, ops, cost);
-  add_hot_experts(setting, shape, ops, cost);
+  Beside taken = {std::min(beside.forward_s, sent.seconds),
+                  std::min(beside.backward_s, sent.seconds)};
+  if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
+  add_hot_experts(setting, shape, ops, taken, cost);
   add_cost(cost.forward, Category::ep, sent.origin,
            setting.beside_s(sent.seconds, beside.forward_s) + sent.gather_s);
   add_cost(cost.backward_input, Category::ep, sent.origin,

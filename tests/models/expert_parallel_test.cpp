@@ -143,6 +143,26 @@ TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   EXPECT_GT(many_s, step_s(job));
 }
 
+// No compute hides two collectives at once: a layer is never shorter than all that it sends, which
+// GPUs without compute would leave bare.
+TEST(ExpertParallel, LayersAreNoShorterThanWhatTheySend) {
+  for (const bool crosswise : {false, true}) {
+    Job job = expert_job();
+    job.model.moe.zipf = 0.5;
+    job.model.moe.hot_experts = 4;
+    job.software.ep_overlap = crosswise;
+    job.model.moe.shortcut = !crosswise;
+    for (double nic_Bps = 1e9; nic_Bps < 1e12; nic_Bps *= 1.2) {
+      job.cluster.node.nic_Bps = parameter(nic_Bps);
+      Job bare = job;
+      bare.cluster.node.gpu.bf16_flops = parameter(1e30);
+      bare.cluster.node.gpu.memory_Bps = parameter(1e30);
+      bare.calibration.kernel_launch_s = parameter(0);
+      EXPECT_GE(step_s(job), ep_s(bare) * (1 - 1e-9)) << nic_Bps;
+    }
+  }
+}
+
 std::string refusal(const Job& job) {
   try {
     check_expert_routing(job);
