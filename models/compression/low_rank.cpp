@@ -66,16 +66,6 @@ Op low_rank_product(double m, double n, double k, const LowRank::Matrix& of, dou
   return product("low-rank product", m, n, k, of.count, b);
 }
 
-// One of the two kinds of step of ACP-SGD, each of which runs every other step: halves.
-Op halved(Op op) {
-  op.flops /= 2;
-  op.bytes /= 2;
-  op.batch /= 2;
-  op.launches /= 2;
-  op.starts /= 2;
-  return op;
-}
-
 }  // namespace
 
 bool low_rank_pays(const TensorShape& tensor, double rank) {
@@ -142,10 +132,9 @@ Recipe acp_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShap
     const double n = matrix.n;
     const double m = matrix.m;
     const double r = matrix.r;
-    encode.push_back(halved(orthonormalise(m, r, matrix.count, b)));
-    encode.push_back(halved(orthonormalise(n, r, matrix.count, b)));
-    encode.push_back(halved(low_rank_product(n, r, m, matrix, b)));
-    encode.push_back(halved(low_rank_product(m, r, n, matrix, b)));
+    // The average factor; products with either one have as many FLOPs and bytes.
+    encode.push_back(orthonormalise((n + m) / 2, r, matrix.count, b));
+    encode.push_back(low_rank_product(n, r, m, matrix, b));
     if (keeps_error) {
       // E += M, then E -= P Q^T, which reads and writes it.
       encode.push_back(pass("error add", 3 * b * matrix.elements(), matrix.count));

@@ -360,6 +360,23 @@ TEST(Recipe, PowerSgdsCollectivesDependOnEachOther) {
   EXPECT_EQ(recipe.steps[3].bytes, 0);
 }
 
+// A step of ACP-SGD has one product less than PowerSGD's without feedback, and whole ones: small
+// matrices take as long as their waves of tiles, not half as long for half of a wave.
+TEST(Recipe, AcpSgdMultipliesOnceLess) {
+  const auto products = [](const char* name) {
+    const CompressorChoice choice = {.name = name, .feedback = ErrorFeedback::none};
+    std::vector<double> found;
+    for (const RecipeStep& step : make_recipe(choice, tensors(), kGroup, 4).steps) {
+      for (const Op& op : step.kernels) {
+        if (op.kind == OpKind::gemm) found.push_back(op.batch);
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(products("powersgd"), (std::vector<double>{4, 1, 4, 1, 4, 1}));
+  EXPECT_EQ(products("acp-sgd"), (std::vector<double>{4, 1, 4, 1}));
+}
+
 // Kernels of single tensors start one by one, those of a buffer once.
 TEST(Recipe, TensorsOfOneShapeAreAsManyKernels) {
   const Recipe recipe = make_recipe({.name = "powersgd"}, tensors(), kGroup, 4);
