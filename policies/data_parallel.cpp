@@ -194,15 +194,19 @@ std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& t
     case GradientOverlap::priority:
       return gradient_buckets(tensors, sizes, 0);
     default: {
-      // Compressed buckets hold as many gradients, on average.
+      // Compressed buckets hold as many gradients, on average. Tables that go as rows say nothing
+      // of the others.
+      const bool rows_alone = communication.embeddings != EmbeddingExchange::dense;
       double dense = 0;
       double sent = 0;
       for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (rows_alone && tensors[i].shape.filled < 1) continue;
         dense += tensors[i].parameters * reduce_bytes_per_parameter(job_);
         sent += sizes[i];
       }
-      return gradient_buckets(tensors, sizes, communication.bucket_bytes * sent / dense,
-                              communication.first_bucket_bytes * sent / dense);
+      const double share = dense > 0 ? sent / dense : 1;
+      return gradient_buckets(tensors, sizes, communication.bucket_bytes * share,
+                              communication.first_bucket_bytes * share);
     }
   }
 }

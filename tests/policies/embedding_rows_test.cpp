@@ -1,6 +1,8 @@
 // Gradients of an embedding as rows (EmbRace) in a whole iteration.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/base/error.hpp"
 #include "models/iteration_report.hpp"
 #include "policies/compressed_reductions.hpp"
@@ -51,6 +53,24 @@ TEST(EmbeddingRows, AreExchangedFasterThanTheTableIsReduced) {
     EXPECT_GT(dense_s / exchanged_s, 1.5);
     EXPECT_LT(dense_s / exchanged_s, 30.66);
   }
+}
+
+int all_reduces(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  return static_cast<int>(std::ranges::count_if(plan.classes.front().tasks, [](const Task& task) {
+    return task.kind == TaskKind::collective && task.collective == CollectiveKind::all_reduce;
+  }));
+}
+
+// PyTorch DDP's buckets hold 25 MB of the layers' gradients however large the table beside them is.
+TEST(EmbeddingRows, LeaveTheBucketsOfTheLayersAsTheyAre) {
+  Job job = language_model(EmbeddingExchange::all_gather, GradientOverlap::bucketed);
+  job.model.layers = 8;
+  const int beside_large = all_reduces(job);
+  job.model.vocabulary = 20000;
+  EXPECT_EQ(beside_large, all_reduces(job));
+  EXPECT_GT(beside_large, 4);
 }
 
 std::string refusal(const Job& job) {
