@@ -9,10 +9,9 @@
 #include <map>
 
 #include "models/base/error.hpp"
-#include "models/fit.hpp"
-#include "policies/for_each_index.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "validate/accuracy/exchange_job.hpp"
+#include "validate/accuracy/fitted_constants.hpp"
 
 namespace windtunnel {
 namespace {
@@ -98,42 +97,28 @@ Row make_row(const CompressionRun& run, double alone_s) {
   return row;
 }
 
-struct FittedConstant {
-  double guess;
-  double spread;  // of the prior, a factor
-};
-constexpr std::array kConstants = {FittedConstant{0.03, 3}, FittedConstant{0.2, 2},
-                                   FittedConstant{20e-6, 3}, FittedConstant{3e-6, 3}};
+const std::vector<FittedConstant> kConstants = {{0.03, 3}, {0.2, 2}, {20e-6, 3}, {3e-6, 3}};
 
-BucketLaw law_at(const Point& point) {
-  return {std::exp(point[0]), std::exp(point[1]), std::exp(point[2]), std::exp(point[3])};
+BucketLaw law_at(const std::vector<double>& at) {
+  return {at[0], at[1], at[2], at[3]};
 }
 
 BucketLaw fitted_law(const std::vector<Row>& rows, int threads) {
   constexpr double kNoise = 0.005;  // times of three digits
   std::vector<const Row*> fitted;
+  std::vector<int> clusters;
   for (const Row& row : rows) {
-    if (row.fit) fitted.push_back(&row);
+    if (!row.fit) continue;
+    fitted.push_back(&row);
+    clusters.push_back(row.run->gpus);
   }
   if (fitted.empty()) throw Error(fmt::format("needs rows of {} on V100", kFitted));
-  FitProblem problem;
-  for (const FittedConstant& constant : kConstants) {
-    problem.prior.push_back({std::log(constant.guess), std::log(constant.spread)});
-  }
-  problem.weights.assign(fitted.size(), 1);
-  for (const Row* row : fitted) problem.clusters.push_back(row->run->gpus);
-  problem.scale_guess = kNoise;
-  problem.residuals = [&](const std::vector<Point>& points) {
-    std::vector<std::vector<double>> all(points.size(), std::vector<double>(fitted.size()));
-    for_each_index(fitted.size(), threads, [&](size_t i) {
-      for (size_t at = 0; at < points.size(); ++at) {
-        all[at][i] =
-            ratio(*fitted[i], law_at(points[at])) - *fitted[i]->run->step_s / fitted[i]->alone_s;
-      }
-    });
-    return all;
-  };
-  return law_at(fit_least_squares(problem).point);
+  return law_at(fitted_constants(
+      kConstants, clusters, kNoise,
+      [&](const std::vector<double>& at, size_t i) {
+        return ratio(*fitted[i], law_at(at)) - *fitted[i]->run->step_s / fitted[i]->alone_s;
+      },
+      threads));
 }
 
 ValidationRow validation_row(const Row& row, const BucketLaw& law) {

@@ -12,11 +12,10 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/fit.hpp"
-#include "policies/for_each_index.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "traces/text.hpp"
 #include "validate/accuracy/exchange_job.hpp"
+#include "validate/accuracy/fitted_constants.hpp"
 
 namespace windtunnel {
 namespace {
@@ -112,10 +111,6 @@ Row make_row(const CompressionRun& run, const std::map<std::string, double>& alo
 
 // ---- The fit: logarithms of the law's constants.
 
-struct FittedConstant {
-  double guess;
-  double spread;  // of the prior, a factor
-};
 constexpr FittedConstant kLaunch = {50e-6, 10};
 constexpr FittedConstant kNodeShare = {0.4, 2};  // of PCIe 3.0's 16 GB/s, through the host
 constexpr FittedConstant kNodeStep = {3e-6, 3};
@@ -125,50 +120,41 @@ constexpr FittedConstant kServerShare = {1, 2};
 
 constexpr double kNoise = 0.03;  // of a step, relative
 
-NormalPrior prior_of(const FittedConstant& constant) {
-  return {std::log(constant.guess), std::log(constant.spread)};
-}
-
-LinkLaw law_at(const Point& point, const std::vector<std::string>& networks) {
+LinkLaw law_at(const std::vector<double>& at, const std::vector<std::string>& networks) {
   LinkLaw law;
-  law.launch_s = std::exp(point[0]);
-  law.node_share = std::exp(point[1]);
-  law.node_step_s = std::exp(point[2]);
+  law.launch_s = at[0];
+  law.node_share = at[1];
+  law.node_step_s = at[2];
   for (size_t i = 0; i < networks.size(); ++i) {
-    law.networks[networks[i]] = {std::exp(point[3 + 2 * i]), std::exp(point[4 + 2 * i])};
+    law.networks[networks[i]] = {at[3 + 2 * i], at[4 + 2 * i]};
   }
   return law;
 }
 
-// Where the law at the point comes nearest to the rows.
-Point fitted_point(const std::vector<Row*>& rows, std::vector<NormalPrior> prior,
-                   const std::function<LinkLaw(const Point&)>& law_at, int threads) {
-  FitProblem problem;
-  problem.prior = std::move(prior);
-  problem.weights.assign(rows.size(), 1);
-  for (const Row* row : rows) problem.clusters.push_back(row->run->gpus);
-  problem.scale_guess = kNoise;
-  problem.residuals = [&](const std::vector<Point>& points) {
-    std::vector<std::vector<double>> all(points.size(), std::vector<double>(rows.size()));
-    for_each_index(rows.size(), threads, [&](size_t i) {
-      for (size_t at = 0; at < points.size(); ++at) {
-        all[at][i] = std::log(predicted_s(*rows[i], law_at(points[at])) / *rows[i]->run->step_s);
-      }
-    });
-    return all;
-  };
-  return fit_least_squares(problem).point;
+// The constants with which the law comes nearest to the rows.
+std::vector<double> fitted_to(const std::vector<Row*>& rows,
+                              const std::vector<FittedConstant>& constants,
+                              const std::function<LinkLaw(const std::vector<double>&)>& law_at,
+                              int threads) {
+  std::vector<int> clusters;
+  for (const Row* row : rows) clusters.push_back(row->run->gpus);
+  return fitted_constants(
+      constants, clusters, kNoise,
+      [&](const std::vector<double>& at, size_t i) {
+        return std::log(predicted_s(*rows[i], law_at(at)) / *rows[i]->run->step_s);
+      },
+      threads);
 }
 
 LinkLaw fitted_law(const std::vector<Row*>& rows, const std::vector<std::string>& networks,
                    int threads) {
-  std::vector<NormalPrior> prior = {prior_of(kLaunch), prior_of(kNodeShare), prior_of(kNodeStep)};
+  std::vector<FittedConstant> constants = {kLaunch, kNodeShare, kNodeStep};
   for (size_t i = 0; i < networks.size(); ++i) {
-    prior.push_back(prior_of(kShare));
-    prior.push_back(prior_of(kStep));
+    constants.push_back(kShare);
+    constants.push_back(kStep);
   }
-  const auto at = [&](const Point& point) { return law_at(point, networks); };
-  return at(fitted_point(rows, prior, at, threads));
+  const auto at = [&](const std::vector<double>& values) { return law_at(values, networks); };
+  return at(fitted_to(rows, constants, at, threads));
 }
 
 // What a push or a pull costs beside its bytes, and how much faster than a ring's they are: servers
@@ -181,13 +167,13 @@ void fit_servers(std::vector<Row>& rows, LinkLaw& law, int threads) {
   }
   law.server_launch_s = law.launch_s;
   if (fitted.empty()) return;
-  const auto at = [&law](const Point& point) {
+  const auto at = [&law](const std::vector<double>& values) {
     LinkLaw tried = law;
-    tried.server_launch_s = std::exp(point[0]);
-    tried.server_share = std::exp(point[1]);
+    tried.server_launch_s = values[0];
+    tried.server_share = values[1];
     return tried;
   };
-  law = at(fitted_point(fitted, {prior_of(kLaunch), prior_of(kServerShare)}, at, threads));
+  law = at(fitted_to(fitted, {kLaunch, kServerShare}, at, threads));
 }
 
 // What ByteScheduler's hooks cost: the mean excess of its rows inside one node of the model with

@@ -5,13 +5,14 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
-#include "models/fit.hpp"
 #include "models/op_cost.hpp"
 #include "scenarios/library.hpp"
 #include "traces/text.hpp"
+#include "validate/accuracy/fitted_constants.hpp"
 
 namespace windtunnel {
 namespace {
@@ -62,32 +63,22 @@ struct Series {
   std::vector<double> seconds;
 };
 
-// The constants that `set` sets, logarithms of a point's numbers, under the rows of a series.
+// Sets the constants to what comes nearest to the rows of a series.
 void fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
-         const std::vector<NormalPrior>& prior, const std::function<void(const Point&)>& set,
+         const std::vector<FittedConstant>& constants,
+         const std::function<void(const std::vector<double>&)>& set,
          const std::function<double(double)>& predicted_s) {
   constexpr double kNoise = 0.05;
-  FitProblem problem;
-  problem.prior = prior;
-  problem.weights.assign(bytes.size(), 1);
-  for (size_t i = 0; i < bytes.size(); ++i) problem.clusters.push_back(static_cast<int>(i));
-  problem.scale_guess = kNoise;
-  problem.residuals = [&](const std::vector<Point>& points) {
-    std::vector<std::vector<double>> all;
-    for (const Point& point : points) {
-      set(point);
-      std::vector<double>& residuals = all.emplace_back();
-      for (size_t i = 0; i < bytes.size(); ++i) {
-        residuals.push_back(std::log(predicted_s(bytes[i]) / seconds[i]));
-      }
-    }
-    return all;
-  };
-  set(fit_least_squares(problem).point);
-}
-
-NormalPrior around(double value, double factor) {
-  return {std::log(value), std::log(factor)};
+  std::vector<int> clusters(bytes.size());
+  std::iota(clusters.begin(), clusters.end(), 0);
+  constexpr int kOneThread = 1;  // all rows have one model
+  set(fitted_constants(
+      constants, clusters, kNoise,
+      [&](const std::vector<double>& at, size_t i) {
+        set(at);
+        return std::log(predicted_s(bytes[i]) / seconds[i]);
+      },
+      kOneThread));
 }
 
 // From which size on the second is faster than the first; linear between sizes.
@@ -103,10 +94,10 @@ std::optional<double> crossing(const std::vector<double>& bytes, const std::vect
   return bytes.front();
 }
 
-void set_kernels(const Point& point, Calibration& calibration) {
+void set_kernels(const std::vector<double>& at, Calibration& calibration) {
   Parameter share;
-  share.value = std::exp(point[1]);
-  calibration.kernel_launch_s.value = std::exp(point[0]);
+  share.value = at[1];
+  calibration.kernel_launch_s.value = at[0];
   calibration.kernels = {{"quantise blocks", share}, {"requantise blocks", share}};
 }
 
@@ -161,11 +152,11 @@ QuantisedRows validate_quantised(const CsvTable& table) {
     return collective_s(node, CollectiveKind::all_reduce, size);
   };
   fit(
-      bytes, plain.seconds, {around(5e-6, 3), around(0.5, 3), around(1e-6, 3)},
-      [&](const Point& point) {
-        calibration.collective_launch_s.value = std::exp(point[0]);
-        calibration.nvlink_efficiency.value = std::exp(point[1]);
-        calibration.nvlink_latency_s.value = std::exp(point[2]);
+      bytes, plain.seconds, {{5e-6, 3}, {0.5, 3}, {1e-6, 3}},
+      [&](const std::vector<double>& at) {
+        calibration.collective_launch_s.value = at[0];
+        calibration.nvlink_efficiency.value = at[1];
+        calibration.nvlink_latency_s.value = at[2];
       },
       plain_s);
   QuantisedRows result;
@@ -175,8 +166,8 @@ QuantisedRows validate_quantised(const CsvTable& table) {
     result.fitted.push_back(row_of(table, row, plain, plain_predicted[row], plain_predicted[row]));
   }
   fit(
-      bytes, others[0].seconds, {around(4e-6, 3), around(0.1, 10)},
-      [&](const Point& point) { set_kernels(point, calibration); },
+      bytes, others[0].seconds, {{4e-6, 3}, {0.1, 10}},
+      [&](const std::vector<double>& at) { set_kernels(at, calibration); },
       [&](double size) { return quantised_s(node, "int8", size); });
   result.law = fmt::format(
       "launch {:.1f} us, {:.0f} % of the links; kernels {:.1f} us each, {:.1f} % of HBM",
