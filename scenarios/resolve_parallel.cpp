@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -27,6 +29,10 @@ void resolve_parallel(const Values& values, Job& job) {
                               values.text("layout.ep_tokens"));
   job.communication.embeddings = value_of(std::span<const Choice<EmbeddingExchange>>(kEmbeddings),
                                           values.text("communication.embeddings"));
+  if (job.network && job.communication.embeddings != EmbeddingExchange::dense) {
+    values.fail("communication.embeddings",
+                fmt::format("model '{}' has none; leave it at dense", job.model.name));
+  }
   MixtureOfExperts& moe = job.model.moe;
   moe.zipf = values.number_or("model.moe.zipf", moe.zipf);
   moe.hot_experts = static_cast<int>(values.number_or("model.moe.hot_experts", moe.hot_experts));

@@ -87,6 +87,8 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_TRUE(refusal("model: llama3-8b\nlayout: {sharding: zero1}\n"
                       "communication:\n  embeddings: all-to-all\n")
                   .starts_with("a.yaml:7:15: communication.embeddings does not go with layout"));
+  EXPECT_EQ(refusal("model: resnet-50\ncommunication:\n  embeddings: all-to-all\n"),
+            "a.yaml:6:15: communication.embeddings: model 'resnet-50' has none; leave it at dense");
   // Each by its own key, once.
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
                       "  overlap: priority\n  compressor: topk\n")
