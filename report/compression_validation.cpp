@@ -27,8 +27,12 @@ Every row is predicted by the product's own model: a job of data parallelism who
 of the measured step on one GPU. What the rows then tell is exchange alone.
 
 - BSP, WFBP, MG-WFBP, ByteScheduler, -PS (parameter servers): one cluster of 8 nodes with four GPUs,
-  three networks. One law per network (share of the NIC's bandwidth, latency of a step) and one of
-  PCIe, fitted without the judged rows. "suspect": servers on 100GbE that are as slow as on 10GbE.
+  three networks. One law per network (share of the NIC's bandwidth, latency of a step), one of
+  PCIe, and what software costs: a collective, ByteScheduler's hooks, a push to servers. Fitted
+  without the judged rows; unless --fit-where says otherwise, on
+  `{}`.
+  BERT's sentences of 64 tokens are assumed. "suspect": servers on 100GbE that are as slow as on
+  10GbE.
 - gTop-k rows: each network from what was fitted on another one: selection and software per element,
   and what of 1 Gb/s dense gradients get on so many nodes, which congest.
 - DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted
@@ -185,7 +189,7 @@ std::string compression_text(const CompressionValidation& validation, int worst)
 
 std::string compression_page(const CompressionValidation& validation, const std::string& command) {
   const ValidationReport& report = validation.report;
-  std::string text = fmt::format(kIntroduction, command);
+  std::string text = fmt::format(kIntroduction, command, kLinkFitRows);
   const std::vector<std::string> rules = rules_of(report);
   text += markdown_header(family_titles(rules), 2);
   for (const ValidationFamily& family : report.families) {

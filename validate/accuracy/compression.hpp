@@ -26,9 +26,9 @@ struct CompressionOptions {
   int threads = 0;                          // 0: all cores
 };
 
-// Half of the methods without parts, up to 16 GPUs; what is larger, merged, partitioned or sent to
-// servers is judged. ByteScheduler's hooks: its rows inside one node of one network. What servers
-// cost: likewise without parts, and WFBP inside one node.
+// All-reduces of whole tensors up to 16 GPUs, of two of the four methods; larger groups, merged and
+// partitioned tensors are judged. ByteScheduler's hooks: its rows inside one node, of one network.
+// Servers: BSP up to 16 GPUs, WFBP inside one node.
 inline constexpr std::string_view kLinkFitRows =
     "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\")) || "
     "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\") || "
