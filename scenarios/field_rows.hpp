@@ -18,10 +18,12 @@ using Rows = std::vector<Field>;
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
 Rows communication_rows();
-Rows context_rows();     // forms of "layout.cp" and "layout.ep"
-Rows routing_rows();     // "model.moe": where its tokens go
-Rows compressor_rows();  // "communication.compressor"
-Rows campaign_rows();    // snapshots, failures, recovery, job, campaign
+Rows context_rows();         // forms of "layout.cp" and "layout.ep"
+Rows shard_rows();           // what "layout.sharding" divides among whom
+Rows tensor_overlap_rows();  // "software.tp_overlap"
+Rows routing_rows();         // "model.moe": where its tokens go
+Rows compressor_rows();      // "communication.compressor"
+Rows campaign_rows();        // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();
 

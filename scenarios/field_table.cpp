@@ -217,7 +217,7 @@ Rows model_part_rows() {
   };
 }
 
-Rows software_rows() {
+Rows kernel_rows() {
   return {
       map_row("software", {.example = "{fused_loss: true, reductions: bf16}",
                            .help = "what the training software makes of the same mathematics; the "
@@ -269,30 +269,11 @@ Rows software_rows() {
                 .example = "true",
                 .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
                         "kept in that precision"}),
-      map_row("software.tp_overlap",
-              {.shorthand = "form",
-               .example = "{form: domino, rows: 2, columns: 2}",
-               .help = "what runs beside the collectives of tensor parallelism"}),
-      name_row("software.tp_overlap.form",
-               {.default_text = "none",
-                .names = {"none", "pipelined", "domino", "sub-pipelined", "fused", "ladder", "true",
-                          "false"},
-                .example = "pipelined",
-                .help = "their matrix multiplication, cut up like they (pipelined, also true; "
-                        "needs sequence parallelism); other slices of the micro-batch (domino; "
-                        "sub-pipelined, as Merak has it); the tiles of the multiplication before "
-                        "(fused, as T3 has it); the next half of the layer (ladder)"}),
-      whole_row("software.tp_overlap.rows", {.low = 1,
-                                             .high = 1e4,
-                                             .default_text = "2",
-                                             .example = "2",
-                                             .help = "domino: slices of the micro-batch"}),
-      whole_row("software.tp_overlap.columns",
-                {.low = 1,
-                 .high = 1e4,
-                 .default_text = "1",
-                 .example = "2",
-                 .help = "domino: pieces of the row-parallel multiplications' outputs"}),
+  };
+}
+
+Rows host_rows() {
+  return {
       flag_row("software.ep_overlap",
                {.default_text = "false",
                 .example = "false",
@@ -322,7 +303,11 @@ Rows software_rows() {
   };
 }
 
-Rows layout_rows() {
+Rows software_rows() {
+  return joined({kernel_rows(), tensor_overlap_rows(), host_rows()});
+}
+
+Rows axis_rows() {
   return {
       map_row("layout", {.example = "{tp: 8, pp: 16, vpp: 8}",
                          .help = "how the model and the batch are spread over the GPUs"}),
@@ -364,40 +349,11 @@ Rows layout_rows() {
                 .example = "zero1",
                 .help = "over the dp x cp ranks: the optimizer state (zero1), the gradients too "
                         "(zero2), the weights too (zero3, FSDP)"}),
-      whole_row("layout.shard_ranks", {.low = 1,
-                                       .high = 1e8,
-                                       .example = "8",
-                                       .help = "ranks that share one copy under sharding (FSDP's "
-                                               "HYBRID_SHARD); default: dp x cp"}),
-      whole_row("layout.weight_ranks",
-                {.low = 1,
-                 .high = 1e8,
-                 .example = "2",
-                 .help = "zero3 in three levels: ranks that share a copy of the weights; default: "
-                         "shard_ranks"}),
-      whole_row("layout.gradient_ranks",
-                {.low = 1,
-                 .high = 1e8,
-                 .example = "8",
-                 .help = "zero3 in three levels: ranks that share the gradients until the last "
-                         "micro-batch; default: shard_ranks"}),
-      whole_row("layout.secondary_ranks",
-                {.low = 1,
-                 .high = 1e8,
-                 .example = "8",
-                 .help = "zero3: ranks of a node that share a second copy of the weights, for the "
-                         "backward pass (ZeRO++'s hpZ); default: none"}),
-      whole_row("layout.weight_bits", {.low = 4,
-                                       .high = 16,
-                                       .example = "8",
-                                       .help = "zero3: 4, 6, 8 or 16 bits of a weight that is "
-                                               "gathered (ZeRO++'s qwZ, QSDP); default: all"}),
-      whole_row("layout.gradient_bits",
-                {.low = 4,
-                 .high = 16,
-                 .example = "4",
-                 .help = "zero3: 4, 6, 8 or 16 bits of a gradient that is reduced, in the node and "
-                         "then between nodes (ZeRO++'s qgZ, QSDP); default: all"}),
+  };
+}
+
+Rows stage_rows() {
+  return {
       flag_row(
           "layout.sequence_parallel",
           {.default_text = "false",
@@ -421,6 +377,11 @@ Rows layout_rows() {
                                        .help = "the same for the last stage"}),
       whole_row("layout.stages.*",
                 {.low = 0, .high = 1e4, .example = "2", .help = "layers of one stage"}),
+  };
+}
+
+Rows batch_rows() {
+  return {
       map_row("batch", {.required = true,
                         .example = "{global: 2048, micro: 1}",
                         .help = "sequences per iteration"}),
@@ -440,6 +401,10 @@ Rows layout_rows() {
                                    .example = "8192",
                                    .help = "tokens of one; default: the model's"}),
   };
+}
+
+Rows layout_rows() {
+  return joined({axis_rows(), shard_rows(), stage_rows(), batch_rows()});
 }
 
 }  // namespace

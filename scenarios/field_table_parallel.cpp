@@ -27,6 +27,74 @@ Rows context_rows() {
   };
 }
 
+Rows shard_rows() {
+  return {
+      whole_row("layout.shard_ranks", {.low = 1,
+                                       .high = 1e8,
+                                       .example = "8",
+                                       .help = "ranks that share one copy under sharding (FSDP's "
+                                               "HYBRID_SHARD); default: dp x cp"}),
+      whole_row("layout.weight_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "2",
+                 .help = "zero3 in three levels: ranks that share a copy of the weights; default: "
+                         "shard_ranks"}),
+      whole_row("layout.gradient_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "8",
+                 .help = "zero3 in three levels: ranks that share the gradients until the last "
+                         "micro-batch; default: shard_ranks"}),
+      whole_row("layout.secondary_ranks",
+                {.low = 1,
+                 .high = 1e8,
+                 .example = "8",
+                 .help = "zero3: ranks of a node that share a second copy of the weights, for the "
+                         "backward pass (ZeRO++'s hpZ); default: none"}),
+      whole_row("layout.weight_bits", {.low = 4,
+                                       .high = 16,
+                                       .example = "8",
+                                       .help = "zero3: 4, 6, 8 or 16 bits of a weight that is "
+                                               "gathered (ZeRO++'s qwZ, QSDP); default: all"}),
+      whole_row("layout.gradient_bits",
+                {.low = 4,
+                 .high = 16,
+                 .example = "4",
+                 .help = "zero3: 4, 6, 8 or 16 bits of a gradient that is reduced, in the node and "
+                         "then between nodes (ZeRO++'s qgZ, QSDP); default: all"}),
+  };
+}
+
+Rows tensor_overlap_rows() {
+  return {
+      map_row("software.tp_overlap",
+              {.shorthand = "form",
+               .example = "{form: domino, rows: 2, columns: 2}",
+               .help = "what runs beside the collectives of tensor parallelism"}),
+      name_row("software.tp_overlap.form",
+               {.default_text = "none",
+                .names = {"none", "pipelined", "domino", "sub-pipelined", "fused", "ladder", "true",
+                          "false"},
+                .example = "pipelined",
+                .help = "their matrix multiplication, cut up like they (pipelined, also true; "
+                        "needs sequence parallelism); other slices of the micro-batch (domino; "
+                        "sub-pipelined, as Merak has it); the tiles of the multiplication before "
+                        "(fused, as T3 has it); the next half of the layer (ladder)"}),
+      whole_row("software.tp_overlap.rows", {.low = 1,
+                                             .high = 1e4,
+                                             .default_text = "2",
+                                             .example = "2",
+                                             .help = "domino: slices of the micro-batch"}),
+      whole_row("software.tp_overlap.columns",
+                {.low = 1,
+                 .high = 1e4,
+                 .default_text = "1",
+                 .example = "2",
+                 .help = "domino: pieces of the row-parallel multiplications' outputs"}),
+  };
+}
+
 Rows routing_rows() {
   return {
       fact_row("model.moe.zipf", Dimension::number,
