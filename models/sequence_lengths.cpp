@@ -11,15 +11,22 @@
 namespace windtunnel {
 namespace {
 
+constexpr double kLongest = 1e9;  // tokens; fits an int
+
+// Written so that what is no number fails.
 void check(const LengthDistribution& distribution) {
   if (distribution.buckets.empty()) {
-    if (distribution.median >= 1 && distribution.longest >= distribution.median) return;
-    throw Error(fmt::format("sequence lengths: median {} and longest {}; 1 <= median <= longest",
-                            distribution.median, distribution.longest));
+    const bool ordered = distribution.median >= 1 && distribution.median <= distribution.longest;
+    if (ordered && distribution.longest <= kLongest && distribution.sigma >= 0) return;
+    throw Error(
+        fmt::format("sequence lengths: median {}, longest {} and sigma {}; 1 <= median <= longest "
+                    "<= {:g} and sigma from 0",
+                    distribution.median, distribution.longest, distribution.sigma, kLongest));
   }
   double sum = 0;
   for (const LengthBucket& bucket : distribution.buckets) {
-    if (bucket.shortest < 1 || bucket.longest < bucket.shortest || bucket.share < 0) {
+    const bool ordered = bucket.shortest >= 1 && bucket.shortest <= bucket.longest;
+    if (!ordered || !(bucket.longest <= kLongest) || !(bucket.share >= 0)) {
       throw Error(fmt::format("sequence lengths: a bucket from {} to {} with share {}",
                               bucket.shortest, bucket.longest, bucket.share));
     }

@@ -85,7 +85,7 @@ TEST(TensorOverlapDomino, FastLinksExposeTheLastReductionOfAChunkAlone) {
 
 // Of the reductions after the GEMMs of GPT-3's width. At most 1 - 1 / columns; published: one half
 // to 70 % (section 3.3, recalled), which takes four pieces here.
-TEST(TensorOverlapDomino, ColumnsAloneHideHalfToSeventyPerCent) {
+TEST(TensorOverlapDomino, FourColumnsAloneHideHalfToSeventyPerCent) {
   Job job = job_of(TensorOverlap::none);
   job.model = gpt3_175b();
   const double all_s = seconds(layer_cost(job).forward, Category::tp);
