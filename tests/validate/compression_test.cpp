@@ -138,8 +138,41 @@ std::string refusal(const std::string& model, double parameters, int gpus) {
 TEST(Compression, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal("Inception-v4", 0, 4), "the library has no model 'Inception-v4'");
   EXPECT_EQ(refusal("ResNet-50", 25.6e6, 6), "6 GPUs do not fill nodes of 4");
+  EXPECT_EQ(refusal("ResNet-50", 25.6e6, 1 << 26),
+            "64 samples on each of 67108864 GPUs are too many for a step");
   EXPECT_NE(refusal("ResNet-50", 60e6, 4).find("has 6e+07 parameters, the library's"),
             std::string::npos);
+}
+
+std::string quantised_refusal(const std::string& first, const std::string& second) {
+  const std::string header = "gpu,gpus,bytes_fp16,baseline_us,qr_int8_us,qr_int6_us,qr_int4_us\n";
+  const std::string text =
+      fmt::format("{}{},2048,7,23,25,21\n{},16384,7,23,25,21\n", header, first, second);
+  try {
+    validate_quantised(CsvTable::parse(text, "q.csv"));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Compression, AQuantisedAllReduceIsOfOneNode) {
+  EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,4"), "none");
+  EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,8"),
+            "q.csv:3:1: another machine than 4 MI300X of the first row; one table each");
+  EXPECT_EQ(quantised_refusal("MI300X,1", "MI300X,1"),
+            "q.csv:2:2: column 'gpus': 1 GPUs in one node; expected 2 to 1024");
+  EXPECT_TRUE(quantised_refusal("MI9,4", "MI9,4").starts_with("q.csv:2:1: unknown node 'mi9'"));
+}
+
+TEST(Compression, BucketsWithoutRowsToFitOnAreNotPredicted) {
+  CompressionRuns runs =
+      read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
+  std::erase_if(runs.runs, [](const CompressionRun& run) { return run.model != "resnet101"; });
+  ASSERT_FALSE(runs.runs.empty());
+  const ValidationReport report = validate_compression(runs, nullptr, {}).report;
+  EXPECT_TRUE(report.rows.empty());
+  EXPECT_GE(report.skipped.size(), runs.runs.size());
 }
 
 TEST(Compression, AFilterJudgesFewerRowsUnderTheSameLaw) {

@@ -112,7 +112,6 @@ BucketLaw fitted_law(const std::vector<Row>& rows, int threads) {
     fitted.push_back(&row);
     clusters.push_back(row.run->gpus);
   }
-  if (fitted.empty()) throw Error(fmt::format("needs rows of {} on V100", kFitted));
   return law_at(fitted_constants(
       kConstants, clusters, kNoise,
       [&](const std::vector<double>& at, size_t i) {
@@ -172,7 +171,12 @@ BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int 
       }
     }
   }
-  if (rows.empty()) return result;
+  if (std::ranges::none_of(rows, &Row::fit)) {
+    for (const Row& row : rows) {
+      result.skipped.push_back({row.run->id, fmt::format("needs rows of {} on V100", kFitted)});
+    }
+    return result;
+  }
   const BucketLaw law = fitted_law(rows, threads);
   result.law = fmt::format(
       "GPUs' times spread by {:.1f} %, kernels {:.0f} % slower beside a collective, {:.0f} us a "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "models/base/error.hpp"
@@ -70,6 +71,9 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   if (parameters > 0 && std::abs(known / parameters - 1) > kTolerance) {
     throw Error(fmt::format("'{}' has {:.4g} parameters, the library's {} has {:.4g}", model,
                             parameters, job.model.name, known));
+  }
+  if (double(batch) * gpus > std::numeric_limits<int>::max()) {
+    throw Error(fmt::format("{} samples on each of {} GPUs are too many for a step", batch, gpus));
   }
   job.cluster.node = find_node(machine.node);
   NodeSpec& node = job.cluster.node;

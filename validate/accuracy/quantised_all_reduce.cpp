@@ -26,9 +26,33 @@ struct Node {
   GroupShape shape;
 };
 
-Node node_of(const std::string& gpu, int gpus) {
+// All rows are of one machine.
+Node node_of(const CsvTable& table) {
+  const size_t gpu_column = table.column("gpu");
+  const size_t gpus_column = table.column("gpus");
+  const std::string& gpu = table.text(0, gpu_column);
+  const int gpus = table.integer(0, gpus_column);
+  const auto at = [&](size_t row, size_t column) {
+    return Location{table.file(), table.line(row), static_cast<int>(column) + 1};
+  };
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (table.text(row, gpu_column) == gpu && table.integer(row, gpus_column) == gpus) continue;
+    throw Error(
+        at(row, gpu_column),
+        fmt::format("another machine than {} {} of the first row; one table each", gpus, gpu));
+  }
+  constexpr int kMostGpus = 1024;  // in one node, with room
+  if (gpus < 2 || gpus > kMostGpus) {
+    throw Error(at(0, gpus_column), fmt::format("column 'gpus': {} GPUs in one node; expected 2 "
+                                                "to {}",
+                                                gpus, kMostGpus));
+  }
   Node node;
-  node.cluster.node = find_node(plain_name(gpu));
+  try {
+    node.cluster.node = find_node(plain_name(gpu));
+  } catch (const Error& error) {
+    throw Error(at(0, gpu_column), error.what());
+  }
   node.cluster.node.gpus = gpus;
   node.cluster.fabric = find_fabric("full-bisection").fabric;
   node.calibration = find_calibration("generic");
@@ -146,7 +170,7 @@ QuantisedRows validate_quantised(const CsvTable& table) {
                   "column 'bytes_fp16': sizes do not rise");
     }
   }
-  Node node = node_of(table.text(0, table.column("gpu")), table.integer(0, table.column("gpus")));
+  Node node = node_of(table);
   Calibration& calibration = node.calibration;
   const auto plain_s = [&](double size) {
     return collective_s(node, CollectiveKind::all_reduce, size);
