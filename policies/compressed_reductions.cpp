@@ -219,7 +219,7 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   for (const bool expert : {false, true}) {
     std::vector<TensorShape> shapes;
     for (const StageTensor& tensor : tensors) {
-      if (tensor.expert == expert && !is_table(tensor)) shapes.push_back(tensor.shape);
+      if (tensor.expert == expert && !goes_as_rows(tensor)) shapes.push_back(tensor.shape);
     }
     const Axes axes = this->axes(pp, expert);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
@@ -231,7 +231,7 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-bool GradientExchange::is_table(const StageTensor& tensor) const {
+bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
   return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
 }
 
@@ -262,6 +262,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
           step.bytes);
     }
     if (kernels.empty()) continue;
+    for (CostPart& part : kernels) part.seconds /= axes.shards;  // each decodes its own
     row.push_back({axes.whole(), step.kind, 0, 0});
     row.back().kernels = std::move(kernels);
   }
@@ -292,7 +293,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   std::vector<TensorShape> shapes;
   std::vector<TensorShape> tables;
   for (const int tensor : bucket.tensors) {
-    const bool table = is_table(tensors[tensor]);
+    const bool table = goes_as_rows(tensors[tensor]);
     std::vector<TensorShape>& to = table ? tables : shapes;
     to.push_back(tensors[tensor].shape);
     to.back().columns *= share;
@@ -357,7 +358,7 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
   const bool fused = compresses_ && compressor_kind(job_.communication.compressor.name).fusible;
   for (const StageTensor& tensor : tensors) {
     sizes.push_back(tensor.parameters * element_bytes_);
-    if (is_table(tensor)) {
+    if (goes_as_rows(tensor)) {
       sizes.back() *= tensor.shape.filled;
       continue;
     }
@@ -375,6 +376,9 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
 ReductionLaw GradientExchange::law(int pp, bool expert) const {
   const auto seconds = [&](double bytes) {
     const double parameters = bytes / element_bytes_;
+    if (job_.communication.aggregation == Aggregation::parameter_server) {
+      return seconds_of(served(parameters, pp, expert));
+    }
     std::vector<Transfer> row;
     append_reductions(job_, network_, pp, {expert ? 0 : parameters, expert ? parameters : 0}, row);
     return seconds_of(row);

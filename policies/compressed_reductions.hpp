@@ -57,7 +57,10 @@ class GradientExchange {
   // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
   // be fused, else those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
-  ReductionLaw law(int pp, bool expert) const;  // of a bucket of so many of those bytes
+  // Of a bucket of so many of those bytes; a compressor's by an all-reduce of what it sends.
+  ReductionLaw law(int pp, bool expert) const;
+  // An embedding of which few rows are touched (models/embedding_exchange.hpp).
+  bool goes_as_rows(const StageTensor& tensor) const;
 
   CompressorMemory memory(const std::vector<StageTensor>& tensors, int pp) const;
 
@@ -80,8 +83,6 @@ class GradientExchange {
                                    bool expert) const;
   std::vector<Transfer> of_recipe(const Recipe& recipe, const Axes& axes, int pp,
                                   bool expert) const;
-  // Goes as rows (models/embedding_exchange.hpp).
-  bool is_table(const StageTensor& tensor) const;
   std::vector<Transfer> served(double parameters, int pp, bool expert) const;
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;

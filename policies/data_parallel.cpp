@@ -196,11 +196,10 @@ std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& t
     default: {
       // Compressed buckets hold as many gradients, on average. Tables that go as rows say nothing
       // of the others.
-      const bool rows_alone = communication.embeddings != EmbeddingExchange::dense;
       double dense = 0;
       double sent = 0;
       for (std::size_t i = 0; i < tensors.size(); ++i) {
-        if (rows_alone && tensors[i].shape.filled < 1) continue;
+        if (exchange_.goes_as_rows(tensors[i])) continue;
         dense += tensors[i].parameters * reduce_bytes_per_parameter(job_);
         sent += sizes[i];
       }
