@@ -31,8 +31,8 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   if (in_node) {
     return 1 / (node.gpu_path == GpuPath::pcie ? node.pcie_Bps : node.nvlink_Bps).value;
   }
-  const double on_nic =
-      std::min<double>(from.members.size(), (node.gpus + node.nics - 1) / node.nics);
+  const int gpus_per_nic = (node.gpus + node.nics - 1) / node.nics;
+  const double on_nic = std::min<double>(from.members.size(), gpus_per_nic);
   return on_nic / node.nic_Bps.value;
 }
 

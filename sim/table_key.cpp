@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -66,7 +67,9 @@ namespace {
 // Stands for a value of any type where only the number of members counts.
 struct Anything {
   template <class T>
-  operator T() const;  // NOLINT(google-explicit-constructor)
+  operator T() const {  // NOLINT(google-explicit-constructor)
+    std::terminate();
+  }
 };
 
 template <class T, class... Members>

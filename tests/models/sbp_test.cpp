@@ -82,7 +82,8 @@ TEST(Sbp, MegatronsLayerComesOutOfTheRules) {
       return in_s + transition_cost(job, shape, sum.value(), between, bytes).seconds;
     };
     double tp_s = 0;
-    for (const CostPart& part : chunk_costs(job)[1].forward) {
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    for (const CostPart& part : chunks[1].forward) {
       tp_s += part.category == Category::tp ? part.seconds : 0;
     }
     EXPECT_NEAR(tp_s, 2 * half_s(), 1e-12);

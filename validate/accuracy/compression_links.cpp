@@ -51,7 +51,7 @@ const Method& method_of(const CompressionRun& run) {
   throw Error(fmt::format("no method of exchange is called '{}'", run.method));
 }
 
-double nominal_Bps(const std::string& network) {
+double nominal_bandwidth(const std::string& network) {
   if (network.starts_with("10GbE")) return 10e9 / 8;
   if (network.starts_with("100Gb")) return 100e9 / 8;
   throw Error(fmt::format("no bandwidth is known of network '{}'", network));
@@ -99,7 +99,7 @@ Row make_row(const CompressionRun& run, const std::map<std::string, double>& alo
   }
   row.alone_s = alone->second;
   row.job = exchange_job(run.model, run.parameters.value_or(0), run.gpus, *run.batch,
-                         {"pcie-rtx2080ti", kGpusPerNode, nominal_Bps(run.network)});
+                         {"pcie-rtx2080ti", kGpusPerNode, nominal_bandwidth(run.network)});
   if (row.job.network == nullptr) row.job.batch.sequence = kSequence;
   row.job.communication.overlap = row.method->overlap;
   row.job.communication.aggregation = row.method->aggregation;

@@ -81,7 +81,7 @@ std::string lower(std::string text) {
 constexpr std::array kNominal{10.0, 25.0, 40.0, 56.0, 100.0, 200.0, 400.0, 800.0};
 
 // What a port delivers, "~49 GB/s", is a little less than its nominal speed.
-double nominal_Bps(double delivered_Bps) {
+double nominal_bandwidth(double delivered_Bps) {
   for (const double gbps : kNominal) {
     const double share = delivered_Bps / (gbps * kGbps);
     if (share <= 1 && share >= 0.85) return gbps * kGbps;
@@ -114,7 +114,7 @@ void read_inside(const std::string& low, NetworkText& out) {
 double speed_Bps(const std::string& number, const std::string& unit, NetworkText& out) {
   const double value = std::stod(number);
   if (unit.starts_with("GB")) {
-    const double nominal = nominal_Bps(value * 1e9);
+    const double nominal = nominal_bandwidth(value * 1e9);
     out.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nominal / kGbps));
     return nominal;
   }
