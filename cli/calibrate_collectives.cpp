@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/output.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"

@@ -5,18 +5,9 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 
 namespace windtunnel {
-namespace {
-
-double quantile(const std::vector<double>& sorted, double share) {
-  const double position = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-}  // namespace
 
 Estimate estimate(std::vector<double> samples, double most, double least) {
   if (samples.empty()) throw Error("an estimate needs at least one replica");
@@ -43,8 +34,8 @@ Estimate estimate(std::vector<double> samples, double most, double least) {
   result.low = std::max(mean - half_width, least);
   result.high = std::min(mean + half_width, most);
   std::sort(samples.begin(), samples.end());
-  result.p05 = quantile(samples, 0.05);
-  result.p95 = quantile(samples, 0.95);
+  result.p05 = quantile_of_sorted(samples, 0.05);
+  result.p95 = quantile_of_sorted(samples, 0.95);
   return result;
 }
 

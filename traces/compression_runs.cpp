@@ -99,14 +99,8 @@ CompressionRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
 
 CompressionRuns parse_compression_runs(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
-  CompressionRuns runs;
-  runs.table = CsvTable::parse(text, file, &faults, put_back_source);
-  for (const std::string_view column : kRequired) runs.table.column(column);
-  read_rows(
-      runs.table, faults,
-      [&](size_t row, RowReader& reader) { return read_row(runs.table, row, reader); }, runs.runs,
-      runs.unusable);
-  return runs;
+  CsvTable table = CsvTable::parse(text, file, &faults, put_back_source);
+  return read_runs<CompressionRuns>(std::move(table), faults, kRequired, read_row);
 }
 
 CompressionRuns read_compression_runs(const std::string& path) {

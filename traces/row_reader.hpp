@@ -74,4 +74,18 @@ void read_rows(const CsvTable& table, const std::vector<CsvFault>& faults, const
   note_faults_before(std::numeric_limits<int>::max());
 }
 
+// Runs has `table`, `runs` and `unusable`. Throws Error when one of the columns is missing.
+template <typename Runs, typename Columns, typename Read>
+Runs read_runs(CsvTable table, const std::vector<CsvFault>& faults, const Columns& required,
+               const Read& read) {
+  Runs runs;
+  runs.table = std::move(table);
+  for (const std::string_view column : required) runs.table.column(column);
+  read_rows(
+      runs.table, faults,
+      [&](size_t row, RowReader& reader) { return read(runs.table, row, reader); }, runs.runs,
+      runs.unusable);
+  return runs;
+}
+
 }  // namespace windtunnel

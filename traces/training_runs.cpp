@@ -186,14 +186,8 @@ std::string TrainingRun::noted(std::string_view key) const {
 
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
-  TrainingRuns runs;
-  runs.table = CsvTable::parse(text, file, &faults);
-  for (const std::string_view column : kRequired) runs.table.column(column);
-  read_rows(
-      runs.table, faults,
-      [&](size_t row, RowReader& reader) { return read_row(runs.table, row, reader); }, runs.runs,
-      runs.unusable);
-  return runs;
+  CsvTable table = CsvTable::parse(text, file, &faults);
+  return read_runs<TrainingRuns>(std::move(table), faults, kRequired, read_row);
 }
 
 TrainingRuns read_training_runs(const std::string& path) {

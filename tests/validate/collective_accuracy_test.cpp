@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/base/quantile.hpp"
 #include "traces/nccl_tests.hpp"
 #include "validate/accuracy/collectives.hpp"
 

@@ -1,4 +1,5 @@
 // The fit of a network's law, on timings generated from laws that are known.
+#include "models/base/quantile.hpp"
 #include "validate/accuracy/collective_fit.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+#include "models/base/quantile.hpp"
 #include "validate/accuracy/validation_report.hpp"
 
 #include <gtest/gtest.h>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "models/base/quantile.hpp"
 #include "models/collective.hpp"
 #include "scenarios/library.hpp"
 #include "traces/nccl_tests.hpp"

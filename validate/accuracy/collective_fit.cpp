@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "models/base/quantile.hpp"
 #include "models/fit.hpp"
 #include "scenarios/network_laws.hpp"
 #include "validate/accuracy/validation_report.hpp"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
 #include "policies/for_each_index.hpp"
 #include "scenarios/library.hpp"

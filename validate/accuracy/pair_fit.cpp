@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "validate/accuracy/validation_report.hpp"
 
 namespace windtunnel {

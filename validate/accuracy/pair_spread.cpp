@@ -5,6 +5,7 @@
 #include <map>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "validate/accuracy/pair_fit.hpp"
 #include "validate/accuracy/validation_report.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,19 +38,6 @@ double relative_error_of(double predicted, double measured) {
 }
 
 }  // namespace
-
-double quantile(std::vector<double> values, double share) {
-  CHECK(!values.empty() && share >= 0 && share <= 1, "quantile {} of {}", share, values.size());
-  std::ranges::sort(values);
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
-double median(std::vector<double> values) {
-  return quantile(std::move(values), 0.5);
-}
 
 namespace {
 

@@ -106,8 +106,4 @@ struct ValidationReport {
 // error of a baseline is the mean over the rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
-// Of at least one, linear between the sorted values; 0 <= share <= 1.
-double quantile(std::vector<double> values, double share);
-double median(std::vector<double> values);
-
 }  // namespace windtunnel
