@@ -48,6 +48,8 @@ const std::vector<CalibrationField>& calibration_fields() {
        "per step of an algorithm across nodes, software included"},
       {"collective.launch", &Calibration::collective_launch_s, "s", "per collective"},
       {"p2p.launch", &Calibration::p2p_launch_s, "s", "per send"},
+      {"partition.launch", &Calibration::partition_launch_s, "s",
+       "per partition of a gradient, where communication.overlap is priority", false},
       {"pcie.efficiency", &Calibration::pcie_efficiency, "", "share of the PCIe bandwidth"},
       {"host_memory.efficiency", &Calibration::host_memory_efficiency, "",
        "share of the host memory bandwidth"},

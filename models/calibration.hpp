@@ -58,6 +58,9 @@ struct Calibration {
   Parameter nic_latency_s;        // per step of an algorithm across nodes, software included
   Parameter collective_launch_s;  // per collective
   Parameter p2p_launch_s;         // per send
+  // Of software that cuts gradients into partitions and orders them, per partition (theta of
+  // ByteScheduler: Peng et al. 2019, doi 10.1145/3341301.3359642).
+  Parameter partition_launch_s = {0, 0, 0, Origin::assumed, "no such software"};
   Parameter pcie_efficiency;
   Parameter host_memory_efficiency;
   Parameter storage_efficiency;
@@ -85,6 +88,7 @@ struct CalibrationField {
   Parameter Calibration::*member;
   std::string_view unit;  // "" for a plain number
   std::string_view help;
+  bool required = true;  // in a file
 };
 
 const std::vector<CalibrationField>& calibration_fields();

@@ -34,8 +34,11 @@ enum class GpuPath : std::uint8_t {
 struct NodeSpec {
   std::string name;  // "dgx-h100"
   GpuSpec gpu;
-  int gpus = 8;                 // per node; all in one NVSwitch (or NVLink) domain
-  Parameter nvlink_Bps;         // per GPU and direction (H100: 450e9)
+  int gpus = 8;          // per node; all in one NVSwitch (or NVLink) domain
+  Parameter nvlink_Bps;  // per GPU and direction (H100: 450e9)
+  // Neighbours that are joined faster than the others of their node: the two dies of a MI250X.
+  int package_gpus = 1;
+  Parameter package_Bps;        // per GPU and direction, to those of its package
   int nics = 8;                 // compute NICs per node; GPU i uses NIC i * nics / gpus
   Parameter nic_Bps;            // per NIC and direction (NDR: 50e9)
   Parameter pcie_Bps;           // GPU to host, per GPU and direction (Gen5 x16: 64e9)

@@ -2,7 +2,10 @@
 // (models/compression/recipe.hpp); which there are, by name: models/compression/compressors.hpp.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/base/error.hpp"
 
@@ -12,6 +15,15 @@ namespace windtunnel {
 // et al. 2019, arXiv 1901.09847). ef21: differences to a state on all sides (Richtarik et al. 2021,
 // arXiv 2106.05203). econtrol: both (Gao et al. 2023, arXiv 2311.05645).
 enum class ErrorFeedback { usual, none, ef, ef21, econtrol };
+
+// Of one layer's gradient, `shape` of its matrix: squared error relative to that of the gradient by
+// rank, density or bits.
+struct LayerErrors {
+  std::string layer;
+  double rows = 0;
+  double columns = 0;
+  std::vector<std::pair<double, double>> by_number;  // ascending numbers
+};
 
 // Numbers that a method has no use for are ignored by its recipe and refused in a scenario.
 // 0: the method's usual one (CompressorKind).
@@ -28,6 +40,8 @@ struct CompressorChoice {
   ErrorFeedback feedback = ErrorFeedback::usual;
   Location where = {};    // the scenario says it
   std::string base = {};  // lgreco: the method whose numbers it chooses
+  // lgreco: measured errors by layer, in place of assumed ones.
+  std::shared_ptr<const std::vector<LayerErrors>> errors = {};
 };
 
 }  // namespace windtunnel

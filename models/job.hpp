@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "models/failure_process.hpp"
 #include "models/layout.hpp"
 #include "models/schedule.hpp"
+#include "models/sequence_lengths.hpp"
 #include "models/snapshot.hpp"
 #include "models/software.hpp"
 #include "models/transformer.hpp"
@@ -60,6 +62,9 @@ struct Communication {
   Fidelity fidelity = Fidelity::automatic;
   std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
   EmbeddingExchange embeddings = EmbeddingExchange::dense;
+  // Columns of the factor that crosses a pipeline cut in place of the activations, and of its
+  // gradient (models/compression/boundary.hpp); 0: activations cross as they are.
+  double boundary_rank = 0;
 };
 
 struct Campaign {
@@ -76,6 +81,7 @@ struct Job {
   Cluster cluster;
   Layout layout;
   Batch batch;
+  std::optional<UnequalLengths> lengths;
   Precision precision = Precision::bf16;
   Recompute recompute = Recompute::none;
   Software software;

@@ -23,9 +23,9 @@ enum class Recompute { none, selective, full };
 enum class TensorForm { one_d, two_d };
 
 // How cp ranks share the attention over a sequence: models/context_traffic.hpp.
-enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp };
-inline constexpr std::array<std::string_view, 7> kContextForms = {
-    "ring", "ulysses", "usp", "burst", "token-ring", "rsa", "lasp"};
+enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp, dsp };
+inline constexpr std::array<std::string_view, 8> kContextForms = {
+    "ring", "ulysses", "usp", "burst", "token-ring", "rsa", "lasp", "dsp"};
 
 // Which tokens the ranks of a tp group send to their experts.
 enum class ExpertTokens {

@@ -37,7 +37,7 @@ struct Op {
   double launches = 1;                      // by the host
   bool routed = false;                      // the router decides its size: no CUDA graph holds it
   bool portable = false;                    // attention: see Software::portable_attention
-  double starts = 1;  // it is so many kernels on the GPU, one after the other
+  double starts = 1;                        // it is so many kernels on the GPU, one after the other
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

@@ -22,6 +22,16 @@ struct LengthDistribution {
   double longest = 1;                      // longer ones are cut to it
 };
 
+// Who computes which sequences: policies/length_balance.hpp.
+enum class LengthPolicy { fixed, flexsp, hdp };
+
+// Sequences of a batch that are not all alike; batch.sequence is the longest that may come.
+struct UnequalLengths {
+  LengthDistribution distribution;
+  LengthPolicy policy = LengthPolicy::fixed;
+  std::uint64_t seed = 1;
+};
+
 // Whole tokens, at least 1. Throws Error for shares that do not add up to 1 and bounds in the wrong
 // order.
 std::vector<int> draw_lengths(const LengthDistribution& distribution, int count,

@@ -21,6 +21,9 @@ enum class Sends {
 // What runs beside the collectives of tensor parallelism: models/tensor_parallel.hpp.
 enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder };
 
+// What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
+enum class Optimizer { adam, momentum, sgd };
+
 struct Software {
   Fusion fusion = Fusion::partial;
   bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
@@ -44,6 +47,10 @@ struct Software {
   // The threads that drive the network take cores from those that launch kernels: see
   // Calibration::host_contention.
   bool shared_cores = false;
+  Optimizer optimizer = Optimizer::adam;
+  // Gradients are copied into the buckets that are reduced, and back: PyTorch's DDP unless
+  // gradient_as_bucket_view is set.
+  bool bucket_copies = false;
   // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
   double reduced_copy_bytes = 0;
   double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies

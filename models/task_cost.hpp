@@ -20,8 +20,8 @@ enum class Category : std::uint8_t {
   ep,
   dp,
   snapshot,
-  wait,  // nothing ran: not_before, a straggler
-  host,  // the GPU waits for the CPU to launch its kernels
+  wait,         // nothing ran: not_before, a straggler
+  host,         // the GPU waits for the CPU to launch its kernels
   compression,  // kernels that encode and decode gradients
 };
 inline constexpr int kCategories = 13;

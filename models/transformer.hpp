@@ -76,6 +76,9 @@ struct TransformerSpec {
   // the vocabulary, the pooler and the classifier of sentence pairs. What they compute is not
   // counted.
   bool encoder = false;
+  // Of a sequence of video: layers attend to the tokens of one frame and, in turn, to those at one
+  // place of all frames (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the whole sequence.
+  int frames = 0;
 
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
   int q_width() const { return heads * query_dim(); }

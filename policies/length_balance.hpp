@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "models/sequence_lengths.hpp"
 #include "policies/length_costs.hpp"
 
 namespace windtunnel {
@@ -27,8 +28,6 @@ struct LengthPlan {
   std::vector<std::vector<LengthPack>> rounds;  // flexsp: one after the other; others: one round
   double seconds = 0;
 };
-
-enum class LengthPolicy { fixed, flexsp, hdp };
 
 // `longest`: that may come, for static. Throws Error when a sequence does not fit all GPUs.
 LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,

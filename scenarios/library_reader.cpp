@@ -308,6 +308,7 @@ Calibration read_calibration(const DocumentNode& document) {
   check_keys(parameters, keys);
   for (const CalibrationField& field : calibration_fields()) {
     const std::string key(field.name);
+    if (!field.required && parameters.value_of(key) == nullptr) continue;
     const DocumentNode& value = require(parameters, key);
     require_map(value, key);  // no evidence in common: each number names its own
     calibration.*field.member =
