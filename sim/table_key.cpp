@@ -98,7 +98,7 @@ class Digest {
       XXH3_64bits_update(state_.get(), value.data(), value.size());
     } else if constexpr (std::is_same_v<T, Action>) {  // no aggregate
       add_all(value.kind, value.with_next, value.stage, value.unit);
-    } else if constexpr (requires { value->name; }) {
+    } else if constexpr (requires { value.get(); }) {
       add(value != nullptr);
       if (value != nullptr) add(*value);
     } else if constexpr (requires { value.has_value(); }) {
