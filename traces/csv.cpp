@@ -146,6 +146,16 @@ CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<Cs
   }
 }
 
+std::string csv_cell(const std::string& cell) {
+  if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
+  std::string result = "\"";
+  for (const char c : cell) {
+    if (c == '"') result += c;
+    result += c;
+  }
+  return result + '"';
+}
+
 CsvTable CsvTable::read(const std::string& path) {
   return parse(read_file(path), path);
 }

@@ -65,4 +65,7 @@ class CsvTable {
   std::vector<Row> rows_;
 };
 
+// In quotes where it needs them.
+std::string csv_cell(const std::string& cell);
+
 }  // namespace windtunnel

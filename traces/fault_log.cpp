@@ -231,16 +231,6 @@ std::string without_comments(std::string_view text, const std::string& file, Fau
   return result.append(text);
 }
 
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
-  std::string result = "\"";
-  for (const char c : cell) {
-    if (c == '"') result += c;
-    result += c;
-  }
-  return result + '"';
-}
-
 std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char* what,
                       const std::string& source) {
   std::string text =
@@ -283,7 +273,7 @@ std::string fault_log_csv(const FaultLog& log) {
   text += "start_s,repair_s,node,cause\n";
   for (const NodeFault& fault : log.faults) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", fault.start_s, fault.repair_s,
-                   fault.node < 0 ? "" : fmt::format("{}", fault.node), quoted(fault.cause));
+                   fault.node < 0 ? "" : fmt::format("{}", fault.node), csv_cell(fault.cause));
   }
   return text;
 }
