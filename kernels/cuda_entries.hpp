@@ -3,11 +3,13 @@
 #pragma once
 
 #include "kernels/device.hpp"
+#include "kernels/galois_code.hpp"
 #include "kernels/xor_code.hpp"
 
 namespace windtunnel {
 
 const Device& cuda_device();
+const GaloisCode& cuda_galois_code();
 const XorCode& cuda_xor_code();
 
 }  // namespace windtunnel

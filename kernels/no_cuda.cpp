@@ -21,6 +21,11 @@ constexpr Device kCuda = {
     [] { refuse(); },
 };
 
+constexpr GaloisCode kGaloisCode = {
+    [](const std::uint8_t*, int, const std::byte* const*, int, std::byte* const*, std::size_t,
+       bool) { refuse(); },
+};
+
 constexpr XorCode kXorCode = {
     [](const std::byte* const*, int, std::byte*, std::size_t) { refuse(); },
 };
@@ -29,6 +34,9 @@ constexpr XorCode kXorCode = {
 
 const Device& cuda_device() {
   return kCuda;
+}
+const GaloisCode& cuda_galois_code() {
+  return kGaloisCode;
 }
 const XorCode& cuda_xor_code() {
   return kXorCode;

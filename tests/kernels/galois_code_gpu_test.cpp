@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include "tests/kernels/galois_code_properties.hpp"
+
+namespace windtunnel {
+namespace {
+
+class GaloisCodeGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = device(DeviceKind::cuda).why_unusable();
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_F(GaloisCodeGpu, EncodesUpdatesAndRebuildsRandomCodes) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    expect_random_code(DeviceKind::cuda, seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// More sources and targets than one launch takes, and more words than threads.
+TEST_F(GaloisCodeGpu, WideAndLongCodesEqualTheCpus) {
+  RandomStream random(3, RandomPurpose::test, 0);
+  for (const auto& [k, m, size_bytes] : {std::tuple(150, 20, 1000), {3, 2, (64 << 20) + 5}}) {
+    std::vector<Bytes> blocks;
+    for (int j = 0; j < k; ++j) {
+      blocks.push_back(random_block(random, static_cast<std::size_t>(size_bytes)));
+    }
+    const GaloisMatrix parity = cauchy_parity(k, m);
+    EXPECT_EQ(combined(DeviceKind::cuda, parity, blocks),
+              combined(DeviceKind::cpu, parity, blocks));
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
