@@ -1,18 +1,24 @@
 #include "kernels/device.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <utility>
 
 #include "kernels/cuda_entries.hpp"
+#include "kernels/host_machine.hpp"
 #include "models/base/error.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr std::size_t kAlignmentBytes = 64;
+// Where a system tells more, it is the sum over caches of which a core fills one.
+constexpr std::size_t kMaxFlushBytes = std::size_t{512} << 20;
 
-std::byte* allocate_host(std::size_t size_bytes) {
+std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {
   const std::size_t rounded =
       (size_bytes + kAlignmentBytes) / kAlignmentBytes * kAlignmentBytes;  // never zero
   void* memory = std::aligned_alloc(kAlignmentBytes, rounded);
@@ -24,14 +30,42 @@ void copy_host(std::byte* to, const std::byte* from, std::size_t size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from, size_bytes);
 }
 
+double time_host_s(const std::function<void()>& work, int times) {
+  CHECK(times >= 1, "{} runs to time", times);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < times; ++i) work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void flush_host_caches() {
+  static const DeviceBuffer buffer(device(DeviceKind::cpu),
+                                   std::min(2 * describe_host().cache_bytes, kMaxFlushBytes));
+  std::memset(buffer.data(), 0, buffer.size_bytes());
+}
+
+// All have ended when this throws what the first of them threw.
+void run_threads(const std::vector<std::function<void()>>& works) {
+  std::vector<std::future<void>> runs;
+  for (const std::function<void()>& work : works) {
+    runs.push_back(std::async(std::launch::async, work));
+  }
+  for (const std::future<void>& run : runs) run.wait();
+  for (std::future<void>& run : runs) run.get();
+}
+
 constexpr Device kCpu = {
     DeviceKind::cpu,
     "cpu",
     [] { return std::string(); },
+    [] { return describe_host(); },
+    [] { return host_readings(); },
     allocate_host,
-    [](std::byte* memory) { std::free(memory); },
+    [](std::byte* memory, MemoryKind /*memory*/) { std::free(memory); },
     copy_host,
     [] {},
+    time_host_s,
+    flush_host_caches,
+    run_threads,
 };
 
 }  // namespace
@@ -40,15 +74,19 @@ const Device& device(DeviceKind kind) {
   return kind == DeviceKind::cuda ? cuda_device() : kCpu;
 }
 
-DeviceBuffer::DeviceBuffer(const Device& device, std::size_t size_bytes)
-    : device_(&device), data_(device.allocate(size_bytes)), size_bytes_(size_bytes) {}
+DeviceBuffer::DeviceBuffer(const Device& device, std::size_t size_bytes, MemoryKind memory)
+    : device_(&device),
+      memory_(memory),
+      data_(device.allocate(size_bytes, memory)),
+      size_bytes_(size_bytes) {}
 
 DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) device_->release(data_);
+  if (data_ != nullptr) device_->release(data_, memory_);
 }
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
     : device_(other.device_),
+      memory_(other.memory_),
       data_(std::exchange(other.data_, nullptr)),
       size_bytes_(std::exchange(other.size_bytes_, 0)) {}
 

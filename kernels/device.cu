@@ -1,8 +1,58 @@
+#include <array>
+#include <exception>
+#include <memory>
+
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/host_machine.hpp"
+#include "kernels/nvml.hpp"
+#include "kernels/work_stream.cuh"
 
 namespace windtunnel {
 namespace {
+
+constexpr int kLanes = 8;  // streams of run_beside
+
+struct Streams {
+  cudaStream_t main = nullptr;
+  std::array<cudaStream_t, kLanes> lanes = {};
+  cudaStream_t now = nullptr;
+
+  Streams() {
+    // Non-blocking: the default stream neither waits for them nor holds them up.
+    CHECK_CUDA(cudaStreamCreateWithFlags(&main, cudaStreamNonBlocking));
+    for (cudaStream_t& lane : lanes) {
+      CHECK_CUDA(cudaStreamCreateWithFlags(&lane, cudaStreamNonBlocking));
+    }
+    now = main;
+  }
+};
+
+// Live as long as the process: the driver takes them back.
+Streams& streams() {
+  static Streams all;
+  return all;
+}
+
+class Event {
+ public:
+  explicit Event(unsigned flags) { CHECK_CUDA(cudaEventCreateWithFlags(&event_, flags)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+};
+using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
+using ReadyGraph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 
 std::string why_unusable() {
   int count = 0;
@@ -13,29 +63,161 @@ std::string why_unusable() {
                                : fmt::format("no CUDA device: {}", cudaGetErrorString(status));
 }
 
-std::byte* allocate(std::size_t size_bytes) {
+int present_device() {
+  int index = 0;
+  CHECK_CUDA(cudaGetDevice(&index));
+  return index;
+}
+
+int attribute(cudaDeviceAttr name) {
+  int value = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&value, name, present_device()));
+  return value;
+}
+
+const Nvml& nvml() {
+  static const Nvml library;  // its start takes milliseconds
+  return library;
+}
+
+DeviceDescription describe() {
+  cudaDeviceProp properties = {};
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, present_device()));
+  DeviceDescription description;
+  description.name = properties.name;
+  description.driver = nvml().driver();
+  description.memory_bytes = properties.totalGlobalMem;
+  description.cache_bytes = static_cast<std::size_t>(properties.l2CacheSize);
+  description.sms = properties.multiProcessorCount;
+  description.clock_Hz = 1e3 * attribute(cudaDevAttrClockRate);  // told in kHz
+  return description;
+}
+
+DeviceReadings readings() {
+  std::array<char, 32> bus = {};
+  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), present_device()));
+  return nvml().readings(bus.data());
+}
+
+std::byte* allocate(std::size_t size_bytes, MemoryKind kind) {
+  if (kind == MemoryKind::pageable) {
+    return device(DeviceKind::cpu).allocate(size_bytes, kind);
+  }
+  const std::size_t bytes = size_bytes == 0 ? 1 : size_bytes;  // never a null pointer
   void* memory = nullptr;
-  CHECK_CUDA(cudaMalloc(&memory, size_bytes == 0 ? 1 : size_bytes));  // never a null pointer
+  if (kind == MemoryKind::pinned) {
+    CHECK_CUDA(cudaMallocHost(&memory, bytes));
+  } else {
+    CHECK_CUDA(cudaMalloc(&memory, bytes));
+  }
   return static_cast<std::byte*>(memory);
 }
 
 // Called by destructors: an error left by an earlier kernel is not theirs to throw.
-void release(std::byte* memory) {
-  cudaFree(memory);
+void release(std::byte* memory, MemoryKind kind) {
+  if (kind == MemoryKind::pageable) {
+    device(DeviceKind::cpu).release(memory, kind);
+  } else if (kind == MemoryKind::pinned) {
+    cudaFreeHost(memory);
+  } else {
+    cudaFree(memory);
+  }
 }
 
+// On the work stream, for kernels of that stream do not wait for the default one.
 void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) {
-  CHECK_CUDA(cudaMemcpy(to, from, size_bytes, cudaMemcpyDefault));
+  CHECK_CUDA(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, work_stream()));
+  CHECK_CUDA(cudaStreamSynchronize(work_stream()));
 }
 
 void synchronize() {
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-constexpr Device kCuda = {DeviceKind::cuda, "cuda", why_unusable, allocate,
-                          release,          copy,   synchronize};
+// The runs between two recordings of events, which are nodes of the graph
+// (cudaEventRecordExternal): the time between them has no launch in it. Null where something cannot
+// be captured.
+Graph captured(const std::function<void()>& work, int times, const Event& start,
+               const Event& stop) {
+  const cudaStream_t stream = work_stream();
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  bool complete = true;
+  try {
+    CHECK_CUDA(cudaEventRecordWithFlags(start.get(), stream, cudaEventRecordExternal));
+    for (int i = 0; i < times; ++i) work();
+    CHECK_CUDA(cudaEventRecordWithFlags(stop.get(), stream, cudaEventRecordExternal));
+  } catch (const std::exception&) {
+    complete = false;  // what is wrong with the work itself shows again without a capture
+  }
+  cudaGraph_t graph = nullptr;
+  const cudaError_t status = cudaStreamEndCapture(stream, &graph);
+  cudaGetLastError();
+  Graph owner(graph);
+  return complete && status == cudaSuccess ? std::move(owner) : nullptr;
+}
+
+double time_s(const std::function<void()>& work, int times) {
+  CHECK(times >= 1, "{} runs to time", times);
+  const cudaStream_t stream = work_stream();
+  const Event start(cudaEventDefault);
+  const Event stop(cudaEventDefault);
+  ReadyGraph ready;  // lives until the replay is over
+  if (const Graph graph = captured(work, times, start, stop)) {
+    cudaGraphExec_t instance = nullptr;
+    CHECK_CUDA(cudaGraphInstantiate(&instance, graph.get(), 0));
+    ready.reset(instance);
+    CHECK_CUDA(cudaGraphUpload(instance, stream));
+    CHECK_CUDA(cudaGraphLaunch(instance, stream));
+  } else {
+    CHECK_CUDA(cudaEventRecord(start.get(), stream));
+    for (int i = 0; i < times; ++i) work();
+    CHECK_CUDA(cudaEventRecord(stop.get(), stream));
+  }
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  float elapsed_ms = 0;
+  CHECK_CUDA(cudaEventElapsedTime(&elapsed_ms, start.get(), stop.get()));
+  return 1e-3 * elapsed_ms;
+}
+
+void flush_caches() {
+  static const DeviceBuffer buffer(cuda_device(),
+                                   2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)));
+  CHECK_CUDA(cudaMemsetAsync(buffer.data(), 0, buffer.size_bytes(), work_stream()));
+}
+
+// A later call of `to` waits for what `from` has now.
+void join(cudaStream_t from, cudaStream_t to) {
+  const Event event(cudaEventDisableTiming);
+  CHECK_CUDA(cudaEventRecord(event.get(), from));
+  CHECK_CUDA(cudaStreamWaitEvent(to, event.get(), 0));
+}
+
+void run_beside(const std::vector<std::function<void()>>& works) {
+  Streams& all = streams();
+  CHECK(works.size() <= all.lanes.size(), "{} works beside each other", works.size());
+  CHECK(all.now == all.main, "works of run_beside call it again");
+  struct Back {  // also when a work throws
+    Streams& all;
+    ~Back() { all.now = all.main; }
+  } const back{all};
+  for (std::size_t i = 0; i < works.size(); ++i) join(all.main, all.lanes[i]);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    all.now = all.lanes[i];
+    works[i]();
+  }
+  for (std::size_t i = 0; i < works.size(); ++i) join(all.lanes[i], all.main);
+}
+
+constexpr Device kCuda = {
+    DeviceKind::cuda, "cuda", why_unusable, describe, readings,     allocate,
+    release,          copy,   synchronize,  time_s,   flush_caches, run_beside,
+};
 
 }  // namespace
+
+cudaStream_t work_stream() {
+  return streams().now;
+}
 
 const Device& cuda_device() {
   return kCuda;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,27 +13,70 @@ namespace windtunnel {
 
 enum class DeviceKind { cpu, cuda };
 
+// Of the device itself; of the host, locked to its place so that a device can fetch it at full
+// speed (of the CPU: plain memory); of the host, as malloc gives it.
+enum class MemoryKind { device, pinned, pageable };
+
+// What does not change while a program runs; 0 or empty: not known.
+struct DeviceDescription {
+  std::string name;    // "NVIDIA H200", "AMD EPYC 9454"
+  std::string driver;  // CPU: the kernel's release
+  std::size_t memory_bytes = 0;
+  std::size_t cache_bytes = 0;  // the last one: L2 of a GPU, LLC of the host
+  int sms = 0;                  // streaming multiprocessors; CPU: cores online
+  double clock_Hz = 0;          // the highest; CPU: where the system tells it, else the present one
+};
+
+// What does change, read beside each block of timings and never set; 0 or false: not known.
+struct DeviceReadings {
+  double clock_Hz = 0;  // of the SMs, of the first core
+  double memory_clock_Hz = 0;
+  double temperature_C = 0;            // CPU: of the hottest zone
+  std::uint64_t throttle_reasons = 0;  // NVML's bits
+  bool ecc = false, mig = false, persistence = false;
+  double power_W = 0;
+  double stolen_s = 0;  // CPU: what a hypervisor gave to others since the start, all cores together
+};
+
+// Those of NVML's reasons for which a device is slower than it could be: power cap (software 4,
+// brake 0x80), slowdown by hardware (8), heat (0x20, 0x40). Idle and settings of the user are none.
+constexpr std::uint64_t kThrottled = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+
 struct Device {
   DeviceKind kind;
   const char* name;  // "cpu", "cuda"
 
   // Empty where kernels can run, else the reason why not, e.g. "built without CUDA".
   std::string (*why_unusable)();
+  DeviceDescription (*describe)();
+  DeviceReadings (*readings)();
   // At least 64-byte aligned. Throws Error when there is not enough memory.
-  std::byte* (*allocate)(std::size_t size_bytes);
-  void (*release)(std::byte* memory);
+  std::byte* (*allocate)(std::size_t size_bytes, MemoryKind memory);
+  void (*release)(std::byte* memory_of_device, MemoryKind memory);
   // Between any two of host and device memory; returns when the copy is done.
   void (*copy)(std::byte* to, const std::byte* from, std::size_t size_bytes);
   // Returns when all kernels started so far have finished.
   void (*synchronize)();
+  // Seconds of `times` >= 1 runs of `work` in a row. CUDA: on the device's own clock and without
+  // launches, as the replay of a graph that was captured from the calls; so `work` is called
+  // though it does not run yet, and maybe again. Work that cannot be captured (it allocates,
+  // synchronises) is timed between two events, with the gaps that the host leaves.
+  double (*time_s)(const std::function<void()>& work, int times);
+  // Fills the last cache with data that nobody needs. Starts a kernel like any other, but the first
+  // call allocates: call it once before the timing of works that call it.
+  void (*flush_caches)();
+  // The works at once: each on a stream (CPU: a thread) of its own, after what was started before
+  // and before what is started after. At most 8, and none calls this again.
+  void (*run_beside)(const std::vector<std::function<void()>>& works);
 };
 
 const Device& device(DeviceKind kind);
 
-// Memory of one device. Its content is undefined until uploaded or computed.
+// Memory that a device can work on. Its content is undefined until uploaded or computed.
 class DeviceBuffer {
  public:
-  DeviceBuffer(const Device& device, std::size_t size_bytes);
+  DeviceBuffer(const Device& device, std::size_t size_bytes,
+               MemoryKind memory = MemoryKind::device);
   ~DeviceBuffer();
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&&) = delete;
@@ -44,6 +89,7 @@ class DeviceBuffer {
 
  private:
   const Device* device_;
+  MemoryKind memory_;
   std::byte* data_;
   std::size_t size_bytes_;
 };

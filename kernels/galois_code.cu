@@ -4,6 +4,7 @@
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/galois_words.cuh"
+#include "kernels/work_stream.cuh"
 
 namespace windtunnel {
 namespace {
@@ -94,7 +95,8 @@ template <int kRows, int kWords>
 void launch(const Sums& sums, std::size_t pieces) {
   if (pieces == 0) return;
   const std::size_t blocks = std::min((pieces + kThreads - 1) / kThreads, kMaxBlocks);
-  galois_kernel<kRows, kWords><<<static_cast<unsigned>(blocks), kThreads>>>(sums, pieces);
+  galois_kernel<kRows, kWords>
+      <<<static_cast<unsigned>(blocks), kThreads, 0, work_stream()>>>(sums, pieces);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -15,10 +15,15 @@ constexpr Device kCuda = {
     DeviceKind::cuda,
     "cuda",
     [] { return std::string(kReason); },
-    [](std::size_t) -> std::byte* { refuse(); },
-    [](std::byte*) { refuse(); },
+    []() -> DeviceDescription { refuse(); },
+    []() -> DeviceReadings { refuse(); },
+    [](std::size_t, MemoryKind) -> std::byte* { refuse(); },
+    [](std::byte*, MemoryKind) { refuse(); },
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },
     [] { refuse(); },
+    [](const std::function<void()>&, int) -> double { refuse(); },
+    [] { refuse(); },
+    [](const std::vector<std::function<void()>>&) { refuse(); },
 };
 
 constexpr GaloisCode kGaloisCode = {

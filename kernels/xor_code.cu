@@ -3,6 +3,7 @@
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/work_stream.cuh"
 
 namespace windtunnel {
 namespace {
@@ -42,7 +43,8 @@ template <typename Word>
 void launch(const Sources& sources, std::byte* target, std::size_t words) {
   if (words == 0) return;
   const std::size_t blocks = std::min((words + kThreads - 1) / kThreads, kMaxBlocks);
-  xor_kernel<Word><<<static_cast<unsigned>(blocks), kThreads>>>(sources, target, words);
+  xor_kernel<Word>
+      <<<static_cast<unsigned>(blocks), kThreads, 0, work_stream()>>>(sources, target, words);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "tests/kernels/device_properties.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,6 +25,54 @@ TEST(Device, UnusableDeviceRefuses) {
   EXPECT_STREQ(cuda.name, "cuda");
   if (cuda.why_unusable().empty()) GTEST_SKIP() << "this machine has a CUDA device";
   EXPECT_THROW(DeviceBuffer(cuda, 64), Error);
+  EXPECT_THROW(cuda.describe(), Error);
+  EXPECT_THROW(cuda.time_s([] {}, 1), Error);
+}
+
+TEST(Device, EveryMemoryGivesBackWhatItTook) {
+  expect_every_memory_gives_back(DeviceKind::cpu);
+}
+
+TEST(Device, DescribesItself) {
+  expect_describes_itself(DeviceKind::cpu);
+}
+
+TEST(Device, TimesEachRunOfTheWork) {
+  int runs = 0;
+  const auto work = [&] {
+    ++runs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  EXPECT_GE(device(DeviceKind::cpu).time_s(work, 4), 0.02);
+  EXPECT_EQ(runs, 4);
+  EXPECT_THROW(device(DeviceKind::cpu).time_s(work, 0), InternalError);
+}
+
+TEST(Device, PassesErrorsOn) {
+  const Device& cpu = device(DeviceKind::cpu);
+  std::atomic<int> done = 0;
+  EXPECT_THROW(cpu.time_s([] { throw Error("no such work"); }, 3), Error);
+  EXPECT_THROW(cpu.run_beside({[] { throw Error("no such work"); }, [&] { ++done; }}), Error);
+  EXPECT_EQ(done, 1);
+}
+
+TEST(Device, FlushesCaches) {
+  expect_flushes(DeviceKind::cpu);
+}
+
+TEST(Device, RunsWorksBesideEachOther) {
+  expect_runs_beside(DeviceKind::cpu);
+}
+
+// Two works that wait for each other only end when they run at once.
+TEST(Device, WorksBesideEachOtherOverlap) {
+  std::atomic<int> here = 0;
+  const auto meet = [&] {
+    ++here;
+    while (here < 2) std::this_thread::yield();
+  };
+  device(DeviceKind::cpu).run_beside({meet, meet});
+  EXPECT_EQ(here, 2);
 }
 
 TEST(DeviceBuffer, GivesBackWhatItTook) {

@@ -1,17 +1,10 @@
-#include <gtest/gtest.h>
-
 #include "tests/kernels/galois_code_properties.hpp"
+#include "tests/kernels/gpu_fixture.hpp"
 
 namespace windtunnel {
 namespace {
 
-class GaloisCodeGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = device(DeviceKind::cuda).why_unusable();
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+using GaloisCodeGpu = GpuTest;
 
 TEST_F(GaloisCodeGpu, EncodesUpdatesAndRebuildsRandomCodes) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {

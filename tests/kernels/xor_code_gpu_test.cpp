@@ -1,17 +1,10 @@
-#include <gtest/gtest.h>
-
+#include "tests/kernels/gpu_fixture.hpp"
 #include "tests/kernels/xor_code_properties.hpp"
 
 namespace windtunnel {
 namespace {
 
-class XorCodeGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const std::string reason = device(DeviceKind::cuda).why_unusable();
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+using XorCodeGpu = GpuTest;
 
 TEST_F(XorCodeGpu, RebuildsAnyOneBlock) {
   expect_rebuilds_for_many_sizes(DeviceKind::cuda);
