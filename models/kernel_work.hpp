@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "models/layout.hpp"
-#include "models/op.hpp"
 
 namespace windtunnel {
 

@@ -25,6 +25,8 @@ enum class RandomPurpose : std::uint32_t {
   contention = 12,    // how it grows with the size of a job's collectives
   expert_order = 13,  // which experts share a rank
   sequence_length = 14,
+  resample = 15,     // of timings
+  measurement = 16,  // the order of what is measured, its data
 };
 
 class RandomStream {

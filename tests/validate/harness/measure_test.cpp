@@ -1,0 +1,152 @@
+#include "validate/harness/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A device whose timings the test decides; nothing runs.
+struct FakeMachine {
+  double second_s = 1e-4;  // of a run
+  double clock_Hz = 1e9;
+  double clock_step_Hz = 0;  // per reading, until `settles`
+  int readings = 0;
+  int settles = 1000000;
+  int flushes = 0;
+};
+FakeMachine machine;
+
+Device fake_device() {
+  Device fake = device(DeviceKind::cpu);
+  fake.kind = DeviceKind::cuda;  // whose clock counts
+  fake.describe = [] { return DeviceDescription{.name = "fake", .driver = "0"}; };
+  fake.readings = [] {
+    DeviceReadings now;
+    if (++machine.readings < machine.settles) machine.clock_Hz += machine.clock_step_Hz;
+    now.clock_Hz = machine.clock_Hz;
+    return now;
+  };
+  fake.flush_caches = [] { ++machine.flushes; };
+  fake.time_s = [](const std::function<void()>& work, int times) {
+    for (int i = 0; i < std::min(times, 3); ++i) work();
+    return machine.second_s * times;
+  };
+  return fake;
+}
+
+std::vector<TimedWork> copies(int count, CacheState cache = CacheState::warm) {
+  std::vector<TimedWork> works;
+  for (int i = 0; i < count; ++i) {
+    TimedWork work;
+    work.steps = parse_kernel_steps("copy bytes=" + std::to_string(1 << i));
+    work.cache = cache;
+    work.prepare = [] { return [] {}; };
+    works.push_back(work);
+  }
+  return works;
+}
+
+struct Outcome {
+  std::vector<Sample> samples;
+  MeasureProgress progress;
+};
+
+Outcome measured(
+    const std::vector<TimedWork>& works, const MeasureOptions& options = {},
+    std::function<bool()> stopped = [] { return false; }) {
+  Outcome outcome;
+  MeasureEvents events;
+  events.measured = [&](const Sample& sample) { outcome.samples.push_back(sample); };
+  events.stopped = std::move(stopped);
+  const Device fake = fake_device();
+  outcome.progress = measure(works, fake, options, events);
+  return outcome;
+}
+
+class Measure : public ::testing::Test {
+ protected:
+  void SetUp() override { machine = {}; }
+};
+
+TEST_F(Measure, EveryWorkOnceAndTheFirstAgainAtTheEnd) {
+  const Outcome outcome = measured(copies(20));
+  ASSERT_EQ(outcome.samples.size(), 21U);
+  std::map<std::string, int> seen;
+  for (const Sample& sample : outcome.samples) {
+    ++seen[to_text(sample.work)];
+    EXPECT_DOUBLE_EQ(sample.median_s, machine.second_s);
+    EXPECT_GE(sample.repeats, 30);
+    EXPECT_EQ(sample.device, "fake");
+  }
+  EXPECT_EQ(seen.size(), 20U);
+  EXPECT_EQ(outcome.samples.back().role, SampleRole::again);
+  EXPECT_EQ(to_text(outcome.samples.back().work), to_text([&] {
+              for (const Sample& sample : outcome.samples) {
+                if (sample.order == 0) return sample.work;
+              }
+              return KernelSteps{};
+            }()));
+}
+
+TEST_F(Measure, TheOrderIsRandomAndTheSeedsOwn) {
+  const auto order = [](std::uint64_t seed) {
+    std::vector<std::string> texts;
+    for (const Sample& sample : measured(copies(20), {.seed = seed}).samples) {
+      texts.push_back(to_text(sample.work));
+    }
+    return texts;
+  };
+  EXPECT_EQ(order(1), order(1));
+  EXPECT_NE(order(1), order(2));
+}
+
+TEST_F(Measure, ShortWorksAreRepeatedInsideATiming) {
+  machine.second_s = 1e-7;
+  const Outcome outcome = measured(copies(1));
+  EXPECT_DOUBLE_EQ(outcome.samples[0].median_s, 1e-7);
+}
+
+TEST_F(Measure, ColdTimingsFlushTheCachesBeforeEach) {
+  const Outcome outcome = measured(copies(1, CacheState::cold));
+  EXPECT_EQ(outcome.samples[0].cache, CacheState::cold);
+  EXPECT_GE(machine.flushes, outcome.samples[0].repeats);
+}
+
+TEST_F(Measure, BlocksBesideAMovingClockAreThrownAway) {
+  machine.clock_step_Hz = 5e7;
+  machine.settles = 4;
+  const Outcome outcome = measured(copies(1));
+  EXPECT_GE(outcome.progress.tainted, 1);
+  EXPECT_FALSE(outcome.samples[0].after.throttled);
+}
+
+TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
+  machine.clock_step_Hz = 5e7;
+  const Outcome outcome = measured(copies(1));
+  EXPECT_TRUE(outcome.samples[0].after.throttled);
+}
+
+TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {
+  int asked = 0;
+  const Outcome outcome = measured(copies(20), {.together = 2}, [&] { return ++asked > 12; });
+  EXPECT_GT(outcome.samples.size(), 0U);
+  EXPECT_LT(outcome.samples.size(), 21U);
+}
+
+TEST_F(Measure, AFaultNamesTheWork) {
+  std::vector<TimedWork> works = copies(1);
+  works[0].prepare = []() -> std::function<void()> { throw Error("no memory"); };
+  try {
+    measured(works);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "copy bytes=1: no memory");
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

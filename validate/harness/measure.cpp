@@ -1,0 +1,239 @@
+#include "validate/harness/measure.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "validate/harness/series.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kBlockTimings = 10;
+constexpr double kClockDrift = 0.01;
+constexpr double kStolenShare = 0.05;  // of a core, that a hypervisor gave to others
+constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+DeviceState state_of(const DeviceReadings& now) {
+  return {now.clock_Hz, now.memory_clock_Hz, now.temperature_C,
+          (now.throttle_reasons & kThrottled) != 0};
+}
+
+bool moved(double before, double after) {
+  return before > 0 && after > 0 && std::abs(after / before - 1) > kClockDrift;
+}
+
+// A block of `block_s`, beside which the device stood like that. The clock of a CPU is no sign: it
+// follows the load of all cores from one millisecond to the next.
+bool tainted(const Device& device, const DeviceReadings& before, const DeviceReadings& after,
+             double block_s) {
+  if (device.kind == DeviceKind::cpu) {
+    return after.stolen_s - before.stolen_s > kStolenShare * block_s;
+  }
+  return ((before.throttle_reasons | after.throttle_reasons) & kThrottled) != 0 ||
+         moved(before.clock_Hz, after.clock_Hz) ||
+         moved(before.memory_clock_Hz, after.memory_clock_Hz);
+}
+
+struct Running {
+  const TimedWork* work = nullptr;
+  double order = 0;
+  double started_s = 0;
+  int inner = 0;  // runs in a timing; 0: not known yet
+  std::vector<double> seconds;
+  DeviceState before, after;
+  int tainted_in_a_row = 0;
+  bool done = false;
+};
+
+// Enough runs that a timing is no shorter than asked for; a cold run stands alone.
+int inner_runs(const TimedWork& work, const Device& device, const std::function<void()>& run,
+               double timing_s) {
+  if (work.cache == CacheState::cold) return 1;
+  int runs = 1;
+  while (runs < (1 << 20)) {
+    const double seconds = device.time_s(run, runs);
+    if (seconds >= timing_s) return runs;
+    runs = std::max(2 * runs, static_cast<int>(runs * std::min(100.0, timing_s / seconds)));
+  }
+  return runs;
+}
+
+std::vector<double> timed_block(Running& running, const Device& device,
+                                const MeasureOptions& options, benchmark::State& state) {
+  const TimedWork& work = *running.work;
+  const std::function<void()> run = work.prepare();
+  device.time_s(run, 1);  // first touch, lazy loading
+  if (running.inner == 0) running.inner = inner_runs(work, device, run, options.timing_s);
+  std::vector<double> seconds;
+  for ([[maybe_unused]] auto turn : state) {
+    if (work.cache == CacheState::cold) device.flush_caches();
+    const double timing_s = device.time_s(run, running.inner);
+    state.SetIterationTime(timing_s);
+    seconds.push_back(timing_s / running.inner);
+  }
+  return seconds;
+}
+
+// Google Benchmark prints what it ran; series are told by MeasureEvents.
+class NoReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+class Measurement {
+ public:
+  Measurement(const Device& device, const MeasureOptions& options, const MeasureEvents& events)
+      : device_(device), options_(options), events_(events), start_s_(now_s()) {}
+
+  MeasureProgress run(std::span<const TimedWork> works);
+
+ private:
+  void run_together(std::vector<Running>& running, double until_s);
+  void run_block(Running& running);
+  bool steady(const Running& running) const;
+  void report(const Running& running);
+  double elapsed_s() const { return now_s() - start_s_; }
+
+  const Device& device_;
+  const MeasureOptions& options_;
+  const MeasureEvents& events_;
+  const double start_s_;
+  MeasureProgress progress_;
+};
+
+bool Measurement::steady(const Running& running) const {
+  const int timings = static_cast<int>(running.seconds.size());
+  if (timings >= options_.most) return true;
+  return timings >= options_.least &&
+         summarise(running.seconds, options_.seed).half_width() < options_.half_width;
+}
+
+void Measurement::run_block(Running& running) {
+  std::vector<double> seconds;
+  const DeviceReadings before = device_.readings();
+  const double started_s = now_s();
+  std::string fault;
+  benchmark::ClearRegisteredBenchmarks();
+  benchmark::RegisterBenchmark(to_text(running.work->steps).c_str(),
+                               [&](benchmark::State& state) {
+                                 try {
+                                   seconds = timed_block(running, device_, options_, state);
+                                 } catch (const Error& error) {
+                                   fault = error.what();
+                                   state.SkipWithError(error.what());
+                                 }
+                               })
+      ->UseManualTime()
+      ->Iterations(kBlockTimings);
+  NoReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  if (!fault.empty()) {
+    throw Error(fmt::format("{}: {}", to_text(running.work->steps), fault), ExitCode::failed);
+  }
+  const DeviceReadings after = device_.readings();
+  const bool taint = tainted(device_, before, after, now_s() - started_s);
+  if (taint && running.tainted_in_a_row < kMostTaintedBlocks) {
+    ++running.tainted_in_a_row;
+    ++progress_.tainted;
+    return;
+  }
+  if (running.seconds.empty()) running.before = state_of(before);
+  const bool throttled = running.after.throttled || taint;
+  running.after = state_of(after);
+  running.after.throttled = throttled;
+  running.seconds.insert(running.seconds.end(), seconds.begin(), seconds.end());
+}
+
+void Measurement::report(const Running& running) {
+  const SeriesSummary summary = summarise(running.seconds, options_.seed);
+  const DeviceDescription description = device_.describe();
+  Sample sample;
+  sample.work = running.work->steps;
+  sample.role = running.work->role;
+  sample.cache = running.work->cache;
+  sample.median_s = summary.median_s;
+  sample.low_s = summary.low_s;
+  sample.high_s = summary.high_s;
+  sample.p05_s = summary.p05_s;
+  sample.p95_s = summary.p95_s;
+  sample.repeats = static_cast<int>(running.seconds.size());
+  sample.order = running.order;
+  sample.started_s = running.started_s;
+  sample.before = running.before;
+  sample.after = running.after;
+  sample.backend = device_.name;
+  sample.device = description.name;
+  sample.driver = description.driver;
+  sample.date = options_.date;
+  events_.measured(sample);
+  ++progress_.done;
+}
+
+// Rounds of blocks until each is steady or the time is over; then all that have timings are told.
+void Measurement::run_together(std::vector<Running>& running, double until_s) {
+  while (true) {
+    bool any = false;
+    for (Running& one : running) {
+      if (one.done || events_.stopped()) continue;
+      run_block(one);
+      one.done = steady(one) || (!one.seconds.empty() && elapsed_s() > until_s);
+      if (one.done) report(one);
+      any = true;
+      progress_.elapsed_s = elapsed_s();
+      events_.progress(progress_);
+    }
+    if (!any) return;
+  }
+}
+
+MeasureProgress Measurement::run(std::span<const TimedWork> works) {
+  if (works.empty()) return progress_;
+  std::vector<const TimedWork*> order;
+  for (const TimedWork& work : works) order.push_back(&work);
+  RandomStream random(options_.seed, RandomPurpose::measurement, 0);
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  TimedWork again = *order.front();
+  again.role = SampleRole::again;
+  order.push_back(&again);
+  progress_.works = static_cast<int>(order.size());
+  const auto together = static_cast<size_t>(options_.together);
+  for (size_t first = 0; first < order.size() && !events_.stopped();) {
+    // The repeated work stands alone: as far from its first time as the run is long.
+    const size_t end =
+        first + 1 == order.size() ? order.size() : std::min(first + together, order.size() - 1);
+    std::vector<Running> running;
+    for (size_t i = first; i < end; ++i) {
+      Running& one = running.emplace_back();
+      one.work = order[i];
+      one.order = static_cast<double>(i);
+      one.started_s = elapsed_s();
+    }
+    const double share =
+        static_cast<double>(end - first) / static_cast<double>(order.size() - first);
+    run_together(running, elapsed_s() + share * (options_.budget_s - elapsed_s()));
+    first = end;
+  }
+  return progress_;
+}
+
+}  // namespace
+
+MeasureProgress measure(std::span<const TimedWork> works, const Device& device,
+                        const MeasureOptions& options, const MeasureEvents& events) {
+  const std::string reason = device.why_unusable();
+  if (!reason.empty()) throw Error(fmt::format("{}: {}", device.name, reason), ExitCode::failed);
+  return Measurement(device, options, events).run(works);
+}
+
+}  // namespace windtunnel

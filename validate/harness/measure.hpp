@@ -1,0 +1,56 @@
+// Times works on a device. They are taken in random order, a few together in rounds of blocks, so
+// that whatever changes meanwhile (clocks, neighbours) spreads over all; a work is done when its
+// median is known to 1 % or its share of the budget is used up. Blocks beside which the device's
+// clock moved by more than 1 % or was held back are thrown away and taken again. Google Benchmark
+// runs the blocks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/device.hpp"
+#include "models/sample.hpp"
+
+namespace windtunnel {
+
+struct TimedWork {
+  KernelSteps steps;
+  SampleRole role = SampleRole::fit;
+  CacheState cache = CacheState::warm;
+  // Makes the buffers; what it returns owns them and runs the work once (starts it, on a device).
+  std::function<std::function<void()>()> prepare = {};
+};
+
+struct MeasureOptions {
+  double budget_s = 180;
+  double half_width = 0.01;  // of the median's interval, relative
+  int least = 30;            // timings of a series, where the budget allows
+  int most = 300;
+  int together = 8;         // works whose blocks alternate
+  double timing_s = 50e-6;  // of work at least in a timing
+  std::uint64_t seed = 1;
+  std::string date = {};  // YYYY-MM-DD
+};
+
+struct MeasureProgress {
+  int done = 0;
+  int works = 0;
+  int tainted = 0;  // blocks
+  double elapsed_s = 0;
+};
+
+struct MeasureEvents {
+  std::function<void(const Sample&)> measured;  // a series is complete
+  std::function<void(const MeasureProgress&)> progress = [](const MeasureProgress&) {};
+  std::function<bool()> stopped = [] { return false; };  // asked after every block
+};
+
+// The first work is measured again at the end (SampleRole::again). Throws Error when the device
+// cannot run kernels or has not the memory; what was `measured` before stays.
+MeasureProgress measure(std::span<const TimedWork> works, const Device& device,
+                        const MeasureOptions& options, const MeasureEvents& events);
+
+}  // namespace windtunnel
