@@ -1,5 +1,7 @@
 #include "models/calibration.hpp"
 
+#include <algorithm>
+
 #include "models/compression/kernels.hpp"
 
 namespace windtunnel {
@@ -12,6 +14,8 @@ const std::vector<CalibrationField>& calibration_fields() {
        "inner dimension at which a tile reaches half of that"},
       {"gemm.tile_m", &Calibration::gemm_tile_m, "", "rows of the largest output tile"},
       {"gemm.tile_n", &Calibration::gemm_tile_n, "", "columns of the largest output tile"},
+      {"convolution.winograd", &Calibration::convolution_winograd, "",
+       "times fewer multiplications of 3 x 3 convolutions in fp32, by Winograd's algorithm", false},
       {"attention.forward_efficiency", &Calibration::attention_forward_efficiency, "",
        "share of peak FLOP/s of fused attention, forward, causal half counted"},
       {"attention.backward_efficiency", &Calibration::attention_backward_efficiency, "",
@@ -38,7 +42,9 @@ const std::vector<CalibrationField>& calibration_fields() {
       {"overlap.slowdown", &Calibration::overlap_slowdown, "",
        "share by which kernels take longer while a collective runs on their GPU"},
       {"optimizer.bytes", &Calibration::optimizer_bytes, "B",
-       "HBM bytes moved per parameter by the optimizer step"},
+       "HBM bytes moved per parameter by a step of Adam"},
+      {"optimizer.moment_bytes", &Calibration::moment_bytes, "B",
+       "of those for each of its moments, which momentum has one of and sgd none", false},
       {"nvlink.efficiency", &Calibration::nvlink_efficiency, "",
        "share of the NVLink port's bandwidth"},
       {"nvlink.latency", &Calibration::nvlink_latency_s, "s",
@@ -72,6 +78,11 @@ const Parameter* kernel_share(const Calibration& calibration, std::string_view n
   }
   const CompressionKernel* usual = find_compression_kernel(name);
   return usual == nullptr ? nullptr : &usual->share;
+}
+
+const Parameter* kernel_starts(const Calibration& calibration, std::string_view name) {
+  const auto found = std::ranges::find(calibration.kernel_starts, name, &KernelStarts::name);
+  return found == calibration.kernel_starts.end() ? nullptr : &found->starts;
 }
 
 }  // namespace windtunnel

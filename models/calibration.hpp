@@ -18,6 +18,13 @@ struct KernelShare {
   Parameter share;
 };
 
+// Of the same, kernels that a software runs for each tensor beyond those of the recipe: copies, the
+// fixed part of a library's call.
+struct KernelStarts {
+  std::string name;
+  Parameter starts;
+};
+
 struct Calibration {
   std::string name;  // "h100-published"
   std::string gpu;   // GPU kind it was fitted on; empty = any
@@ -27,6 +34,10 @@ struct Calibration {
   Parameter gemm_k_half;      // inner dimension at which a tile reaches half of that
   Parameter gemm_tile_m;      // output tile of one thread block
   Parameter gemm_tile_n;
+  // Convolutions of 3 x 3 with stride 1 in fp32: times by which Winograd's algorithm divides their
+  // multiplications, its transforms counted against it. Tiles of 2 x 2 outputs give 2.25 at most,
+  // of 4 x 4 outputs 4 (Lavin and Gray 2015, arXiv 1509.09308).
+  Parameter convolution_winograd = {1, 1, 1, Origin::assumed, "direct products"};
   // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
@@ -49,7 +60,9 @@ struct Calibration {
   // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
   // bandwidth and power from them.
   Parameter overlap_slowdown;
-  Parameter optimizer_bytes;  // HBM bytes moved per parameter by the optimizer step
+  Parameter optimizer_bytes;  // HBM bytes moved per parameter by a step of Adam
+  // Of those for each of its two moments, which other optimizers have not.
+  Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
 
   // Network and host.
   Parameter nvlink_efficiency;  // share of the port's bandwidth
@@ -78,10 +91,13 @@ struct Calibration {
   Parameter memory_error;
 
   std::vector<KernelShare> kernels = {};
+  std::vector<KernelStarts> kernel_starts = {};
 };
 
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
+// Kernels for each tensor beyond the recipe's; nullptr: none.
+const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
 struct CalibrationField {
   std::string_view name;  // key in the file, "gemm.efficiency"

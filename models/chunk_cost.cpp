@@ -261,14 +261,16 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   return chunks;
 }
 
-std::vector<CostPart> optimizer_cost(double parameters, const GpuSpec& gpu,
-                                     const Calibration& calibration) {
+std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
+  const Calibration& calibration = job.calibration;
+  const int missing = moments(Optimizer::adam) - moments(job.software.optimizer);
   Op step;
   step.name = "optimizer";
   step.kind = OpKind::memory;
-  step.bytes = parameters * calibration.optimizer_bytes.value;
+  step.bytes = parameters * std::max(0.0, calibration.optimizer_bytes.value -
+                                              missing * calibration.moment_bytes.value);
   // A memory-bound op does not depend on the precision.
-  const OpCost cost = op_cost(step, gpu, Precision::fp32, calibration);
+  const OpCost cost = op_cost(step, job.cluster.node.gpu, Precision::fp32, calibration);
   return {{Category::optimizer, weakest(cost.origin, calibration.optimizer_bytes.origin),
            cost.seconds}};
 }

@@ -46,7 +46,6 @@ struct ChunkUnit {
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit = {});
 
 // The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
-std::vector<CostPart> optimizer_cost(double parameters, const GpuSpec& gpu,
-                                     const Calibration& calibration);
+std::vector<CostPart> optimizer_cost(double parameters, const Job& job);
 
 }  // namespace windtunnel

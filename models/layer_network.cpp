@@ -152,6 +152,7 @@ void NetworkBuilder::convolution(const std::string& name, const Convolution& con
   layer.n = convolution.channels;
   layer.k = inputs;
   layer.groups = groups;
+  layer.winograd = groups == 1 && convolution.window.kernel == 3 && convolution.window.stride == 1;
   layer.output = layer.kept = shape_.elements();
   layers_.push_back(layer);
   if (convolution.norm) elementwise(name + ".norm", LayerKind::norm, 2.0 * convolution.channels);

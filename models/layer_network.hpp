@@ -26,7 +26,8 @@ struct NetworkLayer {
   double output = 0;  // written
   // Of the output, kept for the backward pass. 0: a ReLU or an addition takes its place.
   double kept = 0;
-  double groups = 1;  // of a convolution: products of n / groups channels each
+  double groups = 1;      // of a convolution: products of n / groups channels each
+  bool winograd = false;  // a convolution that Winograd's algorithm is for: 3 x 3, stride 1
 
   double weights() const { return n * k; }           // of its matrix; other parameters are vectors
   double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample

@@ -42,7 +42,7 @@ double gradient_bytes_per_parameter(const Job& job) {
 }
 
 double optimizer_bytes_per_parameter(const Job& job) {
-  return is_mixed(job.precision) ? 12 : 8;
+  return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
 }
 
 double weight_share(const Job& job) {

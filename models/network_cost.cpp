@@ -97,6 +97,22 @@ void check_network(const Job& job) {
   }
 }
 
+namespace {
+
+// The products of a tile's transforms have as many rows and columns together as the direct one, and
+// a shorter sum: Lavin and Gray, section 4.
+OpCost convolution_cost(Op op, const Job& job, double& hardware_flops) {
+  const Parameter& fewer = job.calibration.convolution_winograd;
+  op.k /= fewer.value;
+  op.flops /= fewer.value;
+  hardware_flops += op.flops;
+  OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+  if (fewer.value != 1) cost.origin = weakest(cost.origin, fewer.origin);
+  return cost;
+}
+
+}  // namespace
+
 std::vector<LayerCost> network_layer_costs(const Job& job) {
   const LayerNetwork& network = *job.network;
   std::vector<LayerCost> costs(network.layers.size());
@@ -104,6 +120,9 @@ std::vector<LayerCost> network_layer_costs(const Job& job) {
     const auto cost_of = [&](Pass pass) {
       const std::optional<Op> op = layer_op(network, i, job.batch.micro, job.precision, pass);
       if (!op) return OpCost{};
+      if (network.layers[i].winograd && job.precision == Precision::fp32) {
+        return convolution_cost(*op, job, costs[i].hardware_flops);
+      }
       costs[i].hardware_flops += op->flops;
       return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
     };

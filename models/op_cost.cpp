@@ -78,6 +78,12 @@ Origin with_correction(Origin origin, const Parameter& parameter, double share) 
   return share < kNegligible ? origin : weakest(origin, parameter.origin);
 }
 
+// Kernels that an op is on the GPU, by the software that the calibration is of.
+double starts_of(const Op& op, const Calibration& c) {
+  const Parameter* further = kernel_starts(c, op.name);
+  return op.starts + (further == nullptr ? 0 : op.launches * further->value);
+}
+
 // Seconds under one roof, before launch and the sustained share.
 OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
   Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
@@ -86,7 +92,7 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
     bytes /= share->value;
     origin = weakest(origin, share->origin);
   }
-  const double half_bytes = op.starts * c.memory_half_bytes.value;
+  const double half_bytes = starts_of(op, c) * c.memory_half_bytes.value;
   return {(bytes + half_bytes) / (gpu.memory_Bps.value * c.memory_efficiency.value),
           with_correction(origin, c.memory_half_bytes, half_bytes / (bytes + half_bytes))};
 }
@@ -176,9 +182,13 @@ OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
   const OpCost roof = roofline(op, gpu, precision, calibration);
   const Parameter& launch = calibration.kernel_launch_s;
-  const double launch_s = op.starts * launch.value;
+  const double launch_s = starts_of(op, calibration) * launch.value;
   const double seconds = launch_s + roof.seconds;
-  return {seconds, with_correction(roof.origin, launch, launch_s / seconds)};
+  Origin origin = with_correction(roof.origin, launch, launch_s / seconds);
+  if (const Parameter* further = kernel_starts(calibration, op.name)) {
+    origin = with_correction(origin, *further, launch_s / seconds);
+  }
+  return {seconds, origin};
 }
 
 }  // namespace windtunnel

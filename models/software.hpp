@@ -23,6 +23,9 @@ enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder
 
 // What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
 enum class Optimizer { adam, momentum, sgd };
+constexpr int moments(Optimizer optimizer) {
+  return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+}
 
 struct Software {
   Fusion fusion = Fusion::partial;

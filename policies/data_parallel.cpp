@@ -342,7 +342,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
 void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
   const double parameters = cut.amount.dense + cut.amount.experts;
   if (parameters <= 0) return;
-  Transfer update{.kernels = optimizer_cost(parameters, job_.cluster.node.gpu, job_.calibration)};
+  Transfer update{.kernels = optimizer_cost(parameters, job_)};
   to.push_back(std::move(update));
 }
 

@@ -364,7 +364,7 @@ class Estimator {
   }
 
   std::vector<CostPart> optimizer(int rank) const {
-    return optimizer_cost(data_.updated_parameters(rank), job_.cluster.node.gpu, job_.calibration);
+    return optimizer_cost(data_.updated_parameters(rank), job_);
   }
 
   // Of the slowest rank; where ranks do not wait for one another, of this one.

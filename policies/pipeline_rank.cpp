@@ -144,8 +144,7 @@ class Builder {
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
     if (!data.crosses()) {
-      update =
-          optimizer_cost(data.updated_parameters(rank_), job_.cluster.node.gpu, job_.calibration);
+      update = optimizer_cost(data.updated_parameters(rank_), job_);
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
   }

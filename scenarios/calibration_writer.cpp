@@ -64,6 +64,10 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   for (const KernelShare& kernel : calibration.kernels) {
     text += parameter_text(kernel.name, kernel.share, "");
   }
+  if (!calibration.kernel_starts.empty()) text += "kernel_starts:\n";
+  for (const KernelStarts& kernel : calibration.kernel_starts) {
+    text += parameter_text(kernel.name, kernel.starts, "");
+  }
   return text;
 }
 

@@ -192,6 +192,9 @@ class Explanation {
     for (const KernelShare& kernel : job_.calibration.kernels) {
       add(fmt::format("calibration.kernels.{}", kernel.name), "", kernel.share);
     }
+    for (const KernelStarts& kernel : job_.calibration.kernel_starts) {
+      add(fmt::format("calibration.kernel_starts.{}", kernel.name), "", kernel.starts);
+    }
     const NetworkLaw& law = job_.calibration.network;
     if (!law.stated) return;
     for (const NetworkLawField& field : network_law_fields()) {

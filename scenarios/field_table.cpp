@@ -229,6 +229,12 @@ Rows kernel_rows() {
                 .help = "between matrix multiplications: one kernel per operation (none), or bias "
                         "+ activation, bias + dropout + residual, softmax and norms fused by hand "
                         "(partial)"}),
+      name_row("software.optimizer",
+               {.default_text = "adam",
+                .names = {"adam", "momentum", "sgd"},
+                .example = "momentum",
+                .help = "what it keeps of a parameter in fp32 and moves in a step: two moments, "
+                        "one (SGD with momentum), none"}),
       flag_row("software.fused_loss",
                {.default_text = "false",
                 .example = "true",

@@ -145,6 +145,7 @@ const Range& range_of(const CalibrationField& field) {
       field.name == "host.run_ahead") {
     return kShare;
   }
+  if (field.name == "convolution.winograd") return kAtLeastOne;
   if (field.name.starts_with("gemm.tile_")) return kPositive;
   return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
 }
@@ -157,16 +158,19 @@ const Range& range_of(const NetworkLawField& field) {
   return share ? kAddedShare : kNotNegative;
 }
 
-std::vector<KernelShare> read_kernels(const DocumentNode& map) {
-  require_map(map, "kernels");
+// By the names of compressors' kernels.
+template <class Kernel>
+std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& section,
+                                 const Range& range) {
+  require_map(map, section);
   std::vector<std::string> known;
   for (const CompressionKernel& kernel : compression_kernels()) known.emplace_back(kernel.name);
   check_keys(map, known);
-  std::vector<KernelShare> kernels;
+  std::vector<Kernel> kernels;
   for (const DocumentEntry& entry : map.entries) {
     require_map(entry.value, entry.key);  // each number names its own evidence
     kernels.push_back(
-        {entry.key, read_parameter(entry.value, Dimension::number, entry.key, {}, kShare)});
+        {entry.key, read_parameter(entry.value, Dimension::number, entry.key, {}, range)});
   }
   return kernels;
 }
@@ -296,7 +300,7 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
 
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document, {"name", "gpu", "parameters", "network", "kernels"});
+  check_keys(document, {"name", "gpu", "parameters", "network", "kernels", "kernel_starts"});
   Calibration calibration;
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");
@@ -321,7 +325,10 @@ Calibration read_calibration(const DocumentNode& document) {
     read_law_layer(*network, calibration.network);
   }
   if (const DocumentNode* kernels = document.value_of("kernels")) {
-    calibration.kernels = read_kernels(*kernels);
+    calibration.kernels = read_kernels<KernelShare>(*kernels, "kernels", kShare);
+  }
+  if (const DocumentNode* starts = document.value_of("kernel_starts")) {
+    calibration.kernel_starts = read_kernels<KernelStarts>(*starts, "kernel_starts", kNotNegative);
   }
   return calibration;
 }

@@ -180,6 +180,7 @@ Communication resolve_communication(const Values& values) {
 Software resolve_software(const Values& values) {
   Software software;
   software.fusion = value_of(fusions(), values.text("software.fusion"));
+  software.optimizer = value_of(optimizers(), values.text("software.optimizer"));
   software.fused_loss = values.flag("software.fused_loss");
   software.gradient_bytes = value_of(gradient_types(), values.text("software.gradients"));
   software.reduce_bytes = value_of(gradient_types(), values.text("software.reductions"));

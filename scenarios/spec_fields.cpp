@@ -225,6 +225,9 @@ constexpr std::array<Choice<TensorForm>, 2> kTensorForms = {
     {{"1d", TensorForm::one_d}, {"2d", TensorForm::two_d}}};
 constexpr std::array kFusions{Choice<Fusion>{"none", Fusion::none},
                               Choice<Fusion>{"partial", Fusion::partial}};
+constexpr std::array kOptimizers{Choice<Optimizer>{"adam", Optimizer::adam},
+                                 Choice<Optimizer>{"momentum", Optimizer::momentum},
+                                 Choice<Optimizer>{"sgd", Optimizer::sgd}};
 constexpr std::array kGradientTypes{Choice<double>{"fp32", 4}, Choice<double>{"bf16", 2}};
 
 void check_experts(const MixtureOfExperts& moe, int layers) {
@@ -351,6 +354,9 @@ std::span<const Choice<WhenNoSpare>> when_no_spares() {
 }
 std::span<const Choice<Fusion>> fusions() {
   return kFusions;
+}
+std::span<const Choice<Optimizer>> optimizers() {
+  return kOptimizers;
 }
 std::span<const Choice<TensorOverlap>> tensor_overlaps() {
   return kTensorOverlaps;

@@ -97,6 +97,7 @@ std::span<const Choice<CodeName>> code_names();
 std::span<const Choice<FailureKind>> failure_kinds();
 std::span<const Choice<WhenNoSpare>> when_no_spares();
 std::span<const Choice<Fusion>> fusions();
+std::span<const Choice<Optimizer>> optimizers();
 std::span<const Choice<Sends>> sends();
 std::span<const Choice<TensorOverlap>> tensor_overlaps();
 std::span<const Choice<TensorForm>> tensor_forms();

@@ -59,6 +59,7 @@ struct LowRank {
 Op orthonormalise(double n, double r, double count, double b) {
   Op op = pass("orthonormalise", 2 * b * n * r * count, r * count);
   op.flops = 2 * n * r * r * count;
+  op.launches = count;
   return op;
 }
 

@@ -355,10 +355,21 @@ TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
 }
 
 TEST(ChunkCost, OptimizerMovesItsBytes) {
-  const auto parts = optimizer_cost(1e9, test_cluster().node.gpu, test_calibration());
+  Job job;
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  const auto parts = optimizer_cost(1e9, job);
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(parts[0].category, Category::optimizer);
-  EXPECT_NEAR(parts[0].seconds, 2e-6 + (38e9 + 4e6) / (3e12 * 0.9), 1e-12);
+  const auto seconds = [](double bytes) { return 2e-6 + (bytes + 4e6) / (3e12 * 0.9); };
+  EXPECT_NEAR(parts[0].seconds, seconds(38e9), 1e-12);
+  // Each moment is read and written in fp32.
+  job.software.optimizer = Optimizer::momentum;
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
+  job.software.optimizer = Optimizer::sgd;
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(22e9), 1e-12);
+  job.calibration.moment_bytes.value = 15;  // by operations of their own
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(8e9), 1e-12);
 }
 
 // Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for

@@ -56,7 +56,7 @@ Calibration measured_kernels() {
     set(*parameter, 0, kInTheSpeed);
   }
   set(calibration.overlap_slowdown, 0, "see the fit");
-  set(calibration.optimizer_bytes, 20, "SGD with momentum in fp32: 3 reads, 2 writes");
+  set(calibration.optimizer_bytes, 28, "Adam in fp32: 4 reads, 3 writes");
   return calibration;
 }
 
@@ -88,6 +88,7 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   job.layout.dp = gpus;
   job.batch = {.global = batch * gpus, .micro = batch, .sequence = job.model.sequence};
   job.precision = Precision::fp32;
+  job.software.optimizer = Optimizer::momentum;
   job.calibration = measured_kernels();
   job.communication.collectives = {
       {.kind = CollectiveKind::all_reduce, .algorithm = CollectiveAlgorithm::ring, .where = {}}};

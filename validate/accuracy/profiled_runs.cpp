@@ -177,9 +177,7 @@ double profiled_step_s(const Job& job, const StageProfile& profile) {
   for (const std::vector<int>& stages : held_stages(schedule)) {
     double parameters = 0;
     for (const int stage : stages) parameters += chunks[stage].parameters;
-    optimizer_s =
-        std::max(optimizer_s,
-                 total_seconds(optimizer_cost(parameters, job.cluster.node.gpu, job.calibration)));
+    optimizer_s = std::max(optimizer_s, total_seconds(optimizer_cost(parameters, job)));
   }
   return optimizer_s +
          (job.software.post_validation ? evaluation.longest_stage_s : evaluation.makespan_s);
