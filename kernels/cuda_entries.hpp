@@ -4,12 +4,14 @@
 
 #include "kernels/device.hpp"
 #include "kernels/galois_code.hpp"
+#include "kernels/stream_ops.hpp"
 #include "kernels/xor_code.hpp"
 
 namespace windtunnel {
 
 const Device& cuda_device();
 const GaloisCode& cuda_galois_code();
+const StreamOps& cuda_stream_ops();
 const XorCode& cuda_xor_code();
 
 }  // namespace windtunnel

@@ -8,11 +8,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define WINDTUNNEL_BOTH __host__ __device__
-#else
-#define WINDTUNNEL_BOTH
-#endif
+#include "kernels/host_device.cuh"
 
 namespace windtunnel {
 

@@ -31,6 +31,13 @@ constexpr GaloisCode kGaloisCode = {
        bool) { refuse(); },
 };
 
+constexpr StreamOps kStreamOps = {
+    [](const float*, const float*, float*, std::size_t) { refuse(); },
+    [](float, const float*, float*, std::size_t) { refuse(); },
+    [](const AdamSettings&, const float*, float*, float*, float*, std::size_t) { refuse(); },
+    [](std::byte*, const std::byte*, std::size_t) { refuse(); },
+};
+
 constexpr XorCode kXorCode = {
     [](const std::byte* const*, int, std::byte*, std::size_t) { refuse(); },
 };
@@ -42,6 +49,9 @@ const Device& cuda_device() {
 }
 const GaloisCode& cuda_galois_code() {
   return kGaloisCode;
+}
+const StreamOps& cuda_stream_ops() {
+  return kStreamOps;
 }
 const XorCode& cuda_xor_code() {
   return kXorCode;
