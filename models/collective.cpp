@@ -38,17 +38,34 @@ struct Transfer {
   double net_s = 0;
 };
 
-// Inside a node: an NVLink port; or the PCIe link of a GPU, on which NICs and copies to the host
-// meet its neighbours' bytes, and the host.
+// What the bytes inside a node take on their busiest port, and the bandwidth of that port.
+struct PortTime {
+  double seconds = 0;
+  const Parameter* bandwidth = nullptr;
+};
+
+PortTime port_time(const CollectiveSteps& steps, const GroupShape& shape, const NodeSpec& node) {
+  if (node.package_gpus == 1) {
+    const double bytes = port_bytes(steps.node, shape.members_per_node, steps.node_bytes);
+    return {bytes / node.nvlink_Bps.value, &node.nvlink_Bps};
+  }
+  const PortShares& shares = shape.ports[static_cast<std::size_t>(steps.node)];
+  const double near_s = shares.package * steps.node_bytes / node.package_Bps.value;
+  const double far_s = shares.node * steps.node_bytes / node.nvlink_Bps.value;
+  return near_s > far_s ? PortTime{near_s, &node.package_Bps} : PortTime{far_s, &node.nvlink_Bps};
+}
+
+// Inside a node: a port to its package or to all of it; or the PCIe link of a GPU, on which NICs
+// and copies to the host meet its neighbours' bytes, and the host.
 double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupShape& shape,
                     const LawTerms& law, const NodeSpec& node, const Calibration& calibration) {
-  const double port = port_bytes(steps.node, shape.members_per_node, steps.node_bytes);
   double seconds = 0;
   double on_pcie = 0;
   if (node.gpu_path == GpuPath::nvlink) {
-    if (port > 0) seconds = port / (node.nvlink_Bps.value * law.node_efficiency);
+    if (steps.node_bytes > 0) seconds = port_time(steps, shape, node).seconds / law.node_efficiency;
   } else {
-    on_pcie = port / law.node_efficiency;
+    on_pcie =
+        port_bytes(steps.node, shape.members_per_node, steps.node_bytes) / law.node_efficiency;
     const int members = most_members(shape, node);
     const Pattern fullest = inside_node(steps.node, shape.nodes - 1);
     const double all = total_share(fullest, members) * steps.node_bytes;
@@ -164,7 +181,8 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
     origin = weakest(origin, parameter.origin);
   };
   if (shape.members > shape.nodes && steps.copied_bytes == 0) {
-    rests_on(node.gpu_path == GpuPath::pcie ? node.pcie_Bps : node.nvlink_Bps);
+    rests_on(node.gpu_path == GpuPath::pcie ? node.pcie_Bps
+                                            : *port_time(steps, shape, node).bandwidth);
     origin = weakest(origin, law.node_origin);
   }
   if (steps.copied_bytes > 0) {

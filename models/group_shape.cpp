@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "models/base/error.hpp"
+#include "models/collective_steps.hpp"
 #include "models/fabric_load.hpp"
 #include "models/fabrics/tree.hpp"
 
@@ -51,6 +52,39 @@ int most_behind_one_nic(std::vector<std::int32_t> members, const Cluster& cluste
 
 }  // namespace
 
+NodePorts worse(const NodePorts& a, const NodePorts& b) {
+  NodePorts worst;
+  for (std::size_t i = 0; i < worst.size(); ++i) {
+    worst[i] = {std::max(a[i].package, b[i].package), std::max(a[i].node, b[i].node)};
+  }
+  return worst;
+}
+
+NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster) {
+  NodePorts ports;
+  static_assert(ports.size() == static_cast<std::size_t>(Pattern::shifts) + 1);
+  if (cluster.node.package_gpus == 1) return ports;
+  for (std::size_t pattern = 0; pattern < ports.size(); ++pattern) {
+    // What each member sends [0] and receives [1].
+    std::array<std::vector<PortShares>, 2> loads;
+    loads.fill(std::vector<PortShares>(members.size()));
+    const Pattern inside = inside_node(static_cast<Pattern>(pattern), place);
+    for_each_edge(inside, members.size(), [&](std::size_t from, std::size_t to, double share) {
+      const bool close = in_one_package(cluster, members[from], members[to]);
+      for (PortShares* load : {&loads[0][from], &loads[1][to]}) {
+        (close ? load->package : load->node) += share;
+      }
+    });
+    for (const auto& direction : loads) {
+      for (const PortShares& load : direction) {
+        ports[pattern] = {std::max(ports[pattern].package, load.package),
+                          std::max(ports[pattern].node, load.node)};
+      }
+    }
+  }
+  return ports;
+}
+
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
   return group_shape(gpus, LinkTable(cluster));
 }
@@ -73,6 +107,9 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   }
   Lanes lanes;
   lanes.lanes = shape.members_per_node;
+  for (std::size_t place = 0; place < nodes.size(); ++place) {
+    shape.ports = worse(shape.ports, node_ports(nodes[place], static_cast<int>(place), cluster));
+  }
   for (const auto& members : nodes) {
     lanes.gpus.insert(lanes.gpus.end(), members.begin(), members.begin() + lanes.lanes);
   }
@@ -106,6 +143,7 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.load.by_rail = a.load.by_rail && b.load.by_rail;
   worst.load.even_share = std::max(a.load.even_share, b.load.even_share);
   worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
+  worst.ports = worse(a.ports, b.ports);
   return worst;
 }
 

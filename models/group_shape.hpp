@@ -38,6 +38,15 @@ inline constexpr std::array<double FabricLoad::*, 7> kFabricLoads = {
     &FabricLoad::ring,     &FabricLoad::tree,   &FabricLoad::pairs,   &FabricLoad::halving,
     &FabricLoad::doubling, &FabricLoad::shifts, &FabricLoad::to_first};
 
+// What a pattern among the members of a node puts on the busiest port to GPUs of the same package
+// (NodeSpec::package_gpus) and on the busiest to others, as port_share() of all alike.
+struct PortShares {
+  double package = 0;
+  double node = 0;
+  bool operator==(const PortShares&) const = default;
+};
+using NodePorts = std::array<PortShares, 10>;  // by Pattern (models/pattern.hpp)
+
 struct GroupShape {
   int members = 1;
   int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
@@ -49,6 +58,7 @@ struct GroupShape {
   int concurrent_per_node = 1;  // and that share its node, hence the pod's uplinks
   FabricLoad load;
   double extra_latency_s = 0;  // of the longest cable between sites, beyond fabric_hops
+  NodePorts ports;             // the most of any node; zero in nodes without packages
 
   bool regular() const { return members == members_per_node * nodes; }
   bool operator==(const GroupShape&) const = default;
@@ -59,12 +69,16 @@ struct GroupShape {
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links);
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
 
+// Of the members of the node at this place in its group, in their order.
+NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster);
+
 // The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
 // of all tp ranks do: sets `concurrent_*`, rounded up.
 GroupShape among_concurrent(GroupShape shape, const NodeSpec& node);
 
 // Of every field the one that makes a collective slower: an upper bound for both groups.
 GroupShape worse(const GroupShape& a, const GroupShape& b);
+NodePorts worse(const NodePorts& a, const NodePorts& b);
 
 // The worst of many groups. A group that is another one moved by whole nodes, to pods of the same
 // size, is recognised in O(n).

@@ -180,9 +180,11 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
 }
 
-void check_bits(const char* key, int bits) {
-  if (bits == 0 || bits == 4 || bits == 6 || bits == 8 || bits == 16) return;
-  throw Error(fmt::format("{} is {}; an element is sent with 4, 6, 8 or 16 bits", key, bits));
+// `master`: weights are gathered from the fp32 copy where nothing narrows them first.
+void check_bits(const char* key, int bits, bool master) {
+  if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
+  throw Error(fmt::format("{} is {}; an element is sent with 4, 6, 8{}", key, bits,
+                          master ? ", 16 or 32 bits" : " or 16 bits"));
 }
 
 // What only ZeRO-3 has.
@@ -209,7 +211,7 @@ void check_shards(const Layout& layout, int gpus_per_node) {
           key.name, value));
     }
     if (key.bits) {
-      check_bits(key.name, value);
+      check_bits(key.name, value, key.value == &Layout::weight_bits);
     } else {
       check_positive(key.name, value);
       check_divides(key.name, value, "the ranks that share a copy,", shard);

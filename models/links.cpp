@@ -72,6 +72,16 @@ int nodes_of_pod(const Cluster& cluster, int pod) {
   return std::min(full, cluster.nodes - pod * full);
 }
 
+bool in_one_package(const Cluster& cluster, int gpu, int other) {
+  const int gpus = cluster.node.package_gpus;
+  return gpus > 1 && gpu / gpus == other / gpus;
+}
+
+const Parameter& inner_port(const NodeSpec& node, bool in_package) {
+  if (node.gpu_path == GpuPath::pcie) return node.pcie_Bps;
+  return in_package ? node.package_Bps : node.nvlink_Bps;
+}
+
 double nic_factor(const Cluster& cluster, int nic) {
   if (cluster.node.nics < 1) return 1;
   return two_way_factor(cluster, nic) *
@@ -99,10 +109,12 @@ LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
   const int nics = cluster.nodes * node.nics;
   const int nodes = cluster.nodes;
   const int bridges = pcie && node.host_bridge_Bps.value > 0 ? nodes : 0;
-  const std::array<int, kKinds> sizes = {gpus,  gpus,  gpus,  gpus,    gpus,
-                                         gpus,  nics,  nics,  nodes,   nodes,
-                                         nodes, nodes, nodes, bridges, fabric_->count(),
-                                         1,     1};
+  const int packaged = node.package_gpus > 1 ? gpus : 0;
+  CHECK(node.gpus % node.package_gpus == 0 && !(pcie && packaged > 0), "packages of {} in {} GPUs",
+        node.package_gpus, node.gpus);
+  const std::array<int, kKinds> sizes = {
+      gpus,  gpus,  gpus,  gpus,  gpus,  gpus,    packaged,         packaged, nics, nics,
+      nodes, nodes, nodes, nodes, nodes, bridges, fabric_->count(), 1,        1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
   for (const LinkFault& fault : cluster.fabric.faults) {
     if (!names_nic(fault.link) || find(fault.link)) continue;
@@ -140,6 +152,9 @@ double LinkTable::capacity(LinkId link) const {
     case Kind::nvlink_out:
     case Kind::nvlink_in:
       return node.nvlink_Bps.value;
+    case Kind::package_out:
+    case Kind::package_in:
+      return node.package_Bps.value;
     case Kind::nic_out:
       return node.nic_Bps.value * two_way_factor(*cluster_, index) *
              fault_factor(*cluster_, "nic-out ", index);
@@ -174,6 +189,8 @@ std::string LinkTable::name(LinkId link) const {
                                                              "pcie-in",
                                                              "nvlink-out",
                                                              "nvlink-in",
+                                                             "package-out",
+                                                             "package-in",
                                                              "nic-out",
                                                              "nic-in",
                                                              "host-memory",
@@ -208,6 +225,11 @@ int LinkTable::exit_gpu(int src_gpu, int dst_gpu) const {
 }
 
 void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const {
+  if (in_one_package(*cluster_, src_gpu, dst_gpu)) {
+    route.push_back(link(Kind::package_out, src_gpu));
+    route.push_back(link(Kind::package_in, dst_gpu));
+    return;
+  }
   if (cluster_->node.gpu_path == GpuPath::nvlink) {
     route.push_back(link(Kind::nvlink_out, src_gpu));
     route.push_back(link(Kind::nvlink_in, dst_gpu));

@@ -40,7 +40,10 @@ enum class Resource : std::uint8_t {
 int nic_of(const Cluster& cluster, int gpu);  // of the whole cluster: node * nics + NIC in the node
 // Of a tree's pods; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
-int nodes_of_pod(const Cluster& cluster, int pod);  // the last pod may be smaller
+int nodes_of_pod(const Cluster& cluster, int pod);                // the last pod may be smaller
+bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
+// What two GPUs of a node reach each other by, per GPU and direction.
+const Parameter& inner_port(const NodeSpec& node, bool in_package);
 // Of NodeSpec::nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
 // leave; of both directions the less. Throws Error where nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
@@ -66,7 +69,8 @@ class LinkTable {
 
   // Ways of a byte from GPU to GPU: 1 unless the fabric leaves a choice.
   int paths(int src_gpu, int dst_gpu) const;
-  // Appends the links from GPU to GPU: none for src == dst; NVLink ports, or PCIe, within a node;
+  // Appends the links from GPU to GPU: none for src == dst; ports of the package, NVLink ports, or
+  // PCIe, within a node;
   // NICs and the fabric's links of way `path` between nodes. Where nothing joins the rails, bytes
   // first go to the GPU of their node that hangs on the receiver's rail.
   void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path = 0) const;
@@ -81,14 +85,14 @@ class LinkTable {
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
   // clang-format off
   enum class Kind : std::uint8_t {
-    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in,  // by GPU
+    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in,  // by GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node
     fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };
   // clang-format on
-  static constexpr int kKinds = 17;
+  static constexpr int kKinds = 19;
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;

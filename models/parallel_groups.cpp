@@ -94,6 +94,7 @@ GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   shape.members_per_node = 1;
   shape.members_per_nic = 1;
   return shape;
+  shape.ports = {};
 }
 
 }  // namespace windtunnel

@@ -16,9 +16,9 @@ double boundary_s(const Job& job, int from, int to, double bytes) {
   const NodeSpec& node = job.cluster.node;
   const MessageWay way = message_way(layout, job.cluster, from, to);
   if (way.in_node) {
-    const double port_Bps = node.gpu_path == GpuPath::pcie
-                                ? node.pcie_Bps.value * c.pcie_efficiency.value
-                                : node.nvlink_Bps.value * c.nvlink_efficiency.value;
+    const double port_Bps =
+        inner_port(node, way.in_package).value *
+        (node.gpu_path == GpuPath::pcie ? c.pcie_efficiency : c.nvlink_efficiency).value;
     return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
   }
   const int members = layout.ranks() / layout.pp;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/links.hpp"
 
 namespace windtunnel {
 namespace {
@@ -25,12 +26,14 @@ struct Event {
 double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster) {
   const NodeSpec& node = cluster.node;
   bool in_node = true;
+  bool in_package = true;
   for (std::size_t m = 0; m < from.members.size(); ++m) {
-    in_node &= cluster.node_of(from.members[m]) == cluster.node_of(from.peers[slot][m]);
+    const RankId member = from.members[m];
+    const RankId peer = from.peers[slot][m];
+    in_node &= cluster.node_of(member) == cluster.node_of(peer);
+    in_package &= in_one_package(cluster, member, peer);
   }
-  if (in_node) {
-    return 1 / (node.gpu_path == GpuPath::pcie ? node.pcie_Bps : node.nvlink_Bps).value;
-  }
+  if (in_node) return 1 / inner_port(node, in_package).value;
   const int gpus_per_nic = (node.gpus + node.nics - 1) / node.nics;
   const double on_nic = std::min<double>(from.members.size(), gpus_per_nic);
   return on_nic / node.nic_Bps.value;

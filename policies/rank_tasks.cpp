@@ -106,7 +106,7 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
   }
   task.category = Category::pp;
   const NodeSpec& node = job_.cluster.node;
-  const Parameter& port = !in_node ? node.nic_Bps : pcie ? node.pcie_Bps : node.nvlink_Bps;
+  const Parameter& port = in_node ? inner_port(node, way.in_package) : node.nic_Bps;
   task.origin = weakest(efficiency.origin, port.origin);
   task.peer_slot = static_cast<std::int16_t>(slot);
   task.tag = message.tag;

@@ -1,6 +1,8 @@
 #include "policies/replica_groups.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "models/base/error.hpp"
 #include "models/fabric_load.hpp"
@@ -49,6 +51,18 @@ GroupShape worst_of_all(const GroupLattice& lattice, int first, const Cluster& c
   return worst.shape();
 }
 
+// Of the groups that start in the first node.
+NodePorts first_node_ports(const GroupLattice& lattice, int first, int per_node,
+                           const Cluster& cluster) {
+  NodePorts ports;
+  for (int group = 0; group < lattice.groups() && cluster.node.package_gpus > 1; ++group) {
+    const std::vector<std::int32_t> members = lattice.members(first, group);
+    if (cluster.node_of(members.front()) != cluster.node_of(first)) break;
+    ports = worse(ports, node_ports(std::span(members).first(per_node), 0, cluster));
+  }
+  return ports;
+}
+
 // One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
 GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
@@ -84,6 +98,7 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
   worst.members_per_node = per_node;
   worst.members_per_nic = per_nic;
   worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
+  worst.ports = first_node_ports(lattice, first, per_node, cluster);
   const int last =
       lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
   worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
@@ -168,6 +183,9 @@ GroupShape world_shape(const Cluster& cluster) {
   shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
   shape.nic_factor = worst_nic_factor(cluster, 0, cluster.nodes - 1);
+  std::vector<std::int32_t> members(node.gpus);
+  std::iota(members.begin(), members.end(), 0);
+  shape.ports = node_ports(members, 0, cluster);
   return shape;
 }
 
@@ -181,6 +199,7 @@ MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp
     const int from = from_pp * members + m;
     const int to = to_pp * members + m;
     way.in_node &= cluster.node_of(from) == cluster.node_of(to);
+    way.in_package &= in_one_package(cluster, from, to);
     way.hops = std::max(way.hops, links.switch_hops(from, to));
     way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }

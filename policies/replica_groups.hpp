@@ -67,6 +67,7 @@ GroupShape world_shape(const Cluster& cluster);
 // and some do not, the longer one.
 struct MessageWay {
   bool in_node = true;
+  bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
 };

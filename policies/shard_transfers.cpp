@@ -79,13 +79,11 @@ class Steps {
   }
 
   void gather(ReplicaAxis axis) {
-    const double sent = layout_.weight_bits / 8.0;
-    if (sent == 0 || sent >= weight_bytes_) {
-      add(axis, CollectiveKind::all_gather, weight_bytes_);
-      return;
-    }
-    add(axis, CollectiveKind::all_gather, sent, (weight_bytes_ + sent) / ranks(axis));
-    add(axis, CollectiveKind::all_gather, 0, sent + weight_bytes_);
+    const double sent = layout_.weight_bits > 0 ? layout_.weight_bits / 8.0 : weight_bytes_;
+    const bool quantised = sent < weight_bytes_;
+    add(axis, CollectiveKind::all_gather, sent,
+        quantised ? (weight_bytes_ + sent) / ranks(axis) : 0);
+    if (sent != weight_bytes_) add(axis, CollectiveKind::all_gather, 0, sent + weight_bytes_);
   }
 
   void scatter(ReplicaAxis axis, int divided_by = 1) {

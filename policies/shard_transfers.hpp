@@ -7,7 +7,8 @@
 //
 //   weight_bits      gathered in fewer bits, quantised in the shard and back when they are there
 //                    (ZeRO++'s qwZ, Wang et al. 2023, arXiv 2306.10209: 8 bits, M / 2; QSDP, Markov
-//                    et al. 2023, arXiv 2302.02390)
+//                    et al. 2023, arXiv 2302.02390); or 32, where weights are only cast once they
+//                    are there (FSDP's MixedPrecision with param_dtype fp32): 2 M
 //   gradient_bits    sums of quantised numbers would be quantised again at each step of a ring, so
 //                    two all-to-alls, within nodes and then between them, quantised before each and
 //                    summed behind (qgZ: 4 bits, M / 4 between nodes)
@@ -44,7 +45,7 @@ struct Transfer {
   std::vector<CostPart> kernels = {};
   bool starts_row = false;  // its kernels wait for the gradients alone
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
-  double beside_s = 0;  // longer, because another one beside it takes bandwidth from it
+  double beside_s = 0;          // longer, because another one beside it takes bandwidth from it
   bool second_channel = false;  // on a stream of its own beside the others
 };
 

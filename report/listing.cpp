@@ -103,6 +103,8 @@ Json node_document() {
                      {"gpus", node.gpus},
                      {"gpu_path", name_of(gpu_paths(), node.gpu_path)},
                      {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
+                     {"package_gpus", node.package_gpus},
+                     {"package_Bps", parameter_json(node.package_Bps)},
                      {"nics", node.nics},
                      {"nic_Bps", parameter_json(node.nic_Bps)},
                      {"pcie_Bps", parameter_json(node.pcie_Bps)},

@@ -45,7 +45,7 @@ Rows shard_rows() {
                  .high = 1e8,
                  .example = "8",
                  .help = "zero3 in three levels: ranks that share the gradients until the last "
-                         "micro-batch; default: shard_ranks"}),
+                         "micro-batch (1: FSDP's no_sync); default: shard_ranks"}),
       whole_row("layout.secondary_ranks",
                 {.low = 1,
                  .high = 1e8,
@@ -53,10 +53,12 @@ Rows shard_rows() {
                  .help = "zero3: ranks of a node that share a second copy of the weights, for the "
                          "backward pass (ZeRO++'s hpZ); default: none"}),
       whole_row("layout.weight_bits", {.low = 4,
-                                       .high = 16,
+                                       .high = 32,
                                        .example = "8",
                                        .help = "zero3: 4, 6, 8 or 16 bits of a weight that is "
-                                               "gathered (ZeRO++'s qwZ, QSDP); default: all"}),
+                                               "gathered (ZeRO++'s qwZ, QSDP), or 32 of the "
+                                               "master copy (FSDP whose param_dtype is fp32); "
+                                               "default: those that kernels read"}),
       whole_row("layout.gradient_bits",
                 {.low = 4,
                  .high = 16,

@@ -231,12 +231,15 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
   for (const DocumentEntry& entry : document.entries) {
     const DocumentNode& map = entry.value;
     require_map(map, entry.key);
-    check_keys(map,
-               known_keys(node_fields(), {"gpu", "gpus", "nics", "gpu_path", "origin", "source"}));
+    check_keys(map, known_keys(node_fields(), {"gpu", "gpus", "package_gpus", "nics", "gpu_path",
+                                               "origin", "source"}));
     NodeSpec node;
     node.name = entry.key;
     read_parameters(map, node_fields(), node);
     node.gpus = whole(require(map, "gpus"), "gpus");
+    if (const DocumentNode* package = map.value_of("package_gpus")) {
+      node.package_gpus = whole(*package, "package_gpus");
+    }
     node.nics = whole(require(map, "nics"), "nics");
     if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice(map, "gpu_path", gpu_paths());
     std::vector<std::string> known;

@@ -17,17 +17,41 @@
 namespace windtunnel {
 namespace {
 
+void check_packages(const NodeSpec& node, const std::string& path, const Values& values) {
+  const std::string key = path + ".package_gpus";
+  if (node.package_gpus == 1) {
+    if (values.has(key) || !values.has(path + ".package")) return;
+    values.fail(path + ".package", "a package has one GPU here; add package_gpus");
+  }
+  if (node.package_Bps.value == 0) {
+    values.fail(key, "how fast GPUs of a package reach each other is not stated; add package");
+  }
+  if (node.gpus % node.package_gpus != 0) {
+    throw Error(values.fault_at(path), fmt::format("{}: {} GPUs are no whole packages of {}; set "
+                                                   "package_gpus: 1, or other gpus",
+                                                   path, node.gpus, node.package_gpus));
+  }
+  if (node.gpu_path == GpuPath::pcie) {
+    throw Error(values.fault_at(path),
+                fmt::format("{}: GPUs of a package need no PCIe; set package_gpus: 1, or gpu_path: "
+                            "nvlink",
+                            path));
+  }
+}
+
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   const std::string path = "cluster.node";
   NodeSpec node = find_node(values.text(path + ".base"));
   if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
   override_int(node.gpus, path + ".gpus", values);
+  override_int(node.package_gpus, path + ".package_gpus", values);
   override_int(node.nics, path + ".nics", values);
   override_choice(node.gpu_path, gpu_paths(), path + ".gpu_path", values);
   override_parameters(node_fields(), path, values, evidence, node);
   if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
     values.fail(path + ".host_bridge", "its GPUs reach each other over NVLink; add gpu_path: pcie");
   }
+  check_packages(node, path, values);
   if (node.gpus % node.nics != 0 && node.nics % node.gpus != 0) {
     throw Error(values.fault_at(path),
                 fmt::format("{}: {} GPUs do not share {} NICs evenly", path, node.gpus, node.nics));

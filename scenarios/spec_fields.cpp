@@ -22,6 +22,7 @@ constexpr std::array kGpuFields{
 
 constexpr std::array kNodeFields{
     ParameterField<NodeSpec>{"nvlink", Dimension::bytes_per_s, &NodeSpec::nvlink_Bps},
+    ParameterField<NodeSpec>{"package", Dimension::bytes_per_s, &NodeSpec::package_Bps, false},
     ParameterField<NodeSpec>{"nic", Dimension::bytes_per_s, &NodeSpec::nic_Bps},
     ParameterField<NodeSpec>{"pcie", Dimension::bytes_per_s, &NodeSpec::pcie_Bps},
     ParameterField<NodeSpec>{"host_memory", Dimension::bytes, &NodeSpec::host_memory_bytes},

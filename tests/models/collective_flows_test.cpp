@@ -99,15 +99,20 @@ Case random_case(std::uint64_t index) {
   }
   made.algorithm = candidates[random.below(candidates.size())];
   made.bytes = std::pow(10, 3 + 7 * random.uniform());
+  if (made.cluster.node.gpu_path == GpuPath::nvlink && random.below(2) == 0) {
+    made.cluster.node.package_gpus = pick(random, {2, 4, 8});
+    made.cluster.node.package_Bps = parameter(kNvlink_Bps * pick(random, {1, 4, 20}) / 4);
+  }
   return made;
 }
 
 std::string text_of(const Case& made, CollectiveAlgorithm ran) {
   const FabricSpec& fabric = made.cluster.fabric;
-  return fmt::format("{} by {} of {:.3g} bytes, {} GPUs on {} nodes, {} NICs, form {}, {} a pod",
-                     to_string(made.kind), to_string(ran), made.bytes, made.gpus.size(),
-                     made.cluster.nodes, made.cluster.node.nics, static_cast<int>(fabric.topology),
-                     fabric.nodes_per_pod);
+  return fmt::format(
+      "{} by {} of {:.3g} bytes, {} GPUs on {} nodes, packages of {}, {} NICs, form {}, {} a pod",
+      to_string(made.kind), to_string(ran), made.bytes, made.gpus.size(), made.cluster.nodes,
+      made.cluster.node.package_gpus, made.cluster.node.nics, static_cast<int>(fabric.topology),
+      fabric.nodes_per_pod);
 }
 
 TEST(CollectiveForms, AgreeOnAnIdleNetwork) {

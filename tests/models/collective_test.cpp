@@ -203,6 +203,36 @@ TEST(CollectiveCost, MoreBytesGroupsOrDamageNeverMakeItFaster) {
   EXPECT_GT(seconds(1e9), 3.5 * alone_s);
 }
 
+// Pairs at four times the rate of their node.
+TEST(CollectiveCost, PackagesByHand) {
+  Cluster cluster = make_cluster(2);
+  cluster.node.package_gpus = 2;
+  cluster.node.package_Bps = parameter(4 * kNvlink_Bps, Origin::measured);
+  const Calibration calibration = make_calibration();
+  const auto cost = [&](CollectiveKind kind, const std::vector<std::int32_t>& gpus) {
+    return collective_cost(kind, CollectiveAlgorithm::ring, group_shape(gpus, cluster), 1e9,
+                           cluster, calibration);
+  };
+  const auto transfer_s = [&](CollectiveKind kind, const std::vector<std::int32_t>& gpus) {
+    return cost(kind, gpus).transfer_s * 0.85 * kNvlink_Bps / 1e9;
+  };
+  // All-reduce: 2 (n - 1) / n on every port of the ring, which is as slow as its slowest.
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {6, 7}), 1.0 / 4);
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {5, 6}), 1);
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, strided(8, 1)), 2 * 7.0 / 8);
+  // All-to-all: of eight parts six go to other packages.
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 6.0 / 8);
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, {0, 2, 4, 6}), 3.0 / 4);
+  // An inner port that is the slower one bounds.
+  cluster.node.package_Bps = parameter(kNvlink_Bps / 20);
+  EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 20.0 / 8);
+  // And each time rests on the port that bounds it.
+  cluster.node.nvlink_Bps.origin = Origin::assumed;
+  EXPECT_EQ(cost(CollectiveKind::all_gather, {6, 7}).origin,
+            weakest(Origin::published, Origin::spec));
+  EXPECT_EQ(cost(CollectiveKind::all_gather, {4, 6}).origin, Origin::assumed);
+}
+
 TEST(CollectiveCost, OneMemberCostsNothing) {
   const Cluster cluster = make_cluster(2);
   EXPECT_EQ(

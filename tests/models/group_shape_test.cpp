@@ -104,6 +104,7 @@ TEST(WorstShape, TakesTheWorstOfEachNumber) {
 TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
   Cluster cluster = test_cluster(30);
   cluster.fabric.nodes_per_pod = 7;
+  cluster.node.package_gpus = 2;
   cluster.degraded_nics = {{.node = 11, .nic = 5, .factor = 0.5}};
   for (const int size : {2, 3, 5, 6, 12}) {
     for (const int stride : {1, 2, 8}) {

@@ -294,5 +294,18 @@ TEST(Links, WithoutNvlinkTheHostBridgeJoinsTheGpus) {
   EXPECT_EQ(route(links, 0, 7), (Names{"nic-out 0", "pcie-out 0", "pcie-in 7", "nic-in 3"}));
 }
 
+TEST(Links, PackagesAreJoinedByLinksOfTheirOwn) {
+  Cluster cluster = cluster_of(5, Topology::fat_tree);
+  cluster.node.package_gpus = 2;
+  cluster.node.package_Bps = exactly(300);
+  const LinkTable links(cluster);
+  EXPECT_EQ(route(links, 5, 4), (Names{"package-out 5", "package-in 4"}));
+  EXPECT_EQ(route(links, 5, 6), (Names{"nvlink-out 5", "nvlink-in 6"}));
+  EXPECT_EQ(route(links, 3, 4), route(LinkTable(cluster_of(5, Topology::fat_tree)), 3, 4));
+  EXPECT_EQ(capacity_of(links, "package-in 19"), 300);
+  EXPECT_EQ(&inner_port(cluster.node, true), &cluster.node.package_Bps);
+  EXPECT_EQ(&inner_port(cluster.node, false), &cluster.node.nvlink_Bps);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -106,6 +106,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     Cluster cluster = testing::small_cluster((layout.ranks() + per_node - 1) / per_node, per_node);
     cluster.node.nics = random.below(3) == 0 ? per_node / 2 : per_node;
     if (random.below(2) == 0) cluster.fabric.nodes_per_pod = 1 + random.below(6);
+    if (random.below(2) == 0) cluster.node.package_gpus = random.below(2) == 0 ? 2 : 4;
     static constexpr Topology kForms[] = {Topology::rail_fat_tree, Topology::fat_tree,
                                           Topology::rail_only, Topology::clos};
     cluster.fabric.topology = kForms[random.below(4)];
@@ -136,6 +137,8 @@ TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
   for (const int pod : {0, 3}) {
     Cluster cluster = testing::small_cluster(8, 8);
     cluster.fabric.nodes_per_pod = pod;
+    cluster.node.package_gpus = pod == 0 ? 1 : 2;
+    cluster.node.package_Bps = testing::spec(1e9);
     Calibration calibration = testing::ideal_calibration();
     calibration.nic_latency_s = testing::spec(5e-6);
     std::vector<std::int32_t> all(64);

@@ -47,48 +47,74 @@ TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   EXPECT_NEAR(step_s(dgx2(2, 2048), kZeroPlusPlus) / step_s(dgx2(8, 2048), ""), 1.1, 0.06);
 }
 
-// GPT of 1.3 B parameters on four nodes of eight V100: Markov et al. 2023, arXiv 2302.02390.
+// GPT of 1.3 B parameters on four p3dn.24xlarge of eight V100, 512 sequences in four micro-batches:
+// Markov et al. 2023, arXiv 2302.02390. FSDP through Composer 0.12, which by default gathers
+// weights in fp32 and reduces gradients in autocast's 16 bits (its docs/source/notes/
+// distributed_training.rst, mixed_precision); that the paper kept this default is assumed.
 TEST(ShardHeadlines, QsdpOverFsdp) {
-  const auto seconds = [](int gigabits, const std::string& bits) {
+  const auto seconds = [](int gigabits, const std::string& overlap, const std::string& bits) {
     return step_s(
         fmt::format("name: qsdp\n"
                     "model: {{base: gpt3-175b, layers: 24, hidden: 2048, heads: 16, kv_heads: 16, "
                     "ffn: 8192, sequence: 1024}}\n"
                     "cluster: {{nodes: 4, node: {{base: dgx-v100, nics: 1, nic: {} Gb/s}}}}\n"
-                    "batch: {{global: 512, micro: 16}}\ncommunication: {{overlap: none}}\n",
-                    gigabits),
+                    "batch: {{global: 512, micro: 4}}\ncommunication: {{overlap: {}}}\n",
+                    gigabits, overlap),
         bits);
   };
+  const std::string master = ", weight_bits: 32";
   const std::string bits = ", weight_bits: 8, gradient_bits: 8";
-  const double slow = seconds(10, "") / seconds(10, bits);
-  const double fast = seconds(100, "") / seconds(100, bits);
-  fmt::print("QSDP: {:.2f} at 10 Gb/s, {:.2f} at 100; itself {:.2f} times faster at 100\n", slow,
-             fast, seconds(10, bits) / seconds(100, bits));
-  // Published: up to 2.2. Half of 16 bits cannot give more than 2.
-  EXPECT_GT(slow, 1.3);
-  EXPECT_LT(slow, 2);
-  EXPECT_LT(fast, slow);
+  for (const std::string overlap : {"none", "bucketed"}) {
+    const auto gain = [&](int gigabits, const std::string& baseline) {
+      return seconds(gigabits, overlap, baseline) / seconds(gigabits, overlap, bits);
+    };
+    fmt::print(
+        "QSDP, overlap {}: {:.2f} at 10 Gb/s, {:.2f} at 100; over 16-bit weights {:.2f}, "
+        "{:.2f}; itself {:.2f} times faster at 100\n",
+        overlap, gain(10, master), gain(100, master), gain(10, ""), gain(100, ""),
+        seconds(10, overlap, bits) / seconds(100, overlap, bits));
+    // Published: up to 2.2, from 10 to 100 Gb/s. Two gathers of 32 bits and a reduction of 16
+    // against three times 8: 80/24 at most.
+    EXPECT_GT(gain(10, master), 2.2);
+    EXPECT_LT(gain(10, master), 80 / 24.0);
+    EXPECT_LT(gain(100, master), 2.2);
+    EXPECT_GT(gain(100, master), gain(100, ""));
+  }
 }
 
-// GPT-NeoX 20 B on Frontier: Xu et al. 2025, arXiv 2501.04266.
+// GPT-NeoX 20 B on Frontier: Xu et al. 2025, arXiv 2501.04266. Four micro-batches of a sequence are
+// assumed.
 TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
-  const auto seconds = [](int nodes, const std::string& sharding) {
+  const auto seconds = [](int nodes, const std::string& node, const std::string& sharding) {
     return step_s(fmt::format("name: frontier\nmodel: gpt-neox-20b\n"
-                              "cluster: {{nodes: {}, node: frontier-mi250x, fabric: frontier}}\n"
+                              "cluster: {{nodes: {}, node: {{base: frontier-mi250x{}}}, "
+                              "fabric: frontier}}\n"
                               "recompute: full\nbatch: {{global: {}, micro: 1}}\n"
                               "communication: {{overlap: none}}\n",
-                              nodes, nodes * 8 * 4),
+                              nodes, node, nodes * 8 * 4),
                   sharding);
   };
   const std::string levels =
       ", weight_ranks: 2, gradient_ranks: 8, weight_bits: 8, gradient_bits: 4";
   const std::string plus = ", secondary_ranks: 8, weight_bits: 8, gradient_bits: 4";
-  // Published 1.71. The direction is right, the size is not: a link inside an MI250X counts no more
-  // here than one between two of them, and RCCL's own losses between nodes are not known.
-  EXPECT_NEAR(seconds(48, plus) / seconds(48, levels), 1.11, 0.05);
+  const auto gain = [&](int nodes, const std::string& node) {
+    return seconds(nodes, node, plus) / seconds(nodes, node, levels);
+  };
+  const std::string one_rate = ", package_gpus: 1";
+  const std::string slow = ", nic: 50 Gb/s";
+  fmt::print(
+      "three levels over ZeRO++: {:.2f} on 384 GCDs, {:.2f} with one rate in the node, "
+      "{:.2f} at a quarter of the NICs' rate; a step {:.1f} s\n",
+      gain(48, ""), gain(48, one_rate), gain(48, slow), seconds(48, "", levels));
+  // Published 1.71. The direction is right, the size is not: compute takes most of a step
+  // of ZeRO++ here, and slower NICs, where RCCL's losses would be, slow both.
+  EXPECT_NEAR(gain(48, ""), 1.15, 0.05);
+  EXPECT_GT(gain(48, ""), gain(48, one_rate));
+  EXPECT_GT(gain(48, slow), gain(48, ""));
+  EXPECT_LT(gain(48, slow), 1.71);
   // Efficiency of 0.94 from few nodes to 384 GCDs; ours does not fall.
-  EXPECT_GT(seconds(8, levels) / seconds(48, levels), 0.94);
-  EXPECT_LT(seconds(8, levels) / seconds(48, levels), 1.06);
+  EXPECT_GT(seconds(8, "", levels) / seconds(48, "", levels), 0.94);
+  EXPECT_LT(seconds(8, "", levels) / seconds(48, "", levels), 1.06);
 }
 
 }  // namespace

@@ -109,13 +109,22 @@ TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   const Layout all{
       .sharding = Sharding::zero3, .secondary_ranks = 8, .weight_bits = 8, .gradient_bits = 4};
   EXPECT_NEAR(of(all), 0.5 + 0 + 0.25, 1e-9);
-  // QSDP: half of 16 bits.
+  // QSDP: half of 16 bits; FSDP that gathers fp32 sends 5 M.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 8}), 1.5, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 32}), 5, 1e-9);
   // Three levels: gradients and updated weights cross once, however many micro-batches.
   for (const int microbatches : {1, 2, 8}) {
     EXPECT_NEAR(
         of({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}, microbatches), 2,
         1e-9);
+  }
+}
+
+// FSDP's no_sync(): weights on all ranks, gradients whole on each until the last micro-batch.
+TEST(ShardTransfers, GradientsMayLieOnFewerRanksThanWeights) {
+  for (const int microbatches : {1, 2, 8}) {
+    const Layout no_sync{.sharding = Sharding::zero3, .gradient_ranks = 1};
+    EXPECT_NEAR(volume(sharded_job(64, 8, no_sync), microbatches), 2 * microbatches + 1, 1e-9);
   }
 }
 
@@ -178,6 +187,8 @@ TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
   };
   EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3}, true), 0);
   EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 16}, true), 0);
+  // fp32 of all read, 16 bits written.
+  EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 32}, true), 4 + 2, 1e-9);
   // Own shard to 8 bits, all of them back.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 8}, true), 3.0 / 64 + 3,
               1e-9);

@@ -167,7 +167,7 @@ TEST(BadFiles, ShardsOfZero3) {
             "a.yaml:5:44: layout.secondary_ranks is 8, but only layout.sharding: zero3 gathers "
             "weights and scatters gradients");
   EXPECT_EQ(message("weight_bits: 8", "weight_bits: 7"),
-            "a.yaml:5:60: layout.weight_bits is 7; an element is sent with 4, 6, 8 or 16 bits");
+            "a.yaml:5:60: layout.weight_bits is 7; an element is sent with 4, 6, 8, 16 or 32 bits");
   EXPECT_EQ(
       message("secondary_ranks: 8", "secondary_ranks: 5"),
       "a.yaml:5:44: layout.secondary_ranks 5 does not divide the ranks that share a copy, 32");

@@ -114,6 +114,9 @@ TEST(Library, NodesHaveTheBandwidthsOfTheDataSheets) {
   EXPECT_DOUBLE_EQ(find_node("dgx-h100").nvlink_Bps.value, 450e9);
   EXPECT_DOUBLE_EQ(find_node("dgx-a100").nic_Bps.value, 25e9);
   EXPECT_DOUBLE_EQ(find_node("dgx-a100").nvlink_Bps.value, 300e9);
+  EXPECT_EQ(find_node("frontier-mi250x").package_gpus, 2);
+  EXPECT_DOUBLE_EQ(find_node("frontier-mi250x").package_Bps.value, 200e9);
+  EXPECT_EQ(find_node("dgx-h100").package_gpus, 1);
   EXPECT_EQ(find_node("dgx-v100").nics, 4);
   EXPECT_DOUBLE_EQ(find_node("jean-zay-a100").nics * find_node("jean-zay-a100").nic_Bps.value,
                    50e9);

@@ -70,6 +70,10 @@ Job random_job(RandomStream& random) {
   const int ranks = layout.ranks();
   const bool whole = ranks % per_node == 0;
   job.cluster = testing::small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
+  if (job.cluster.node.gpus % 2 == 0 && random.below(3) == 0) {
+    job.cluster.node.package_gpus = 2;
+    job.cluster.node.package_Bps = spec(800e9);
+  }
   job.cluster.fabric.hop_latency_s = spec(1e-6);
   if (random.below(3) == 0) job.cluster.fabric.nodes_per_pod = 1 + random.below(4);
   if (random.below(8) == 0) {

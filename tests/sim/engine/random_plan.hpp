@@ -44,6 +44,10 @@ class RandomCaseMaker {
     Cluster& cluster = c_.cluster;
     cluster.node.gpus = gpus_per_node;
     cluster.node.nics = std::max(1, gpus_per_node >> pick(2));
+    if (gpus_per_node > 1 && pick(3) == 0) {
+      cluster.node.package_gpus = 2;
+      cluster.node.package_Bps = exactly(100 * (1 + pick(4)));
+    }
     cluster.fabric.topology = pick(2) ? Topology::rail_fat_tree : Topology::fat_tree;
     cluster.fabric.nodes_per_pod = pick(4);
     cluster.fabric.pod_oversubscription = 1 + pick(4);
