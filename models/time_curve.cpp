@@ -17,6 +17,7 @@ constexpr size_t kMostPieces = 4;
 constexpr double kLeastSpread = 2e-3;  // of a timing: nothing is known better
 constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
+constexpr double kSpreadOfMedian = 1.4826;  // of a normal law, over the median of its size
 
 using Points = std::vector<TimedSize>;
 
@@ -45,7 +46,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     for (const TimedSize& point : points) {
       errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1));
     }
-    const double scale = std::max(kLeastSpread, 1.4826 * median(errors));
+    const double scale = std::max(kLeastSpread, kSpreadOfMedian * median(errors));
     for (size_t i = 0; i < points.size(); ++i) {
       const double r = errors[i] / scale;
       weights[i] = (kFreedom + 1) / (kFreedom + r * r) / (y[i] * y[i]);
@@ -97,19 +98,18 @@ TimeCurve best_curve(const Points& points, double noise) {
   return curve;
 }
 
-// Each inner size predicted from the others.
+// Each inner size predicted from the others: the middle error, since what is left out at a bend is
+// missed by more than a curve that has it.
 double left_out_spread(const Points& points, double noise) {
-  double sum = 0;
-  int count = 0;
+  std::vector<double> errors;
   for (size_t i = 1; i + 1 < points.size(); ++i) {
     Points others = points;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     if (others.size() < 3) continue;
-    const double error = std::log(best_curve(others, noise).at(points[i].size) / points[i].seconds);
-    sum += error * error;
-    ++count;
+    errors.push_back(
+        std::abs(std::log(best_curve(others, noise).at(points[i].size) / points[i].seconds)));
   }
-  return count > 0 ? std::sqrt(sum / count) : noise;
+  return errors.empty() ? noise : kSpreadOfMedian * median(errors);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace windtunnel {
 struct TimeCurve {
   std::vector<double> sizes;
   std::vector<double> seconds;
-  double spread = 0;  // standard deviation of log(measured / curve), sizes left out in turn
+  double spread = 0;  // of log(measured / curve), from the median of sizes left out
   Origin origin = Origin::assumed;
 
   double at(double size) const;

@@ -1,0 +1,49 @@
+// Time of measured kernels by their own laws, fitted on samples; and what compositions of them
+// take: steps one after the other, works side by side as long as the longest.
+//
+// Matrix products: t = a + b flops + c bytes, all >= 0. Everything else: a curve over the bytes
+// moved (time_curve.hpp), one for each set of the other sizes (a code's k and m, a type).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/base/origin.hpp"
+#include "models/sample.hpp"
+#include "models/time_curve.hpp"
+
+namespace windtunnel {
+
+struct KernelLaw {
+  std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy"
+  TimeCurve curve = {};  // without sizes: the line below
+  double fixed_s = 0;
+  double flop_s = 0;
+  double byte_s = 0;
+  double spread = 0;           // standard deviation of log(measured / law), left out in turn
+  double least = 0, most = 0;  // bytes of the smallest and the largest work fitted on
+};
+
+struct KernelLaws {
+  std::vector<KernelLaw> laws;
+  // Standard deviation of log(measured / measured before): what a run differs by from the next.
+  double run_spread = 0;
+};
+
+struct PredictedTime {
+  double seconds = 0;
+  double low_s = 0, high_s = 0;  // 90 %
+};
+
+// The kernel, and what tells its laws apart.
+std::string law_key(const KernelWork& work);
+
+// Of the samples with role fit; run_spread also from those measured again. Throws Error when a
+// kernel has too few sizes, naming it.
+KernelLaws fit_kernel_laws(std::span<const Sample> samples);
+
+// Throws Error for a kernel without a law.
+PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws);
+
+}  // namespace windtunnel

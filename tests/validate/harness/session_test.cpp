@@ -1,0 +1,97 @@
+#include "validate/harness/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/error.hpp"
+#include "traces/samples.hpp"
+#include "validate/harness/kernel_suite.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SessionTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = fs::path(::testing::TempDir()) /
+            ("session_" +
+             std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".csv");
+    fs::remove(path_);
+  }
+  void TearDown() override { fs::remove(path_); }
+
+  Session session(std::function<bool()> stopped = [] { return false; }) const {
+    Session made;
+    made.samples_path = path_.string();
+    made.options = {.budget_s = 0.1, .together = 1, .date = "2026-11-22"};
+    made.progress = [](const MeasureProgress&) {};
+    made.stopped = std::move(stopped);
+    return made;
+  }
+  static std::vector<TimedWork> works() { return kernel_suite(cpu(), 1e5); }
+  static const Device& cpu() { return device(DeviceKind::cpu); }
+
+  fs::path path_;
+};
+
+TEST_F(SessionTest, AnInterruptedRunGoesOnWhereItWas) {
+  int asked = 0;
+  const SessionResult first = run_session(works(), cpu(), session([&] { return ++asked > 10; }));
+  EXPECT_FALSE(first.complete);
+  const size_t kept = read_samples(path_.string()).runs.size();
+  ASSERT_GT(kept, 0U);
+  const SessionResult second = run_session(works(), cpu(), session());
+  EXPECT_TRUE(second.complete);
+  EXPECT_EQ(second.kept, static_cast<int>(kept));
+  const SampleFile file = read_samples(path_.string());
+  EXPECT_TRUE(file.unusable.empty());
+  // Each once, and the drift check's.
+  EXPECT_EQ(file.runs.size(), works().size() + 1);
+}
+
+TEST_F(SessionTest, SamplesOfAnotherDeviceAreNotMixedIn) {
+  Sample other;
+  other.work = parse_kernel_steps("copy bytes=64");
+  other.median_s = other.low_s = other.high_s = other.p05_s = other.p95_s = 1;
+  other.repeats = 1;
+  other.backend = "cpu";
+  other.device = "Babbage";
+  std::ofstream(path_) << samples_header() << sample_row(other);
+  const auto before = fs::file_size(path_);
+  EXPECT_THROW(run_session(works(), cpu(), session()), Error);
+  EXPECT_EQ(fs::file_size(path_), before);
+}
+
+TEST_F(SessionTest, ATornFileIsNotWrittenTo) {
+  std::ofstream(path_) << samples_header() << "copy bytes=64,fit,wa";
+  EXPECT_THROW(run_session(works(), cpu(), session()), Error);
+}
+
+TEST_F(SessionTest, AFolderThatIsNotThereIsTold) {
+  Session nowhere = session();
+  nowhere.samples_path = "/nowhere/samples.csv";
+  EXPECT_THROW(run_session(works(), cpu(), nowhere), Error);
+}
+
+TEST(KernelSuite, FitsAndJudgesAndKeepsToTheMemory) {
+  const std::vector<TimedWork> works = kernel_suite(device(DeviceKind::cpu), 64e6);
+  int fits = 0;
+  int judges = 0;
+  for (const TimedWork& work : works) {
+    (work.role == SampleRole::fit ? fits : judges) += 1;
+    for (const std::vector<KernelWork>& step : work.steps) {
+      for (const KernelWork& one : step) {
+        EXPECT_LE(kernel_kind(one.kernel).bytes(one), 64e6) << to_text(work.steps);
+      }
+    }
+  }
+  EXPECT_GT(fits, 20);
+  EXPECT_GT(judges, 10);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,164 @@
+#include "validate/harness/kernel_suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "validate/harness/kernel_runner.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of bytes that a kernel moves. Works that judge lie between, at sqrt(2) of a size.
+constexpr double kSmallest = 32e3;
+constexpr double kStep = 2;
+constexpr double kBetween = 1.4142135623730951;
+
+constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
+constexpr double kSparse = 100;  // elements for each that is kept
+constexpr std::array<std::array<int, 3>, 6> kThin = {{{256, 256, 4},
+                                                      {512, 512, 4},
+                                                      {1024, 1024, 4},
+                                                      {1024, 4096, 4},
+                                                      {1024, 1024, 32},
+                                                      {2048, 2048, 16}}};
+constexpr std::array<std::array<int, 3>, 12> kProducts = {{{64, 64, 64},
+                                                           {128, 128, 128},
+                                                           {192, 192, 192},
+                                                           {256, 256, 256},
+                                                           {384, 384, 384},
+                                                           {512, 512, 512},
+                                                           {768, 768, 768},
+                                                           {1024, 1024, 1024},
+                                                           {1024, 1024, 64},
+                                                           {64, 1024, 1024},
+                                                           {1024, 64, 1024},
+                                                           {2048, 512, 512}}};
+
+bool has(const KernelKind& kind, std::string_view size) {
+  return std::ranges::find(kind.sizes, size) != kind.sizes.end();
+}
+
+// The shapes that a kernel's sizes stand for, one byte or element each: scaled from there.
+std::vector<KernelWork> shapes_of(const KernelKind& kind) {
+  KernelWork work;
+  work.kernel = kind.name;
+  std::vector<KernelWork> shapes;
+  if (kind.family == KernelFamily::matrix || kind.name == "low-rank" ||
+      kind.name == "orthonormalise") {
+    return {};
+  }
+  if (kind.family != KernelFamily::code) {
+    work.k = has(kind, "elements") ? 0 : 1;
+    return {work};
+  }
+  for (const auto& [k, m] : kCodes) {
+    work.k = k;
+    work.m = kind.name == "xor" ? 1 : m;
+    shapes.push_back(work);
+  }
+  return shapes;
+}
+
+// So large that it moves about so many bytes.
+KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
+  work.elements = 1e6;
+  work.bytes = 1e6;
+  if (has(kind, "elements") && has(kind, "k")) {
+    work.k = kind.name == "requantise-int8" ? 4 : work.elements / kSparse;
+  }
+  const double scale = bytes / kind.bytes(work);
+  work.elements = std::max(1.0, std::round(scale * work.elements));
+  // Whole vectors: blocks of a real buffer start where the allocator puts them.
+  work.bytes = std::max(64.0, 64 * std::round(scale * work.bytes / 64));
+  if (has(kind, "elements") && has(kind, "k") && kind.name != "requantise-int8") {
+    work.k = std::max(1.0, std::round(work.elements / kSparse));
+  }
+  return work;
+}
+
+class Suite {
+ public:
+  Suite(const Device& device, double memory_bytes) : device_(device), memory_bytes_(memory_bytes) {}
+
+  void add(const KernelSteps& steps, SampleRole role) {
+    if (!why_not_runnable(steps, device_).empty() || memory_bytes(steps) > memory_bytes_) return;
+    works_.push_back(timed_work(steps, role, CacheState::warm, device_));
+  }
+  void add(std::string_view steps, SampleRole role) { add(parse_kernel_steps(steps), role); }
+  std::vector<TimedWork> works() && { return std::move(works_); }
+
+ private:
+  const Device& device_;
+  double memory_bytes_;
+  std::vector<TimedWork> works_;
+};
+
+void add_sizes(const KernelKind& kind, double most, Suite& suite) {
+  for (const KernelWork& shape : shapes_of(kind)) {
+    int count = 0;
+    for (double bytes = kSmallest; bytes <= most; bytes *= kStep) {
+      suite.add({{sized(shape, kind, bytes)}}, SampleRole::fit);
+      // Every fourth one between two sizes.
+      if (++count % 4 == 0) {
+        suite.add({{sized(shape, kind, bytes * kBetween)}}, SampleRole::judge);
+      }
+    }
+  }
+}
+
+void add_matrices(Suite& suite) {
+  for (const auto& [m, n, k] : kProducts) {
+    suite.add(fmt::format("gemm type=fp32 m={} n={} k={}", m, n, k), SampleRole::fit);
+  }
+  suite.add("gemm type=fp32 m=640 n=640 k=640", SampleRole::judge);
+  suite.add("gemm type=fp32 m=1024 n=256 k=512", SampleRole::judge);
+  for (const auto& [m, n, r] : kThin) {
+    suite.add(fmt::format("low-rank m={} n={} k={}", m, n, r), SampleRole::fit);
+    suite.add(fmt::format("orthonormalise m={} k={}", m, r), SampleRole::fit);
+  }
+}
+
+// Compress, copy, decode; products with a copy; encode and copy.
+void add_compositions(Suite& suite) {
+  for (const double elements : {1e5, 1e6, 8e6}) {
+    const double packed = elements * 5 / 4;
+    suite.add(
+        fmt::format("quantise-int8 elements={0} > copy bytes={1} > dequantise-int8 elements={0}",
+                    elements, std::round(packed)),
+        SampleRole::judge);
+    suite.add(fmt::format("sign-pack elements={0} > copy bytes={1} > sign-unpack elements={0}",
+                          elements, std::ceil(elements / 8)),
+              SampleRole::judge);
+    suite.add(fmt::format("top-k elements={0} k={1} > copy bytes={2} > scatter elements={0} k={1}",
+                          elements, elements / kSparse, 8 * elements / kSparse),
+              SampleRole::judge);
+    suite.add(fmt::format("rs-encode k=8 m=2 bytes={0} > copy bytes={1}", elements / 2, elements),
+              SampleRole::judge);
+    suite.add(fmt::format("xor k=4 m=1 bytes={0} > copy bytes={0}", elements), SampleRole::judge);
+  }
+  for (const int n : {384, 768}) {
+    suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > copy bytes={1}", n, 4 * n * n),
+              SampleRole::judge);
+    // Three layers of a backward pass, each with its bucket quantised.
+    suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1} > "
+                          "gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1}",
+                          n, n * n),
+              SampleRole::judge);
+  }
+}
+
+}  // namespace
+
+std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes) {
+  Suite suite(device, memory_bytes);
+  for (const KernelKind& kind : kernel_kinds()) add_sizes(kind, memory_bytes / 2, suite);
+  add_matrices(suite);
+  add_compositions(suite);
+  return std::move(suite).works();
+}
+
+}  // namespace windtunnel
