@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <csignal>
 #include <limits>
 
+#include "cli/interruption.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
 #include "cli/schedule.hpp"
@@ -37,21 +36,6 @@ struct ScheduleSearchOptions {
 };
 
 constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
-
-// What a signal handler may touch.
-std::atomic<bool> g_interrupted{false};
-
-// Ctrl-C ends the search, not the program, as long as this lives.
-class InterruptGuard {
- public:
-  InterruptGuard() : before_(std::signal(SIGINT, [](int) { g_interrupted = true; })) {}
-  ~InterruptGuard() { std::signal(SIGINT, before_); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  void (*before_)(int);
-};
 
 // What the fullest rank has left for activations.
 double memory_left(const ScheduleSourceOptions& options) {
@@ -107,7 +91,7 @@ SearchOptions search_options(const ScheduleSearchOptions& options) {
   search.seconds = options.seconds;
   search.seed = options.seed;
   search.threads = options.threads;
-  search.stop = &g_interrupted;
+  search.stop = &Interruption::asked();
   return search;
 }
 
@@ -208,10 +192,10 @@ ExitCode search(const ScheduleSearchOptions& options) {
   std::optional<SearchResult> best;
   std::string fault;
   {
-    const InterruptGuard guard;
+    const Interruption interruption;
     Progress progress;
     for (const int chunks : chunks_to_try(*options.source)) {
-      if (best && g_interrupted) break;
+      if (best && Interruption::asked()) break;
       ScheduleSource source = source_of(options, chunks);
       SearchOptions search = search_options(options);
       search.progress = [&](const std::string& step) {

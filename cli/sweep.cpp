@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "cli/interruption.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
 #include "models/base/units.hpp"
@@ -27,33 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array kIndexVariables = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "HQ_TASK_ID",
                                         "OMPI_COMM_WORLD_RANK"};
-
-// The only thing that a signal handler may touch.
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-// While it lives, a first SIGINT or SIGTERM asks for an end; a second one ends the process.
-class Interruption {
- public:
-  Interruption() {
-    interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-  }
-  ~Interruption() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-
- private:
-  struct sigaction old_interrupt_ = {};
-  struct sigaction old_terminate_ = {};
-};
 
 int shard_number(const std::string& text, const std::string& shard) {
   int number = -1;
@@ -187,7 +159,7 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Shard
     PointProgress progress(cases.size());
     SweepOptions options;
     options.threads = threads;
-    options.stop = &interrupted;
+    options.stop = &Interruption::asked();
     options.progress = [&](const std::string& step) { progress.say(step); };
     options.finished = [&](const SweepPoint& point) {
       part.append(point_line(plan.cases[point.index], point));
