@@ -275,6 +275,10 @@ std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline) 
   return PathFinder(plan, timeline).walk(last_rank, last_task);
 }
 
+double run_step_s(const Warmup& warmup, double step_s) {
+  return warmup.share * warmup.step_s + (1 - warmup.share) * step_s;
+}
+
 IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {

@@ -22,8 +22,16 @@ struct Bubble {
   double idle = 0;  // mean share of the step in which none of a rank's own kernels run
 };
 
+// The steps of a run before its compressor starts, with dense gradients.
+struct Warmup {
+  double share = 0;   // of all steps
+  double step_s = 0;  // of one of them
+};
+// Mean over a run whose other steps take `step_s`.
+double run_step_s(const Warmup& warmup, double step_s);
+
 struct IterationReport {
-  double time_s = 0;  // period of the steady state
+  double time_s = 0;  // period of the steady state; behind the warm-up
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
   double mfu = 0;
@@ -32,6 +40,7 @@ struct IterationReport {
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
+  Warmup warmup;
 };
 
 struct PathStep {

@@ -74,6 +74,11 @@ Json iteration_json(const Record& record) {
       {"memory_bytes", memory_json(report.memory, peaks_json(record.activation_peaks))},
       {"critical_path_s", path}};
   if (record.job.network) document["samples_per_s"] = report.tokens_per_s;
+  if (report.warmup.share > 0) {
+    document["warmup_step_s"] = report.warmup.step_s;
+    document["warmup_share"] = report.warmup.share;
+    document["run_step_s"] = run_step_s(report.warmup, report.time_s);
+  }
   return document;
 }
 

@@ -3,7 +3,9 @@
 // The same input gives the same bytes: figures of our own run's clock appear only on request.
 // Seconds, bytes and FLOP/s throughout. In `iteration.bubble`, `makespan` and `longest_stage` are
 // seconds and `idle` is a share (models/iteration_report.hpp). A layer network's sample counts as
-// one token; its `samples_per_s` says so. `job` is there where the scenario names the steps to a
+// one token; its `samples_per_s` says so. Where a compressor starts behind a warm-up, `time_s` is a
+// step after it, `warmup_step_s` one of it, and `run_step_s` the mean over a run, by which days and
+// costs count. `job` is there where the scenario names the steps to a
 // target quality: days and cost if nothing fails. An estimate is {mean, low, high}:
 // mean over replicas with its 95 % confidence interval. What is not known or not finite is null:
 // `campaign.job.days` without tokens, `campaign.job.cost_usd` without tokens or price, both when

@@ -33,7 +33,7 @@ SummarySection iteration_section(const Record& record) {
   const auto of_step = [&](double seconds) {
     return format_percent(report.time_s > 0 ? seconds / report.time_s : 0);
   };
-  return {
+  SummarySection section = {
       "Iteration",
       {{"step time",
         fmt::format("{} for {} {}", format_seconds(report.time_s), format_count(items), noun)},
@@ -45,6 +45,15 @@ SummarySection iteration_section(const Record& record) {
         fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
                     of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
 }
+  if (report.warmup.share > 0) {
+    section.rows.insert(
+        section.rows.begin() + 1,
+        {"warm-up",
+         fmt::format("{} a step with dense gradients, the first {} of all; {} on average",
+                     format_seconds(report.warmup.step_s), format_percent(report.warmup.share),
+                     format_seconds(run_step_s(report.warmup, report.time_s)))});
+  }
+  return section;
 
 SummarySection job_section(const JobTotals& totals) {
   SummarySection section{
@@ -145,7 +154,7 @@ bool is_known(const Estimate& estimate) {
 std::optional<JobTotals> job_totals(const Record& record) {
   const Job& job = record.job;
   if (job.steps <= 0) return {};
-  const double seconds = job.steps * record.iteration.time_s;
+  const double seconds = job.steps * run_step_s(record.iteration.warmup, record.iteration.time_s);
   return JobTotals{job.steps, seconds / 86400,
                    seconds * job.cluster.gpus() * job.price_usd_per_gpu_s};
 }

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/iteration_report.hpp"
 #include "models/memory.hpp"
 #include "models/restore_cost.hpp"
@@ -221,6 +222,15 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
 }
 
 std::vector<double> snapshot_host_bytes_per_node(const Job& job,
+Warmup measure_warmup(const Job& job) {
+  const double share = with_usual(job.communication.compressor).warmup;
+  if (share == 0) return {};
+  Job dense = job;
+  dense.communication.compressor = {};
+  const Execution execution = run_iteration(dense, prepare_iteration(dense), {});
+  return {share, iteration_s(dense, execution.plan, execution.timeline)};
+}
+
                                                  const PreparedIteration& prepared) {
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const double most = *std::ranges::max_element(bytes);
@@ -247,6 +257,7 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
   measure_with_nodes_out(job, prepared, plain, table);
   measure_slow(job, prepared, table);
   return table;
+  table.warmup = measure_warmup(job);
 }
 
 CampaignInputs campaign_inputs(const Job& job, IterationTable table) {

@@ -21,6 +21,9 @@ struct Execution {
 // The iteration in which the tiers `due` take snapshots.
 Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due);
 
+// Simulates a step with dense gradients where the job's compressor does not start at once.
+Warmup measure_warmup(const Job& job);
+
 // [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
 std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 

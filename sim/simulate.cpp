@@ -95,12 +95,14 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   if (job.campaign.length_s > 0) {
     tell("simulating iterations with snapshots");
     const CampaignInputs inputs = campaign_inputs(job, iteration_table(job, prepared, plain));
+    record.iteration.warmup = inputs.table.warmup;
     tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
                      format_seconds(job.campaign.length_s)));
     record.campaign = run_campaign(inputs, options.threads);
     record.campaign->tiers = tier_reports(job, prepared, inputs);
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
+  if (!record.campaign) record.iteration.warmup = measure_warmup(job);
   record.origin = origin_shares(job, record.iteration, record.campaign);
   record.peak_rss_bytes = std::max(peak_rss_bytes(), plain.timeline.peak_rss_bytes);
   record.plan = std::move(plain.plan);

@@ -75,6 +75,7 @@ void measure(Group& group, const Job& job) {
     group.iteration = iteration_report(job, group.prepared.units, group.prepared.memory, plain.plan,
                                        plain.timeline, path);
     group.table = iteration_table(job, group.prepared, plain);
+    group.iteration.warmup = group.table.warmup;
   } catch (const Error& error) {
     group.fault = error.what();
   }

@@ -58,6 +58,7 @@
 
 #include "models/campaign_report.hpp"
 #include "models/failure_process.hpp"
+#include "models/iteration_report.hpp"
 #include "models/job.hpp"
 #include "models/snapshot.hpp"
 #include "policies/snapshot_tiers.hpp"
@@ -88,6 +89,8 @@ struct IterationTable {
   std::vector<double> shrunk_progress;
   // By failure class: an iteration with one slow node of that class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
+  // Of the whole job's steps; a campaign is a time behind it.
+  Warmup warmup = {};
 };
 
 struct CampaignInputs {

@@ -116,7 +116,8 @@ class Reduction {
     CHECK(inputs_.tokens_per_iteration > 0, "{} tokens per iteration",
           inputs_.tokens_per_iteration);
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
-    const double plain_s = full_iterations * inputs_.table.iteration_s[0];
+    const double plain_s =
+        full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
     const auto wall_s = [&](const ReplicaResult& r) {
       return r.useful_s > 0 ? plain_s * (r.wall_s / r.useful_s)
                             : std::numeric_limits<double>::infinity();

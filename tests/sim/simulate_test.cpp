@@ -84,6 +84,33 @@ TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
   EXPECT_LT(record.campaign->goodput.mean, 1);
 }
 
+// The compressed step is the step; days and costs count the dense ones of the warm-up too.
+TEST(Simulate, AWarmUpCountsInTheWholeRun) {
+  Job job = with_campaign(small_job(1, 1, 8));
+  job.layout.sharding = Sharding::none;
+  job.tokens = 1e12;
+  job.price_usd_per_gpu_s = 1e-3;
+  const Record dense = simulate(case_of(job));
+  EXPECT_EQ(dense.iteration.warmup.share, 0);
+  job.communication.compressor = {.name = "powersgd"};
+  const Record at_once = simulate(case_of(job));
+  EXPECT_EQ(at_once.iteration.warmup.step_s, 0);
+  job.communication.compressor.warmup = 0.25;
+  const Record later = simulate(case_of(job));
+  EXPECT_EQ(later.iteration.time_s, at_once.iteration.time_s);
+  EXPECT_EQ(later.iteration.warmup.step_s, dense.iteration.time_s);
+  EXPECT_NE(later.iteration.time_s, dense.iteration.time_s);
+  const double longer = 0.75 + 0.25 * dense.iteration.time_s / at_once.iteration.time_s;
+  EXPECT_NEAR(later.campaign->job_days.mean, longer * at_once.campaign->job_days.mean,
+              1e-9 * later.campaign->job_days.mean);
+  EXPECT_NEAR(later.campaign->job_cost_usd.mean, longer * at_once.campaign->job_cost_usd.mean,
+              1e-9 * later.campaign->job_cost_usd.mean);
+  // 1-bit LAMB has one without being told.
+  job.communication.compressor = {.name = "onebit-lamb"};
+  job.campaign = {};
+  EXPECT_EQ(simulate(case_of(job)).iteration.warmup.share, 0.165);
+}
+
 TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
   Job job = with_campaign(small_job(1, 2, 2));
   job.campaign.length_s = 0.01;
