@@ -35,7 +35,7 @@ enum class GradientOverlap {
   priority,  // in partitions, those that the next forward pass needs first going first
   dear,      // reduce-scatter under the backward, all-gather under the next forward pass
 };
-// Who sums them: the ranks themselves, or servers on the nodes' hosts (parameter server).
+// Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
 enum class Aggregation { all_reduce, parameter_server };
 // How gradients of embeddings travel of which a step touches few rows
 // (models/embedding_exchange.hpp).
@@ -58,6 +58,7 @@ struct Communication {
   double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
   double credit_bytes = 16e6;     // priority: partitions under way
   Aggregation aggregation = Aggregation::all_reduce;
+  int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
   CompressorChoice compressor;
   Fidelity fidelity = Fidelity::automatic;
   std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least

@@ -159,6 +159,9 @@ GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network
     : job_(job),
       network_(network),
       compresses_(compresses(job)),
+      copies_(job.software.bucket_copies &&
+              job.communication.overlap == GradientOverlap::bucketed &&
+              job.layout.sharding == Sharding::none),
       element_bytes_(reduce_bytes_per_parameter(job)) {}
 
 GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
@@ -243,7 +246,12 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
     const auto add = [&](ReplicaAxis axis, CollectiveKind kind, double bytes) {
       if (bytes <= 0 || network_.lattice(axis).count == 1) return;
       row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
-      row.back().kernels = std::exchange(kernels, {});
+      Transfer& added = row.back();
+      added.kernels = std::exchange(kernels, {});
+      if (step.every > 1) {
+        const double whole_s = transfer(pp, axis, kind, bytes * step.every, step.algorithm).seconds;
+        added.longer_s = whole_s / step.every - added.seconds;
+      }
     };
     const bool hops = axes.group.nodes > 1 && axes.group.per_node() > 1;
     if (axes.shards > 1) {
@@ -270,19 +278,42 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
 }
 
 std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
-  const ReplicaAxis across = axes(pp, expert).across;
-  if (network_.lattice(across).count == 1) return {};
+  const Axes axes = this->axes(pp, expert);
+  if (network_.lattice(axes.across).count == 1) return {};
   const double bytes = parameters * element_bytes_;
-  const int part = network_.lattice(ReplicaAxis::node_part).count;
-  const int peers = network_.lattice(ReplicaAxis::node_peers).count;
-  if (expert || part == 1 || peers == 1) {
-    const Transfer way = transfer(pp, across, CollectiveKind::all_to_all, bytes);
-    return {way, way};
+  const int part = expert ? 1 : network_.lattice(ReplicaAxis::node_part).count;
+  const int nodes = axes.group.nodes;
+  const ReplicaAxis across = part > 1 && nodes > 1 ? ReplicaAxis::node_peers : axes.across;
+  const double sent = across == axes.across ? bytes : bytes / part;
+  std::vector<Transfer> row;
+  if (const int servers = job_.communication.servers; servers > 0 && nodes > 1) {
+    // An exchange leaves a member's own part out.
+    const double members = network_.lattice(across).count;
+    const double each = sent * members / (members - 1) * std::max(1.0, double(nodes) / servers);
+    row = {transfer(pp, across, CollectiveKind::all_to_all, each)};
+  } else {
+    row.assign(2, transfer(pp, across, CollectiveKind::all_to_all, sent));
   }
-  const Transfer way =
-      transfer(pp, ReplicaAxis::node_peers, CollectiveKind::all_to_all, bytes / part);
-  return {transfer(pp, ReplicaAxis::node_part, CollectiveKind::reduce_scatter, bytes), way, way,
-          transfer(pp, ReplicaAxis::node_part, CollectiveKind::all_gather, bytes)};
+  if (across == axes.across) return row;
+  const NodeSpec& node = job_.cluster.node;
+  for (const auto kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+    row.push_back(transfer(pp, ReplicaAxis::node_part, kind, bytes));
+    row.back().second_channel = true;
+    if (node.gpu_path == GpuPath::pcie || node.nvlink_Bps.value <= node.pcie_Bps.value) {
+      row.back().longer_s = sent / (node.pcie_Bps.value * job_.calibration.pcie_efficiency.value);
+    }
+  }
+  return row;
+}
+
+// Each element is read and written, into the bucket and back.
+void GradientExchange::add_copies(double parameters, std::vector<Transfer>& row) const {
+  std::vector<CostPart> copy =
+      kernel_costs({{.name = "bucket copy", .bytes = 2 * element_bytes_ * parameters}});
+  for (CostPart& part : copy) part.category = Category::dp;
+  std::vector<CostPart>& first = row.front().kernels;
+  first.insert(first.begin(), copy.begin(), copy.end());
+  row.push_back({row.front().axis, row.front().kind, 0, 0, std::move(copy)});
 }
 
 std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tensors,
@@ -308,6 +339,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     const Amount amount{bucket.expert ? 0 : parameters, bucket.expert ? parameters : 0};
     append_reductions(job_, network_, pp, amount, row, action);
   }
+  if (!row.empty() && copies_) add_copies(parameters, row);
   if (!row.empty()) row.front().starts_row = true;
   const Axes axes = this->axes(pp, bucket.expert);
   for (const TensorShape& table : tables) {

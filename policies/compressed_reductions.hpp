@@ -7,10 +7,18 @@
 // collectives, nor do they slow them.
 //
 // Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): the GPUs of a node sum
-// their gradients first; then each node's host serves an equal part of them. A worker pushes its
-// part to each of the n servers, S (n - 1)/n in all, and pulls the sums, as much again; the sums of
-// the servers keep up with the network (BytePS section 4.2). Experts go to servers without sums in
-// nodes.
+// their gradients S first, each a part, and gather the sums in the end. Between them
+//   on the workers' hosts   each of n hosts serves an equal part: a node pushes S (n - 1)/n, and as
+//                           a server answers with as much
+//   on k other machines     a node pushes S while it pulls S, on a NIC that sends and receives at
+//                           once, whatever n is; with k < n the servers' NICs are slower, by n/k
+//                           (BytePS, docs/best-practice.md)
+// The sums of the servers keep up with the network (BytePS section 4.2). Tensors go in partitions
+// through all of this, each as soon as it can (BytePS, docs/architecture.md), so that transfers in
+// nodes and between them run beside each other, on two streams, and the slower one decides. What
+// the first partition needs to get from one to the other is left out. Where GPUs reach each other
+// over PCIe, copies to the host and back take that link's time; beside NVLink they are hidden.
+// Experts go to servers without sums in nodes.
 //
 // What goes with what: refused is whatever no such row exists for.
 //   compressor, gradients sharded   it must be summable and take tensors in parts
@@ -87,10 +95,12 @@ class GradientExchange {
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
   std::vector<CostPart> kernel_costs(const std::vector<Op>& kernels) const;
+  void add_copies(double parameters, std::vector<Transfer>& row) const;
 
   const Job& job_;
   const ReplicaNetwork& network_;
   const bool compresses_;
+  const bool copies_;  // into buckets and back
   const double element_bytes_;
 };
 

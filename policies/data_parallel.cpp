@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "models/job_collective.hpp"
@@ -11,6 +12,10 @@
 
 namespace windtunnel {
 namespace {
+
+// Of a stage, so many partitions are told apart; smaller ones go together, and take as long as they
+// would one by one.
+constexpr double kMostPartitions = 2000;
 
 double gather_s(const Pieces& pieces) {
   double seconds = 0;
@@ -324,7 +329,9 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
-  if (overlap == GradientOverlap::asc) {
+  // What goes to servers takes both streams already.
+  if (overlap == GradientOverlap::asc &&
+      job_.communication.aggregation == Aggregation::all_reduce) {
     run_two_at_once(pieces, seconds(stage).backward_input_s + weight_s,
                     exchange_.law(pp, false).alpha_s);
   }
@@ -355,6 +362,9 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
   };
   const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
   const std::vector<double> sizes = exchange_.sizes(tensors, rank_of_[stage]);
+  const double partition_bytes = job_.communication.partition_bytes;
+  const double apart_bytes =
+      std::max(partition_bytes, std::accumulate(sizes.begin(), sizes.end(), 0.0) / kMostPartitions);
   std::vector<Part> parts;
   std::vector<Partition> partitions;
   double ready_s = 0;
@@ -363,10 +373,20 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
     for (const GradientBucket& bucket : cuts[c].buckets) {
       double bytes = 0;  // that travel: of a table its rows
       for (const int tensor : bucket.tensors) bytes += sizes[tensor];
-      const double count = std::max(1.0, std::ceil(bytes / job_.communication.partition_bytes));
-      Part part{c, {}};
-      exchange_.append(tensors, bucket, rank_of_[stage], part.row, 1 / count);
+      const double all = std::max(1.0, std::ceil(bytes / partition_bytes));
+      const double count = std::max(1.0, std::ceil(bytes / apart_bytes));
+      const auto row_of = [&](double share) {
+        std::vector<Transfer> row;
+        exchange_.append(tensors, bucket, rank_of_[stage], row, share);
+        return row;
+      };
+      Part part{c, row_of(1 / count)};
       if (part.row.empty()) continue;
+      double longer_s = job_.calibration.partition_launch_s.value * all / count;
+      if (all > count) {
+        longer_s += seconds_of(row_of(1 / all)) * all / count - seconds_of(part.row);
+      }
+      part.row.front().longer_s += longer_s;
       parts.insert(parts.end(), static_cast<std::size_t>(count), part);
       partitions.insert(partitions.end(), static_cast<std::size_t>(count),
                         {ready_s, seconds_of(part.row), bytes / count});

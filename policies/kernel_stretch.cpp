@@ -74,7 +74,7 @@ void run_two_at_once(Pieces& pieces, double action_s, double alpha_s) {
       if (both_s <= 0) continue;
       const double longer_s = kLonger * both_s * std::max(0.0, 1 - alpha_s / row_s);
       for (const int channel : {0, 1}) {
-        last[channel]->beside_s += longer_s;
+        last[channel]->longer_s += longer_s;
         channel_s[channel] += longer_s;
       }
     }

@@ -1,6 +1,6 @@
 // What runs beside something else takes longer. Kernels of an action's pieces, because collectives
 // take SMs and memory bandwidth from them: Piece::stretch; `slowdown`: overlapped_slowdown(job).
-// Collectives, because others take bandwidth from them: Transfer::beside_s.
+// Collectives, because others take bandwidth from them: Transfer::longer_s.
 #pragma once
 
 #include "policies/pieces.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "models/chunk_cost.hpp"
@@ -117,13 +118,17 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
 TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
                                const std::string& where, int stage, TaskIndex after) {
   TaskIndex last = -1;
-  for (std::size_t i = 0; i < transfers.size(); ++i) {
-    const Transfer& transfer = transfers[i];
+  std::array<TaskIndex, 2> row_ends = {-1, -1};  // last collective of the row on each stream
+  for (const Transfer& transfer : transfers) {
+    if (transfer.starts_row) row_ends.fill(-1);
     const bool waits = last >= 0 && !transfer.starts_row &&
                        (!transfer.kernels.empty() || class_.tasks[last].stream == kCompute);
     std::vector<TaskIndex> ready;
     if (waits) {
       ready = {last};
+      for (const TaskIndex end : row_ends) {
+        if (end >= 0 && end != last) ready.push_back(end);
+      }
     } else if (after >= 0) {
       ready = {after};
     }
@@ -148,8 +153,8 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
     task.algorithm = transfer.algorithm;
     task.bytes = transfer.bytes;
     last = append_collective(std::move(task), replica_slots_[static_cast<int>(transfer.axis)],
-                             transfer.beside_s);
-    last_collective_[transfer.second_channel] = last;
+                             transfer.longer_s);
+    row_ends[transfer.second_channel] = last_collective_[transfer.second_channel] = last;
   }
   return last;
 }
@@ -161,6 +166,7 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,
   task.category = transfer.kernels.front().category;
   task.name = fmt::format("{} {}",
                           task.category == Category::optimizer ? "update"
+                          : task.category == Category::dp      ? "copy"
                           : transfer.bytes > 0                 ? "encode"
                                                                : "decode",
                           name);
@@ -207,7 +213,7 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   return last_collective_[0] = append_collective(std::move(task), slot);
 }
 
-TaskIndex RankTasks::append_collective(Task task, int slot, double beside_s) {
+TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   GroupUse& group = groups_[slot];
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
@@ -228,13 +234,13 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double beside_s) {
   // few bytes of the world-wide norm are all latency.
   const bool idle = group.shape.nodes == 1 || slot == world_slot_;
   if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
-    task.cost = {{task.category, closed.origin, closed.seconds + beside_s}};
+    task.cost = {{task.category, closed.origin, closed.seconds + longer_s}};
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
     const CollectiveCost alone = collective_cost(task.collective, choice, group.alone, task.bytes,
                                                  job_.cluster, job_.calibration);
-    task.cost = {{task.category, closed.origin, alone.seconds - alone.transfer_s}};
+    task.cost = {{task.category, closed.origin, alone.seconds - alone.transfer_s + longer_s}};
   }
   return append(std::move(task));
 }

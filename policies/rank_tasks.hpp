@@ -92,7 +92,7 @@ class RankTasks {
   }
   // Name, kind, bytes, stream, category and what it waits for are given; group, origin and time are
   // added.
-  TaskIndex append_collective(Task task, int slot, double beside_s = 0);
+  TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
   RankClass take() { return std::move(class_); }
 

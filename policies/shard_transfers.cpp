@@ -1,5 +1,7 @@
 #include "policies/shard_transfers.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "models/job_collective.hpp"
@@ -136,9 +138,11 @@ void append(const std::vector<Step>& steps, const Job& job, const ReplicaNetwork
 }  // namespace
 
 double seconds_of(const std::vector<Transfer>& transfers) {
-  double seconds = 0;
-  for (const Transfer& transfer : transfers) seconds += transfer.seconds;
-  return seconds;
+  std::array<double, 2> seconds{};
+  for (const Transfer& transfer : transfers) {
+    seconds[transfer.second_channel] += transfer.seconds + transfer.longer_s;
+  }
+  return std::max(seconds[0], seconds[1]);
 }
 
 double reduce_bytes_per_parameter(const Job& job) {

@@ -40,16 +40,19 @@ struct Transfer {
   ReplicaAxis axis = ReplicaAxis::dense_shard;
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0;
-  double seconds = 0;  // of the collective, on an idle network
+  double seconds = 0;  // of the collective, on an idle network; without longer_s
   // On the compute stream, after the transfer before it in the row and before its collective.
   std::vector<CostPart> kernels = {};
   bool starts_row = false;  // its kernels wait for the gradients alone
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
-  double beside_s = 0;          // longer, because another one beside it takes bandwidth from it
+  // Longer (or shorter) than its bytes take: another one beside it takes bandwidth from it, it
+  // stands for many small ones, or for one that runs every few steps.
+  double longer_s = 0;
   bool second_channel = false;  // on a stream of its own beside the others
 };
 
-double seconds_of(const std::vector<Transfer>& transfers);  // of the collectives
+// Of the collectives, with longer_s; of two streams the longer.
+double seconds_of(const std::vector<Transfer>& transfers);
 
 // Parameters on one GPU, before sharding.
 struct Amount {

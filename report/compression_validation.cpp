@@ -28,15 +28,19 @@ of the measured step on one GPU. What the rows then tell is exchange alone.
 
 - BSP, WFBP, MG-WFBP, ByteScheduler, -PS (parameter servers): one cluster of 8 nodes with four GPUs,
   three networks. One law per network (share of the NIC's bandwidth, latency of a step), one of
-  PCIe, and what software costs: a collective, ByteScheduler's hooks, a push to servers. Fitted
-  without the judged rows; unless --fit-where says otherwise, on
+  PCIe, and what software costs: a collective, ByteScheduler's hooks. As the benchmark's scripts
+  start them, servers stand on as many machines of their own as there are nodes, ByteScheduler-PS
+  waits for all gradients as WFBP-PS does, and BERT's sentences have 64 tokens. Of servers: what
+  they reach of the NIC and over a TCP connection, copies over PCIe, the start of an exchange.
+  Fitted without the judged rows; unless --fit-where says otherwise, on
   `{}`.
-  BERT's sentences of 64 tokens are assumed. "suspect": servers on 100GbE that are as slow as on
-  10GbE.
+  "suspect": servers on 100GbE that are as slow as on 10GbE.
 - gTop-k rows: each network from what was fitted on another one: selection and software per element,
   and what of 1 Gb/s dense gradients get on so many nodes, which congest.
 - DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted
   on ResNet-50 on V100: how far GPUs spread, what collectives cost, what they take from kernels.
+  Copies into buckets are in both steps. The source prints milliseconds: a note says how far that
+  alone can move a row.
 - All-reduce in one node: the link from the plain all-reduce, kernels from int8.
 - "inferred", "recalled": rows whose machine or evidence is not the source's own; never judged
   against a bound.

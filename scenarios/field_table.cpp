@@ -306,6 +306,11 @@ Rows host_rows() {
                {.default_text = "false",
                 .example = "false",
                 .help = "the network's threads take cores from those that launch kernels"}),
+      flag_row("software.bucket_copies",
+               {.default_text = "false",
+                .example = "true",
+                .help = "communication.overlap: bucketed: gradients are copied into their buckets "
+                        "and back (PyTorch DDP without gradient_as_bucket_view)"}),
   };
 }
 

@@ -159,6 +159,7 @@ Communication resolve_communication(const Values& values) {
   communication.partition_bytes = values.number("communication.partition");
   communication.credit_bytes = values.number("communication.credit");
   communication.aggregation = value_of(aggregations(), values.text("communication.aggregation"));
+  communication.servers = static_cast<int>(values.number_or("communication.servers", 0));
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
   communication.compressor = resolve_compressor(values);
   for (const Choice<CollectiveKind>& kind : collective_kinds()) {
@@ -199,6 +200,7 @@ Software resolve_software(const Values& values) {
   software.sends = value_of(sends(), values.text("software.sends"));
   software.post_validation = values.flag("software.post_validation");
   software.shared_cores = values.flag("software.shared_cores");
+  software.bucket_copies = values.flag("software.bucket_copies");
   return software;
 }
 

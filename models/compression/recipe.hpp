@@ -51,6 +51,7 @@ struct RecipeStep {
   ReduceHop hop = ReduceHop::all;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   double bytes = 0;
+  double every = 1;  // it runs once in so many steps, with so many times `bytes` then
 };
 
 struct Recipe {

@@ -61,13 +61,15 @@ Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const Tensor
 Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                            const ReducingGroup& group, double /*b*/) {
   const double all = elements_of(tensors);
-  const double n = choice.every > 0 ? all / choice.every : all;
+  const double every = choice.every > 0 ? choice.every : 1;
+  const double n = all / every;
   const double bits = n / 8;
   const double part = n / group.ranks;
   Recipe recipe;
-  add_two_hops({pass("sign error", 5 * kStateBytes * n + bits)},
-               {pass("vote", bits + 3 * kStateBytes * part + part / 8)}, bits, recipe);
-  recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n)}));
+  add_two_hops({pass("sign error", 5 * kStateBytes * n + bits, 1 / every)},
+               {pass("vote", bits + 3 * kStateBytes * part + part / 8, 1 / every)}, bits, recipe);
+  recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n, 1 / every)}));
+  for (RecipeStep& step : recipe.steps) step.every = every;
   recipe.state_bytes = kStateBytes * (all + all / group.ranks);
   recipe.buffer_bytes = 2 * all / 8;
   return recipe;

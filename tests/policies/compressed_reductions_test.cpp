@@ -232,5 +232,100 @@ TEST(GradientExchange, WhatACompressorKeepsIsInMemory) {
       << "all gradients at once take no less than two buckets";
 }
 
+// What gradients take beyond compute, on nodes of four GPUs without latency.
+double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
+  Job job = job_of(GradientOverlap::none, "none", 1, 1, 4 * nodes);
+  job.communication.aggregation = Aggregation::parameter_server;
+  job.communication.servers = servers;
+  job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+  job.cluster.node.nvlink_Bps = testing::spec(nvlink_Bps);
+  const Outcome result = run(job);
+  EXPECT_EQ(result.refused, "");
+  return result.seconds - busy_s(result.plan, Category::forward) -
+         busy_s(result.plan, Category::backward) - busy_s(result.plan, Category::optimizer);
+}
+
+// A node sends its gradients S once and gets them back at the same time, whatever their number; on
+// the nodes' own hosts twice S (n - 1)/n; with fewer servers in proportion (BytePS' best practice).
+TEST(ParameterServers, ServersOfTheirOwnKeepUpWithAnyNumberOfNodes) {
+  const Job job = job_of(GradientOverlap::none, "none", 1, 1, 8);
+  constexpr double kNic_Bps = 1e9;  // of each of four
+  const double whole_s = job.model.parameters() * job.software.reduce_bytes / (4 * kNic_Bps);
+  for (const int nodes : {2, 4, 8}) {
+    EXPECT_NEAR(exposed_s(nodes, nodes, kNic_Bps, 200e9), whole_s, 1e-3 * whole_s) << nodes;
+    EXPECT_NEAR(exposed_s(nodes, 2 * nodes, kNic_Bps, 200e9), whole_s, 1e-3 * whole_s) << nodes;
+    EXPECT_NEAR(exposed_s(nodes, nodes / 2, kNic_Bps, 200e9), 2 * whole_s, 2e-3 * whole_s);
+    EXPECT_NEAR(exposed_s(nodes, 0, kNic_Bps, 200e9), 2 * whole_s * (nodes - 1) / nodes,
+                2e-3 * whole_s);
+  }
+}
+
+// The slower of what happens in nodes and between them decides, not their sum. PCIe carries the
+// copies to the host as well: 3/4 S of a ring, 1/4 S of a copy, both ways.
+TEST(ParameterServers, TheSlowerStageDecides) {
+  const Job job = job_of(GradientOverlap::none, "none", 1, 1, 8);
+  const double bytes = job.model.parameters() * job.software.reduce_bytes;
+  const double pcie_Bps = job.cluster.node.pcie_Bps.value;
+  EXPECT_NEAR(exposed_s(2, 2, 100e9, 40e9), 1.5 * bytes / 40e9, 0.01 * bytes / 40e9);
+  EXPECT_NEAR(exposed_s(2, 2, 100e9, pcie_Bps), 2 * bytes / pcie_Bps, 0.01 * bytes / pcie_Bps);
+  EXPECT_NEAR(exposed_s(2, 2, 1e9, pcie_Bps), bytes / 4e9, 0.01 * bytes / 4e9);
+}
+
+// Partitions so small that most go together take as long as one by one, and cost each.
+TEST(PriorityOverlap, SmallPartitionsCostTheirLaunchAndNoTasks) {
+  Job job = job_of(GradientOverlap::priority, "none", 1, 1, 8);
+  job.calibration.collective_launch_s.value = 20e-6;
+  const auto timed = [&](double bytes, double launch_s) {
+    job.communication.partition_bytes = bytes;
+    job.calibration.partition_launch_s.value = launch_s;
+    return run(job);
+  };
+  const Outcome small = timed(1e3, 0);
+  EXPECT_LT(small.plan.classes.front().tasks.size(), 4000U);
+  const double gradients = job.model.parameters() * job.software.reduce_bytes;
+  EXPECT_GT(small.seconds, 20e-6 * gradients / 1e3);
+  EXPECT_LT(small.seconds, 30e-6 * gradients / 1e3);
+  // Where the network is what a step takes, by the number of partitions.
+  const double longer_s = timed(1e3, 100e-6).seconds - small.seconds;
+  EXPECT_NEAR(longer_s, 100e-6 * gradients / 1e3, 0.01 * longer_s);
+  // The coarser form is the finer one where they meet.
+  const double edge = gradients / 2000;
+  EXPECT_NEAR(timed(0.99 * edge, 1e-6).seconds / timed(1.01 * edge, 1e-6).seconds, 1, 0.05);
+}
+
+// A synchronisation every 8 steps costs an eighth of it in each, latency and all.
+TEST(GradientExchange, WhatRunsEveryFewStepsCostsItsShare) {
+  Job job = job_of(GradientOverlap::none, "zero-one-adam");
+  job.calibration.collective_launch_s.value = 5e-3;
+  const auto dp_s = [&](double every) {
+    job.communication.compressor.every = every;
+    double seconds = 0;
+    for (const Task& task : run(job).plan.classes.front().tasks) {
+      if (task.kind != TaskKind::collective || task.name == "gradient norm") continue;
+      seconds += total_seconds(task.cost);
+    }
+    return seconds;
+  };
+  EXPECT_NEAR(dp_s(8) / dp_s(1), 1.0 / 8, 1e-9);
+}
+
+// DDP's copies: 8 B an element in fp32 each way, on the compute stream.
+TEST(GradientExchange, GradientsAreCopiedIntoBucketsAndBack) {
+  Job job = job_of(GradientOverlap::bucketed, "none");
+  job.precision = Precision::fp32;
+  const Outcome views = run(job);
+  job.software.bucket_copies = true;
+  const Outcome copies = run(job);
+  const double expected_s = 16 * job.model.parameters() / job.cluster.node.gpu.memory_Bps.value;
+  const double copied_s = busy_s(copies.plan, Category::dp) - busy_s(views.plan, Category::dp);
+  EXPECT_NEAR(copied_s, expected_s, 1e-3 * expected_s);
+  EXPECT_GT(copies.seconds, views.seconds);
+  EXPECT_LT(copies.seconds, views.seconds + 1.01 * expected_s);
+  job.communication.overlap = GradientOverlap::wfbp;
+  const double tensors_s = run(job).seconds;
+  job.software.bucket_copies = false;
+  EXPECT_EQ(tensors_s, run(job).seconds) << "tensors that go alone need no buckets";
+}
+
 }  // namespace
 }  // namespace windtunnel

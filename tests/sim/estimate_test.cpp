@@ -153,12 +153,15 @@ void exchange_otherwise(RandomStream& random, Job& job) {
                     GradientOverlap::priority, GradientOverlap::dear, GradientOverlap::dear});
   communication.first_bucket_bytes = pick(random, {0.0, 1e6});
   communication.partition_bytes = 1e6 * (1 + random.below(8));
+  job.calibration.partition_launch_s.value = pick(random, {0.0, 1e-4});
+  job.software.bucket_copies = random.below(4) == 0;
   communication.credit_bytes = 1e6 * random.below(30);
   const auto kinds = compressor_kinds();
   if (random.below(2) == 0) {
     communication.compressor.name = kinds[random.below(kinds.size())].name;
   } else if (random.below(4) == 0) {
     communication.aggregation = Aggregation::parameter_server;
+    communication.servers = pick(random, {0, 0, 1, 4});
   }
   if (random.below(3) > 0) job.layout.sharding = Sharding::none;
   job.communication.collectives.clear();

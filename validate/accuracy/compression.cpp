@@ -44,10 +44,13 @@ std::string text_of(const LinkRows& rows) {
     text += fmt::format("; {} {:.0f} % of the NIC's and {:.1f} us", name, 100 * network.share,
                         1e6 * network.step_s);
   }
-  return text + fmt::format(
-                    "; ByteScheduler's hooks {:.2f} ms a layer with weights; a push or a pull "
-                    "{:.0f} us, servers' bandwidth {:.2f} of a ring's",
-                    1e3 * rows.hook_s, 1e6 * law.server_launch_s, law.server_share);
+  return text +
+         fmt::format(
+             "; ByteScheduler's hooks {:.2f} ms a layer with weights; with servers {:.0f} us "
+             "an exchange, {:.0f} % of the NIC's bandwidth each way, {:.2f} GB/s a TCP "
+             "connection, copies at {:.0f} % of PCIe's bandwidth",
+             1e3 * rows.hook_s, 1e6 * law.server_launch_s, 100 * law.server_share,
+             1e-9 * law.connection_Bps, 100 * law.copy_share);
 }
 
 double mape(const std::vector<const ValidationRow*>& rows) {
@@ -125,6 +128,7 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
     append(buckets.judged, report.rows);
     append(buckets.fitted, report.fitted);
     append(buckets.skipped, report.skipped);
+    notes.insert(buckets.notes.begin(), buckets.notes.end());
     if (!buckets.law.empty()) result.laws.push_back("DDP: " + buckets.law);
   }
   for (const CompressionRun& run : runs.runs) {

@@ -28,11 +28,13 @@ struct CompressionOptions {
 
 // All-reduces of whole tensors up to 16 GPUs, of two of the four methods; larger groups, merged and
 // partitioned tensors are judged. ByteScheduler's hooks: its rows inside one node, of one network.
-// Servers: BSP up to 16 GPUs, WFBP inside one node.
+// Servers: BSP up to 16 GPUs, WFBP inside one node, and on 100GbE, where those are suspect, what
+// ByteScheduler's two servers take.
 inline constexpr std::string_view kLinkFitRows =
     "(gpus<=16 && (method~\"BSP-A2A\" || method~\"WFBP-A2A\")) || "
     "(gpus==4 && method~\"ByteScheduler-A2A\" && model~\"ResNet\") || "
-    "(gpus<=16 && method~\"BSP-PS\") || (gpus==4 && method~\"WFBP-PS\")";
+    "(gpus<=16 && method~\"BSP-PS\") || (gpus==4 && method~\"WFBP-PS\") || "
+    "(gpus==8 && method~\"ByteScheduler-PS\" && network~\"100GbE\")";
 
 struct CompressionValidation {
   ValidationReport report;

@@ -82,11 +82,12 @@ Row make_row(const CompressionRun& run, double alone_s) {
   if (machine == kMachines.end()) {
     throw Error(fmt::format("no machine is known for '{}'", run.gpu_type));
   }
+  if (!run.batch) throw Error("states no batch");
   Row row;
   row.run = &run;
   row.alone_s = alone_s;
-  row.job = exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(32),
-                         machine->machine);
+  row.job =
+      exchange_job(run.model, run.parameters.value_or(0), run.gpus, *run.batch, machine->machine);
   Communication& communication = row.job.communication;
   communication.overlap = GradientOverlap::bucketed;
   communication.bucket_bytes = bucket_megabytes(run) * 1024 * 1024;
@@ -135,6 +136,31 @@ ValidationRow validation_row(const Row& row, const BucketLaw& law) {
   return result;
 }
 
+// Rows that are off by more than a bound, with and without what rounding both times may add.
+struct Misses {
+  static constexpr double kBound = 0.015;
+  static constexpr double kPrinted_s = 1e-3;  // the source's last digit
+  int rows = 0;
+  int off = 0;
+  int off_beyond_rounding = 0;
+  double most_rounding = 0;
+
+  void add(const ValidationRow& row, double alone_s) {
+    const double error = std::abs(row.predicted - row.measured);
+    const double rounding = kPrinted_s / 2 / alone_s * (1 + row.measured);
+    ++rows;
+    off += error > kBound ? 1 : 0;
+    off_beyond_rounding += error > kBound + rounding ? 1 : 0;
+    most_rounding = std::max(most_rounding, rounding);
+  }
+  std::string text() const {
+    return fmt::format(
+        "{} of {} rows are off by more than {:.1f} points, {} by more than that and the rounding "
+        "of both times to a millisecond (up to {:.1f} points)",
+        off, rows, 100 * kBound, off_beyond_rounding, 100 * most_rounding);
+  }
+};
+
 // A series: one network, one bucket size, one machine.
 std::string series_of(const CompressionRun& run) {
   return fmt::format("{} {} {}", run.gpu_type, run.model, bucket_megabytes(run));
@@ -182,9 +208,13 @@ BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int 
       "GPUs' times spread by {:.1f} %, kernels {:.0f} % slower beside a collective, {:.0f} us a "
       "collective and {:.1f} us a step in a node",
       100 * law.spread, 100 * law.slowdown, 1e6 * law.launch_s, 1e6 * law.step_s);
+  std::map<std::string, Misses> misses;
   for (const Row& row : rows) {
-    (row.fit ? result.fitted : result.judged).push_back(validation_row(row, law));
+    const ValidationRow judged = validation_row(row, law);
+    (row.fit ? result.fitted : result.judged).push_back(judged);
+    if (!row.fit) misses[judged.family].add(judged, row.alone_s);
   }
+  for (const auto& [family, missed] : misses) result.notes[family] = missed.text();
   return result;
 }
 

@@ -2,6 +2,7 @@
 // benchmarks/distributed/ddp): how much longer it takes on more of them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct BucketRows {
   std::vector<ValidationRow> fitted;
   std::vector<SkippedRow> skipped;
   std::string law;  // what was fitted, for people
+  // By family: how many judged rows are off, and how much of it the source's rounding may be.
+  std::map<std::string, std::string> notes;
 };
 
 // Fitted on the rows of one network, ResNet-50 on V100, frozen.

@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::string_view kSource = "HKBU ddl-benchmarks";
 constexpr std::string_view kAlone = "single GPU";
+constexpr std::string_view kTcp = "TCP/IP";  // that column network ends with
 constexpr int kGpusPerNode = 4;
-// The benchmark's BERT script: sentences of 64 tokens (assumed, the rows do not say).
+// The scripts of the benchmark that start the runs say so (byteps/launch.sh, horovod_mpi_cj.sh).
 constexpr int kSequence = 64;
 
 struct Method {
@@ -41,7 +42,9 @@ constexpr std::array kMethods = {
            true},
     Method{"BSP-PS", "BSP-PS", GradientOverlap::none, Aggregation::parameter_server},
     Method{"WFBP-PS", "WFBP-PS", GradientOverlap::wfbp, Aggregation::parameter_server},
-    Method{"ByteScheduler-PS", "ByteScheduler-PS", GradientOverlap::priority,
+    // The same program with BYTEPS_SERVER_ENABLE_SCHEDULE=1: the optimizer waits for all gradients
+    // as under WFBP (benchmarks.py, byteps/byteps_distributed_optimizer.py of the benchmark).
+    Method{"ByteScheduler-PS", "ByteScheduler-PS", GradientOverlap::wfbp,
            Aggregation::parameter_server}};
 
 const Method& method_of(const CompressionRun& run) {
@@ -60,7 +63,7 @@ double nominal_bandwidth(const std::string& network) {
 // Where servers seem to have been reached over the slower network: README of the data.
 bool is_suspect(const CompressionRun& run, const Method& method) {
   return run.network.starts_with("100GbE") && method.aggregation == Aggregation::parameter_server &&
-         method.overlap != GradientOverlap::priority;
+         method.name != "ByteScheduler-PS";
 }
 
 struct Row {
@@ -76,9 +79,13 @@ double predicted_s(Row& row, const LinkLaw& law) {
   Calibration& calibration = row.job.calibration;
   apply_links(law, row.run->network, calibration);
   if (row.method->aggregation == Aggregation::parameter_server) {
+    const double nic_Bps = row.job.cluster.node.nic_Bps.value;
+    const double sockets_Bps = row.job.communication.servers * law.connection_Bps;
+    const bool tcp = row.run->network.ends_with(kTcp);
     calibration.collective_launch_s.value = law.server_launch_s;
     calibration.nic_efficiency.value =
-        std::min(1.0, calibration.nic_efficiency.value * law.server_share);
+        std::min({1.0, law.server_share, tcp ? sockets_Bps / nic_Bps : 1.0});
+    calibration.pcie_efficiency.value = law.copy_share;
   }
   return estimate_iteration(row.job, row.prepared).step_s;
 }
@@ -103,6 +110,7 @@ Row make_row(const CompressionRun& run, const std::map<std::string, double>& alo
   if (row.job.network == nullptr) row.job.batch.sequence = kSequence;
   row.job.communication.overlap = row.method->overlap;
   row.job.communication.aggregation = row.method->aggregation;
+  row.job.communication.servers = row.job.cluster.nodes;
   row.job.communication.collectives.push_back(
       {.kind = CollectiveKind::all_to_all, .algorithm = CollectiveAlgorithm::direct, .where = {}});
   set_compute(row, row.alone_s);
@@ -116,7 +124,10 @@ constexpr FittedConstant kNodeShare = {0.4, 2};  // of PCIe 3.0's 16 GB/s, throu
 constexpr FittedConstant kNodeStep = {3e-6, 3};
 constexpr FittedConstant kShare = {0.5, 4};
 constexpr FittedConstant kStep = {20e-6, 10};
-constexpr FittedConstant kServerShare = {1, 2};
+constexpr FittedConstant kServerShare = {0.7, 2};
+constexpr FittedConstant kCopyShare = {0.75, 2};
+// "A single TCP connection usually cannot run up to 25Gbps" (BytePS, docs/best-practice.md).
+constexpr FittedConstant kConnection_Bps = {1e9, 3};
 
 constexpr double kNoise = 0.03;  // of a step, relative
 
@@ -157,8 +168,8 @@ LinkLaw fitted_law(const std::vector<Row*>& rows, const std::vector<std::string>
   return at(fitted_to(rows, constants, at, threads));
 }
 
-// What a push or a pull costs beside its bytes, and how much faster than a ring's they are: servers
-// take many connections, and what one partition does inside its node hides behind another's way.
+// What a push or a pull costs beside its bytes, which bandwidth they reach, and the copies between
+// GPUs and host.
 void fit_servers(std::vector<Row>& rows, LinkLaw& law, int threads) {
   std::vector<Row*> fitted;
   for (Row& row : rows) {
@@ -171,9 +182,11 @@ void fit_servers(std::vector<Row>& rows, LinkLaw& law, int threads) {
     LinkLaw tried = law;
     tried.server_launch_s = values[0];
     tried.server_share = values[1];
+    tried.copy_share = values[2];
+    tried.connection_Bps = values[3];
     return tried;
   };
-  law = at(fitted_to(fitted, {kLaunch, kServerShare}, at, threads));
+  law = at(fitted_to(fitted, {kLaunch, kServerShare, kCopyShare, kConnection_Bps}, at, threads));
 }
 
 // What ByteScheduler's hooks cost: the mean excess of its rows inside one node of the model with

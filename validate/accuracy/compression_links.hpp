@@ -25,8 +25,11 @@ struct LinkLaw {
     double step_s = 0;
   };
   std::map<std::string, Network> networks;  // by column network
-  double server_launch_s = 0;               // of a push or a pull (BytePS)
-  double server_share = 1;                  // of the NIC's bandwidth, over a ring's
+  // Parameter servers (BytePS).
+  double server_launch_s = 0;  // of a push and pull, and of each exchange in a node
+  double server_share = 1;     // of the NIC's bandwidth, each way
+  double copy_share = 1;       // of PCIe's, by copies to the host and back
+  double connection_Bps = 0;   // of a node to a server, over TCP
 };
 
 // `network`: how column network begins.

@@ -49,6 +49,7 @@ constexpr std::array kUnpredicted = {
     Unpredicted{"PowerSGD", "a recalled table whose networks the library does not have"},
     Unpredicted{"INTELLECT-1", "synchronises over the internet, whose bandwidth no source states"}};
 
+constexpr int kUsualBatch = 32;  // where a row states none
 constexpr int kGpusPerNode = 4;
 constexpr double kNic_Bps = 10e9 / 8;
 
@@ -75,8 +76,9 @@ double alone_s_of(const CompressionRun& run, const std::map<std::string, double>
 
 double predicted_s(const CompressionRun& run, const Method& method, const LinkLaw& law,
                    double alone_s) {
-  Job job = exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(32),
-                         {"pcie-rtx2080ti", kGpusPerNode, kNic_Bps});
+  Job job =
+      exchange_job(run.model, run.parameters.value_or(0), run.gpus, run.batch.value_or(kUsualBatch),
+                   {"pcie-rtx2080ti", kGpusPerNode, kNic_Bps});
   job.communication.overlap = method.overlap;
   job.communication.compressor.name = method.compressor;
   job.communication.compressor.rank = method.rank;
@@ -107,6 +109,7 @@ void predict_other(const CompressionRun& run, const std::optional<LinkLaw>& law,
     row.low = row.high = row.predicted;
     row.baselines = {{"no communication", one_gpu_s}};
     row.label = fmt::format("{}, {} GPUs, {}", run.model, run.gpus, run.method);
+    if (!run.batch) row.label += fmt::format(", batch of {} assumed", kUsualBatch);
     row.note = run.note;
     report.rows.push_back(std::move(row));
   } catch (const Error& error) {
