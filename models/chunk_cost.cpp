@@ -60,6 +60,7 @@ class BlockCoster {
           add_cost(cost.recompute, part.category, part.origin, part.seconds);
         }
       }
+      add_costs(cost.recompute, cost.forward_end, 1);  // its own backward follows, no next layer
     }
     add_host(ops, recomputed, cost);
     return cost;

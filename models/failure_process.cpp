@@ -14,10 +14,6 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kDay_s = 24 * 3600;
 
-bool is_duration(double seconds) {
-  return std::isfinite(seconds) && seconds >= 0;
-}
-
 bool is_share(double share) {
   return share >= 0 && share <= 1;
 }
@@ -94,6 +90,10 @@ double nodes_rate_per_s(const FailureClass& failure_class, int nodes) {
 }
 
 }  // namespace
+
+bool is_duration(double seconds) {
+  return std::isfinite(seconds) && seconds >= 0;
+}
 
 void check_failure_class(const FailureClass& failure_class) {
   for (const auto& broken : {broken_rate, broken_arrivals, broken_effect}) {

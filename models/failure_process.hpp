@@ -78,6 +78,8 @@ double job_rate_per_s(const FailureClass& failure_class, int nodes);
 // Mean over the first length_s: the same, or of a trace what it has there.
 double mean_rate_per_s(const FailureClass& failure_class, int nodes, double length_s);
 
+bool is_duration(double seconds);  // finite, 0 or more
+
 // Throws Error: a rate, shape, repair or trace that cannot be.
 void check_failure_class(const FailureClass& failure_class);
 

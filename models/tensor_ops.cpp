@@ -113,6 +113,11 @@ void check_tensor_overlap(const Job& job) {
     throw Error(
         "software.tp_overlap: with layout.tp_form 2d every GEMM waits for its blocks; take none");
   }
+  if (software.tp_overlap == TensorOverlap::pipelined && !job.layout.sequence_parallel) {
+    throw Error(
+        "software.tp_overlap: pipelined cuts up the gathers and scatters of sequence parallelism, "
+        "which is off; set layout.sequence_parallel: true, or take another form");
+  }
   const int slices = tensor_slices(job);
   if (slices > job.batch.micro) {
     throw Error(fmt::format(

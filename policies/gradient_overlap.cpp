@@ -30,9 +30,9 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
     done += tensors[i].work;
     const bool expert = tensors[i].expert;
     append(open[expert], tensors, i);
+    open[expert].ready_share = done;
     open_bytes[expert] += bytes[i];
     if (open_bytes[expert] < full_bytes[expert]) continue;
-    open[expert].ready_share = done;
     buckets.push_back(std::move(open[expert]));
     open[expert] = {};
     open_bytes[expert] = 0;
@@ -41,6 +41,7 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
   for (const bool expert : {true, false}) {
     if (open[expert].parameters > 0) buckets.push_back(std::move(open[expert]));
   }
+  std::ranges::stable_sort(buckets, {}, &GradientBucket::ready_share);
   if (!buckets.empty()) buckets.back().ready_share = 1;
   return buckets;
 }

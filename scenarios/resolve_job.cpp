@@ -197,6 +197,10 @@ Software resolve_software(const Values& values) {
   software.ep_overlap = values.flag("software.ep_overlap");
   software.ep_merged = values.flag("software.ep_merged");
   software.cuda_graphs = values.flag("software.cuda_graphs");
+  for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
+    if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
+    values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
+  }
   software.sends = value_of(sends(), values.text("software.sends"));
   software.post_validation = values.flag("software.post_validation");
   software.shared_cores = values.flag("software.shared_cores");

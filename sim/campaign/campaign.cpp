@@ -10,10 +10,6 @@
 namespace windtunnel {
 namespace {
 
-bool is_duration(double seconds) {
-  return std::isfinite(seconds) && seconds >= 0;
-}
-
 void check_table(const IterationTable& table, const std::vector<FailureClass>& failures) {
   CHECK(table.iteration_s.size() == std::size_t{1} << table.tiers.size(),
         "{} iteration times for {} tiers", table.iteration_s.size(), table.tiers.size());

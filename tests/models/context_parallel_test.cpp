@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "models/base/error.hpp"
@@ -171,7 +172,9 @@ TEST_F(RingSelfAttention, TakesALargerBatch) {
   };
   const double ratio = double(batch(sequence_)) / batch(tensor_);
   RecordProperty("batch", std::to_string(ratio));
-  EXPECT_NEAR(ratio / 13.7, 1, 0.35);
+  EXPECT_GT(ratio, 0.88 * 64 / 12);
+  EXPECT_LT(ratio, 0.92 * 64);
+  EXPECT_NEAR(ratio / 13.7, 1, 0.2);
 }
 
 TEST_F(RingSelfAttention, TakesALongerSequence) {
@@ -180,8 +183,15 @@ TEST_F(RingSelfAttention, TakesALongerSequence) {
   };
   const double ratio = double(length(sequence_)) / length(tensor_);
   RecordProperty("length", std::to_string(ratio));
-  EXPECT_NEAR(ratio / 3.0, 1, 0.35);
+  EXPECT_GT(ratio, std::sqrt(0.88 * 64 / 12));
+  EXPECT_NEAR(ratio / 3.0, 1, 0.32);
 }
+//
+// Of a sequence tensor parallelism keeps R + D/12 on a GPU, R being what norms and dropouts keep
+// whole everywhere, and a ring of 64 (R + D)/64; but all of the state, which leaves it 0.9 of the
+// room. So the batches' ratio lies between 0.9 64/12 and 0.9 64, by R's share alone, that is by
+// which copies the software keeps, which is not published. Lengths: the same where memory is linear
+// in them, and the root of it where it is the scores, which are quadratic and all in D.
 
 std::string refusal(Job job) {
   try {

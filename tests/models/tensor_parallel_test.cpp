@@ -273,6 +273,25 @@ std::string refusal(const Job& job) {
   return "";
 }
 
+// A recomputed layer is followed by its own backward: what would run beside the next layer's
+// forward waits, layer by layer.
+TEST(TensorOverlaps, ARecomputedLayerEndsLikeAChunk) {
+  for (const TensorOverlap form :
+       {TensorOverlap::domino, TensorOverlap::sub_pipelined, TensorOverlap::ladder}) {
+    Job job = job_of(form);
+    job.recompute = Recompute::full;
+    for (const double link_Bps : {2e9, 450e9}) {
+      job.cluster.node.nvlink_Bps = parameter(link_Bps);
+      const BlockCost layer = layer_cost(job);
+      const double alone_s =
+          seconds(layer.forward, Category::tp) + seconds(layer.forward_end, Category::tp);
+      EXPECT_GT(seconds(layer.forward_end, Category::tp), 0);
+      EXPECT_NEAR(seconds(chunk_costs(job)[0].recompute, Category::tp), 4 * alone_s,
+                  1e-9 * alone_s);
+    }
+  }
+}
+
 TEST(TensorOverlapRefusals, NameTheKey) {
   EXPECT_EQ(refusal(job_of(TensorOverlap::domino)), "");
   Job job = job_of(TensorOverlap::domino);
@@ -284,6 +303,9 @@ TEST(TensorOverlapRefusals, NameTheKey) {
   EXPECT_NE(refusal(job).find("overlaps nothing"), std::string::npos);
   job = job_of(TensorOverlap::sub_pipelined, false, 1);
   EXPECT_NE(refusal(job).find("raise batch.micro"), std::string::npos);
+  EXPECT_NE(refusal(job_of(TensorOverlap::pipelined)).find("sequence_parallel: true"),
+            std::string::npos);
+  EXPECT_EQ(refusal(job_of(TensorOverlap::pipelined, true)), "");
   job = job_of(TensorOverlap::ladder);
   job.layout.tp = 4;
   job.layout.tensor = TensorForm::two_d;

@@ -87,6 +87,21 @@ TEST(GradientBuckets, ExpertsHaveBucketsOfTheirOwn) {
   EXPECT_EQ(buckets.back().ready_share, 1);
 }
 
+// The experts of layer 1 are done before its attention is, and layer 0 has none.
+TEST(GradientBuckets, TheExpertsLastBucketIsReadyWithItsLastGradient) {
+  std::vector<StageTensor> tensors(4);
+  for (StageTensor& tensor : tensors) {
+    tensor.parameters = 10;
+    tensor.work = 0.25;
+  }
+  tensors[1].expert = true;
+  const auto buckets = gradient_buckets(tensors, 1, 25);
+  ASSERT_EQ(buckets.size(), 2);
+  EXPECT_TRUE(buckets[0].expert);
+  EXPECT_DOUBLE_EQ(buckets[0].ready_share, 0.5);
+  EXPECT_EQ(buckets[1].ready_share, 1);
+}
+
 TEST(GradientBuckets, AStageWithoutParametersHasNone) {
   const auto tensors = stage_tensors(small_job(1, 4, 2), 1, 0, 0, chunk_of(0));
   EXPECT_TRUE(gradient_buckets(tensors, 4, 1e6).empty());

@@ -54,6 +54,37 @@ TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 8, micro: 2", "tp_overlap: ladder"),
             "layouts.yaml:6:12: software.tp_overlap: with layout.tp_form 2d every GEMM waits for "
             "its blocks; take none");
+  EXPECT_EQ(refusal("tp: 8", "global: 8", "tp_overlap: pipelined"),
+            "layouts.yaml:6:12: software.tp_overlap: pipelined cuts up the gathers and scatters of "
+            "sequence parallelism, which is off; set layout.sequence_parallel: true, or take "
+            "another form");
+  EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: ladder, rows: 2}"),
+            "layouts.yaml:6:45: software.tp_overlap.rows: only form: domino cuts as told; set that "
+            "form, or leave this out");
+  EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {columns: 2}"),
+            "layouts.yaml:6:34: software.tp_overlap.columns: only form: domino cuts as told; set "
+            "that form, or leave this out");
+}
+
+TEST(BadLayouts, PackagesThatAreNone) {
+  const auto refused = [](const std::string& node) {
+    return message_of([&] {
+      parse_case("name: a\nmodel: llama3-8b\ncluster:\n  nodes: 2\n  node: {" + node +
+                     "}\nlayout: {tp: 1}\nbatch: {global: 32}\n",
+                 "a.yaml");
+    });
+  };
+  EXPECT_EQ(refused("base: dgx-h100, package: 900 GB/s"),
+            "a.yaml:5:35: cluster.node.package: a package has one GPU here; add package_gpus");
+  EXPECT_EQ(refused("base: dgx-h100, package_gpus: 2"),
+            "a.yaml:5:40: cluster.node.package_gpus: how fast GPUs of a package reach each other "
+            "is not stated; add package");
+  EXPECT_EQ(refused("base: frontier-mi250x, gpus: 7, nics: 7"),
+            "a.yaml:5:3: cluster.node: 7 GPUs are no whole packages of 2; set package_gpus: 1, or "
+            "other gpus");
+  EXPECT_EQ(refused("base: frontier-mi250x, gpu_path: pcie"),
+            "a.yaml:5:3: cluster.node: GPUs of a package need no PCIe; set package_gpus: 1, or "
+            "gpu_path: nvlink");
 }
 
 TEST(BadLayouts, FormsAreReadAndTheOldFlagStillWorks) {
@@ -62,7 +93,8 @@ TEST(BadLayouts, FormsAreReadAndTheOldFlagStillWorks) {
   EXPECT_EQ(domino.software.tp_overlap, TensorOverlap::domino);
   EXPECT_EQ(domino.software.domino_rows, 4);
   EXPECT_EQ(domino.software.domino_columns, 2);
-  EXPECT_EQ(accepted("tp: 8", "global: 8", "tp_overlap: true").software.tp_overlap,
+  const std::string parallel = "tp: 8, sequence_parallel: true";
+  EXPECT_EQ(accepted(parallel, "global: 8", "tp_overlap: true").software.tp_overlap,
             TensorOverlap::pipelined);
   EXPECT_EQ(accepted("tp: 8", "global: 8", "tp_overlap: false").software.tp_overlap,
             TensorOverlap::none);

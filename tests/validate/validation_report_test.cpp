@@ -1,4 +1,3 @@
-#include "models/base/quantile.hpp"
 #include "validate/accuracy/validation_report.hpp"
 
 #include <gtest/gtest.h>
@@ -17,12 +16,6 @@ ValidationRow row(const char* family, double measured, double predicted) {
   result.measured = measured;
   result.predicted = result.low = result.high = predicted;
   return result;
-}
-
-TEST(ValidationReport, QuantilesAreLinearBetweenValues) {
-  EXPECT_EQ(quantile({3, 1, 2}, 0.5), 2);
-  EXPECT_EQ(quantile({3, 1, 2}, 1), 3);
-  EXPECT_NEAR(quantile({0, 10}, 0.1), 1, 1e-12);
 }
 
 TEST(ValidationReport, SumsUpAFamilyByHand) {
