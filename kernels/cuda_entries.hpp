@@ -1,9 +1,11 @@
 // The CUDA side of each table in this folder: defined in the .cu files or, where the project is
-// built without the toolkit, in no_cuda.cpp.
+// built without the toolkit, in no_cuda.cpp (without cuBLAS: no_cublas.cpp).
 #pragma once
 
 #include "kernels/device.hpp"
 #include "kernels/galois_code.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/quantise.hpp"
 #include "kernels/stream_ops.hpp"
 #include "kernels/xor_code.hpp"
 
@@ -11,6 +13,8 @@ namespace windtunnel {
 
 const Device& cuda_device();
 const GaloisCode& cuda_galois_code();
+const Quantise& cuda_quantise();
+const Gemm& cuda_gemm();
 const StreamOps& cuda_stream_ops();
 const XorCode& cuda_xor_code();
 

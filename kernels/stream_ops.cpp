@@ -15,11 +15,18 @@ void scale(float s, const float* a, float* b, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i) b[i] = s * a[i];
 }
 
-// The four arrays do not overlap, which spares the vector loop its checks.
+// A vector loop needs to know that the four arrays do not overlap, and values in place of
+// references.
 void update(const AdamFactors& factors, const float* __restrict gradient, float* __restrict weight,
             float* __restrict mean, float* __restrict variance, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i) {
-    adam_update(factors, gradient[i], weight[i], mean[i], variance[i]);
+    float w = weight[i];
+    float m = mean[i];
+    float v = variance[i];
+    adam_update(factors, gradient[i], w, m, v);
+    weight[i] = w;
+    mean[i] = m;
+    variance[i] = v;
   }
 }
 

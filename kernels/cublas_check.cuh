@@ -1,0 +1,17 @@
+// What a failed call of cuBLAS or cuBLASLt becomes: an Error with the call and the library's words.
+#pragma once
+
+#include <cublasLt.h>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+inline void check_cublas(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(fmt::format("{}: {}", call, cublasLtGetStatusString(status)), ExitCode::failed);
+}
+
+}  // namespace windtunnel
+
+#define CHECK_CUBLAS(call) ::windtunnel::check_cublas((call), #call)

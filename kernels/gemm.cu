@@ -1,0 +1,188 @@
+#include <array>
+#include <memory>
+#include <type_traits>
+
+#include "kernels/cublas_check.cuh"
+#include "kernels/cuda_check.cuh"
+#include "kernels/cuda_entries.hpp"
+#include "kernels/work_stream.cuh"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
+constexpr int kProposals = 16;
+constexpr int kTimedRuns = 5;
+constexpr int kFp8Capability = 89;  // Ada
+
+struct Types {
+  cudaDataType_t in, out;
+  cublasComputeType_t compute;
+};
+
+Types types_of(GemmType type) {
+  switch (type) {
+    case GemmType::fp32:
+      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case GemmType::tf32:
+      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+    case GemmType::fp16:
+      return {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F};
+    case GemmType::bf16:
+      return {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case GemmType::fp8:
+      return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+  }
+  CHECK(false, "type {} of a product", static_cast<int>(type));
+}
+
+struct Destroy {
+  void operator()(cublasLtMatmulDesc_t operation) const { cublasLtMatmulDescDestroy(operation); }
+  void operator()(cublasLtMatrixLayout_t layout) const { cublasLtMatrixLayoutDestroy(layout); }
+  void operator()(cublasLtMatmulPreference_t wish) const { cublasLtMatmulPreferenceDestroy(wish); }
+};
+using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy>;
+using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, Destroy>;
+using Preference = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, Destroy>;
+
+cublasLtHandle_t library() {
+  static const cublasLtHandle_t handle = [] {
+    cublasLtHandle_t created = nullptr;
+    CHECK_CUBLAS(cublasLtCreate(&created));
+    return created;
+  }();
+  return handle;
+}
+
+template <typename Value>
+void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, Value value) {
+  CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value));
+}
+
+Operation make_operation(GemmType type) {
+  cublasLtMatmulDesc_t created = nullptr;
+  CHECK_CUBLAS(cublasLtMatmulDescCreate(&created, types_of(type).compute, CUDA_R_32F));
+  Operation operation(created);
+  if (type == GemmType::fp8) {
+    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    set(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+  }
+  return operation;
+}
+
+// Column by column without gaps.
+Layout make_layout(cudaDataType_t type, int rows, int columns) {
+  cublasLtMatrixLayout_t created = nullptr;
+  CHECK_CUBLAS(cublasLtMatrixLayoutCreate(&created, type, static_cast<std::uint64_t>(rows),
+                                          static_cast<std::uint64_t>(columns), rows));
+  return Layout(created);
+}
+
+// The library counts by columns: what it sees as B' A' = C' are our A, B and C.
+class Product {
+ public:
+  explicit Product(const GemmWork& work)
+      : work_(work),
+        operation_(make_operation(work.type)),
+        left_(work.type == GemmType::fp8 ? make_layout(types_of(work.type).in, work.k, work.n)
+                                         : make_layout(types_of(work.type).in, work.n, work.k)),
+        right_(make_layout(types_of(work.type).in, work.k, work.m)),
+        out_(make_layout(types_of(work.type).out, work.n, work.m)),
+        workspace_(cuda_device(), kWorkspaceBytes) {
+    const std::vector<cublasLtMatmulAlgo_t> proposals = proposed();
+    algorithm_ = proposals.front();
+    if (work.best) choose(proposals);
+  }
+
+  void start() const {
+    const float one = 1;
+    const float zero = 0;
+    CHECK_CUBLAS(cublasLtMatmul(library(), operation_.get(), &one, work_.b, left_.get(), work_.a,
+                                right_.get(), &zero, work_.c, out_.get(), work_.c, out_.get(),
+                                &algorithm_, workspace_.data(), workspace_.size_bytes(),
+                                work_stream()));
+  }
+
+ private:
+  std::vector<cublasLtMatmulAlgo_t> proposed() const {
+    cublasLtMatmulPreference_t created = nullptr;
+    CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&created));
+    const Preference wish(created);
+    CHECK_CUBLAS(cublasLtMatmulPreferenceSetAttribute(wish.get(),
+                                                      CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                      &kWorkspaceBytes, sizeof kWorkspaceBytes));
+    std::array<cublasLtMatmulHeuristicResult_t, kProposals> results = {};
+    int count = 0;
+    // Where there is none at all, the status says so.
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        library(), operation_.get(), left_.get(), right_.get(), out_.get(), out_.get(), wish.get(),
+        work_.best ? kProposals : 1, results.data(), &count);
+    std::vector<cublasLtMatmulAlgo_t> algorithms;
+    for (std::size_t i = 0; status == CUBLAS_STATUS_SUCCESS && i < std::size_t(count); ++i) {
+      if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(results[i].algo);
+    }
+    if (algorithms.empty()) {
+      throw Error(fmt::format("cuBLASLt has no algorithm for a product of {} x {} x {}", work_.m,
+                              work_.n, work_.k));
+    }
+    return algorithms;
+  }
+
+  // Keeps the first where no other is faster. A proposal may still be refused when it is started.
+  void choose(const std::vector<cublasLtMatmulAlgo_t>& proposals) {
+    cublasLtMatmulAlgo_t fastest = proposals.front();
+    double least_s = 0;
+    for (const cublasLtMatmulAlgo_t& proposal : proposals) {
+      algorithm_ = proposal;
+      try {
+        start();
+        const double time_s = cuda_device().time_s([this] { start(); }, kTimedRuns);
+        if (least_s > 0 && time_s >= least_s) continue;
+        least_s = time_s;
+        fastest = proposal;
+      } catch (const Error&) {
+        continue;
+      }
+    }
+    algorithm_ = fastest;
+  }
+
+  GemmWork work_;
+  Operation operation_;
+  Layout left_, right_, out_;
+  DeviceBuffer workspace_;
+  cublasLtMatmulAlgo_t algorithm_ = {};
+};
+
+std::string why_unusable(GemmType type) {
+  const std::string reason = cuda_device().why_unusable();
+  if (!reason.empty() || type != GemmType::fp8) return reason;
+  int index = 0;
+  int major = 0;
+  int minor = 0;
+  CHECK_CUDA(cudaGetDevice(&index));
+  CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index));
+  CHECK_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index));
+  return 10 * major + minor >= kFp8Capability
+             ? ""
+             : fmt::format("fp8 needs compute capability 8.9, the device has {}.{}", major, minor);
+}
+
+std::function<void()> prepared(const GemmWork& work) {
+  CHECK(work.m >= 1 && work.n >= 1 && work.k >= 1, "a product of {} x {} x {}", work.m, work.n,
+        work.k);
+  const std::string reason = why_unusable(work.type);
+  if (!reason.empty()) throw Error(reason);
+  const auto product = std::make_shared<const Product>(work);
+  return [product] { product->start(); };
+}
+
+constexpr Gemm kCuda = {why_unusable, prepared};
+
+}  // namespace
+
+const Gemm& cuda_gemm() {
+  return kCuda;
+}
+
+}  // namespace windtunnel
