@@ -104,6 +104,18 @@ TEST(Memory, MixedPrecisionTakesEighteenBytesPerParameter) {
   EXPECT_EQ(state_of({.tp = 8}, Precision::fp32).memory[0].optimizer, 8 * parameters);
 }
 
+TEST(Memory, OptimizersKeepTheirMoments) {
+  Job job;
+  job.precision = Precision::bf16;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 12);
+  job.software.optimizer = Optimizer::momentum;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
+  job.software.optimizer = Optimizer::sgd;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 4);
+  job.precision = Precision::fp32;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 0);
+}
+
 TEST(Memory, Zero1ShardsTheOptimizerOverReplicas) {
   const GpuMemory whole = state_of({.tp = 8, .cp = 2, .dp = 4}).memory[0];
   const GpuMemory shard =

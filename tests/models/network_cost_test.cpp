@@ -54,6 +54,22 @@ TEST(NetworkCost, IsTheSumOfItsKernels) {
                    flops + 2 * 64 * job.network->layers.front().forward_macs());
 }
 
+// Winograd's algorithm divides the multiplications of the 3 x 3 convolution, in fp32 only; what it
+// moves stays, and so does the linear layer.
+TEST(NetworkCost, WinogradDividesMultiplications) {
+  Job job = network_job(64);
+  job.precision = Precision::fp32;
+  const std::vector<LayerCost> direct = network_layer_costs(job);
+  job.calibration.convolution_winograd = {2.25, 2.25, 2.25, Origin::assumed, "test"};
+  const std::vector<LayerCost> fewer = network_layer_costs(job);
+  EXPECT_DOUBLE_EQ(fewer.front().hardware_flops, direct.front().hardware_flops / 2.25);
+  EXPECT_LT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds);
+  EXPECT_GT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds / 2.25);
+  EXPECT_EQ(fewer.back().backward_s(), direct.back().backward_s());
+  job.precision = Precision::bf16;
+  EXPECT_EQ(network_layer_costs(job).front().hardware_flops, direct.front().hardware_flops);
+}
+
 TEST(NetworkCost, HostLaunchesStayBesideTheKernels) {
   Job job = network_job(64);
   const double kernels_s = total_seconds(chunk_costs(job)[0].forward);

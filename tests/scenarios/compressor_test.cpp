@@ -104,7 +104,13 @@ TEST(Compressor, KernelsOfACalibration) {
   EXPECT_TRUE(calibration.kernels.empty());
   calibration.kernels = {{"exact top-k", {0.003, 0.002, 0.004, Origin::published, "logs"}},
                          {"sign pack", {0.5, 0.5, 0.5, Origin::assumed, "a guess"}}};
+  calibration.kernel_starts = {{"orthonormalise", {26, 13, 52, Origin::published, "timings"}}};
   const std::string text = calibration_text(calibration, "test");
+  const std::vector<KernelStarts> starts =
+      read_calibration(parse_document(text, "c.yaml")).kernel_starts;
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].name, "orthonormalise");
+  EXPECT_EQ(starts[0].starts.value, 26);
   const auto read = [](const std::string& from) {
     return read_calibration(parse_document(from, "c.yaml")).kernels;
   };

@@ -68,6 +68,20 @@ TEST(CompressionKernels, StartsAreOneAfterTheOther) {
   EXPECT_NEAR(tiny.seconds, 50 * (kLaunch_s + kHalf_bytes / kRate), 1e-9);
 }
 
+// A software that copies, or whose library has a fixed part, runs further kernels for each tensor.
+TEST(CompressionKernels, FurtherKernelsOfASoftware) {
+  Calibration calibration = test_calibration();
+  const Op add = pass("error add", 1e9, 50);
+  const double usual_s = cost(add).seconds;
+  calibration.kernel_starts = {{"error add", parameter(3)}};
+  const double seconds =
+      op_cost(add, test_cluster().node.gpu, Precision::bf16, calibration).seconds;
+  EXPECT_NEAR(seconds - usual_s, 3 * 50 * (kLaunch_s + kHalf_bytes / kRate), 1e-9);
+  const Op other = pass("sign pack", 1e9, 50);
+  EXPECT_EQ(op_cost(other, test_cluster().node.gpu, Precision::bf16, calibration).seconds,
+            cost(other).seconds);
+}
+
 // What gTop-k's logs of 2019 show for the selection of PyTorch of then: 6.0 ns an element, at 0.27,
 // 14.7 and 25.6 million elements alike.
 TEST(CompressionKernels, ACalibrationStatesItsOwn) {
