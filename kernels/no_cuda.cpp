@@ -31,6 +31,12 @@ constexpr GaloisCode kGaloisCode = {
        bool) { refuse(); },
 };
 
+constexpr Quantise kQuantise = {
+    [](QuantisedForm, const float*, std::size_t, std::uint8_t*, float*) { refuse(); },
+    [](QuantisedForm, const std::uint8_t*, const float*, std::size_t, float*) { refuse(); },
+    [](const std::uint8_t*, const float*, int, std::size_t, std::uint8_t*, float*) { refuse(); },
+};
+
 constexpr StreamOps kStreamOps = {
     [](const float*, const float*, float*, std::size_t) { refuse(); },
     [](float, const float*, float*, std::size_t) { refuse(); },
@@ -49,6 +55,9 @@ const Device& cuda_device() {
 }
 const GaloisCode& cuda_galois_code() {
   return kGaloisCode;
+}
+const Quantise& cuda_quantise() {
+  return kQuantise;
 }
 const StreamOps& cuda_stream_ops() {
   return kStreamOps;

@@ -2,6 +2,8 @@
 // device.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -44,6 +46,16 @@ inline std::vector<std::byte> bytes_of_floats(const Floats& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
+}
+
+// Bits, but any NaN is as good as another.
+inline void expect_same(const Floats& actual, const Floats& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (std::isnan(actual[i]) && std::isnan(expected[i])) continue;
+    ASSERT_EQ(std::memcmp(&actual[i], &expected[i], sizeof(float)), 0)
+        << "element " << i << ": " << actual[i] << ", expected " << expected[i];
+  }
 }
 
 // On a device, `offset` floats into a buffer.

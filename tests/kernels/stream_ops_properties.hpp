@@ -11,16 +11,6 @@
 
 namespace windtunnel {
 
-// Bits, but any NaN is as good as another.
-inline void expect_same(const Floats& actual, const Floats& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    if (std::isnan(actual[i]) && std::isnan(expected[i])) continue;
-    ASSERT_EQ(std::memcmp(&actual[i], &expected[i], sizeof(float)), 0)
-        << "element " << i << ": " << actual[i] << ", expected " << expected[i];
-  }
-}
-
 inline void expect_adds_and_scales(DeviceKind kind, const Floats& a, const Floats& b,
                                    std::size_t offset) {
   const DeviceFloats left(kind, a, offset);

@@ -1,0 +1,17 @@
+// Arrays of compressors start at multiples of 16 bytes, as allocators and buckets of frameworks
+// place them: the width of one access of a CUDA thread.
+#pragma once
+
+#include <cstdint>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+template <typename... Pointers>
+void check_alignment(const Pointers*... pointers) {
+  const std::uintptr_t all = (reinterpret_cast<std::uintptr_t>(pointers) | ...);
+  CHECK(all % 16 == 0, "arrays of compressors are aligned to 16 bytes");
+}
+
+}  // namespace windtunnel
