@@ -3,7 +3,8 @@
 // scattered accesses, selection and several passes cost beyond them is in the share. Usual shares
 // are what good kernels reach on one GPU of 2023; those of a framework can be far below (the exact
 // top-k of PyTorch 1.x: 6 ns an element, gTop-k's logs of 2019), so a calibration states its own
-// (`kernels`).
+// (`kernels`), and kernels that a software runs for each tensor beyond the recipe's
+// (`kernel_starts`).
 #pragma once
 
 #include <span>
