@@ -19,9 +19,9 @@
 namespace windtunnel {
 namespace {
 
-double convention_flops(const Op& op) {
-  const bool causal_half =
-      op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+double convention_flops(const Op& op, const TransformerSpec& model) {
+  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  const bool causal_half = fused && model.frames == 0;
   return causal_half ? 2 * op.flops : op.flops;
 }
 
@@ -52,7 +52,7 @@ class BlockCoster {
     const std::vector<Op> recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
     for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
-      cost.hardware_flops += convention_flops(op);
+      cost.hardware_flops += convention_flops(op, job_.model);
     }
     if (job_.recompute == Recompute::full) {  // the collectives run again too
       for (const CostPart& part : cost.forward) {
@@ -134,7 +134,7 @@ class BlockCoster {
                               std::vector<CostPart>& parts) {
       for (const Op& op : pass) {
         add_op(op, category, parts);
-        cost.hardware_flops += convention_flops(op);
+        cost.hardware_flops += convention_flops(op, job_.model);
       }
     };
     add_pass(ops.forward, Category::forward, cost.forward);
@@ -216,6 +216,25 @@ std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
   return kinds;
 }
 
+// The products at the cuts before and behind a stage; backward those of the gradients.
+void add_cuts(const Job& job, const BoundaryRecipe& cut, bool first, bool last, ChunkCost& chunk) {
+  const auto add = [&](const std::vector<Op>& ops, std::vector<CostPart>& parts) {
+    for (const Op& op : ops) {
+      const OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+      add_cost(parts, Category::compression, cost.origin, cost.seconds);
+      chunk.hardware_flops += op.flops;
+    }
+  };
+  if (!first) {
+    add(cut.behind, chunk.forward);
+    add(cut.before, chunk.backward_input);
+  }
+  if (!last) {
+    add(cut.before, chunk.forward);
+    add(cut.behind, chunk.backward_input);
+  }
+}
+
 }  // namespace
 
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
@@ -226,6 +245,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const std::vector<int> layers = layers_per_stage(model, job.layout);
   const std::vector<double> parameters = stage_parameters(model, job.layout);
   const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
+  const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   std::vector<ChunkCost> chunks(layers.size());
   const std::vector<int> moe_layers = moe_layers_per_stage(model, job.layout);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
@@ -246,7 +266,8 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
     }
     chunk.parameters = parameters[stage];
     chunk.expert_parameters = moe * local_experts * model.expert_parameters();
-    chunk.boundary_bytes = unit.slice.share() * boundary_bytes(job);
+    chunk.boundary_bytes = cut.bytes;
+    add_cuts(job, cut, stage == 0, stage + 1 == chunks.size(), chunk);
     if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   }
   add_block(chunks.front(), coster.end(Block::embedding), 1);

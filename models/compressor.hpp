@@ -16,8 +16,8 @@ namespace windtunnel {
 // arXiv 2106.05203). econtrol: both (Gao et al. 2023, arXiv 2311.05645).
 enum class ErrorFeedback { usual, none, ef, ef21, econtrol };
 
-// Of one layer's gradient, `shape` of its matrix: squared error relative to that of the gradient by
-// rank, density or bits.
+// Of one layer's gradient, a matrix as a rank holds it: mean squared error of its elements by rank,
+// density or bits, over the mean square of the elements of all gradients.
 struct LayerErrors {
   std::string layer;
   double rows = 0;

@@ -1,11 +1,8 @@
 #include "models/context_parallel.hpp"
 
-#include "models/context_traffic.hpp"
-
 namespace windtunnel {
-namespace {
 
-ContextTensors tensors_of(const BlockSetting& setting) {
+ContextTensors context_tensors(const BlockSetting& setting) {
   const TransformerSpec& model = setting.job.model;
   const double tp = setting.job.layout.tp;
   const bool latent = model.latent.kv_rank > 0;
@@ -17,12 +14,15 @@ ContextTensors tensors_of(const BlockSetting& setting) {
   tensors.k = latent ? tensors.q : e * model.kv_width() / tp;
   tensors.v = e * (latent ? model.context_width() : model.kv_width()) / tp;
   tensors.context = e * model.context_width() / tp;
+  tensors.between = e * model.hidden / (setting.job.layout.sequence_parallel ? tp : 1);
   tensors.heads = model.heads / tp;
   tensors.kv_heads = latent ? tensors.heads : model.kv_heads / tp;
   tensors.state =
       e * setting.job.batch.micro * tensors.heads * model.query_dim() * model.value_dim();
   return tensors;
 }
+
+namespace {
 
 // Of the ops beside which the ring may run.
 double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
@@ -45,7 +45,7 @@ ContextSeconds context_seconds(const BlockSetting& setting, const ContextShapes&
                                Pass pass) {
   const Job& job = setting.job;
   ContextSeconds result;
-  const ContextTraffic traffic = context_traffic(job.layout, tensors_of(setting), pass);
+  const ContextTraffic traffic = context_traffic(job.layout, context_tensors(setting), pass);
   if (traffic.all_to_alls > 0) {
     const CollectiveCost exchange =
         setting.collective(CollectiveKind::all_to_all, shapes.exchange,

@@ -5,10 +5,12 @@
 // last step brought; every rank has an early and a late piece of the sequence, so that all have the
 // same work. RSA's rings stand between its products, beside nothing. The states of linear attention
 // pass from rank to rank beside the products inside the blocks, which need none. All-to-alls of
-// Ulysses wait for the projection and attention for them: all exposed.
+// Ulysses wait for the projection and attention for them, those of DSP stand between layers: all
+// exposed.
 #pragma once
 
 #include "models/block_cost.hpp"
+#include "models/context_traffic.hpp"
 #include "models/group_shape.hpp"
 
 namespace windtunnel {
@@ -18,6 +20,9 @@ struct ContextShapes {
   GroupShape ring;
   GroupShape exchange;
 };
+
+// Of one layer's attention, as context_traffic() takes it.
+ContextTensors context_tensors(const BlockSetting& setting);
 
 // Of one layer and direction on an idle network, before anything hides it.
 struct ContextSeconds {

@@ -39,6 +39,11 @@ double key_copies(double kv_heads, int ulysses) {
 ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tensors, Pass pass) {
   CHECK(pass != Pass::backward_weight, "weights have no sequence");
   ContextTraffic traffic;
+  if (layout.context == ContextForm::dsp) {
+    traffic.all_to_all_bytes = tensors.tokens * tensors.between;
+    traffic.all_to_alls = 1;
+    return traffic;
+  }
   ContextTensors t = tensors;
   const int ulysses = layout.ulysses_ranks();
   if (ulysses > 1) {
@@ -62,13 +67,9 @@ ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tenso
 }
 
 double wire_bytes(const ContextTraffic& traffic, const Layout& layout) {
-  const double ulysses = layout.ulysses_ranks();
-  return traffic.all_to_all_bytes * (ulysses - 1) / ulysses +
+  const double ranks = layout.exchange_ranks();
+  return traffic.all_to_all_bytes * (ranks - 1) / ranks +
          traffic.steps * (traffic.step_bytes + traffic.back_bytes);
-}
-
-double switched_wire_bytes(double tokens, double hidden, int ranks) {
-  return 2 * tokens * hidden * (ranks - 1) / ranks;
 }
 
 }  // namespace windtunnel

@@ -116,6 +116,38 @@ void check_ulysses(const Layout& layout) {
   check_divides("layout.ulysses", layout.ulysses, "layout.cp", layout.cp);
 }
 
+// Of a sequence with two dimensions: what its layers attend to, and what cp divides of it.
+void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  if (model.frames == 0) {
+    if (layout.context != ContextForm::dsp) return;
+    throw Error(
+        fmt::format("layout.context dsp switches between two dimensions of a sequence, model '{}' "
+                    "has one; set model.frames, or take ulysses or ring",
+                    model.name));
+  }
+  check_divides("model.frames", model.frames, "batch.sequence", batch.sequence);
+  if (model.attention == AttentionKernel::linear) {
+    throw Error("model.frames: linear attention has no length to divide; take flash or unfused");
+  }
+  if (model.layers % 2 != 0) {
+    throw Error(
+        fmt::format("model.frames: layers attend within and over frames in turn, but {} "
+                    "layers are odd",
+                    model.layers));
+  }
+  const bool whole = layout.context == ContextForm::dsp;
+  const int divided = whole ? layout.cp : layout.ring_ranks();
+  const std::string_view form = name_of(layout.context);
+  for (const auto& [what, length] :
+       {std::pair{"frames", model.frames},
+        std::pair{"places of a frame", batch.sequence / model.frames}}) {
+    if (length % divided == 0) continue;
+    throw Error(
+        fmt::format("layout.context {}: its {} ranks do not divide the {} {} (model.frames {})",
+                    form, divided, length, what, model.frames));
+  }
+}
+
 // The kernel of the attention, and what its ranks divide.
 void check_context(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   check_ulysses(layout);
@@ -142,7 +174,8 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
     }
   }
   // Causal attention balances a ring by giving each rank an early and a late piece.
-  const bool balanced = layout.ring_ranks() > 1 && layout.context != ContextForm::lasp;
+  const bool balanced =
+      layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.frames == 0;
   if (balanced) {
     check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
   } else {
@@ -346,6 +379,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_mesh(model, layout, batch);
   check_heads(model, layout);
   check_context(model, layout, batch);
+  check_frames(model, layout, batch);
   if (layout.sequence_parallel) {
     check_divides("layout.tp x cp =", layout.tp * layout.cp, "batch.sequence", batch.sequence);
   }

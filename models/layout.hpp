@@ -76,7 +76,9 @@ struct Layout {
            : context == ContextForm::usp   ? std::max(1, ulysses)
                                            : 1;
   }
-  int ring_ranks() const { return cp / ulysses_ranks(); }
+  // Of cp, those that exchange by all-to-alls: heads for tokens, or a whole dimension (dsp).
+  int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
+  int ring_ranks() const { return cp / exchange_ranks(); }
   int mesh_side() const;  // of the q x q = tp ranks of a mesh; 1: there is none
 };
 

@@ -106,7 +106,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
   const StateShards shards = state_shards(job, false);
   const StateShards expert_shards = state_shards(job, true);
   const double replicas = static_cast<double>(layout.dp) * layout.cp;
-  const double boundary = boundary_bytes(job);
+  const double boundary = stage_boundary(job).bytes;
   const bool gathered = layout.sharding == Sharding::zero3 && shards.optimizer > 1;
   const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
   std::vector<GpuMemory> memory(ranks);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/chunk_cost.hpp"
+#include "models/compression/boundary.hpp"
 #include "models/op.hpp"
 #include "models/schedule.hpp"
 
@@ -66,8 +67,9 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 // the logits (Software::logit_bytes).
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
-// One activation between stages; 1/tp of it per GPU under sequence parallelism.
-double boundary_bytes(const Job& job);
+// What crosses between stages: an activation, 1/tp of it per GPU under sequence parallelism, or its
+// factor of low rank.
+BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice = {});
 
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {

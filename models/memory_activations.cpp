@@ -46,7 +46,8 @@ double score_bytes(const Job& job, const SequenceSlice& slice) {
   if (job.model.attention == AttentionKernel::linear) {
     return e * heads * job.batch.micro * job.model.query_dim() * job.model.value_dim();
   }
-  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * slice.end * job.batch.sequence;
+  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * slice.end *
+         attended_keys(job.model, job.batch.sequence);
 }
 
 // Of keys and values as attention reads them.
@@ -214,8 +215,17 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   return bytes;
 }
 
-double boundary_bytes(const Job& job) {
-  return bytes_of(job.precision) * rows_of(job, {}).divided * job.model.hidden;
+BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice) {
+  const double e = bytes_of(job.precision);
+  const double rows = rows_of(job, slice).divided;
+  const double rank = job.communication.boundary_rank;
+  if (rank == 0) return {.bytes = e * rows * job.model.hidden};
+  BoundaryRecipe cut = low_rank_boundary(rows, job.model.hidden, rank, e);
+  if (!is_scaled(job.precision)) return cut;
+  for (auto* ops : {&cut.before, &cut.behind}) {
+    for (Op& op : *ops) op.precision = Precision::bf16;
+  }
+  return cut;
 }
 
 }  // namespace windtunnel

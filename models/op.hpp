@@ -30,7 +30,8 @@ struct Op {
   // of width k; on a ring, each head once per step.
   double m = 0, n = 0, k = 0, batch = 1;
   // Operations that the kernel really executes on this GPU: fused causal attention does half of
-  // the full square forward, and 2.5 times its forward backward (Dao 2023). Unfused: the square.
+  // the full square forward (of a frame, or of all frames, which have no mask, the square), and 2.5
+  // times its forward backward (Dao 2023). Unfused: the square.
   double flops = 0;
   double bytes = 0;                         // HBM bytes read and written
   std::optional<Precision> precision = {};  // of a GEMM where it is not the job's

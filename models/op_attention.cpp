@@ -76,8 +76,7 @@ void append_linear_core(const Shard& s, bool backward, std::vector<Op>& ops) {
   }
 }
 
-void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  if (pass == Pass::backward_weight) return;
+void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const TransformerSpec& model = job.model;
   const bool backward = pass == Pass::backward_input;
   if (model.attention == AttentionKernel::flash) {
@@ -90,6 +89,17 @@ void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops
     append_unfused_backward(model, s, ops);
   } else {
     append_unfused_forward(model, s, ops);
+  }
+}
+
+void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (pass == Pass::backward_weight) return;
+  const std::vector<Shard> shards = attention_shards(job, s);
+  const std::size_t first = ops.size();
+  for (const Shard& shard : shards) append_kernels(job, shard, pass, ops);
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    ops[i].launches /= double(shards.size());
+    ops[i].starts /= double(shards.size());
   }
 }
 

@@ -82,7 +82,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.queries = slice.share() * batch.sequence / s.ring;
   s.keys = slice.end * batch.sequence;
   s.attended = (slice.begin + slice.end) / 2 * batch.sequence;
-  s.tokens = batch.micro * s.queries / s.ulysses;
+  s.tokens = batch.micro * s.queries / layout.exchange_ranks();
   s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
   s.hidden = model.hidden;
   s.q = model.q_width() / tp;
@@ -92,13 +92,27 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.up = model.up_width() / tp;
   s.ffn = model.ffn_hidden / tp;
   s.vocabulary = padded_vocabulary(model.vocabulary, layout.tp) / tp;
-  s.heads = batch.micro * model.heads / tp / s.ulysses;
+  s.heads = batch.micro * model.heads / tp / layout.exchange_ranks();
   s.query_dim = model.query_dim();
   s.value_dim = model.value_dim();
   s.routed = s.tokens / tp * model.moe.per_token;
   s.expert_rows = s.routed * expert_load(model.moe, layout.ep).busiest();
   s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
   return s;
+}
+
+std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
+  if (job.model.frames == 0) return {s};
+  const double sequence = job.batch.sequence;
+  std::vector<Shard> halves;
+  for (const double length : {sequence / job.model.frames, double(job.model.frames)}) {
+    Shard& half = halves.emplace_back(s);
+    half.tokens = s.tokens / 2;
+    half.heads = s.heads * sequence / length / 2;
+    half.queries = length / s.ring;
+    half.keys = half.attended = length;
+  }
+  return halves;
 }
 
 Op memory_op(std::string_view name, double bytes) {

@@ -36,7 +36,7 @@ struct Shard {
   double context;      // and of the one that it writes
   double up, ffn;      // of the dense MLP, divided by tp
   double vocabulary;   // divided by tp
-  double heads;        // batch x local heads, as attention has them
+  double heads;        // batch x local heads, as attention has them (dsp: of a share of a sequence)
   double query_dim, value_dim;  // of one head; a key is as wide as a query
   double queries, keys;         // per sequence: those that attention sees here, and sees in all
   double attended;              // keys that a query sees under the causal mask, on average
@@ -49,6 +49,9 @@ struct Shard {
 };
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
+// As attention's kernels see it. With frames a layer counts as half of one that attends within them
+// and half of one that attends over them.
+std::vector<Shard> attention_shards(const Job& job, const Shard& s);
 
 Op memory_op(std::string_view name, double bytes);
 Op norm_op(std::string_view name, Pass pass, const Shard& s);

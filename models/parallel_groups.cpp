@@ -79,15 +79,16 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
 }
 
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster) {
-  const int ulysses = layout.ulysses_ranks();
-  if (ulysses == 1) return {};
-  return worst_strided_shape(ulysses, layout.tp, layout, cluster);
+  const int ranks = layout.exchange_ranks();
+  if (ranks == 1) return {};
+  return worst_strided_shape(ranks, layout.tp, layout, cluster);
 }
 
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   const int ring = layout.ring_ranks();
   if (ring == 1) return {};
-  GroupShape shape = worst_strided_shape(ring, layout.tp * layout.ulysses_ranks(), layout, cluster);
+  GroupShape shape =
+      worst_strided_shape(ring, layout.tp * layout.exchange_ranks(), layout, cluster);
   if (shape.nodes == 1) return shape;
   const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
   shape.load = scaled(shape.load, 1.0 / lanes);

@@ -25,6 +25,11 @@ double attention_biases(const TransformerSpec& model) {
 
 }  // namespace
 
+double attended_keys(const TransformerSpec& model, int sequence) {
+  if (model.frames == 0) return sequence;
+  return (static_cast<double>(sequence) / model.frames + model.frames) / 2;
+}
+
 double norm_parameters(const TransformerSpec& model) {
   const double vectors = model.normalisation == Normalisation::layer_norm ? 2 : 1;
   return vectors * model.hidden;
@@ -89,7 +94,8 @@ double model_flops(const TransformerSpec& model, double sequences, int sequence)
   // Two operations per weight and token; QK^T and PV over the whole square, linear attention's of a
   // block, and a state that is written and read.
   const bool linear = model.attention == AttentionKernel::linear;
-  const double seen = linear ? std::min<double>(kLinearBlock, sequence) : sequence;
+  const double seen =
+      linear ? std::min<double>(kLinearBlock, sequence) : attended_keys(model, sequence);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
   const double attention = 2 * model.attention_parameters() +
                            2.0 * seen * (model.q_width() + model.context_width()) + state;

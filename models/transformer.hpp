@@ -77,7 +77,8 @@ struct TransformerSpec {
   // counted.
   bool encoder = false;
   // Of a sequence of video: layers attend to the tokens of one frame and, in turn, to those at one
-  // place of all frames (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the whole sequence.
+  // place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the
+  // whole sequence, causally.
   int frames = 0;
 
   int head_dim() const { return head_width > 0 ? head_width : hidden / heads; }
@@ -104,6 +105,9 @@ struct TransformerSpec {
   double encoder_parameters() const;    // an encoder's, of the head
   double parameters() const;            // the whole model
 };
+
+// Keys that a query sees without a mask: the sequence, or the mean of a frame and of the frames.
+double attended_keys(const TransformerSpec& model, int sequence);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
 

@@ -67,6 +67,28 @@ void check_sharding(const Layout& layout, const Schedule& schedule) {
   }
 }
 
+// A slice sees the keys of those before it, which only a causal mask leaves to them.
+void check_slices(const Job& job, const Schedule& schedule) {
+  if (job.model.frames == 0 || schedule.slices == 1) return;
+  throw Error(
+      fmt::format("schedule.slices: schedule '{}' cuts sequences into {} slices, but layers of a "
+                  "model with frames (model.frames {}) attend without a mask",
+                  schedule.name, schedule.slices, job.model.frames));
+}
+
+// Neighbouring stages on one rank send each other nothing: a factor there would only cost.
+void check_cuts(const Job& job, const Schedule& schedule) {
+  if (job.communication.boundary_rank == 0) return;
+  for (int stage = 1; stage < schedule.model_stages(); ++stage) {
+    if (schedule.rank_of_stage[stage - 1] != schedule.rank_of_stage[stage]) continue;
+    throw Error(fmt::format(
+        "communication.boundary_rank: schedule '{}' has stages {} and {} on one pipeline rank, "
+        "where nothing is sent; take one whose neighbours are on different ranks, as 1f1b or "
+        "interleaved-1f1b",
+        schedule.name, stage - 1, stage));
+  }
+}
+
 // A file is of one pipeline; what it does not say, the numbers of a generator, does not apply.
 Schedule imported_schedule(const Job& job) {
   const Schedule& schedule = *job.schedule.imported;
@@ -131,6 +153,8 @@ Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   Schedule schedule =
       job.schedule.imported != nullptr ? imported_schedule(job) : named_schedule(job, chunks);
   check_sharding(job.layout, schedule);
+  check_slices(job, schedule);
+  check_cuts(job, schedule);
   return schedule;
 }
 

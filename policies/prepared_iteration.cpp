@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/compression/boundary.hpp"
 #include "policies/compressed_reductions.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/gradient_partners.hpp"
@@ -102,6 +103,7 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
 PreparedIteration prepare_iteration(const Job& job) {
   check_gradient_exchange(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_boundary(job);
   PreparedIteration prepared;
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);

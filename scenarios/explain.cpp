@@ -85,6 +85,7 @@ class Explanation {
   void add_sizes(std::span<const SizeField<Spec>> fields, std::string_view path, const Spec& spec,
                  const Evidence& evidence) {
     for (const SizeField<Spec>& field : fields) {
+      if (!field.required && spec.*field.member == 0) continue;
       add_open(join_path(path, field.key), std::to_string(spec.*field.member), evidence);
     }
   }
@@ -268,6 +269,14 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
       text += fmt::format("{:016x}\n", hash);
     }
     for (const std::int32_t node : failure.trace_nodes) text += fmt::format("{}\n", node);
+  }
+  if (job.communication.compressor.errors != nullptr) {
+    for (const LayerErrors& layer : *job.communication.compressor.errors) {
+      text += fmt::format("{} {}", layer.rows, layer.columns);
+      for (const auto& [number, error] : layer.by_number)
+        text += fmt::format(" {} {}", number, error);
+      text += "\n";
+    }
   }
   for (const EdgeSpec& edge : job.cluster.fabric.edges) {
     text += fmt::format("{} {} {}\n", edge.a, edge.b, edge.bandwidth_Bps);

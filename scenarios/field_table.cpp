@@ -135,6 +135,13 @@ Rows model_rows() {
       whole_row(
           "model.sequence",
           {.low = 1, .high = 1e8, .example = "8192", .help = "tokens of one training sequence"}),
+      whole_row("model.frames",
+                {.low = 2,
+                 .high = 1e6,
+                 .example = "16",
+                 .help = "of a sequence of video: layers attend within a frame and at one place "
+                         "over all frames in turn, without a mask; default: to the whole sequence, "
+                         "causally"}),
       name_row("model.activation",
                {.names = {"gelu", "swiglu"}, .example = "swiglu", .help = "of the MLP"}),
       name_row("model.normalisation",

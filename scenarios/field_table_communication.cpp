@@ -100,6 +100,12 @@ Rows communication_rows() {
                 .example = "all-to-all",
                 .help = "gradients of an embedding: the whole table reduced (dense), or the rows "
                         "that a step touches, gathered or exchanged by columns (EmbRace)"}),
+      whole_row("communication.boundary_rank",
+                {.low = 1,
+                 .high = 1e6,
+                 .example = "8",
+                 .help = "columns of the low-rank factor that crosses a pipeline cut in place of "
+                         "activations, and of its gradient (SFT); default: activations cross"}),
       name_row("communication.fidelity",
                {.default_text = "auto",
                 .names = {"auto", "closed", "flows"},

@@ -75,6 +75,11 @@ Rows compressor_rows() {
                {.library = base_names,
                 .example = "powersgd",
                 .help = "lgreco: the method whose numbers it chooses by layer"}),
+      text_row("communication.compressor.errors",
+               {.example = "errors.csv",
+                .help = "lgreco: measured errors, a CSV file beside this one with the columns "
+                        "layer, rows, columns, number, error; layers that it does not list have "
+                        "assumed ones"}),
   };
 }
 

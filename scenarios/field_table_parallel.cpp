@@ -5,14 +5,16 @@ namespace windtunnel {
 
 Rows context_rows() {
   return {
-      name_row("layout.context",
-               {.default_text = "ring",
-                .names = {kContextForms.begin(), kContextForms.end()},
-                .example = "usp",
-                .help = "how the cp ranks share the attention over a sequence: keys and values go "
-                        "round (ring), all-to-alls to a part of the heads (ulysses), both (usp), "
-                        "queries go round backward (burst) or always (token-ring), scores are kept "
-                        "(rsa), the state of a linear attention goes round (lasp)"}),
+      name_row(
+          "layout.context",
+          {.default_text = "ring",
+           .names = {kContextForms.begin(), kContextForms.end()},
+           .example = "usp",
+           .help = "how the cp ranks share the attention over a sequence: keys and values go "
+                   "round (ring), all-to-alls to a part of the heads (ulysses), both (usp), "
+                   "queries go round backward (burst) or always (token-ring), scores are kept "
+                   "(rsa), the state of a linear attention goes round (lasp), the ranks switch "
+                   "between whole frames and whole places of video (dsp)"}),
       whole_row("layout.ulysses", {.low = 1,
                                    .high = 1e6,
                                    .example = "8",

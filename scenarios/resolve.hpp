@@ -26,7 +26,7 @@ Calibration resolve_calibration(const Values& values, const Cluster& cluster,
 // parts are resolved.
 void resolve_parallel(const Values& values, Job& job);
 
-CompressorChoice resolve_compressor(const Values& values);
+CompressorChoice resolve_compressor(const Values& values, const std::string& folder);
 // What a compressor asks of the gradients of a job whose other parts are resolved.
 void check_compressor(const Values& values, const Job& job);
 

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "models/chunk_cost.hpp"
 #include "models/compression/compressors.hpp"
 #include "policies/gradient_tensors.hpp"
+#include "scenarios/layer_errors.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -21,7 +24,7 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
     if (takes(kind, number)) keys.push_back(number.name);
   }
   if (takes_feedback(kind)) keys.emplace_back("feedback");
-  if (!kind.usual.base.empty()) keys.emplace_back("base");
+  if (!kind.usual.base.empty()) keys.insert(keys.end(), {"base", "errors"});
   return keys;
 }
 
@@ -48,9 +51,22 @@ std::vector<TensorShape> gradients_of(const Job& job) {
   return shapes;
 }
 
+void resolve_errors(const Values& values, const std::string& folder, const CompressorKind& kind,
+                    CompressorChoice& choice) {
+  const std::string key = key_of("errors");
+  if (!values.has(key)) return;
+  if (kind.usual.base.empty()) refuse(values, "errors", kind);
+  const std::string path = (std::filesystem::path(folder) / values.text(key)).string();
+  try {
+    choice.errors = read_layer_errors(path, with_usual(choice).base);
+  } catch (const Error& error) {
+    values.fail(key, error.what());
+  }
+}
+
 }  // namespace
 
-CompressorChoice resolve_compressor(const Values& values) {
+CompressorChoice resolve_compressor(const Values& values, const std::string& folder) {
   const CompressorKind& kind = compressor_kind(values.text(key_of("name")));
   CompressorChoice choice = {.name = std::string(kind.name)};
   choice.where = values.fault_at("communication.compressor");
@@ -68,6 +84,7 @@ CompressorChoice resolve_compressor(const Values& values) {
     if (kind.usual.base.empty()) refuse(values, "base", kind);
     choice.base = values.text(key_of("base"));
   }
+  resolve_errors(values, folder, kind, choice);
   return choice;
 }
 
@@ -75,8 +92,14 @@ void check_compressor(const Values& values, const Job& job) {
   CompressorChoice choice = job.communication.compressor;
   if (choice.name == "none") return;
   choice.where = {};
+  const std::vector<TensorShape> gradients = gradients_of(job);
   try {
-    check_compressor(choice, gradients_of(job));
+    if (choice.errors != nullptr) check_layer_errors(*choice.errors, gradients);
+  } catch (const Error& error) {
+    values.fail(key_of("errors"), error.what());
+  }
+  try {
+    check_compressor(choice, gradients);
   } catch (const Error& error) {
     const std::string rank = key_of("rank");
     throw Error(values.fault_at(values.has(rank) ? rank : "communication.compressor"),

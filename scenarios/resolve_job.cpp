@@ -7,6 +7,7 @@
 
 #include "models/chunk_cost.hpp"
 #include "models/collective_steps.hpp"
+#include "models/compression/boundary.hpp"
 #include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
 #include "models/tensor_ops.hpp"
@@ -151,7 +152,7 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
   return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
 }
 
-Communication resolve_communication(const Values& values) {
+Communication resolve_communication(const Values& values, const std::string& folder) {
   Communication communication;
   communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
   communication.bucket_bytes = values.number("communication.bucket");
@@ -161,7 +162,8 @@ Communication resolve_communication(const Values& values) {
   communication.aggregation = value_of(aggregations(), values.text("communication.aggregation"));
   communication.servers = static_cast<int>(values.number_or("communication.servers", 0));
   communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
-  communication.compressor = resolve_compressor(values);
+  communication.compressor = resolve_compressor(values, folder);
+  communication.boundary_rank = values.number_or("communication.boundary_rank", 0);
   for (const Choice<CollectiveKind>& kind : collective_kinds()) {
     const std::string key = fmt::format("communication.collectives.{}", kind.name);
     CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
@@ -215,7 +217,9 @@ Location place_of(const std::string& message, const Values& values) {
   if (message.starts_with("recompute")) return values.fault_at("recompute");
   std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
   for (const Field& field : field_table()) {
-    const bool checked = field.path.starts_with("layout.") || field.path.starts_with("batch.") ||
+    const bool checked = field.path == "communication.boundary_rank" ||
+                         field.path == "model.frames" || field.path.starts_with("layout.") ||
+                         field.path.starts_with("batch.") ||
                          field.path.starts_with("software.tp_overlap");
     if (!checked) continue;
     const size_t at = message.find(field.path);
@@ -254,6 +258,7 @@ void check_layers(const Values& values, const Job& job) {
     if (job.network) check_network(job);
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
     check_tensor_overlap(job);
+    check_boundary(job);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
   }
@@ -269,8 +274,8 @@ Location place_of_schedule(const std::string& message, const Values& values) {
     const std::string path = fmt::format("schedule.{}", key);
     if (about(key, path)) return values.fault_at(path);
   }
-  for (const std::string_view key :
-       {"layout.sharding", "layout.weight_ranks", "layout.gradient_ranks"}) {
+  for (const std::string_view key : {"communication.boundary_rank", "layout.sharding",
+                                     "layout.weight_ranks", "layout.gradient_ranks"}) {
     if (about(key, key)) return values.fault_at(key);
   }
   Location schedule = values.fault_at("schedule");
@@ -314,7 +319,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.precision = resolve_precision(values, job.cluster.node.gpu);
   job.recompute = value_of(recomputes(), values.text("recompute"));
   job.software = resolve_software(values);
-  job.communication = resolve_communication(values);
+  job.communication = resolve_communication(values, folder);
   job.calibration = resolve_calibration(values, job.cluster, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
   resolve_parallel(values, job);

@@ -95,6 +95,7 @@ constexpr std::array kModelSizes{
     ModelSize{"ffn", &TransformerSpec::ffn_hidden},
     ModelSize{"vocabulary", &TransformerSpec::vocabulary},
     ModelSize{"sequence", &TransformerSpec::sequence},
+    ModelSize{"frames", &TransformerSpec::frames, false},
 };
 
 using MoeSize = SizeField<MixtureOfExperts>;

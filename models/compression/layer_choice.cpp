@@ -1,5 +1,7 @@
 #include "models/compression/layer_choice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -86,6 +88,38 @@ std::vector<TensorShape> merged(std::span<const TensorShape> tensors) {
   return layers;
 }
 
+// Layers that choose alike. `measured` null: by the assumed errors.
+struct Chooser {
+  TensorShape layer;
+  const LayerErrors* measured = nullptr;
+};
+
+std::vector<Chooser> choosers(const CompressorChoice& choice,
+                              std::span<const TensorShape> tensors) {
+  std::vector<Chooser> all;
+  for (const TensorShape& layer : merged(tensors)) {
+    const std::size_t first = all.size();
+    if (choice.errors != nullptr) {
+      for (const LayerErrors& errors : *choice.errors) {
+        if (is_of_shape(errors, layer)) all.push_back({layer, &errors});
+      }
+    }
+    if (all.size() == first) all.push_back({layer});
+    for (std::size_t i = first; i < all.size(); ++i) {
+      all[i].layer.count /= static_cast<double>(all.size() - first);
+    }
+  }
+  return all;
+}
+
+double measured_error(const LayerErrors& errors, double number) {
+  for (const auto& [known, error] : errors.by_number) {
+    if (known == number) return error;
+  }
+  throw Error(fmt::format("layer '{}' has no error of {:g}, the usual number of the base",
+                          errors.layer, number));
+}
+
 // Rounded up; a whole number of steps in spite of what a division rounds.
 double steps_of(double error, double budget, int steps) {
   return error <= 0 ? 0 : std::ceil(error * steps / budget - 1e-9);
@@ -140,35 +174,54 @@ std::span<const std::string_view> layer_choice_bases() {
   return kBases;
 }
 
+bool is_of_shape(const LayerErrors& errors, const TensorShape& tensor) {
+  return (errors.rows == tensor.rows && errors.columns == tensor.columns) ||
+         (errors.rows == tensor.columns && errors.columns == tensor.rows);
+}
+
 LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                             double element_bytes) {
-  constexpr int kSteps = 400;
   const CompressorChoice usual = usual_of(choice);
   const Base base = base_of(usual);
-  LayerNumbers result = {.layers = merged(tensors)};
+  const std::vector<Chooser> layers = choosers(choice, tensors);
+  LayerNumbers result;
   std::vector<std::vector<LayerOption>> options;
+  std::vector<std::vector<double>> numbers;
   double uniform_cost = 0;
   const double all = elements_of(tensors);
-  const auto option_of = [&](const TensorShape& layer, double number) {
+  const auto option_of = [&](const Chooser& chooser, double number) {
+    const TensorShape& layer = chooser.layer;
     LayerOption option = base.option(layer, number, element_bytes, usual.block);
+    const bool lossless = option.error == 0 || number == base.numbers.back();
+    if (chooser.measured != nullptr && !lossless) {
+      option.error = measured_error(*chooser.measured, number);
+    }
     option.error *= layer.elements() / all;
     return option;
   };
-  for (const TensorShape& layer : result.layers) {
-    const LayerOption uniform = option_of(layer, base.usual);
+  for (const Chooser& chooser : layers) {
+    result.layers.push_back(chooser.layer);
+    const LayerOption uniform = option_of(chooser, base.usual);
     uniform_cost += uniform.cost;
     result.uniform_error += uniform.error;
+    std::vector<double>& own = numbers.emplace_back(base.numbers.begin(), base.numbers.end());
+    if (chooser.measured != nullptr) {
+      own.clear();
+      for (const auto& [number, error] : chooser.measured->by_number) own.push_back(number);
+      if (own.back() != base.numbers.back()) own.push_back(base.numbers.back());
+    }
     std::vector<LayerOption>& row = options.emplace_back();
-    for (const double number : base.numbers) row.push_back(option_of(layer, number));
+    for (const double number : own) row.push_back(option_of(chooser, number));
   }
   const double budget = choice.error * choice.error * result.uniform_error;
-  const std::vector<int> chosen = choose_by_layer(options, budget, kSteps);
+  const std::vector<int> chosen =
+      choose_by_layer(options, budget, std::max(400, 20 * static_cast<int>(layers.size())));
   double cost = 0;
   for (size_t i = 0; i < chosen.size(); ++i) {
     const LayerOption& option = options[i][chosen[i]];
     cost += option.cost;
     result.error += option.error;
-    result.numbers.push_back(base.numbers[chosen[i]]);
+    result.numbers.push_back(numbers[i][chosen[i]]);
   }
   // The steps may be too coarse to see that what is usual fits.
   if (result.uniform_error <= budget && uniform_cost < cost) {

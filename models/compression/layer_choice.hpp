@@ -25,17 +25,25 @@ std::vector<int> choose_by_layer(std::span<const std::vector<LayerOption>> layer
 // Methods that it can choose numbers of.
 std::span<const std::string_view> layer_choice_bases();
 
+// Whether a layer of that table is one of these tensors, or its transpose.
+bool is_of_shape(const LayerErrors& errors, const TensorShape& tensor);
+
 // What each layer could use, and what it chose, by the error model below.
 struct LayerNumbers {
-  std::vector<TensorShape> layers = {};  // equal shapes once: they choose alike
+  // Equal shapes once, as they choose alike, or once for each of their measured layers.
+  std::vector<TensorShape> layers = {};
   std::vector<double> numbers = {};  // rank (infinite: dense), density or bits, as the base has it
   double error = 0;                  // squared, relative to the gradient's
   double uniform_error = 0;          // of the base with its usual number everywhere
 };
 
-// No gradients are at hand, so the errors are assumed: all elements have the same mean square, the
-// squares of singular values (and of elements in order of size) fall as 1/i, quantisation errors
-// are those of a Gaussian in blocks scaled by their maximum.
+// Errors are those that the choice has of a layer's shape (CompressorChoice::errors), of as many
+// layers each as there are tensors of that shape for it; such a layer chooses among the numbers
+// that were measured, or goes without loss. Of other layers no gradients are at hand, so their
+// errors are assumed: all elements have the same mean square, the squares of singular values (and
+// of elements in order of size) fall as 1/i, quantisation errors are those of a Gaussian in blocks
+// scaled by their maximum. Throws Error where the measured errors of a layer lack the base's usual
+// number.
 LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                             double element_bytes);
 

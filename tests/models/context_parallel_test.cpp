@@ -76,6 +76,55 @@ TEST(ContextParallel, AllFormsComputeTheSameAttention) {
   }
 }
 
+// 64 frames of 1024 places.
+Job video_job(ContextForm form, int cp) {
+  Job job = context_job(form, cp);
+  job.model.frames = 64;
+  if (form == ContextForm::usp) job.layout.ulysses = 4;
+  return job;
+}
+
+// Every token sees, in turn, the 1024 of its frame and the 64 at its place, none of them masked.
+TEST(ContextParallel, FramesAndPlacesAreAttendedInTurn) {
+  for (const int cp : {1, 8, 16}) {
+    for (const ContextForm form : {ContextForm::ring, ContextForm::ulysses, ContextForm::usp,
+                                   ContextForm::burst, ContextForm::dsp}) {
+      if (cp == 1 && form == ContextForm::usp) continue;
+      const Job job = video_job(form, cp);
+      const double seen = (1024 + 64) / 2.0;
+      const double forward = 2 * 65536.0 / cp * seen * 2 * 4096;
+      EXPECT_NEAR(attention_flops(job, Pass::forward) / forward, 1, 1e-12) << int(form);
+      EXPECT_NEAR(attention_flops(job, Pass::backward_input) / forward, 2.5, 1e-12) << int(form);
+    }
+  }
+  const Job job = video_job(ContextForm::dsp, 8);
+  Job whole = job;
+  whole.model.frames = 0;
+  const auto flops = [](const Job& of) { return model_flops(of.model, 1, of.batch.sequence); };
+  const double less = 3 * 2.0 * 65536 * (65536 - 544) * 2 * 4096 * job.model.layers;
+  EXPECT_NEAR((flops(whole) - flops(job)) / less, 1, 1e-12);
+  // As many operations by that convention as kernels of forward and backward do by theirs: the
+  // backward's scores again make 3.5 of 3.
+  const double attended = 3 * 2.0 * 65536 / 8 * 544 * 2 * 4096;
+  Job none = job;
+  none.model.frames = 65536;  // one place: half of the layers attend to all of it
+  const double hardware = chunk_costs(job)[1].hardware_flops - chunk_costs(none)[1].hardware_flops;
+  const double none_attended = 3 * 2.0 * 65536 / 8 * (65536 + 1) / 2.0 * 2 * 4096;
+  EXPECT_NEAR(hardware / ((attended - none_attended) * 3.5 / 3), 1, 1e-9);
+}
+
+// Eight GPUs of a node: one all-to-all of 8192 rows of 4096, where Ulysses has four; attention
+// needs nothing, and nothing is kept for it.
+TEST(ContextParallel, SwitchingTheDimensionByHand) {
+  const ChunkCost chunk = chunk_costs(video_job(ContextForm::dsp, 8))[1];
+  const double once_s = 10e-6 + 7 * 2e-6 + 2.0 * 8192 * 4096 * 7 / 8 / (450e9 * 0.8);
+  EXPECT_NEAR(cp_s(chunk.forward), once_s, 1e-12);
+  EXPECT_NEAR(cp_s(chunk.backward_input), once_s, 1e-12);
+  EXPECT_EQ(layer_activations(video_job(ContextForm::dsp, 8)).kept,
+            layer_activations(video_job(ContextForm::ring, 8)).kept);
+  EXPECT_LT(step_s(video_job(ContextForm::dsp, 8)), step_s(video_job(ContextForm::ulysses, 8)));
+}
+
 // Slow links bare what each form sends.
 TEST(ContextParallel, ExposedTimesFollowTheBytes) {
   std::map<ContextForm, ChunkCost> chunks;
@@ -225,6 +274,27 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal(job), "");
   EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 8, 8191)),
             "layout.cp 8 does not divide batch.sequence 8191");
+  job = context_job(ContextForm::dsp, 8);
+  EXPECT_EQ(refusal(job),
+            "layout.context dsp switches between two dimensions of a sequence, model 'llama3' has "
+            "one; set model.frames, or take ulysses or ring");
+  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 64)), "");
+  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 128)),
+            "layout.context dsp: its 128 ranks do not divide the 64 frames (model.frames 64)");
+  job = video_job(ContextForm::ring, 8);
+  job.model.frames = 16384;
+  EXPECT_EQ(refusal(job),
+            "layout.context ring: its 8 ranks do not divide the 4 places of a frame (model.frames "
+            "16384)");
+  job.layout.context = ContextForm::ulysses;
+  EXPECT_EQ(refusal(job), "");
+  job.model.frames = 3;
+  EXPECT_EQ(refusal(job), "model.frames 3 does not divide batch.sequence 65536");
+  job.model.frames = 64;
+  job.model.layers = 5;
+  EXPECT_TRUE(refusal(job).starts_with("model.frames: layers attend within and over frames"));
+  job.model.attention = AttentionKernel::linear;
+  EXPECT_TRUE(refusal(job).starts_with("model.frames: linear attention"));
   // 12 key heads cannot be shared by eight ranks.
   job = context_job(ContextForm::ulysses, 8);
   job.model.heads = 48;

@@ -112,11 +112,18 @@ TEST(ContextTraffic, LaspPassesAStateThatKnowsNoLength) {
   EXPECT_EQ(context_traffic(lasp, t, Pass::backward_input).step_bytes, step_bytes);
 }
 
-// Two layers: a quarter of Ulysses, less still of the ring.
+// Zhao et al. 2024: one exchange a layer and direction in place of four, less still than the ring.
 TEST(ContextTraffic, SwitchingTheDimensionSendsAQuarterOfUlysses) {
-  const double dsp = switched_wire_bytes(kTokens, kHidden_bytes, 8) / kUnit;
-  EXPECT_DOUBLE_EQ(dsp, 0.25 * 2 * sent(form(ContextForm::ulysses, 8), Pass::forward));
-  EXPECT_LT(dsp, 0.25 * 2 * sent(form(ContextForm::ring, 8), Pass::forward));
+  const Layout dsp = form(ContextForm::dsp, 8);
+  EXPECT_EQ(dsp.ring_ranks(), 1);
+  ContextTensors t = tensors();
+  t.between = kHidden_bytes;
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    const double bytes = wire_bytes(context_traffic(dsp, t, pass), dsp) / kUnit;
+    EXPECT_DOUBLE_EQ(bytes, 7 / 8.0);
+    EXPECT_DOUBLE_EQ(bytes, 0.25 * sent(form(ContextForm::ulysses, 8), pass));
+    EXPECT_LT(bytes, 0.25 * sent(form(ContextForm::ring, 8), pass));
+  }
 }
 
 }  // namespace

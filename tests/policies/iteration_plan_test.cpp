@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "models/base/random.hpp"
+#include "models/compression/boundary.hpp"
 #include "models/memory.hpp"
+#include "models/op_cost.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "tests/support/small_job.hpp"
@@ -105,6 +107,36 @@ TEST(IterationPlan, MessagesCarryTheBoundaryTensorOncePerMicrobatchAndDirection)
     const int boundaries = (r > 0) + (r < 3);
     const double boundary = 1024.0 * 1024 * 2;  // s x h x bf16
     EXPECT_DOUBLE_EQ(sent, boundaries * 8 * boundary) << r;
+  }
+}
+
+// A message of s x r, and both products on each side of a cut, forward and backward.
+TEST(IterationPlan, LowRankCutsSendTheirFactorAndMultiply) {
+  const Job whole = small_job(1, 4, 2);
+  Job job = whole;
+  job.communication.boundary_rank = 32;
+  const BoundaryRecipe cut = low_rank_boundary(1024, 1024, 32, 2);
+  double products_s = 0;
+  for (const auto* ops : {&cut.before, &cut.behind}) {
+    for (const Op& op : *ops) {
+      products_s += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    }
+  }
+  const Built built = build(job);
+  const Built plain = build(whole);
+  for (int r = 0; r < 4; ++r) {
+    const int cuts = (r > 0) + (r < 3);
+    double sent = 0;
+    double multiplied_s = 0;
+    for (const Task& task : built.plan.classes[r].tasks) {
+      if (task.kind == TaskKind::send) sent += task.bytes;
+      for (const CostPart& part : task.cost) {
+        if (part.category == Category::compression) multiplied_s += part.seconds;
+      }
+    }
+    EXPECT_DOUBLE_EQ(sent, cuts * 8 * 1024.0 * 32 * 2) << r;
+    EXPECT_NEAR(multiplied_s, cuts * 8 * products_s, 1e-9 * multiplied_s) << r;
+    EXPECT_EQ(built.chunks[r].activation_bytes, plain.chunks[r].activation_bytes);
   }
 }
 

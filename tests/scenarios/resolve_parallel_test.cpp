@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "models/compression/boundary.hpp"
+#include "models/op_cost.hpp"
+#include "policies/boundary.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "scenarios/case.hpp"
 
@@ -11,13 +14,17 @@ std::string text_with(const std::string& more) {
   return "name: a\ncluster: {nodes: 2, node: dgx-h100}\nbatch: {global: 64}\n" + more;
 }
 
-std::string refusal(const std::string& more) {
+std::string refusal_of(const std::string& text) {
   try {
-    parse_case(text_with(more), "a.yaml");
+    parse_case(text, "a.yaml");
   } catch (const Error& error) {
     return error.what();
   }
   return "";
+}
+
+std::string refusal(const std::string& more) {
+  return refusal_of(text_with(more));
 }
 
 TEST(ResolveParallel, FormsOfContextAndRouting) {
@@ -70,6 +77,74 @@ TEST(ResolveParallel, UtilisationOfUlyssesAndARing) {
   EXPECT_EQ(best_form, "8");
   EXPECT_GT(best, 0.65);
   EXPECT_LT(best, 0.86);
+}
+
+// One micro-batch through two stages: four products at each side of the cut, and two messages that
+// are 4096 / 16 times smaller.
+TEST(ResolveParallel, StepWithACutOfLowRank) {
+  const std::string text =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
+      "batch: {global: 8, sequence: 4096}\nlayout: {pp: 2}\n";
+  const Job whole = parse_case(text, "a.yaml").job;
+  const Job low = parse_case(text + "communication: {boundary_rank: 16}\n", "a.yaml").job;
+  EXPECT_EQ(low.communication.boundary_rank, 16);
+  const auto step_s = [](const Job& job) {
+    return estimate_iteration(job, prepare_iteration(job)).step_s;
+  };
+  const BoundaryRecipe cut = low_rank_boundary(4096, 4096, 16, 2);
+  const double whole_bytes = 2.0 * 4096 * 4096;
+  EXPECT_DOUBLE_EQ(cut.bytes, whole_bytes / 256);
+  double products_s = 0;
+  for (const Op& op : {cut.before.at(0), cut.behind.at(0)}) {
+    products_s += op_cost(op, low.cluster.node.gpu, low.precision, low.calibration).seconds;
+  }
+  const double expected_s = step_s(whole) + 2 * products_s +
+                            2 * (boundary_s(low, 0, cut.bytes) - boundary_s(whole, 0, whole_bytes));
+  EXPECT_NEAR(step_s(low), expected_s, 1e-9 * expected_s);
+}
+
+TEST(ResolveParallel, CutsThatAreNoneAreRefused) {
+  const auto refused = [](const std::string& layout, const std::string& rank,
+                          const std::string& more = "") {
+    return refusal("model: llama3-8b\nlayout: {" + layout +
+                   "}\ncommunication:\n  boundary_rank: " + rank + "\n" + more);
+  };
+  EXPECT_EQ(refused("pp: 2", "4096"), "");
+  EXPECT_EQ(refused("pp: 1", "8"),
+            "a.yaml:7:18: communication.boundary_rank: layout.pp is 1, so that no activations are "
+            "sent on");
+  EXPECT_EQ(refused("pp: 2", "4097"),
+            "a.yaml:7:18: communication.boundary_rank: 4097 is above the width 4096 of the "
+            "activations of model 'llama3-8b'");
+  EXPECT_EQ(refusal_of("name: a\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
+                       "batch: {global: 64, micro: 2}\nlayout: {pp: 2, tp: 4, tp_form: 2d}\n"
+                       "communication: {boundary_rank: 8}\n"),
+            "a.yaml:6:32: communication.boundary_rank: with layout.tp_form 2d no rank has whole "
+            "rows to multiply; take 1d");
+  EXPECT_TRUE(refused("pp: 2", "8", "schedule: dualpipev\n")
+                  .starts_with("a.yaml:7:18: communication.boundary_rank: schedule 'dualpipev' has "
+                               "stages 1 and 2 on one pipeline rank"));
+  EXPECT_EQ(refused("pp: 2", "0").substr(0, 12), "a.yaml:7:18:");
+  EXPECT_TRUE(refusal("model: resnet-50\ncommunication:\n  boundary_rank: 8\n")
+                  .starts_with("a.yaml:6:18: communication.boundary_rank: layout.pp is 1"));
+}
+
+TEST(ResolveParallel, FramesOfVideo) {
+  const auto model = [](const std::string& frames) {
+    return "model: {base: llama3-8b, sequence: 8192, frames: " + frames + "}\n";
+  };
+  const Job job =
+      parse_case(text_with(model("16") + "layout: {cp: 8, context: dsp}\n"), "a.yaml").job;
+  EXPECT_EQ(job.model.frames, 16);
+  EXPECT_EQ(job.layout.context, ContextForm::dsp);
+  EXPECT_GT(estimate_iteration(job, prepare_iteration(job)).step_s, 0);
+  EXPECT_EQ(refusal("model: llama3-8b\nlayout:\n  cp: 8\n  context: dsp\n").substr(0, 27),
+            "a.yaml:7:12: layout.context");
+  EXPECT_EQ(refusal(model("3")), "a.yaml:4:50: model.frames 3 does not divide batch.sequence 8192");
+  EXPECT_EQ(refusal(model("1")).substr(0, 25), "a.yaml:4:50: model.frames");
+  EXPECT_EQ(refusal(model("16") + "layout: {pp: 2}\nschedule:\n  name: seq1f1b\n  slices: 4\n"),
+            "a.yaml:8:11: schedule.slices: schedule 'seq1f1b' cuts sequences into 4 slices, but "
+            "layers of a model with frames (model.frames 16) attend without a mask");
 }
 
 TEST(ResolveParallel, RefusalsNameTheirPlace) {

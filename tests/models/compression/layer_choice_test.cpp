@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "models/base/random.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/compression/recipe_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -155,6 +157,80 @@ TEST(LayerChoice, UnknownBasesAreRefused) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "unknown compressor 'topkk'; did you mean 'topk'?");
   }
+}
+
+// Sixteen matrices of one shape under top-k: three lose most of what is not sent and gain by every
+// element, the others hardly lose anything.
+std::shared_ptr<const std::vector<LayerErrors>> unlike_layers() {
+  auto layers = std::make_shared<std::vector<LayerErrors>>();
+  for (int layer = 0; layer < 16; ++layer) {
+    LayerErrors& errors = layers->emplace_back();
+    errors = {"layer " + std::to_string(layer), 1024, 4096, {}};
+    for (const double density : {0.0001, 0.0003, 0.001, 0.003, 0.01}) {
+      errors.by_number.emplace_back(
+          density, layer < 3 ? std::exp(-density / 0.002) : 0.01 * std::exp(-density / 0.0001));
+    }
+  }
+  return layers;
+}
+
+// Several times fewer bytes at no more error than with one number, which is the least that loses no
+// more (0.0003 for all loses 3 x 0.86 / 16).
+TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
+  const std::vector<TensorShape> tensors = {{.rows = 1024, .columns = 4096, .count = 16}};
+  const auto errors = unlike_layers();
+  CompressorChoice choice = {.name = "lgreco"};
+  choice.base = "topk";
+  choice.errors = errors;
+  const LayerNumbers chosen = choose_numbers(with_usual(choice), tensors, 4);
+  ASSERT_EQ(chosen.layers.size(), 16U);
+  EXPECT_NEAR(chosen.uniform_error, (3 * std::exp(-0.5) + 0.13 * std::exp(-10)) / 16, 1e-12);
+  EXPECT_LE(chosen.error, chosen.uniform_error);
+  double error = 0;
+  for (std::size_t i = 0; i < chosen.layers.size(); ++i) {
+    EXPECT_EQ(chosen.layers[i].count, 1);
+    const auto& known = (*errors)[i].by_number;
+    const auto at = std::ranges::find(known, chosen.numbers[i], &std::pair<double, double>::first);
+    ASSERT_NE(at, known.end());
+    error += at->second / 16;
+  }
+  EXPECT_NEAR(error, chosen.error, 1e-12);
+  const double uniform = wire_bytes(make_recipe({.name = "topk"}, tensors, kGroup, 4), kGroup);
+  const double own = wire_bytes(make_recipe(choice, tensors, kGroup, 4), kGroup);
+  RecordProperty("ratio", std::to_string(uniform / own));
+  EXPECT_GT(uniform / own, 2.5);
+  // Without the table all sixteen are alike.
+  choice.errors = nullptr;
+  EXPECT_EQ(choose_numbers(with_usual(choice), tensors, 4).layers.size(), 1U);
+  EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kGroup, 4), kGroup), 1.1);
+}
+
+// Of a shape, as many tensors stand for each layer of the table; transposes are the same; other
+// shapes have the assumed errors.
+TEST(LayerChoice, TablesAreMatchedByShape) {
+  CompressorChoice choice = with_usual({.name = "lgreco"});
+  choice.errors = std::make_shared<const std::vector<LayerErrors>>(
+      std::vector<LayerErrors>{{"a", 512, 256, {{4, 0.5}}}, {"b", 256, 512, {{1, 0.2}, {4, 0.1}}}});
+  const std::vector<TensorShape> tensors = {{.rows = 256, .columns = 512, .count = 6},
+                                            {.rows = 1024, .columns = 1024, .count = 2}};
+  const LayerNumbers chosen = choose_numbers(choice, tensors, 4);
+  ASSERT_EQ(chosen.layers.size(), 3U);
+  EXPECT_EQ(chosen.layers[0].count, 3);
+  EXPECT_EQ(chosen.layers[1].count, 3);
+  EXPECT_EQ(chosen.layers[2].count, 2);
+  const double measured = 3 * 256 * 512 * 0.6;
+  choice.errors = nullptr;
+  const std::vector<TensorShape> others = {tensors[1]};
+  const double assumed = choose_numbers(choice, others, 4).uniform_error * tensors[1].elements();
+  EXPECT_NEAR(chosen.uniform_error, (measured + assumed) / elements_of(tensors), 1e-12);
+}
+
+TEST(LayerChoice, TablesWithoutTheUsualNumberAreRefused) {
+  CompressorChoice choice = with_usual({.name = "lgreco"});
+  choice.errors = std::make_shared<const std::vector<LayerErrors>>(
+      std::vector<LayerErrors>{{"a", 256, 512, {{1, 0.5}}}});
+  const std::vector<TensorShape> tensors = {{.rows = 256, .columns = 512}};
+  EXPECT_THROW(choose_numbers(choice, tensors, 4), Error);
 }
 
 }  // namespace
