@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
+#include "models/step_work.hpp"
 
 namespace windtunnel {
 namespace {
@@ -307,11 +307,8 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& u
 
   const double gpus = job.layout.ranks();
   const double peak = peak_flops(job.cluster.node.gpu, job.precision);
-  report.tokens_per_s = double(job.batch.global) * job.batch.sequence / report.time_s;
-  const double flops = job.network
-                           ? model_flops(*job.network, job.batch.global)
-                           : model_flops(job.model, job.batch.global, job.batch.sequence);
-  report.tflops_per_gpu = flops / report.time_s / gpus / 1e12;
+  report.tokens_per_s = tokens_per_step(job) / report.time_s;
+  report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
   double hardware = 0;  // of one tp x cp slice of a pipeline, per micro-batch
   for (const ChunkCost& unit : units) hardware += unit.hardware_flops;

@@ -19,7 +19,7 @@ void check(const LengthDistribution& distribution) {
     const bool ordered = distribution.median >= 1 && distribution.median <= distribution.longest;
     if (ordered && distribution.longest <= kLongest && distribution.sigma >= 0) return;
     throw Error(
-        fmt::format("sequence lengths: median {}, longest {} and sigma {}; 1 <= median <= longest "
+        fmt::format("median {}, longest {} and sigma {}; 1 <= median <= longest "
                     "<= {:g} and sigma from 0",
                     distribution.median, distribution.longest, distribution.sigma, kLongest));
   }
@@ -27,13 +27,13 @@ void check(const LengthDistribution& distribution) {
   for (const LengthBucket& bucket : distribution.buckets) {
     const bool ordered = bucket.shortest >= 1 && bucket.shortest <= bucket.longest;
     if (!ordered || !(bucket.longest <= kLongest) || !(bucket.share >= 0)) {
-      throw Error(fmt::format("sequence lengths: a bucket from {} to {} with share {}",
+      throw Error(fmt::format("a bucket from {} to {} with share {}",
                               bucket.shortest, bucket.longest, bucket.share));
     }
     sum += bucket.share;
   }
   if (std::abs(sum - 1) > 1e-6) {
-    throw Error(fmt::format("sequence lengths: the buckets' shares add up to {}, not 1", sum));
+    throw Error(fmt::format("the buckets' shares add up to {}, not 1", sum));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "models/base/error.hpp"
 #include "models/layer_network.hpp"
 #include "models/network_cost.hpp"
+#include "models/step_work.hpp"
 
 namespace windtunnel {
 namespace {
@@ -149,8 +150,7 @@ class StageWeights {
 // head's gradient, which has no empty rows.
 double filled_rows(const Job& job) {
   if (job.model.tied_embeddings) return 1;
-  const double tokens =
-      double(job.batch.global) * job.batch.sequence / job.layout.dp / job.layout.cp;
+  const double tokens = tokens_per_step(job) / job.layout.dp / job.layout.cp;
   return std::min(1.0, tokens / job.model.vocabulary);
 }
 

@@ -13,6 +13,7 @@
 #include "policies/data_parallel.hpp"
 #include "policies/gradient_partners.hpp"
 #include "policies/iteration_plan.hpp"
+#include "policies/length_plan.hpp"
 #include "policies/plan_evaluation.hpp"
 #include "policies/replica_groups.hpp"
 #include "policies/schedule_evaluator.hpp"
@@ -141,7 +142,7 @@ class Estimator {
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
-    const Plan plan = iteration_plan(closed, schedule_, prepared_.chunks, prepared_.units, {});
+    const Plan plan = iteration_plan(closed, prepared_, {});
     const Timeline timeline = evaluate_plan(plan, job_.cluster);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
@@ -448,6 +449,7 @@ class Estimator {
 }  // namespace
 
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
+  if (job.lengths) return length_estimate(job, prepared);
   return Estimator(job, prepared).estimate();
 }
 

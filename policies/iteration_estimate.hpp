@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "models/chunk_cost.hpp"
@@ -16,7 +17,10 @@
 
 namespace windtunnel {
 
-// What is known of a job before anything runs.
+struct BalancedBatch;
+
+// What is known of a job before anything runs. Of sequences of unequal length: one micro-batch of
+// the mean cost, with the memory of the fullest pack.
 struct PreparedIteration {
   // Under Software::post_validation several iterations of it without a flush between them.
   Schedule schedule;
@@ -24,6 +28,7 @@ struct PreparedIteration {
   std::vector<ChunkCost> units;               // unit_costs()
   std::vector<double> peak_activation_bytes;  // [pipeline rank]
   std::vector<GpuMemory> memory;              // [pipeline rank]
+  std::shared_ptr<const BalancedBatch> balanced;  // where lengths are unequal
 };
 // Throws Error when layout, batch or schedule do not fit together.
 PreparedIteration prepare_iteration(const Job& job);

@@ -3,33 +3,18 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "policies/iteration_estimate.hpp"
+#include "policies/length_plan.hpp"
 #include "policies/pipeline_rank.hpp"
 #include "policies/snapshot_tasks.hpp"
 #include "policies/unit_cost.hpp"
 
 namespace windtunnel {
-namespace {
-
-// One group per lane and block of the lattice, the first of them of rank `first`.
-GroupSlot add_groups(const IterationContext& ctx, const GroupLattice& lattice,
-                     const GroupShape& shape, Category axis, RankId first, Plan& plan) {
-  const auto before = static_cast<std::int32_t>(plan.groups.size());
-  for (int group = 0; group < lattice.groups(); ++group) {
-    plan.groups.push_back({axis, lattice.members(first, group)});
-  }
-  GroupSlot slot{std::vector<std::int32_t>(ctx.members), shape, plan.groups[before].members};
-  for (int m = 0; m < ctx.members; ++m) {
-    slot.instance_of_member[m] = before + lattice.group_of(m);
-  }
-  return slot;
+Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options) {
+  if (job.lengths) return length_plan(job, prepared, options);
+  return iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, options);
 }
-
-GroupSlot add_world_group(const IterationContext& ctx, Plan& plan) {
-  return add_groups(ctx, {1, plan.ranks, 1, 1}, world_shape(ctx.job.cluster), Category::dp, 0,
-                    plan);
-}
-
-}  // namespace
 
 Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                     const IterationPlanOptions& options) {
@@ -43,7 +28,8 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
         schedule.model_stages(), job.layout.pp, job.layout.stages());
   CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
         chunks.size(), schedule.model_stages());
-  const IterationContext ctx(job, schedule, chunks, units, options);
+  const DataParallel data_parallel(job, schedule, units, overlapped_slowdown(job));
+  const IterationContext ctx(job, schedule, chunks, units, options, data_parallel);
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
@@ -53,18 +39,19 @@ Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<
       const auto axis = static_cast<ReplicaAxis>(a);
       const ReplicaNetwork& network = ctx.data_parallel.network();
       if (!network.uses(axis)) continue;
-      groups[pp].replicas[a] = add_groups(ctx, network.lattice(axis), network.shape(pp, axis),
-                                          Category::dp, ctx.rank(pp, 0), plan);
+      groups[pp].replicas[a] = add_groups(network.lattice(axis), network.shape(pp, axis),
+                                          Category::dp, ctx.rank(pp, 0), ctx.members, plan);
     }
   }
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     const GradientPartner& partner = ctx.partners[pp];
     if (partner.rank <= pp) continue;
-    groups[pp].partner = groups[partner.rank].partner =
-        add_groups(ctx, partner.lattice, partner.shape, Category::pp, ctx.rank(pp, 0), plan);
+    groups[pp].partner = groups[partner.rank].partner = add_groups(
+        partner.lattice, partner.shape, Category::pp, ctx.rank(pp, 0), ctx.members, plan);
   }
   if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
-    const GroupSlot world = add_world_group(ctx, plan);
+    GroupSlot world = add_world_group(job.cluster, plan);
+    world.instance_of_member.resize(ctx.members);  // one group, whoever asks
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
   for (const int tier : options.due_snapshots) {

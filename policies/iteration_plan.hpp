@@ -11,6 +11,8 @@
 
 namespace windtunnel {
 
+struct PreparedIteration;
+
 struct IterationPlanOptions {
   int iterations = 1;  // of the schedule, each with a flush at its end
   // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
@@ -18,6 +20,10 @@ struct IterationPlanOptions {
   std::vector<int> due_snapshots = {};
 };
 
+// Of any job. `prepared`: prepare_iteration() of it, or of one with other replicas.
+Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options);
+// Of a job whose micro-batches are all alike.
 // `chunks`: chunk_costs(job), as prepare_iteration() has them. The Plan spans all iterations of the
 // schedule. Without a flush between them ranks do not wait for a common gradient norm: each steps
 // its optimizer where its own gradients are reduced.

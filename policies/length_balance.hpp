@@ -4,7 +4,8 @@
 //            come; sequences are packed up to what its GPUs hold and the packs dealt out in turn
 //   flexsp   micro-batch by micro-batch groups of different degrees at once, so that the slowest
 //            group ends early (FlexSP: Wang et al. 2024, arXiv 2412.01523; its integer programme is
-//            replaced by all ways to divide the GPUs and a greedy assignment, improved by moves)
+//            replaced by divisions of the GPUs, all where these are few, that start from the fewest
+//            that end in time, each with a greedy assignment, improved by moves)
 //   hdp      each sequence gets the GPUs that it needs, short ones are packed on one, by their work
 //            and not by their tokens; GPUs join at the end of the batch only (ByteScale: Ge et al.
 //            2025, arXiv 2502.21231; without offloading activations)
@@ -19,11 +20,16 @@ namespace windtunnel {
 
 // Sequences that a group of GPUs computes together.
 struct LengthPack {
-  std::size_t degree = 0;      // index
+  std::size_t degree = 0;  // index
+  int first = 0;           // of its `ranks` GPUs, which are consecutive
+  int ranks = 1;
   std::vector<int> sequences;  // indices
+  double tokens = 0;
+  AttentionSeconds attention;
   double seconds = 0;
 };
 
+// Every GPU computes its packs in their order.
 struct LengthPlan {
   std::vector<std::vector<LengthPack>> rounds;  // flexsp: one after the other; others: one round
   double seconds = 0;

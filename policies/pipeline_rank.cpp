@@ -35,6 +35,7 @@ class Builder {
     }
     if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
     if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
+    if (!ctx_.meetings.empty()) tasks_.add_meetings();
   }
 
   RankClass build() {
@@ -165,6 +166,11 @@ class Builder {
     task.allocate_bytes = ctx_.costs.allocated_bytes(action);
     task.free_bytes = ctx_.costs.freed_bytes(action);
     task.after = std::exchange(before_compute_, {});
+    if (action.kind == ActionKind::forward && !ctx_.meetings.empty()) {
+      for (const int meeting : ctx_.meetings[action.unit]) {
+        task.after.push_back(tasks_.meet(meeting, "meet " + task.name, last_compute_));
+      }
+    }
     receive_for(action, before, task);
     const IterationMarks& marks = ctx_.marks[iteration];
     const bool first = index == marks.first_forward[action.stage];
@@ -355,12 +361,13 @@ class Builder {
 IterationContext::IterationContext(const Job& the_job, const Schedule& the_schedule,
                                    const std::vector<ChunkCost>& chunks,
                                    const std::vector<ChunkCost>& units,
-                                   const IterationPlanOptions& the_options)
+                                   const IterationPlanOptions& the_options,
+                                   const DataParallel& the_data_parallel)
     : job(the_job),
       schedule(the_schedule),
       options(the_options),
       costs(schedule, units),
-      data_parallel(job, schedule, units, overlapped_slowdown(job)),
+      data_parallel(the_data_parallel),
       partners(gradient_partners(job, schedule, data_parallel)),
       marks(iteration_marks(schedule)),
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),

@@ -20,9 +20,10 @@ namespace windtunnel {
 
 // What all pipeline ranks of an iteration share.
 struct IterationContext {
-  // Keeps references.
+  // Keeps references. `data_parallel`: of this schedule, or of another with the same stages.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
-                   const std::vector<ChunkCost>& units, const IterationPlanOptions& options);
+                   const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
+                   const DataParallel& data_parallel);
 
   // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
   RankId rank(int pp, int member) const { return pp * members + member; }
@@ -31,11 +32,13 @@ struct IterationContext {
   const Schedule& schedule;
   const IterationPlanOptions& options;
   const ActionCosts costs;
-  const DataParallel data_parallel;
+  const DataParallel& data_parallel;
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
   const int members;                            // ranks of one pipeline rank
+  // [unit] what its forward pass waits for, indices into PipelineRankGroups::meetings; empty: none.
+  std::vector<std::vector<int>> meetings;
 };
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups);

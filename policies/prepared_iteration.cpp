@@ -13,6 +13,7 @@
 #include "policies/gradient_tensors.hpp"
 #include "policies/iteration_estimate.hpp"
 #include "policies/job_schedule.hpp"
+#include "policies/length_plan.hpp"
 #include "policies/schedule_evaluator.hpp"
 #include "policies/stage_cost.hpp"
 #include "policies/unit_cost.hpp"
@@ -104,6 +105,7 @@ PreparedIteration prepare_iteration(const Job& job) {
   check_gradient_exchange(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   check_boundary(job);
+  if (job.lengths) return prepare_lengths(job);
   PreparedIteration prepared;
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);

@@ -19,6 +19,21 @@ CostPart part(Category category, const Parameter& parameter) {
 
 }  // namespace
 
+GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+                     RankId first, int members, Plan& plan) {
+  const auto before = static_cast<std::int32_t>(plan.groups.size());
+  for (int group = 0; group < lattice.groups(); ++group) {
+    plan.groups.push_back({axis, lattice.members(first, group)});
+  }
+  GroupSlot slot{std::vector<std::int32_t>(members), shape, plan.groups[before].members};
+  for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + lattice.group_of(m);
+  return slot;
+}
+
+GroupSlot add_world_group(const Cluster& cluster, Plan& plan) {
+  return add_groups({1, plan.ranks, 1, 1}, world_shape(cluster), Category::dp, 0, plan.ranks, plan);
+}
+
 RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
     : job_(job), rank_(rank), members_(job.layout.tp * job.layout.cp * job.layout.dp) {
   class_.name = fmt::format("pp {}", rank);
@@ -31,15 +46,20 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
   class_.members.resize(members_);
   for (int m = 0; m < members_; ++m) class_.members[m] = rank * members_ + m;
   for (int a = 0; a < kReplicaAxes; ++a) {
-    replica_slots_[a] = add_groups(std::move(groups.replicas[a]));
+    replica_slots_[a] = add_slot(std::move(groups.replicas[a]));
   }
-  partner_slot_ = add_groups(std::move(groups.partner));
-  world_slot_ = add_groups(std::move(groups.world));
-  for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_groups(std::move(slot));
+  partner_slot_ = add_slot(std::move(groups.partner));
+  world_slot_ = add_slot(std::move(groups.world));
+  for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_slot(std::move(slot));
+  for (std::vector<std::int32_t>& meeting : groups.meetings) {
+    meeting_slots_.push_back(static_cast<int>(class_.groups.size()));
+    class_.groups.push_back(std::move(meeting));
+  }
+  meeting_sequence_.assign(meeting_slots_.size(), 0);
 }
 
 // The number of the slot; -1 without groups.
-int RankTasks::add_groups(std::optional<GroupSlot> slot) {
+int RankTasks::add_slot(std::optional<GroupSlot> slot) {
   if (!slot) return -1;
   class_.groups.push_back(std::move(slot->instance_of_member));
   groups_.push_back({slot->shape, group_shape(slot->first_gpus, job_.cluster)});
@@ -211,6 +231,18 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   task.collective = kind;
   task.bytes = bytes;
   return last_collective_[0] = append_collective(std::move(task), slot);
+}
+
+TaskIndex RankTasks::meet(int meeting, std::string name, TaskIndex after) {
+  Task task;
+  task.kind = TaskKind::collective;
+  task.name = std::move(name);
+  task.stream = meeting_stream_;
+  if (after >= 0) task.after = {after};
+  task.category = Category::cp;
+  task.group_slot = static_cast<std::int16_t>(meeting_slots_[meeting]);
+  task.sequence = meeting_sequence_[meeting]++;
+  return append(std::move(task));
 }
 
 TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {

@@ -27,7 +27,16 @@ struct PipelineRankGroups {
   std::optional<GroupSlot> partner;                             // GradientPartner
   std::optional<GroupSlot> world;
   std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
+  // Ranks that begin an action together: [group][member], index into Plan::groups.
+  std::vector<std::vector<std::int32_t>> meetings;
 };
+
+// Adds to the plan a group per lane and block of the lattice, the first of them of rank `first`, on
+// which `members` consecutive ranks stand.
+GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+                     RankId first, int members, Plan& plan);
+// Of all ranks.
+GroupSlot add_world_group(const Cluster& cluster, Plan& plan);
 
 enum StreamIndex : std::int16_t {
   kCompute,
@@ -82,6 +91,13 @@ class RankTasks {
   void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
   void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
+  // After the second channel, if there is one.
+  void add_meetings() {
+    meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
+    class_.streams.push_back({"meet", StreamOrder::in_order});
+  }
+  // Ends when all ranks of the meeting have come; takes no time.
+  TaskIndex meet(int meeting, std::string name, TaskIndex after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
 
@@ -107,7 +123,7 @@ class RankTasks {
     MessageWay way;
   };
 
-  int add_groups(std::optional<GroupSlot> slot);
+  int add_slot(std::optional<GroupSlot> slot);
   int peer_slot(int pp);
   TaskIndex kernels(const Transfer& transfer, std::string name, std::vector<TaskIndex> after);
   // On the stream of reductions.
@@ -125,6 +141,9 @@ class RankTasks {
   int partner_slot_ = -1;
   int world_slot_ = -1;
   std::map<int, int> code_slots_;
+  std::vector<int> meeting_slots_;
+  std::vector<int> meeting_sequence_;  // [meeting]
+  std::int16_t meeting_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;
 };

@@ -8,6 +8,7 @@
 
 #include "models/base/units.hpp"
 #include "models/memory.hpp"
+#include "models/step_work.hpp"
 #include "report/campaign_summary.hpp"
 #include "scenarios/spec_fields.hpp"
 
@@ -44,7 +45,6 @@ SummarySection iteration_section(const Record& record) {
        {"bubble",
         fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
                     of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
-}
   if (report.warmup.share > 0) {
     section.rows.insert(
         section.rows.begin() + 1,
@@ -54,6 +54,7 @@ SummarySection iteration_section(const Record& record) {
                      format_seconds(run_step_s(report.warmup, report.time_s)))});
   }
   return section;
+}
 
 SummarySection job_section(const JobTotals& totals) {
   SummarySection section{
@@ -176,6 +177,9 @@ const char* item_noun(const Job& job) {
 std::string batch_text(const Job& job) {
   const std::string global = with_separators(job.batch.global);
   if (job.network) return fmt::format("{} samples", global);
+  if (job.lengths) {
+    return fmt::format("{} sequences, {} tokens", global, with_separators(tokens_per_step(job)));
+  }
   return fmt::format("{} x {} tokens", global, with_separators(job.batch.sequence));
 }
 

@@ -29,6 +29,57 @@ Rows context_rows() {
   };
 }
 
+Rows length_rows() {
+  return {
+      map_row(
+          "batch.lengths",
+          {.example = "{median: 2000, sigma: 1.5}",
+           .help = "of sequences that are not all alike: a log-normal law, or buckets; default: "
+                   "all have batch.sequence tokens"}),
+      fact_row("batch.lengths.median", Dimension::number,
+               {.low = 1, .high = 1e8, .example = "2000", .help = "of a log-normal law, tokens"}),
+      fact_row("batch.lengths.sigma", Dimension::number,
+               {.low = 0,
+                .high = 10,
+                .example = "1.5",
+                .help = "of the logarithm of the length; with a median, default: 1"}),
+      whole_row("batch.lengths.longest", {.low = 1,
+                                          .high = 1e8,
+                                          .example = "131072",
+                                          .help = "longer ones are cut to it; default: "
+                                                  "batch.sequence"}),
+      list_row("batch.lengths.buckets",
+               {.example = "[{shortest: 128, longest: 4096, share: 0.9}, {shortest: 65536, "
+                           "longest: 131072, share: 0.1}]",
+                .help = "in place of a law: ranges inside which lengths are log-uniform"}),
+      map_row("batch.lengths.buckets.*",
+              {.example = "{shortest: 128, longest: 4096, share: 1}", .help = "one range"}),
+      whole_row("batch.lengths.buckets.*.shortest",
+                {.low = 1, .high = 1e8, .required = true, .example = "128", .help = "tokens"}),
+      whole_row("batch.lengths.buckets.*.longest",
+                {.low = 1, .high = 1e8, .required = true, .example = "4096", .help = "tokens"}),
+      fact_row("batch.lengths.buckets.*.share", Dimension::number,
+               {.low = 0,
+                .high = 1,
+                .required = true,
+                .example = "0.9",
+                .help = "of the sequences; all shares add up to 1"}),
+      whole_row("batch.lengths.seed", {.low = 0,
+                                       .high = 1e9,
+                                       .default_text = "1",
+                                       .example = "1",
+                                       .help = "of the lengths that are drawn"}),
+      name_row("layout.length_policy",
+               {.default_text = "fixed",
+                .names = {"fixed", "flexsp", "hdp"},
+                .example = "flexsp",
+                .help = "with batch.lengths, who computes which sequences: packs of batch.micro x "
+                        "batch.sequence tokens on cp ranks each (fixed), groups of different "
+                        "degrees round by round (flexsp), for each sequence the ranks that it "
+                        "needs (hdp, ByteScale); the last two divide all cp x dp ranks"}),
+  };
+}
+
 Rows shard_rows() {
   return {
       whole_row("layout.shard_ranks", {.low = 1,

@@ -25,6 +25,8 @@ Calibration resolve_calibration(const Values& values, const Cluster& cluster,
 // Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
 // parts are resolved.
 void resolve_parallel(const Values& values, Job& job);
+// Sequences of unequal length, of a job whose model, layout and batch are resolved.
+void resolve_lengths(const Values& values, Job& job);
 
 CompressorChoice resolve_compressor(const Values& values, const std::string& folder);
 // What a compressor asks of the gradients of a job whose other parts are resolved.

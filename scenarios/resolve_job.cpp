@@ -10,9 +10,11 @@
 #include "models/compression/boundary.hpp"
 #include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
+#include "models/step_work.hpp"
 #include "models/tensor_ops.hpp"
 #include "policies/compressed_reductions.hpp"
 #include "policies/job_schedule.hpp"
+#include "policies/length_plan.hpp"
 #include "policies/schedules/message_validator.hpp"
 #include "policies/schedules/schedule_lowering.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -258,6 +260,7 @@ void check_layers(const Values& values, const Job& job) {
     if (job.network) check_network(job);
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
     check_tensor_overlap(job);
+    if (job.lengths) check_lengths(job);
     check_boundary(job);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
@@ -323,6 +326,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   job.calibration = resolve_calibration(values, job.cluster, folder);
   job.fold = value_of(fold_modes(), values.text("fold"));
   resolve_parallel(values, job);
+  resolve_lengths(values, job);
   check_batch(values, job);
   check_layers(values, job);
   check_schedule(values, job);
@@ -330,8 +334,8 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   check_exchange(values, job);
   resolve_campaign(values, evidence, folder, job);
   job.steps = resolve_steps(values, folder, job);
-  job.tokens = job.steps > 0 ? job.steps * job.batch.global * job.batch.sequence
-                             : values.number_or("job.tokens", 0);
+  job.tokens =
+      job.steps > 0 ? job.steps * tokens_per_step(job) : values.number_or("job.tokens", 0);
   job.price_usd_per_gpu_s = values.number_or("job.price", 0);
   return job;
 }

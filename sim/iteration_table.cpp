@@ -12,6 +12,7 @@
 #include "models/memory.hpp"
 #include "models/restore_cost.hpp"
 #include "models/snapshot_cost.hpp"
+#include "models/step_work.hpp"
 #include "policies/iteration_plan.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
@@ -215,13 +216,12 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   IterationPlanOptions options;
   options.due_snapshots = std::move(due);
   Execution execution;
-  execution.plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, options);
+  execution.plan = iteration_plan(job, prepared, options);
   execution.timeline =
       execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
   return execution;
 }
 
-std::vector<double> snapshot_host_bytes_per_node(const Job& job,
 Warmup measure_warmup(const Job& job) {
   const double share = with_usual(job.communication.compressor).warmup;
   if (share == 0) return {};
@@ -231,6 +231,7 @@ Warmup measure_warmup(const Job& job) {
   return {share, iteration_s(dense, execution.plan, execution.timeline)};
 }
 
+std::vector<double> snapshot_host_bytes_per_node(const Job& job,
                                                  const PreparedIteration& prepared) {
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   const double most = *std::ranges::max_element(bytes);
@@ -256,8 +257,8 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
   measure_snapshots(job, prepared, plain, table);
   measure_with_nodes_out(job, prepared, plain, table);
   measure_slow(job, prepared, table);
-  return table;
   table.warmup = measure_warmup(job);
+  return table;
 }
 
 CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
@@ -271,7 +272,7 @@ CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   inputs.failures = job.failures;
   inputs.recovery = job.recovery;
   inputs.campaign = job.campaign;
-  inputs.tokens_per_iteration = double(job.batch.global) * job.batch.sequence;
+  inputs.tokens_per_iteration = tokens_per_step(job);
   inputs.tokens = job.tokens;
   inputs.price_usd_per_s =
       job.price_usd_per_gpu_s * gpus_per_node * (job.cluster.nodes + job.recovery.spares);

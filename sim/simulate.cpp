@@ -64,7 +64,7 @@ std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
 
 Plan plain_plan(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
-  return iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  return iteration_plan(job, prepared, {});
 }
 
 Record simulate(const Case& the_case, const SimulateOptions& options) {

@@ -70,8 +70,13 @@ TEST(LengthCosts, APackOfOneSequenceCostsItsChunk) {
     const double expected = total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
                             total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
     const double length = alone.batch.sequence;
-    EXPECT_NEAR(costs.degrees()[degree].pack_s(length, costs.attention_s(degree, length)), expected,
-                1e-3 * expected);
+    const AttentionSeconds attention = costs.attention(degree, {alone.batch.sequence}).front();
+    EXPECT_NEAR(costs.degrees()[degree].pack_s(length, attention), expected, 1e-9 * expected);
+    const ChunkCost pack = costs.pack(degree, length, length * length, attention);
+    EXPECT_NEAR(total_seconds(pack.forward), total_seconds(chunk.forward), 1e-9 * expected);
+    EXPECT_NEAR(total_seconds(pack.recompute), total_seconds(chunk.recompute), 1e-9 * expected);
+    EXPECT_NEAR(pack.hardware_flops, chunk.hardware_flops, 1e-9 * chunk.hardware_flops);
+    EXPECT_NEAR(pack.activation_bytes, chunk.activation_bytes, 1);
   }
   EXPECT_EQ(costs.least_degree(8192), 0u);
   EXPECT_EQ(costs.least_degree(8193), 1u);
@@ -112,18 +117,19 @@ double least_of_all_s(const std::vector<int>& lengths, const LengthCosts& costs)
   for (const auto& groups : divisions) {
     const auto ways = static_cast<std::size_t>(std::pow(groups.size(), lengths.size()));
     for (std::size_t way = 0; way < ways; ++way) {
-      std::vector<double> tokens(groups.size()), attention_s(groups.size());
+      std::vector<double> tokens(groups.size());
+      std::vector<AttentionSeconds> attention(groups.size());
       std::size_t left = way;
       for (const int length : lengths) {
         const std::size_t group = left % groups.size();
         left /= groups.size();
         tokens[group] += length;
-        attention_s[group] += costs.attention_s(groups[group], length);
+        attention[group] += costs.attention(groups[group], {length}).front();
       }
       double slowest_s = 0;
       for (std::size_t i = 0; i < groups.size(); ++i) {
         const DegreeCost& degree = costs.degrees()[groups[i]];
-        const double seconds = tokens[i] > 0 ? degree.pack_s(tokens[i], attention_s[i]) : 0;
+        const double seconds = tokens[i] > 0 ? degree.pack_s(tokens[i], attention[i]) : 0;
         slowest_s = std::max(slowest_s, tokens[i] > degree.capacity ? 1e9 : seconds);
       }
       least_s = std::min(least_s, slowest_s);
