@@ -70,10 +70,6 @@ Job random_job(RandomStream& random) {
   const int ranks = layout.ranks();
   const bool whole = ranks % per_node == 0;
   job.cluster = testing::small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
-  if (job.cluster.node.gpus % 2 == 0 && random.below(3) == 0) {
-    job.cluster.node.package_gpus = 2;
-    job.cluster.node.package_Bps = spec(800e9);
-  }
   job.cluster.fabric.hop_latency_s = spec(1e-6);
   if (random.below(3) == 0) job.cluster.fabric.nodes_per_pod = 1 + random.below(4);
   if (random.below(8) == 0) {
@@ -104,8 +100,12 @@ Job random_job(RandomStream& random) {
   return job;
 }
 
-// Of some jobs: factors of low rank at the cuts; 16 frames of 64 places.
+// Of some jobs: packages; factors of low rank at the cuts; 16 frames of 64 places.
 void add_rarer(int i, Job& job) {
+  if (i % 5 < 2 && job.cluster.node.gpus % 2 == 0) {
+    job.cluster.node.package_gpus = 2;
+    job.cluster.node.package_Bps = spec(800e9);
+  }
   if (job.layout.pp > 1 && i % 3 == 0) job.communication.boundary_rank = 1 + 8 * (i % 7);
   if (i % 4 != 1) return;
   job.model.frames = 16;
