@@ -94,8 +94,8 @@ GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
   shape.load = scaled(shape.load, 1.0 / lanes);
   shape.members_per_node = 1;
   shape.members_per_nic = 1;
-  return shape;
   shape.ports = {};
+  return shape;
 }
 
 }  // namespace windtunnel

@@ -124,11 +124,11 @@ class Explanation {
     const std::string path = "cluster.node";
     add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
     add_open(path + ".gpus", std::to_string(node.gpus), evidence_of(node.nvlink_Bps));
-    add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
     if (node.package_gpus > 1) {
       add_open(path + ".package_gpus", std::to_string(node.package_gpus),
                evidence_of(node.package_Bps));
     }
+    add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
     add_open(path + ".gpu_path", std::string(name_of(gpu_paths(), node.gpu_path)),
              evidence_of(node.nvlink_Bps));
     for (const ParameterField<NodeSpec>& field : node_fields()) {

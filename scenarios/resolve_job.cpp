@@ -198,13 +198,13 @@ Software resolve_software(const Values& values) {
   software.tp_overlap = value_of(tensor_overlaps(), values.text("software.tp_overlap.form"));
   software.domino_rows = values.integer("software.tp_overlap.rows");
   software.domino_columns = values.integer("software.tp_overlap.columns");
-  software.ep_overlap = values.flag("software.ep_overlap");
-  software.ep_merged = values.flag("software.ep_merged");
-  software.cuda_graphs = values.flag("software.cuda_graphs");
   for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
     if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
     values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
   }
+  software.ep_overlap = values.flag("software.ep_overlap");
+  software.ep_merged = values.flag("software.ep_merged");
+  software.cuda_graphs = values.flag("software.cuda_graphs");
   software.sends = value_of(sends(), values.text("software.sends"));
   software.post_validation = values.flag("software.post_validation");
   software.shared_cores = values.flag("software.shared_cores");
@@ -260,8 +260,8 @@ void check_layers(const Values& values, const Job& job) {
     if (job.network) check_network(job);
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
     check_tensor_overlap(job);
-    if (job.lengths) check_lengths(job);
     check_boundary(job);
+    if (job.lengths) check_lengths(job);
   } catch (const Error& error) {
     throw Error(place_of(error.what(), values), error.what());
   }

@@ -183,6 +183,12 @@ TEST(ContextParallel, LaspPassesStatesWhateverTheLength) {
 
 // Li et al. 2021: BERT-Base on 64 P100 of 16 GB; against tensor parallelism, which 12 heads limit
 // to 12 GPUs, 13.7 times the batch at 512 tokens and 3.0 times the length at a batch of 64.
+//
+// Of a sequence tensor parallelism keeps R + D/12 on a GPU, R being what norms and dropouts keep
+// whole everywhere, and a ring of 64 (R + D)/64; but all of the state, which leaves it 0.9 of the
+// room. So the batches' ratio lies between 0.9 64/12 and 0.9 64, by R's share alone, that is by
+// which copies the software keeps, which is not published. Lengths: the same where memory is linear
+// in them, and the root of it where it is the scores, which are quadratic and all in D.
 class RingSelfAttention : public ::testing::Test {
  protected:
   RingSelfAttention() {
@@ -235,12 +241,6 @@ TEST_F(RingSelfAttention, TakesALongerSequence) {
   EXPECT_GT(ratio, std::sqrt(0.88 * 64 / 12));
   EXPECT_NEAR(ratio / 3.0, 1, 0.32);
 }
-//
-// Of a sequence tensor parallelism keeps R + D/12 on a GPU, R being what norms and dropouts keep
-// whole everywhere, and a ring of 64 (R + D)/64; but all of the state, which leaves it 0.9 of the
-// room. So the batches' ratio lies between 0.9 64/12 and 0.9 64, by R's share alone, that is by
-// which copies the software keeps, which is not published. Lengths: the same where memory is linear
-// in them, and the root of it where it is the scores, which are quadratic and all in D.
 
 std::string refusal(Job job) {
   try {
