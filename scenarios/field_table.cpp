@@ -430,10 +430,9 @@ Rows layout_rows() {
 const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
-    for (const Rows& rows :
-         {general_rows(), model_rows(), model_part_rows(), routing_rows(), cluster_rows(),
-          layout_rows(), length_rows(), context_rows(), software_rows(), communication_rows(),
-          campaign_rows()}) {
+    for (const Rows& rows : {general_rows(), model_rows(), model_part_rows(), routing_rows(),
+                             cluster_rows(), layout_rows(), length_rows(), context_rows(),
+                             software_rows(), communication_rows(), campaign_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;
