@@ -6,7 +6,9 @@
 #include "kernels/galois_code.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/quantise.hpp"
+#include "kernels/sign_code.hpp"
 #include "kernels/stream_ops.hpp"
+#include "kernels/ternary.hpp"
 #include "kernels/xor_code.hpp"
 
 namespace windtunnel {
@@ -15,7 +17,9 @@ const Device& cuda_device();
 const GaloisCode& cuda_galois_code();
 const Quantise& cuda_quantise();
 const Gemm& cuda_gemm();
+const SignCode& cuda_sign_code();
 const StreamOps& cuda_stream_ops();
+const Ternary& cuda_ternary();
 const XorCode& cuda_xor_code();
 
 }  // namespace windtunnel

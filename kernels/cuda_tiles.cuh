@@ -34,8 +34,10 @@ __device__ inline unsigned lane_of_warp() {
 }
 
 // Elements at .. at + 3 of an array aligned to 16 bytes, at a multiple of 4; beyond its end zeros.
+// kWhole: all are inside, so that no branch keeps the loads of a tile from starting together.
+template <bool kWhole = false>
 __device__ inline float4 load_quad(const float* from, std::size_t at, std::size_t elements) {
-  if (at + 4 <= elements) return __ldcs(reinterpret_cast<const float4*>(from + at));
+  if (kWhole || at + 4 <= elements) return __ldcs(reinterpret_cast<const float4*>(from + at));
   float4 quad = make_float4(0, 0, 0, 0);
   if (at < elements) quad.x = from[at];
   if (at + 1 < elements) quad.y = from[at + 1];
@@ -43,8 +45,9 @@ __device__ inline float4 load_quad(const float* from, std::size_t at, std::size_
   return quad;
 }
 
+template <bool kWhole = false>
 __device__ inline void store_quad(float* to, std::size_t at, std::size_t elements, float4 quad) {
-  if (at + 4 <= elements) {
+  if (kWhole || at + 4 <= elements) {
     __stcs(reinterpret_cast<float4*>(to + at), quad);
     return;
   }

@@ -37,11 +37,25 @@ constexpr Quantise kQuantise = {
     [](const std::uint8_t*, const float*, int, std::size_t, std::uint8_t*, float*) { refuse(); },
 };
 
+constexpr SignCode kSignCode = {
+    [](const float*, std::size_t, std::uint32_t*) { refuse(); },
+    [](const std::uint32_t*, std::size_t, const double*, float*) { refuse(); },
+    [](const float*, const float*, std::size_t, double*) { refuse(); },
+    [](const float*, std::size_t, const double*, float*, std::uint32_t*, double*) { refuse(); },
+    [](const std::uint32_t*, int, std::size_t, std::uint32_t*) { refuse(); },
+};
+
 constexpr StreamOps kStreamOps = {
     [](const float*, const float*, float*, std::size_t) { refuse(); },
     [](float, const float*, float*, std::size_t) { refuse(); },
     [](const AdamSettings&, const float*, float*, float*, float*, std::size_t) { refuse(); },
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },
+};
+
+constexpr Ternary kTernary = {
+    [](const float*, std::size_t, float*) { refuse(); },
+    [](const float*, std::size_t, const float*, std::uint64_t, std::uint32_t*) { refuse(); },
+    [](const std::uint32_t*, std::size_t, const float*, float*) { refuse(); },
 };
 
 constexpr XorCode kXorCode = {
@@ -59,8 +73,14 @@ const GaloisCode& cuda_galois_code() {
 const Quantise& cuda_quantise() {
   return kQuantise;
 }
+const SignCode& cuda_sign_code() {
+  return kSignCode;
+}
 const StreamOps& cuda_stream_ops() {
   return kStreamOps;
+}
+const Ternary& cuda_ternary() {
+  return kTernary;
 }
 const XorCode& cuda_xor_code() {
   return kXorCode;

@@ -73,7 +73,10 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned lane = lane_of_warp();
   for (std::size_t tile = first_warp(); tile < tiles; tile += warp_stride()) {
     const std::size_t at = tile * kTile + 4 * lane;
-    const float4 quads[2] = {load_quad(x, at, elements), load_quad(x, at + kHalf, elements)};
+    const bool whole = (tile + 1) * kTile <= elements;
+    const float4 quads[2] = {
+        whole ? load_quad<true>(x, at, elements) : load_quad(x, at, elements),
+        whole ? load_quad<true>(x, at + kHalf, elements) : load_quad(x, at + kHalf, elements)};
     std::uint32_t largest[2] = {largest_of(quads[0]), largest_of(quads[1])};
     if constexpr (kBlockIsTile<kForm>) {
       largest[0] = largest[1] = __reduce_max_sync(kAllLanes, max(largest[0], largest[1]));

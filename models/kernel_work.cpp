@@ -65,6 +65,10 @@ double threshold_bytes(const KernelWork& work) {
 double gathered_bytes(const KernelWork& work) {
   return 3 * kFloat * work.k;  // index, value, and where it goes
 }
+// k arrays of one bit an element in, one out.
+double voted_bytes(const KernelWork& work) {
+  return (work.k + 1) * work.elements / 8;
+}
 // k parts of int8 in, one out.
 double requantised_bytes(const KernelWork& work) {
   return (work.k + 1) * work.elements;
@@ -132,6 +136,13 @@ std::vector<KernelKind> make_kinds() {
        per_element<97>,
        no_flops,
        "sign error"},
+      {"vote",
+       "majority of k packed signs",
+       F::compression,
+       {"elements", "k"},
+       voted_bytes,
+       no_flops,
+       "vote"},
       {"ternary",
        "fp32 to -1, 0, 1 with random rounding, 2 bits",
        F::compression,

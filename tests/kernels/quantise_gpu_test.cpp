@@ -1,4 +1,4 @@
-#include "tests/kernels/gpu_test.hpp"
+#include "tests/kernels/gpu_fixture.hpp"
 #include "tests/kernels/quantise_properties.hpp"
 
 namespace windtunnel {
