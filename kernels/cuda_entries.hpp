@@ -5,6 +5,7 @@
 #include "kernels/device.hpp"
 #include "kernels/galois_code.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/low_rank.hpp"
 #include "kernels/quantise.hpp"
 #include "kernels/sign_code.hpp"
 #include "kernels/stream_ops.hpp"
@@ -16,8 +17,9 @@ namespace windtunnel {
 const Device& cuda_device();
 const GaloisCode& cuda_galois_code();
 const Quantise& cuda_quantise();
-const Gemm& cuda_gemm();
 const SignCode& cuda_sign_code();
+const Gemm& cuda_gemm();
+const LowRank& cuda_low_rank();
 const StreamOps& cuda_stream_ops();
 const Ternary& cuda_ternary();
 const XorCode& cuda_xor_code();

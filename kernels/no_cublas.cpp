@@ -8,15 +8,30 @@ namespace {
 
 constexpr const char* kReason = "built without cuBLAS";
 
+[[noreturn]] void refuse() {
+  throw Error(kReason);
+}
+
 constexpr Gemm kGemm = {
     [](GemmType) { return std::string(kReason); },
-    [](const GemmWork&) -> std::function<void()> { throw Error(kReason); },
+    [](const GemmWork&) -> std::function<void()> { refuse(); },
+};
+
+constexpr LowRank kLowRank = {
+    [] { return std::string(kReason); },
+    [](const LowRankShape&, const float*, const float*, float*) { refuse(); },
+    [](const LowRankShape&, const float*, const float*, float*) { refuse(); },
+    [](const LowRankShape&, const float*, const float*, float*) { refuse(); },
+    [](int, int, int, float*, std::byte*) { refuse(); },
 };
 
 }  // namespace
 
 const Gemm& cuda_gemm() {
   return kGemm;
+}
+const LowRank& cuda_low_rank() {
+  return kLowRank;
 }
 
 }  // namespace windtunnel
