@@ -293,8 +293,9 @@ std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
                                               missing * calibration.moment_bytes.value);
   // A memory-bound op does not depend on the precision.
   const OpCost cost = op_cost(step, job.cluster.node.gpu, Precision::fp32, calibration);
-  return {{Category::optimizer, weakest(cost.origin, calibration.optimizer_bytes.origin),
-           cost.seconds}};
+  Origin origin = weakest(cost.origin, calibration.optimizer_bytes.origin);
+  if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
+  return {{Category::optimizer, origin, cost.seconds}};
 }
 
 }  // namespace windtunnel

@@ -27,8 +27,10 @@ void check(const LengthDistribution& distribution) {
   for (const LengthBucket& bucket : distribution.buckets) {
     const bool ordered = bucket.shortest >= 1 && bucket.shortest <= bucket.longest;
     if (!ordered || !(bucket.longest <= kLongest) || !(bucket.share >= 0)) {
-      throw Error(fmt::format("a bucket from {} to {} with share {}",
-                              bucket.shortest, bucket.longest, bucket.share));
+      throw Error(
+          fmt::format("a bucket from {} to {} with share {}; 1 <= shortest <= longest <= {:g} and "
+                      "shares from 0",
+                      bucket.shortest, bucket.longest, bucket.share, kLongest));
     }
     sum += bucket.share;
   }
