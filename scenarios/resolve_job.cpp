@@ -334,8 +334,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   check_exchange(values, job);
   resolve_campaign(values, evidence, folder, job);
   job.steps = resolve_steps(values, folder, job);
-  job.tokens =
-      job.steps > 0 ? job.steps * tokens_per_step(job) : values.number_or("job.tokens", 0);
+  job.tokens = job.steps > 0 ? job.steps * tokens_per_step(job) : values.number_or("job.tokens", 0);
   job.price_usd_per_gpu_s = values.number_or("job.price", 0);
   return job;
 }
