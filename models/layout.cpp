@@ -132,7 +132,7 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
   if (model.layers % 2 != 0) {
     throw Error(
         fmt::format("model.frames: layers attend within and over frames in turn, but {} "
-                    "layers are odd",
+                    "layers are odd; take an even number",
                     model.layers));
   }
   const bool whole = layout.context == ContextForm::dsp;

@@ -22,7 +22,8 @@ void check_boundary(const Job& job) {
   if (rank == 0) return;
   constexpr const char* kKey = "communication.boundary_rank";
   if (job.layout.pp == 1) {
-    throw Error(fmt::format("{}: layout.pp is 1, so that no activations are sent on", kKey));
+    throw Error(
+        fmt::format("{}: layout.pp is 1, so that no activations are sent on; leave it out", kKey));
   }
   if (job.layout.mesh_side() > 1) {
     throw Error(fmt::format(

@@ -112,7 +112,7 @@ TEST(ResolveParallel, CutsThatAreNoneAreRefused) {
   EXPECT_EQ(refused("pp: 2", "4096"), "");
   EXPECT_EQ(refused("pp: 1", "8"),
             "a.yaml:7:18: communication.boundary_rank: layout.pp is 1, so that no activations are "
-            "sent on");
+            "sent on; leave it out");
   EXPECT_EQ(refused("pp: 2", "4097"),
             "a.yaml:7:18: communication.boundary_rank: 4097 is above the width 4096 of the "
             "activations of model 'llama3-8b'");
