@@ -90,8 +90,12 @@ TEST(Compression, TheFittedLawIsPhysical) {
     EXPECT_LE(network.share, 1.0) << name;
     EXPECT_LT(network.step_s, 1e-3) << name;
   }
-  EXPECT_GT(law.node_share, 0.1);
-  EXPECT_LE(law.node_share, 1.0);
+  for (const double share : {law.node_share, law.server_share, law.copy_share}) {
+    EXPECT_GT(share, 0.1);
+    EXPECT_LE(share, 1.0);
+  }
+  EXPECT_GT(law.connection_Bps, 0.1e9);
+  EXPECT_LT(law.connection_Bps, 25e9 / 8);  // what one connection seldom gets, says BytePS
 }
 
 TEST(Compression, DataParallelStepsGrowAsMeasured) {
