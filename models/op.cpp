@@ -101,10 +101,10 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward, slice);
   std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
   if (job.model.attention == AttentionKernel::unfused) {
-    for (const Shard& shard : attention_shards(job, s)) {
+    append_by_shard(job, s, ops, [&](const Shard& shard) {
       append_unfused_forward(job.model, shard, ops);
       ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
-    }
+    });
   }
   ops.push_back(norm_op("norm 2", Pass::forward, s));
   append_activations(job, block, Pass::forward, s, ops);

@@ -44,10 +44,12 @@ Op flash_op(const Shard& s, bool backward) {
 }
 
 // Each step of the ring after the first is added to what stands: forward the output, backward the
-// gradients of q, k and v. Causal: half of the steps concern half of the rows.
+// gradients of q, k and v. Causal: half of the steps concern half of the rows; without a mask all
+// concern all.
 Op ring_merge_op(const Shard& s, bool backward) {
   const double width = backward ? s.q + s.k + s.v : s.context;
-  return memory_op("ring merge", 0.75 * (s.ring - 1) * 3 * s.e * s.tokens * width);
+  const double rows = s.attended < s.keys ? 0.75 : 1;
+  return memory_op("ring merge", rows * (s.ring - 1) * 3 * s.e * s.tokens * width);
 }
 
 void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
@@ -94,13 +96,7 @@ void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
 
 void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (pass == Pass::backward_weight) return;
-  const std::vector<Shard> shards = attention_shards(job, s);
-  const std::size_t first = ops.size();
-  for (const Shard& shard : shards) append_kernels(job, shard, pass, ops);
-  for (std::size_t i = first; i < ops.size(); ++i) {
-    ops[i].launches /= double(shards.size());
-    ops[i].starts /= double(shards.size());
-  }
+  append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
 }
 
 // Turns queries and keys in place; latent: the rotary part of the queries, and writes out the keys

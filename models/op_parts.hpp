@@ -52,6 +52,17 @@ Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 // As attention's kernels see it. With frames a layer counts as half of one that attends within them
 // and half of one that attends over them.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
+// `append` appends the kernels of one of these shards to `ops`; all of them count as one layer's.
+template <class Append>
+void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const Append& append) {
+  const std::vector<Shard> shards = attention_shards(job, s);
+  const std::size_t first = ops.size();
+  for (const Shard& shard : shards) append(shard);
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    ops[i].launches /= static_cast<double>(shards.size());
+    ops[i].starts /= static_cast<double>(shards.size());
+  }
+}
 
 Op memory_op(std::string_view name, double bytes);
 Op norm_op(std::string_view name, Pass pass, const Shard& s);

@@ -113,6 +113,38 @@ TEST(ContextParallel, FramesAndPlacesAreAttendedInTurn) {
   EXPECT_NEAR(hardware / ((attended - none_attended) * 3.5 / 3), 1, 1e-9);
 }
 
+// Half a layer within frames and half of one over them are one layer's kernels, recomputed too.
+TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
+  Job job = video_job(ContextForm::ulysses, 8);
+  job.model.attention = AttentionKernel::unfused;
+  job.recompute = Recompute::selective;
+  Job whole = job;
+  whole.model.frames = 0;
+  const auto starts = [](const std::vector<Op>& ops) {
+    double sum = 0;
+    for (const Op& op : ops) sum += op.starts;
+    return sum;
+  };
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    EXPECT_EQ(starts(block_ops(job, Block::layer, pass)),
+              starts(block_ops(whole, Block::layer, pass)));
+  }
+  EXPECT_EQ(starts(recomputed_ops(job, Block::layer)), starts(recomputed_ops(whole, Block::layer)));
+}
+
+// Under a causal mask half of a ring's steps concern half of the rows.
+TEST(ContextParallel, StepsOfARingWithoutAMaskConcernAllRows) {
+  const auto merged_bytes = [](const Job& job) {
+    double bytes = 0;
+    for (const Op& op : block_ops(job, Block::layer, Pass::forward)) {
+      if (op.name == "ring merge") bytes += op.bytes;
+    }
+    return bytes;
+  };
+  EXPECT_NEAR(merged_bytes(video_job(ContextForm::ring, 8)),
+              merged_bytes(context_job(ContextForm::ring, 8)) / 0.75, 1);
+}
+
 // Eight GPUs of a node: one all-to-all of 8192 rows of 4096, where Ulysses has four; attention
 // needs nothing, and nothing is kept for it.
 TEST(ContextParallel, SwitchingTheDimensionByHand) {
