@@ -329,9 +329,11 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
-  // What goes to servers takes both streams already.
-  if (overlap == GradientOverlap::asc &&
-      job_.communication.aggregation == Aggregation::all_reduce) {
+  // What goes to servers and is summed in nodes first takes both streams already.
+  const bool on_both = std::ranges::any_of(pieces, [](const Piece& piece) {
+    return std::ranges::any_of(piece.reductions, &Transfer::second_channel);
+  });
+  if (overlap == GradientOverlap::asc && !on_both) {
     run_two_at_once(pieces, seconds(stage).backward_input_s + weight_s,
                     exchange_.law(pp, false).alpha_s);
   }

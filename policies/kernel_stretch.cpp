@@ -63,7 +63,7 @@ void run_two_at_once(Pieces& pieces, double action_s, double alpha_s) {
       do {
         Transfer& transfer = piece.reductions[i];
         transfer.second_channel = own == 1;
-        row_s += transfer.seconds;
+        row_s += transfer.seconds + transfer.longer_s;
         if (first == nullptr && transfer.bytes > 0) first = &transfer;
       } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
       if (first == nullptr) continue;

@@ -272,7 +272,9 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     // As collective_flows() has it for the group alone.
     const CollectiveCost alone = collective_cost(task.collective, choice, group.alone, task.bytes,
                                                  job_.cluster, job_.calibration);
-    task.cost = {{task.category, closed.origin, alone.seconds - alone.transfer_s + longer_s}};
+    // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
+    const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
+    task.cost = {{task.category, closed.origin, waited_s}};
   }
   return append(std::move(task));
 }
