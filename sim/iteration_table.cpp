@@ -14,6 +14,7 @@
 #include "models/snapshot_cost.hpp"
 #include "models/step_work.hpp"
 #include "policies/iteration_plan.hpp"
+#include "policies/length_plan.hpp"
 #include "policies/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
 
@@ -59,9 +60,21 @@ bool groups_are_whole(const Layout& layout) {
          divides(layout.secondary_ranks, shard);
 }
 
+// Whether groups of its ranks are still wide enough for the longest sequence.
+bool takes_lengths(const Job& job) {
+  if (!job.lengths) return true;
+  try {
+    check_lengths(job);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 // With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
 // a replica those that share its experts and shards, and the next node is taken to hit another
-// one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state).
+// one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state),
+// or its longest sequence in no group.
 void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
   for (int out = 1; out <= kMostNodesOut; ++out) {
@@ -71,6 +84,7 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
     const Job smaller = shrunk(job, missing);
     const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
     if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
+    if (!takes_lengths(smaller)) return;
     const Execution execution = run_iteration(smaller, prepared, {});
     table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
     table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
