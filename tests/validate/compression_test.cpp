@@ -181,6 +181,25 @@ TEST(Compression, BucketsWithoutRowsToFitOnAreNotPredicted) {
   EXPECT_GE(report.skipped.size(), runs.runs.size());
 }
 
+// Nothing holds servers back that no row was fitted on.
+TEST(Compression, ServersThatNoRowIsFittedOn) {
+  CompressionRuns runs =
+      read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
+  std::erase_if(runs.runs, [](const CompressionRun& run) {
+    return run.model != "ResNet-50" || !run.network.starts_with("10GbE");
+  });
+  const ValidationReport report =
+      validate_compression(runs, nullptr,
+                           {.fit_where = RowFilter::parse("gpus<=16 && method~\"BSP-A2A\"")})
+          .report;
+  int served = 0;
+  for (const ValidationRow& row : report.rows) {
+    EXPECT_TRUE(std::isfinite(row.predicted)) << row.label;
+    served += row.family == "BSP-PS" ? 1 : 0;
+  }
+  EXPECT_EQ(served, 4);
+}
+
 TEST(Compression, AFilterJudgesFewerRowsUnderTheSameLaw) {
   const CompressionRuns runs =
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct LinkLaw {
   double server_launch_s = 0;  // of a push and pull, and of each exchange in a node
   double server_share = 1;     // of the NIC's bandwidth, each way
   double copy_share = 1;       // of PCIe's, by copies to the host and back
-  double connection_Bps = 0;   // of a node to a server, over TCP
+  double connection_Bps = std::numeric_limits<double>::infinity();  // to a server, over TCP
 };
 
 // `network`: how column network begins.
