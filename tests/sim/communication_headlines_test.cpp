@@ -182,8 +182,8 @@ TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
   EXPECT_GE(lost_at_100, 1);
 }
 
-// In the set-up of ACP-SGD "they cannot always outperform well-optimized S-SGD": images lose, BERT,
-// whose dense gradients take seconds, gains.
+// In the set-up of ACP-SGD "they cannot always outperform well-optimized S-SGD": images lose, but
+// for signs on ResNet-152, which gain a little; BERT, whose dense gradients take seconds, gains.
 TEST(CommunicationHeadlines, SignsAndTopKOnThirtyTwoGpus) {
   for (const Workload& of : acp_workloads()) {
     const double dense_s = step_s(of.scenario, joined(of.keys, {kDense}));
@@ -195,7 +195,7 @@ TEST(CommunicationHeadlines, SignsAndTopKOnThirtyTwoGpus) {
     fmt::print("{}: signs {:.2f}, top-k {:.2f}\n", of.name, signs, top_k);
     const bool images = of.scenario == "acp-sgd-resnet";
     EXPECT_EQ(top_k < 1, images);
-    EXPECT_LT(signs, images ? 1.1 : 3);
+    EXPECT_LT(signs, of.name.starts_with("ResNet-50") ? 1 : images ? 1.1 : 3);
     EXPECT_LT(std::max(signs, top_k), dense_s / step_s(of.scenario, of.keys));
   }
 }
@@ -255,7 +255,8 @@ TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
   }
   EXPECT_GT(ethernet_most, 1.15);
   EXPECT_LT(ethernet_most, 1.83);
-  EXPECT_NEAR(infiniband_most, 1.15, 0.05);
+  EXPECT_GT(infiniband_most, 1.1);
+  EXPECT_LT(infiniband_most, 1.15);
 }
 
 // 4.6 times fewer bytes over a run, up to 2.8 times as fast, BERT-Large on up to 256 GPUs.
