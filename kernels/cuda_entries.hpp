@@ -8,8 +8,10 @@
 #include "kernels/low_rank.hpp"
 #include "kernels/quantise.hpp"
 #include "kernels/sign_code.hpp"
+#include "kernels/sketch.hpp"
 #include "kernels/stream_ops.hpp"
 #include "kernels/ternary.hpp"
+#include "kernels/top_k.hpp"
 #include "kernels/xor_code.hpp"
 
 namespace windtunnel {
@@ -20,8 +22,10 @@ const Quantise& cuda_quantise();
 const SignCode& cuda_sign_code();
 const Gemm& cuda_gemm();
 const LowRank& cuda_low_rank();
+const Sketch& cuda_sketch();
 const StreamOps& cuda_stream_ops();
 const Ternary& cuda_ternary();
+const TopK& cuda_top_k();
 const XorCode& cuda_xor_code();
 
 }  // namespace windtunnel

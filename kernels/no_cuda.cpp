@@ -58,6 +58,25 @@ constexpr Ternary kTernary = {
     [](const std::uint32_t*, std::size_t, const float*, float*) { refuse(); },
 };
 
+constexpr TopK kTopK = {
+    [](std::size_t) -> std::size_t { refuse(); },
+    [](const float*, std::size_t, std::size_t, std::byte*, std::uint32_t*, float*) { refuse(); },
+    [](const float*, std::size_t, float, std::size_t, std::uint32_t*, float*, std::uint32_t*) {
+      refuse();
+    },
+    [](const float*, std::size_t, std::size_t, std::uint64_t, std::uint32_t*, float*) { refuse(); },
+    [](const float*, const std::uint32_t*, std::size_t, float*) { refuse(); },
+    [](const std::uint32_t*, const float*, std::size_t, float*) { refuse(); },
+    [](const std::uint32_t*, const float*, std::size_t, float*) { refuse(); },
+};
+
+constexpr Sketch kSketch = {
+    [](const float*, std::size_t, std::uint64_t, std::size_t, float*, std::uint32_t*) { refuse(); },
+    [](const float*, std::size_t, std::uint64_t, const std::uint32_t*, std::size_t, float*) {
+      refuse();
+    },
+};
+
 constexpr XorCode kXorCode = {
     [](const std::byte* const*, int, std::byte*, std::size_t) { refuse(); },
 };
@@ -81,6 +100,12 @@ const StreamOps& cuda_stream_ops() {
 }
 const Ternary& cuda_ternary() {
   return kTernary;
+}
+const TopK& cuda_top_k() {
+  return kTopK;
+}
+const Sketch& cuda_sketch() {
+  return kSketch;
 }
 const XorCode& cuda_xor_code() {
   return kXorCode;
