@@ -1,6 +1,8 @@
 #include "kernels/low_rank.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <utility>
 
 #include "kernels/cuda_entries.hpp"
 #include "kernels/orthonormal_team.cuh"
@@ -69,20 +71,15 @@ void orthonormalise(int batch, int m, int r, float* p, std::byte* workspace) {
   GramMemory gram_memory;
   ReflectionMemory reflection_memory;
   for (int i = 0; i < batch; ++i) {
-    Writing given(p + start_of(i, m, r), m, r);
-    Writing other(parts.other + start_of(i, m, r), m, r);
-    const Reading inverse(parts.inverse, r, r);
-    const OneThread team;
-    const int count = gram_parts(m);
-    sum_gram(Reading(given.data(), m, r), parts.gram);
-    if (invert_gram(team, r, count, parts.gram, parts.inverse, gram_memory)) {
-      other.noalias() = given * inverse;
-    } else {
-      reflect_to_orthonormal(team, m, r, given.data(), other.data(), reflection_memory);
+    float* from = p + start_of(i, m, r);
+    float* to = parts.other;
+    for (int half = 0; half < 2; ++half) {
+      sum_gram(Reading(from, m, r), parts.gram);
+      invert_or_reflect(OneThread(), m, r, parts.gram, from, to, parts.inverse, gram_memory,
+                        reflection_memory);
+      Writing(to, m, r).noalias() = Reading(from, m, r) * Reading(parts.inverse, r, r);
+      std::swap(from, to);
     }
-    sum_gram(Reading(other.data(), m, r), parts.gram);
-    invert_gram(team, r, count, parts.gram, parts.inverse, gram_memory);
-    given.noalias() = other * inverse;
   }
 }
 

@@ -128,41 +128,29 @@ void sum_gram(int batch, int m, int r, const float* matrices, float* parts) {
 }
 
 __global__ void __launch_bounds__(kMaxTeam)
-    invert_kernel(int r, int count, const float* parts, float* inverses, int* ill) {
-  __shared__ GramMemory memory;
+    invert_kernel(int m, int r, const float* parts, float* given, float* other, float* inverses) {
+  __shared__ GramMemory gram_memory;
+  __shared__ ReflectionMemory reflection_memory;
   const std::size_t square = static_cast<std::size_t>(r) * r;
-  const bool well = invert_gram(Block(), r, count, parts + blockIdx.x * count * square,
-                                inverses + blockIdx.x * square, memory);
-  if (threadIdx.x == 0) ill[blockIdx.x] = well ? 0 : 1;
-}
-
-__global__ void __launch_bounds__(kMaxTeam)
-    reflect_kernel(int m, int r, float* given, float* other, const int* ill) {
-  if (ill[blockIdx.x] == 0) return;
-  __shared__ ReflectionMemory memory;
   const std::size_t start = std::size_t{blockIdx.x} * m * r;
-  reflect_to_orthonormal(Block(), m, r, given + start, other + start, memory);
-}
-
-// to = from * inverse of from's Gram matrix.
-void divide_by_factor(int batch, int m, int r, const float* from, float* to,
-                      const OrthonormalWorkspace& parts) {
-  sum_gram(batch, m, r, from, parts.gram);
-  invert_kernel<<<static_cast<unsigned>(batch), kMaxTeam, 0, work_stream()>>>(
-      r, gram_parts(m), parts.gram, parts.inverse, parts.ill);
-  CHECK_CUDA(cudaGetLastError());
-  multiply(batch, plain(parts.inverse, r, r), plain(from, m, r), {to, r, m, r, 1, 0});
+  invert_or_reflect(Block(), m, r, parts + blockIdx.x * square * gram_parts(m), given + start,
+                    other + start, inverses + blockIdx.x * square, gram_memory, reflection_memory);
 }
 
 void orthonormalise(int batch, int m, int r, float* p, std::byte* workspace) {
   CHECK(batch >= 1 && batch <= kMaxBatch && r >= 1 && r <= kMaxRank && r <= m,
         "{} matrices of {} x {}", batch, m, r);
   const OrthonormalWorkspace parts(batch, m, r, workspace);
-  divide_by_factor(batch, m, r, p, parts.other, parts);
-  reflect_kernel<<<static_cast<unsigned>(batch), kMaxTeam, 0, work_stream()>>>(m, r, p, parts.other,
-                                                                               parts.ill);
-  CHECK_CUDA(cudaGetLastError());
-  divide_by_factor(batch, m, r, parts.other, p, parts);
+  float* from = p;
+  float* to = parts.other;
+  for (int half = 0; half < 2; ++half) {
+    sum_gram(batch, m, r, from, parts.gram);
+    invert_kernel<<<static_cast<unsigned>(batch), kMaxTeam, 0, work_stream()>>>(
+        m, r, parts.gram, from, to, parts.inverse);
+    CHECK_CUDA(cudaGetLastError());
+    multiply(batch, plain(parts.inverse, r, r), plain(from, m, r), {to, r, m, r, 1, 0});
+    std::swap(from, to);
+  }
 }
 
 constexpr LowRank kCuda = {[] { return cuda_device().why_unusable(); }, project, back_project,

@@ -260,12 +260,26 @@ WINDTUNNEL_BOTH void reflect_to_orthonormal(const Team& team, int m, int r, floa
   }
 }
 
+// One half of an orthonormalisation: makes `inverse` the X for which given * X has orthonormal
+// columns, from the parts of given's Gram matrix; or replaces `given` by what the reflections make
+// of it, by way of `other`, and X is I.
+template <typename Team>
+WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const float* parts,
+                                       float* given, float* other, float* inverse,
+                                       GramMemory& gram_memory,
+                                       ReflectionMemory& reflection_memory) {
+  if (invert_gram(team, r, gram_parts(m), parts, inverse, gram_memory)) return;
+  reflect_to_orthonormal(team, m, r, given, other, reflection_memory);
+  const std::size_t size = static_cast<std::size_t>(m) * r;
+  for (std::size_t i = team.thread; i < size; i += team.size) given[i] = other[i];
+  for (int i = team.thread; i < r * r; i += team.size) inverse[i] = i / r == i % r ? 1.0F : 0.0F;
+}
+
 // How the workspace of an orthonormalisation is cut.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
   float* gram;     // batch by gram_parts of r x r
   float* inverse;  // batch of r x r
-  int* ill;        // batch: 1 where the reflections are due
   std::size_t size_bytes;
 
   OrthonormalWorkspace(int batch, int m, int r, std::byte* memory) {
@@ -277,8 +291,7 @@ struct OrthonormalWorkspace {
     other = reinterpret_cast<float*>(memory);
     gram = other + others;
     inverse = gram + grams;
-    ill = reinterpret_cast<int*>(inverse + squares);
-    size_bytes = sizeof(float) * (others + grams + squares) + sizeof(int) * count;
+    size_bytes = sizeof(float) * (others + grams + squares);
   }
 };
 

@@ -157,5 +157,38 @@ TEST(LowRank, TeamsOfAnySizeReflect) {
   }
 }
 
+// The CUDA form, kernel by kernel.
+TEST(LowRank, TeamsOrthonormaliseEveryKindOfMatrix) {
+  RandomStream random(6, RandomPurpose::test, 0);
+  const int m = 300;
+  const int r = 6;
+  for (const auto& [name, matrix] : kinds_of_matrices(random, m, r)) {
+    SCOPED_TRACE(name);
+    Floats from = matrix;
+    Floats to(matrix.size()), inverse(r * r), parts(static_cast<size_t>(gram_parts(m) * r * r));
+    Floats rows(kGramRows * 8);
+    GramMemory gram_memory;
+    ReflectionMemory reflection_memory;
+    for (int half = 0; half < 2; ++half) {
+      for (int part = 0; part < gram_parts(m); ++part) {
+        run_team(4, [&](const HostTeam& team) {
+          sum_gram_part<2, 4>(team, m, r, part, from.data(), parts.data() + part * r * r,
+                              rows.data());
+        });
+      }
+      run_team(13, [&](const HostTeam& team) {
+        invert_or_reflect(team, m, r, parts.data(), from.data(), to.data(), inverse.data(),
+                          gram_memory, reflection_memory);
+      });
+      for (size_t i = 0; i < to.size(); ++i) {
+        to[i] = 0;
+        for (size_t k = 0; k < r; ++k) to[i] += from[i / r * r + k] * inverse[k * r + i % r];
+      }
+      std::swap(from, to);
+    }
+    expect_orthonormal(matrix, from, m, r, 1e-4);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel
