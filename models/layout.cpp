@@ -250,6 +250,12 @@ void check_shards(const Layout& layout, int gpus_per_node) {
       check_divides(key.name, value, "the ranks that share a copy,", shard);
     }
   }
+  const bool copies = layout.weight_ranks > 0 || layout.secondary_ranks > 0;
+  if (layout.weight_bits == 32 && copies) {
+    throw Error(
+        "layout.weight_bits is 32, that of the fp32 copy, which is shared by all; weight_ranks and "
+        "secondary_ranks share copies of the precision: leave one of them out");
+  }
   if (layout.secondary_ranks == 0) return;
   if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
     throw Error(fmt::format(

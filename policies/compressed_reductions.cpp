@@ -39,6 +39,17 @@ bool has_hops(const CompressorChoice& choice) {
                              [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
 }
 
+// Methods that freeze Adam's second moments and send the first.
+void check_optimizer(const Job& job) {
+  const std::string& name = job.communication.compressor.name;
+  const bool of_moments = name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
+  if (!of_moments || job.software.optimizer == Optimizer::adam) return;
+  throw Error(job.communication.compressor.where,
+              fmt::format("communication.compressor: {} compresses Adam's moments, which "
+                          "software.optimizer has not; set it to adam, or take onebit-sgd",
+                          name));
+}
+
 void check_compressor(const Job& job) {
   const Communication& communication = job.communication;
   const CompressorChoice& choice = communication.compressor;
@@ -138,7 +149,10 @@ void check_gradient_exchange(const Job& job) {
           "the gradient; leave it at dense");
     }
   }
-  if (compresses(job)) check_compressor(job);
+  if (compresses(job)) {
+    check_optimizer(job);
+    check_compressor(job);
+  }
 }
 
 bool crosses_iterations(GradientOverlap overlap) {
@@ -287,9 +301,10 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   const double sent = across == axes.across ? bytes : bytes / part;
   std::vector<Transfer> row;
   if (const int servers = job_.communication.servers; servers > 0 && nodes > 1) {
-    // An exchange leaves a member's own part out.
+    // An exchange leaves a member's own part out. The nodes of all stages share the servers.
     const double members = network_.lattice(across).count;
-    const double each = sent * members / (members - 1) * std::max(1.0, double(nodes) / servers);
+    const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
+    const double each = sent * members / (members - 1) * crowd;
     row = {transfer(pp, across, CollectiveKind::all_to_all, each)};
   } else {
     row.assign(2, transfer(pp, across, CollectiveKind::all_to_all, sent));

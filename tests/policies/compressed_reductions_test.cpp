@@ -247,6 +247,15 @@ double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
 
 // A node sends its gradients S once and gets them back at the same time, whatever their number; on
 // the nodes' own hosts twice S (n - 1)/n; with fewer servers in proportion (BytePS' best practice).
+TEST(GradientExchange, MethodsOnAdamsMomentsNeedAdam) {
+  for (const char* name : {"onebit-adam", "onebit-lamb", "zero-one-adam"}) {
+    Job job = job_of(GradientOverlap::none, name);
+    EXPECT_NO_THROW(check_gradient_exchange(job)) << name;
+    job.software.optimizer = Optimizer::momentum;
+    EXPECT_THROW(check_gradient_exchange(job), Error) << name;
+  }
+}
+
 TEST(ParameterServers, ServersOfTheirOwnKeepUpWithAnyNumberOfNodes) {
   const Job job = job_of(GradientOverlap::none, "none", 1, 1, 8);
   constexpr double kNic_Bps = 1e9;  // of each of four
