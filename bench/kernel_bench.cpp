@@ -1,0 +1,186 @@
+// Kernels of compressors on 2^22 Gaussian elements (k: 1 %): bytes per second that they must move,
+// by the table of models/kernel_work.hpp, on the CPU and, where there is one, on the CUDA device.
+// 90 % zeros for the sketch. Encoders read what they read in training: data out of the cache.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/quantise.hpp"
+#include "kernels/sign_code.hpp"
+#include "kernels/sketch.hpp"
+#include "kernels/ternary.hpp"
+#include "kernels/top_k.hpp"
+#include "models/base/random.hpp"
+#include "models/kernel_work.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::size_t kElements = std::size_t{1} << 22;
+constexpr std::size_t kKept = kElements / 100;
+constexpr int kParts = 8;
+
+// Everything that any of the kernels reads and writes.
+struct Arrays {
+  explicit Arrays(DeviceKind device_kind)
+      : kind(device_kind),
+        x(fill(1)),
+        sparse(fill(10)),
+        y(device(kind), kElements * sizeof(float)),
+        codes(device(kind), kParts * code_bytes(QuantisedForm::int8, kElements)),
+        scales(device(kind), kParts * kElements / 64 * sizeof(float)),
+        words(device(kind), kParts * kElements / 8),
+        sums(device(kind), 2 * sizeof(double)),
+        indices(device(kind), kElements * sizeof(std::uint32_t)),
+        counters(device(kind), kSketchRows * kKept * sizeof(float)),
+        workspace(device(kind), top_k(kind).workspace_bytes(kElements)) {
+    ternary(kind).maximum(at<float>(x), kElements, at<float>(sums));
+    for (DeviceBuffer* buffer : {&codes, &scales, &words, &y}) {
+      buffer->upload(std::vector<std::byte>(buffer->size_bytes()));
+    }
+  }
+
+  template <typename T>
+  static T* at(const DeviceBuffer& buffer) {
+    return reinterpret_cast<T*>(buffer.data());
+  }
+
+  // One of `every` elements is not zero.
+  DeviceBuffer fill(std::uint64_t every) const {
+    RandomStream random(1, RandomPurpose::test, every);
+    std::vector<std::byte> bytes(kElements * sizeof(float));
+    for (std::size_t i = 0; i < kElements; ++i) {
+      const bool zero = random.below(every) != 0;
+      const float value = zero ? 0 : static_cast<float>(random.normal());
+      std::copy_n(reinterpret_cast<const std::byte*>(&value), sizeof value,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(i * sizeof value));
+    }
+    DeviceBuffer buffer(device(kind), bytes.size());
+    buffer.upload(bytes);
+    return buffer;
+  }
+
+  DeviceKind kind;
+  DeviceBuffer x, sparse, y, codes, scales, words, sums, indices, counters, workspace;
+};
+
+struct Case {
+  const char* kernel;  // of kernel_kinds()
+  std::size_t k;
+  std::function<void(const Arrays&)> run;
+};
+
+template <QuantisedForm kForm>
+void encode(const Arrays& a) {
+  quantise(a.kind).encode(kForm, Arrays::at<float>(a.x), kElements,
+                          Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales));
+}
+template <QuantisedForm kForm>
+void decode(const Arrays& a) {
+  quantise(a.kind).decode(kForm, Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales),
+                          kElements, Arrays::at<float>(a.y));
+}
+
+std::vector<Case> cases() {
+  using A = Arrays;
+  using Word = std::uint32_t;
+  return {
+      {"quantise-int8", 0, encode<QuantisedForm::int8>},
+      {"dequantise-int8", 0, decode<QuantisedForm::int8>},
+      {"quantise-int4", 0, encode<QuantisedForm::int4>},
+      {"dequantise-int4", 0, decode<QuantisedForm::int4>},
+      {"quantise-fp8", 0, encode<QuantisedForm::fp8>},
+      {"dequantise-fp8", 0, decode<QuantisedForm::fp8>},
+      {"requantise-int8", kParts,
+       [](const A& a) {
+         quantise(a.kind).requantise(A::at<std::uint8_t>(a.codes), A::at<float>(a.scales), kParts,
+                                     kElements, A::at<std::uint8_t>(a.y), A::at<float>(a.indices));
+       }},
+      {"sign-pack", 0,
+       [](const A& a) {
+         sign_code(a.kind).pack(A::at<float>(a.x), kElements, A::at<Word>(a.words));
+       }},
+      {"sign-unpack", 0,
+       [](const A& a) {
+         sign_code(a.kind).unpack(A::at<Word>(a.words), kElements, A::at<double>(a.sums),
+                                  A::at<float>(a.y));
+       }},
+      {"sign-error", 0,
+       [](const A& a) {
+         double* const sums = A::at<double>(a.sums);
+         sign_code(a.kind).error(A::at<float>(a.x), kElements, sums, A::at<float>(a.y),
+                                 A::at<Word>(a.words), sums + 1);
+       }},
+      {"vote", kParts,
+       [](const A& a) {
+         sign_code(a.kind).vote(A::at<Word>(a.words), kParts, kElements, A::at<Word>(a.indices));
+       }},
+      {"ternary", 0,
+       [](const A& a) {
+         ternary(a.kind).encode(A::at<float>(a.x), kElements, A::at<float>(a.sums), 7,
+                                A::at<Word>(a.words));
+       }},
+      {"top-k", kKept,
+       [](const A& a) {
+         top_k(a.kind).select(A::at<float>(a.x), kElements, kKept, a.workspace.data(),
+                              A::at<Word>(a.indices), A::at<float>(a.y));
+       }},
+      {"threshold", kKept,
+       [](const A& a) {
+         constexpr float kOnePercent = 2.5758F;  // of a Gaussian beyond it, on both sides
+         top_k(a.kind).above(A::at<float>(a.x), kElements, kOnePercent, kElements,
+                             A::at<Word>(a.indices), A::at<float>(a.y), A::at<Word>(a.sums));
+       }},
+      {"random-k", kKept,
+       [](const A& a) {
+         top_k(a.kind).random(A::at<float>(a.x), kElements, kKept, 7, A::at<Word>(a.indices),
+                              A::at<float>(a.y));
+       }},
+      {"sketch", kKept,
+       [](const A& a) {
+         sketch(a.kind).encode(A::at<float>(a.sparse), kElements, 7, kKept,
+                               A::at<float>(a.counters), A::at<Word>(a.words));
+       }},
+  };
+}
+
+void run_case(benchmark::State& state, DeviceKind kind, const Case& work) {
+  const Arrays arrays(kind);
+  KernelWork told;
+  told.kernel = work.kernel;
+  told.elements = static_cast<double>(kElements);
+  told.k = static_cast<double>(work.k);
+  for (auto _ : state) {
+    work.run(arrays);
+    device(kind).synchronize();
+  }
+  state.counters["moved"] = benchmark::Counter(kernel_kind(work.kernel).bytes(told),
+                                               benchmark::Counter::kIsIterationInvariantRate,
+                                               benchmark::Counter::kIs1000);
+}
+
+void register_device(DeviceKind kind) {
+  for (const Case& work : cases()) {
+    const std::string name = std::string(work.kernel) + "/" + device(kind).name;
+    benchmark::RegisterBenchmark(name.c_str(), run_case, kind, work)->UseRealTime();
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
+
+int main(int argc, char** argv) {
+  using windtunnel::DeviceKind;
+  benchmark::Initialize(&argc, argv);
+  windtunnel::register_device(DeviceKind::cpu);
+  const std::string reason = windtunnel::device(DeviceKind::cuda).why_unusable();
+  if (reason.empty()) {
+    windtunnel::register_device(DeviceKind::cuda);
+  } else {
+    std::fprintf(stderr, "kernels on cuda left out: %s\n", reason.c_str());
+  }
+  benchmark::RunSpecifiedBenchmarks();
+}
