@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/calibrate_collectives.hpp"
+#include "cli/calibrate_kernels.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "models/base/units.hpp"
@@ -24,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CalibrateOptions {
+  std::string backend;
+  std::string budget = "3 min";
+  std::string samples;
   std::string from;
   std::string where;
   std::string gpu;
@@ -219,8 +223,29 @@ ExitCode calibrate_network(const CalibrateOptions& options) {
                                    .threads = options.threads});
 }
 
+ExitCode calibrate_device(const CalibrateOptions& options) {
+  if (!options.where.empty() || !options.gpu.empty() || !options.machine.empty() ||
+      !options.network.empty() || !options.fit.empty() || !options.fix.empty()) {
+    throw Error("--where, --gpu, --machine, --network, --fit and --fix go with --from");
+  }
+  KernelCalibration kernels;
+  kernels.backend = options.backend;
+  kernels.budget_s = parse_quantity(options.budget, Dimension::seconds);
+  kernels.samples = options.samples.empty()
+                        ? fs::path(options.out).replace_extension(".samples.csv").string()
+                        : options.samples;
+  kernels.base = options.base;
+  kernels.out = options.out;
+  kernels.json = options.json;
+  return calibrate_on_kernels(kernels);
+}
+
 ExitCode calibrate(const CalibrateOptions& options) {
   check_out(options);
+  if (options.from.empty() == options.backend.empty()) {
+    throw Error("either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
+  }
+  if (!options.backend.empty()) return calibrate_device(options);
   if (holds_collectives(options.from)) return calibrate_network(options);
   if (!options.machine.empty() || !options.network.empty()) {
     throw Error("--machine and --network are of timings of collectives, which the file lacks");
@@ -247,8 +272,14 @@ Handler define_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("--from", options->from,
                  "measured training runs or collectives (CSV), or output of nccl-tests")
-      ->type_name("ROWS.csv|LOG")
-      ->required();
+      ->type_name("ROWS.csv|LOG");
+  app.add_option("--backend", options->backend, "measure the kernels of a device of this machine")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--budget", options->budget, "time for measuring (default: 3 min)")
+      ->type_name("TIME");
+  app.add_option("--samples", options->samples,
+                 "measured series (default: beside --out); those in it are not measured again")
+      ->type_name("FILE.csv");
   app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
       ->type_name("EXPR");
   app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");

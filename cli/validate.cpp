@@ -16,11 +16,13 @@
 #include "report/run_validation.hpp"
 #include "report/validation.hpp"
 #include "scenarios/document.hpp"
+#include "scenarios/kernel_laws.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "traces/compression_runs.hpp"
 #include "traces/fault_points.hpp"
 #include "traces/nccl_tests.hpp"
+#include "traces/samples.hpp"
 #include "traces/stage_profile.hpp"
 #include "validate/accuracy/collectives.hpp"
 #include "validate/accuracy/compression.hpp"
@@ -28,6 +30,7 @@
 #include "validate/accuracy/pair_spread.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
+#include "validate/accuracy/samples.hpp"
 #include "validate/accuracy/schedules.hpp"
 
 namespace windtunnel {
@@ -229,6 +232,14 @@ ExitCode against_compression(const ValidateOptions& options) {
   return judge(validation.report, options, "step_s");
 }
 
+ExitCode against_samples(const ValidateOptions& options) {
+  const ValidationReport report =
+      validate_samples(read_samples(options.files.front()), read_kernel_laws(options.calibration));
+  if (options.json) print_result(json_text(validation_document(report)));
+  print_human(validation_text(report), options.json);
+  return judge(report, options, "time_s");
+}
+
 std::string faults_command(const ValidateOptions& options) {
   std::string command = "windtunnel validate faults " + without_folder(options.files.front());
   if (!options.where.empty()) command += fmt::format(" --where '{}'", options.where);
@@ -399,6 +410,19 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
   return compression;
 }
 
+CLI::App* define_samples(CLI::App& app, ValidateOptions& options) {
+  CLI::App* samples = app.add_subcommand(
+      "samples", "series of kernels that were measured to be predicted: compositions");
+  samples->add_option("FILE", options.files, "what windtunnel calibrate --backend measured (CSV)")
+      ->required()
+      ->expected(1);
+  samples->add_option("--calibration", options.calibration, "what it wrote beside (.yaml)")
+      ->type_name("FILE")
+      ->required();
+  add_common(*samples, options, "a family");
+  return samples;
+}
+
 CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
   CLI::App* faults = app.add_subcommand(
       "faults",
@@ -428,9 +452,11 @@ Handler define_validate(CLI::App& app) {
   const CLI::App* faults = define_faults(app, *options);
   const CLI::App* collectives = define_collectives(app, *options);
   const CLI::App* compression = define_compression(app, *options);
+  const CLI::App* samples = define_samples(app, *options);
   define_runs(app, *options);
   app.require_subcommand(1);
-  return [options, schedules, faults, collectives, compression] {
+  return [options, schedules, faults, collectives, compression, samples] {
+    if (samples->parsed()) return against_samples(*options);
     if (compression->parsed()) return against_compression(*options);
     if (collectives->parsed()) return against_collectives(*options);
     if (faults->parsed()) return against_faults(*options);

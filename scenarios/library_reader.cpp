@@ -303,7 +303,8 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
 
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document, {"name", "gpu", "parameters", "network", "kernels", "kernel_starts"});
+  check_keys(document,
+             {"name", "gpu", "parameters", "network", "kernels", "kernel_starts", "kernel_laws"});
   Calibration calibration;
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");

@@ -57,7 +57,7 @@ const std::vector<Library>& libraries() {
   static const std::vector<Library> table = {
       {"simgrid/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
       {"xbt/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
-      {"isa-l", {"kernels"}, "ISA-L is included in kernels only"},
+      {"isa-l", {"kernels", "tests/kernels"}, "ISA-L is included in kernels and their tests only"},
       {"cuda", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
       {"cublas", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
       {"nccl", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},

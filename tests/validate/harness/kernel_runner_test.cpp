@@ -7,11 +7,34 @@ namespace {
 
 TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
   const Device& cpu = device(DeviceKind::cpu);
-  for (const char* text :
-       {"copy bytes=100000", "xor k=3 m=1 bytes=4097", "rs-encode k=4 m=2 bytes=1000",
-        "rs-decode k=4 m=2 bytes=1000", "rs-update k=4 m=2 bytes=1000",
-        "rs-encode k=4 m=2 bytes=65536 > copy bytes=1000",
-        "xor k=2 m=1 bytes=65536 & copy bytes=65536"}) {
+  for (const char* text : {"gemm type=fp32 m=17 n=5 k=33",
+                           "add elements=1001",
+                           "scale elements=1001",
+                           "adam elements=1001",
+                           "sign-pack elements=1001",
+                           "sign-unpack elements=1001",
+                           "sign-error elements=1001",
+                           "ternary elements=1001",
+                           "quantise-int8 elements=1001",
+                           "dequantise-int8 elements=1001",
+                           "quantise-int4 elements=1001",
+                           "dequantise-int4 elements=1001",
+                           "quantise-fp8 elements=1001",
+                           "dequantise-fp8 elements=1001",
+                           "requantise-int8 elements=1001 k=3",
+                           "top-k elements=1001 k=10",
+                           "threshold elements=1001 k=10",
+                           "random-k elements=1001 k=10",
+                           "scatter elements=1001 k=10",
+                           "low-rank m=40 n=30 k=4",
+                           "orthonormalise m=40 k=4",
+                           "copy bytes=100000",
+                           "xor k=3 m=1 bytes=4097",
+                           "rs-encode k=4 m=2 bytes=1000",
+                           "rs-decode k=4 m=2 bytes=1000",
+                           "rs-update k=4 m=2 bytes=1000",
+                           "rs-encode k=4 m=2 bytes=65536 > copy bytes=1000",
+                           "xor k=2 m=1 bytes=65536 & copy bytes=65536"}) {
     const KernelSteps steps = parse_kernel_steps(text);
     ASSERT_EQ(why_not_runnable(steps, cpu), "") << text;
     const TimedWork work = timed_work(steps, SampleRole::fit, CacheState::warm, cpu);
@@ -21,7 +44,10 @@ TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
 }
 
 TEST(KernelRunner, SaysWhatItCannotRun) {
-  EXPECT_NE(why_not_runnable(parse_kernel_steps("send bytes=1"), device(DeviceKind::cpu)), "");
+  for (const char* text :
+       {"send bytes=1", "copy-to-host bytes=1", "gemm type=fp8 m=16 n=16 k=16"}) {
+    EXPECT_NE(why_not_runnable(parse_kernel_steps(text), device(DeviceKind::cpu)), "") << text;
+  }
 }
 
 TEST(KernelRunner, MemoryOfAllSteps) {

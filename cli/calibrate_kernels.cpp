@@ -1,0 +1,125 @@
+#include "cli/calibrate_kernels.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+
+#include "cli/interruption.hpp"
+#include "cli/output.hpp"
+#include "kernels/device.hpp"
+#include "report/json.hpp"
+#include "report/validation.hpp"
+#include "scenarios/calibration_writer.hpp"
+#include "scenarios/kernel_laws.hpp"
+#include "scenarios/library.hpp"
+#include "traces/samples.hpp"
+#include "validate/accuracy/samples.hpp"
+#include "validate/harness/kernel_suite.hpp"
+#include "validate/harness/session.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of a device's memory, for the buffers of one work; of what a machine has whose memory is not
+// known, 1 GB.
+constexpr double kMemoryShare = 0.05;
+constexpr double kMostBytes = 4e9;
+constexpr double kUnknownBytes = 1e9;
+
+const Device& device_of(const std::string& backend) {
+  const Device& found = device(backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
+  const std::string reason = found.why_unusable();
+  if (!reason.empty()) {
+    throw Error(fmt::format("--backend {}: {}; --backend cpu measures this machine's cores",
+                            backend, reason));
+  }
+  return found;
+}
+
+double buffers_bytes(const Device& device) {
+  const auto all = static_cast<double>(device.describe().memory_bytes);
+  return all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
+}
+
+SessionResult measured(const KernelCalibration& options, const Device& device) {
+  const std::vector<TimedWork> works = kernel_suite(device, buffers_bytes(device));
+  Session session;
+  session.samples_path = options.samples;
+  session.options.budget_s = options.budget_s;
+  session.options.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  Progress line;
+  const Interruption interruption;
+  session.progress = [&](const MeasureProgress& now) {
+    line.show(fmt::format("{} of {} series, {:.0f} of {:.0f} s", now.done, now.works, now.elapsed_s,
+                          options.budget_s));
+  };
+  session.stopped = [] { return Interruption::asked().load(); };
+  return run_session(works, device, session);
+}
+
+// Of the library, by the name that the device calls itself ("NVIDIA H200"); nullptr: a CPU, or one
+// that the library lacks.
+const GpuSpec* spec_of(const std::string& device) {
+  std::string name = device;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const GpuSpec* found = nullptr;
+  for (const GpuSpec& gpu : library_gpus()) {
+    const bool longer = found == nullptr || gpu.name.size() > found->name.size();
+    if (name.find(gpu.name) != std::string::npos && longer) found = &gpu;
+  }
+  return found;
+}
+
+std::string measured_text(const KernelCalibration& options, const std::string& device,
+                          const SessionResult& result) {
+  const MeasureProgress& progress = result.progress;
+  return fmt::format(
+      "{}: {} series measured in {:.0f} s, {} kept from before; {} blocks thrown away (clock, "
+      "heat, "
+      "other tenants)\nwrote {}\n",
+      device, progress.done, progress.elapsed_s, result.kept, progress.tainted, options.samples);
+}
+
+// For a scenario's `cluster.node.gpu` where no data sheet tells.
+std::string rates_text(const DeviceRates& rates) {
+  return fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s\n",
+                     rates.memory_Bps * 1e-9, rates.flops * 1e-9);
+}
+
+}  // namespace
+
+ExitCode calibrate_on_kernels(const KernelCalibration& options) {
+  const Device& device = device_of(options.backend);
+  const std::string name = device.describe().name;
+  const SessionResult result = measured(options, device);
+  print_human(measured_text(options, name, result), options.json);
+  if (!result.complete) {
+    print_human("interrupted: the same command goes on where it was\n", options.json);
+    return ExitCode::incomplete;
+  }
+  const SampleFile samples = read_samples(options.samples);
+  const KernelLaws laws = fit_kernel_laws(samples.runs);
+  const ValidationReport report = validate_samples(samples, laws);
+  const GpuSpec* spec = spec_of(name);
+  const std::string source = fmt::format("{}, driver {}, {}", name, samples.runs.front().driver,
+                                         samples.runs.front().date);
+  Calibration calibration = calibration_of(
+      laws, calibration_of(options.base.empty() ? "generic" : options.base), spec, source);
+  calibration.name = std::filesystem::path(options.out).stem().string();
+  calibration.gpu = spec == nullptr ? "" : spec->name;
+  write_file(
+      options.out,
+      calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source) +
+          kernel_laws_text(laws));
+  if (options.json) print_result(json_text(validation_document(report)));
+  print_human(rates_text(device_rates(laws)) + validation_text(report) +
+                  fmt::format("wrote {}\n", options.out),
+              options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace windtunnel

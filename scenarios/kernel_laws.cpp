@@ -1,0 +1,97 @@
+#include "scenarios/kernel_laws.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "scenarios/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+double number(const DocumentNode& map, const std::string& key) {
+  const double value = quantity(require(map, key), Dimension::number, key);
+  if (std::isfinite(value) && value >= 0) return value;
+  throw Error(require(map, key).where, fmt::format("{}: a number of at least 0 is due", key));
+}
+
+std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
+  const DocumentNode& list = require(map, key);
+  std::vector<double> numbers;
+  for (const DocumentNode& item : list.items) {
+    numbers.push_back(quantity(item, Dimension::number, key));
+    if (!(numbers.back() >= 0) || (numbers.size() > 1 && numbers.back() < numbers.end()[-2])) {
+      throw Error(item.where, fmt::format("{}: numbers that do not fall are due", key));
+    }
+  }
+  if (numbers.size() < 2) throw Error(list.where, fmt::format("{}: two or more are due", key));
+  return numbers;
+}
+
+KernelLaw read_law(const std::string& key, const DocumentNode& map) {
+  require_map(map, key);
+  check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "spread", "least_bytes",
+                   "most_bytes"});
+  KernelLaw law;
+  law.key = key;
+  law.spread = number(map, "spread");
+  law.least = number(map, "least_bytes");
+  law.most = number(map, "most_bytes");
+  if (map.value_of("sizes_bytes") == nullptr) {
+    law.fixed_s = number(map, "fixed_s");
+    law.flop_s = number(map, "flop_s");
+    law.byte_s = number(map, "byte_s");
+    return law;
+  }
+  law.curve.sizes = ascending(map, "sizes_bytes");
+  law.curve.seconds = ascending(map, "seconds");
+  law.curve.spread = law.spread;
+  for (size_t i = 1; i < law.curve.sizes.size(); ++i) {
+    if (law.curve.sizes[i] > law.curve.sizes[i - 1]) continue;
+    throw Error(require(map, "sizes_bytes").items[i].where, "sizes_bytes: stands twice");
+  }
+  if (law.curve.sizes.size() != law.curve.seconds.size()) {
+    throw Error(require(map, "seconds").where, "seconds: as many as sizes_bytes are due");
+  }
+  return law;
+}
+
+}  // namespace
+
+std::string kernel_laws_text(const KernelLaws& laws) {
+  std::string text = fmt::format("kernel_laws:\n  run_spread: {}\n  laws:\n", laws.run_spread);
+  for (const KernelLaw& law : laws.laws) {
+    text += fmt::format("    \"{}\":\n", law.key);
+    if (law.curve.sizes.empty()) {
+      text += fmt::format("      fixed_s: {}\n      flop_s: {}\n      byte_s: {}\n", law.fixed_s,
+                          law.flop_s, law.byte_s);
+    } else {
+      text += fmt::format("      sizes_bytes: [{}]\n      seconds: [{}]\n",
+                          fmt::join(law.curve.sizes, ", "), fmt::join(law.curve.seconds, ", "));
+    }
+    text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
+                        law.spread, law.least, law.most);
+  }
+  return text;
+}
+
+KernelLaws read_kernel_laws(const std::string& path) {
+  const DocumentNode document = parse_document(read_text_file(path), path);
+  require_map(document, "a calibration");
+  const DocumentNode* section = document.value_of("kernel_laws");
+  if (section == nullptr) {
+    throw Error(Location{path},
+                "has no kernel_laws: windtunnel calibrate --backend writes files that have");
+  }
+  require_map(*section, "kernel_laws");
+  check_keys(*section, {"run_spread", "laws"});
+  KernelLaws laws;
+  laws.run_spread = number(*section, "run_spread");
+  for (const DocumentEntry& entry : require(*section, "laws").entries) {
+    laws.laws.push_back(read_law(entry.key, entry.value));
+  }
+  return laws;
+}
+
+}  // namespace windtunnel

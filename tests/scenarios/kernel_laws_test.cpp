@@ -1,0 +1,83 @@
+#include "scenarios/kernel_laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+KernelLaws some_laws() {
+  KernelLaws laws;
+  laws.run_spread = 0.1 / 3;
+  KernelLaw line;
+  line.key = "gemm type=fp32";
+  line.fixed_s = 1e-6;
+  line.flop_s = 1.0 / 3e10;
+  line.byte_s = 1e-11;
+  line.spread = 0.02;
+  line.least = 100;
+  line.most = 1e9;
+  KernelLaw curve;
+  curve.key = "rs-encode k=8 m=2";
+  curve.curve.sizes = {1000, 2000, 1.0 / 3 * 1e7};
+  curve.curve.seconds = {1e-6, 1e-6, 1e-3};
+  curve.spread = curve.curve.spread = 0.05;
+  laws.laws = {line, curve};
+  return laws;
+}
+
+class KernelLawsFile : public ::testing::Test {
+ protected:
+  std::string written(const std::string& text) {
+    path_ = (std::filesystem::path(::testing::TempDir()) / "kernel_laws.yaml").string();
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string path_;
+};
+
+TEST_F(KernelLawsFile, ReadsBackToTheLastBit) {
+  const std::string text = kernel_laws_text(some_laws());
+  EXPECT_EQ(kernel_laws_text(read_kernel_laws(written(text))), text);
+}
+
+TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {
+  const std::string text = kernel_laws_text(some_laws());
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"flop_s", "flops_s"},
+           {"byte_s: 1e-11", "byte_s: -1"},
+           {"[1000, 2000,", "[2000, 1000,"},
+           {"[1000, 2000,", "[1000, 1000,"},
+           {"[1e-06, 1e-06,", "[1e-06,"},
+           {"spread: 0.02", "spread: wide"},
+       }) {
+    std::string faulty = text;
+    const size_t at = faulty.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    faulty.replace(at, from.size(), to);
+    try {
+      read_kernel_laws(written(faulty));
+      ADD_FAILURE() << to;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("kernel_laws.yaml:"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST_F(KernelLawsFile, SaysWhoWritesThem) {
+  try {
+    read_kernel_laws(written("name: x\n"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("calibrate --backend"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

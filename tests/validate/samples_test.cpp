@@ -1,0 +1,73 @@
+#include "validate/accuracy/samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A machine that copies 10 GB/s, quantises at half and multiplies at 100 GFLOP/s, without noise.
+Sample timed(const std::string& text, SampleRole role) {
+  Sample sample;
+  sample.work = parse_kernel_steps(text);
+  sample.role = role;
+  for (const std::vector<KernelWork>& step : sample.work) {
+    const KernelKind& kind = kernel_kind(step[0].kernel);
+    const double rate = kind.name == "copy" ? 1e10 : 5e9;
+    sample.median_s +=
+        1e-6 + (kind.name == "gemm" ? kind.flops(step[0]) / 1e11 : kind.bytes(step[0]) / rate);
+  }
+  sample.low_s = sample.high_s = sample.p05_s = sample.p95_s = sample.median_s;
+  return sample;
+}
+
+SampleFile a_run() {
+  SampleFile file;
+  for (int size = 1 << 12; size <= 1 << 26; size *= 4) {
+    file.runs.push_back(timed(fmt::format("copy bytes={}", size), SampleRole::fit));
+    file.runs.push_back(timed(fmt::format("quantise-int8 elements={}", size), SampleRole::fit));
+  }
+  for (const int n : {64, 128, 256, 512, 1024}) {
+    file.runs.push_back(timed(fmt::format("gemm type=fp32 m={0} n={0} k={0}", n), SampleRole::fit));
+  }
+  file.runs.push_back(
+      timed("quantise-int8 elements=1000000 > copy bytes=1250000", SampleRole::judge));
+  file.runs.push_back(timed("copy bytes=3000000", SampleRole::judge));
+  file.runs.push_back(timed("xor k=4 m=1 bytes=64", SampleRole::judge));
+  return file;
+}
+
+TEST(Samples, CompositionsAndSizesBetweenAreJudgedApart) {
+  const SampleFile file = a_run();
+  const ValidationReport report = validate_samples(file, fit_kernel_laws(file.runs));
+  ASSERT_EQ(report.families.size(), 2U);
+  EXPECT_EQ(report.families[0].name, "compositions");
+  EXPECT_EQ(report.families[0].rows, 1);
+  EXPECT_LT(report.families[0].mape, 0.01);
+  EXPECT_EQ(report.families[1].rows, 1);
+  EXPECT_EQ(report.families[1].fitted, 21);
+  EXPECT_EQ(report.families[1].coverage90, 1.0);
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_NE(report.skipped[0].reason.find("xor"), std::string::npos);
+}
+
+TEST(Samples, LawsBecomeACalibration) {
+  const KernelLaws laws = fit_kernel_laws(a_run().runs);
+  const DeviceRates rates = device_rates(laws);
+  EXPECT_NEAR(rates.memory_Bps, 1e10, 1e8);
+  EXPECT_NEAR(rates.flops, 1e11, 1e9);
+  const Calibration alone = calibration_of(laws, calibration_of("generic"), nullptr, "a test");
+  EXPECT_EQ(alone.memory_efficiency.value, 1);
+  EXPECT_EQ(alone.gemm_efficiency.origin, Origin::measured);
+  EXPECT_NEAR(kernel_share(alone, "quantise blocks")->value, 0.5, 0.01);
+  GpuSpec spec;
+  spec.memory_Bps.value = 2e10;
+  spec.fp32_flops.value = 4e11;
+  const Calibration of_spec = calibration_of(laws, calibration_of("generic"), &spec, "a test");
+  EXPECT_NEAR(of_spec.memory_efficiency.value, 0.5, 0.01);
+  EXPECT_NEAR(of_spec.gemm_efficiency.value, 0.25, 0.01);
+}
+
+}  // namespace
+}  // namespace windtunnel
