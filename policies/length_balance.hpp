@@ -4,8 +4,8 @@
 //            come; sequences are packed up to what its GPUs hold and the packs dealt out in turn
 //   flexsp   micro-batch by micro-batch groups of different degrees at once, so that the slowest
 //            group ends early (FlexSP: Wang et al. 2024, arXiv 2412.01523; its integer programme is
-//            replaced by divisions of the GPUs, all where these are few, that start from the fewest
-//            that end in time, each with a greedy assignment, improved by moves)
+//            replaced by a search over divisions of the GPUs, length_groups.hpp). A micro-batch
+//            takes more sequences where GPUs would else wait for its longest
 //   hdp      each sequence gets the GPUs that it needs, short ones are packed on one, by their work
 //            and not by their tokens; GPUs join at the end of the batch only (ByteScale: Ge et al.
 //            2025, arXiv 2502.21231; without offloading activations)

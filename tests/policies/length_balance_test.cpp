@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -10,6 +12,7 @@
 #include "models/base/random.hpp"
 #include "models/chunk_cost.hpp"
 #include "models/sequence_lengths.hpp"
+#include "policies/length_groups.hpp"
 #include "tests/models/cost_fixtures.hpp"
 
 namespace windtunnel::testing {
@@ -158,6 +161,59 @@ TEST(LengthBalance, FlexibleGroupsComeNearTheBestOfAllAssignments) {
   EXPECT_GE(exact, 6);
 }
 
+// The earliest end over all divisions of `gpus` (from groups of `degree` down), longest sequences
+// first, each to the group that then ends first.
+double least_of_divisions_s(const std::vector<int>& longest_first, const LengthCosts& costs,
+                            int gpus, std::size_t degree, std::vector<std::size_t>& groups) {
+  double least_s = std::numeric_limits<double>::infinity();
+  for (std::size_t i = degree + 1; gpus > 0 && i-- > 0;) {
+    if (costs.degrees()[i].ranks > gpus) continue;
+    groups.push_back(i);
+    const int left = gpus - costs.degrees()[i].ranks;
+    least_s = std::min(least_s, least_of_divisions_s(longest_first, costs, left, i, groups));
+    groups.pop_back();
+  }
+  if (gpus > 0) return least_s;
+  std::vector<double> tokens(groups.size());
+  std::vector<AttentionSeconds> attention(groups.size());
+  std::vector<double> seconds(groups.size());
+  for (const int length : longest_first) {
+    std::size_t best = 0;
+    double best_s = std::numeric_limits<double>::infinity();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const DegreeCost& cost = costs.degrees()[groups[g]];
+      AttentionSeconds with = attention[g];
+      with += costs.attention(groups[g], {length}).front();
+      const double with_s = cost.pack_s(tokens[g] + length, with);
+      if (tokens[g] + length > cost.capacity || with_s >= best_s) continue;
+      best = g;
+      best_s = with_s;
+    }
+    if (best_s == std::numeric_limits<double>::infinity()) return best_s;
+    tokens[best] += length;
+    attention[best] += costs.attention(groups[best], {length}).front();
+    seconds[best] = best_s;
+  }
+  return *std::ranges::max_element(seconds);
+}
+
+// Divisions not tried cost nothing: all 36 of 16 GPUs. The search ends 0.3 % from its bound.
+TEST(LengthGroups, AreNoSlowerThanAllDivisions) {
+  const LengthCosts costs(long_context_job(2, ContextForm::ulysses), {1, 2, 4, 8, 16}, 8192);
+  for (int seed = 1; seed <= 8; ++seed) {
+    auto lengths = draw_lengths(kLongTail, 30, seed);
+    std::ranges::sort(lengths, std::greater{});
+    const Lengths batch(lengths, costs);
+    std::vector<std::size_t> groups;
+    const double least_s = least_of_divisions_s(lengths, costs, 16, 4, groups);
+    const SharedRound round = share_round(batch, batch.order);
+    EXPECT_EQ(round.groups.empty(), least_s > 1e9);
+    if (least_s < 1e9) {
+      EXPECT_LE(round.seconds, 1.003 * least_s) << seed;
+    }
+  }
+}
+
 // FlexSP: up to 1.98x over one static degree on long-tailed lengths, 64 A100, Ulysses.
 TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
   const LengthCosts costs(long_context_job(4, ContextForm::ulysses), {1, 2, 4, 8, 16, 32}, 8192);
@@ -165,7 +221,7 @@ TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
   const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 131072, costs).seconds;
   const double flexible_s = balance_lengths(LengthPolicy::flexsp, lengths, 131072, costs).seconds;
   RecordProperty("gain", std::to_string(fixed_s / flexible_s));
-  EXPECT_GT(fixed_s / flexible_s, 1.05);
+  EXPECT_GT(fixed_s / flexible_s, 1.086);  // all divisions with moves, rounds of equal tokens
   EXPECT_LT(fixed_s / flexible_s, 1.98);
 }
 
