@@ -161,12 +161,6 @@ class RoundSearch {
       if (division && std::ranges::find(starts, *division) == starts.end())
         starts.push_back(*division);
     }
-    for (std::size_t i = 0; i < costs_.size(); ++i) {  // one degree for all
-      Division& division = starts.emplace_back(costs_.size());
-      division[i] = gpus_ / costs_[i].ranks;
-      for (std::size_t j = i, left = gpus_ % costs_[i].ranks; j-- > 0; left %= costs_[j].ranks)
-        division[j] = static_cast<int>(left / costs_[j].ranks);
-    }
     return starts;
   }
 
