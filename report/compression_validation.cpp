@@ -35,6 +35,9 @@ of the measured step on one GPU. What the rows then tell is exchange alone.
   Fitted without the judged rows; unless --fit-where says otherwise, on
   `{}`.
   "suspect": servers on 100GbE that are as slow as on 10GbE.
+  All step by SGD with momentum, though the benchmark trains BERT by transformers.AdamW (76 B a
+  parameter): with that WFBP comes out at 6.3 %, MG-WFBP 4.1 %, ByteScheduler 7.6 %, and 211 of 232
+  pairs in order, ByteScheduler's fewer; why is open.
 - gTop-k rows: each network from what was fitted on another one: selection and software per element,
   and what of 1 Gb/s dense gradients get on so many nodes, which congest.
 - DDP buckets: the step over that on one GPU, so that an error of 1 % is a point of growth. Fitted

@@ -65,7 +65,7 @@ Rows length_rows() {
                 .example = "0.9",
                 .help = "of the sequences; all shares add up to 1"}),
       whole_row("batch.lengths.seed", {.low = 0,
-                                       .high = 1e9,
+                                       .high = 1e8,
                                        .default_text = "1",
                                        .example = "1",
                                        .help = "of the lengths that are drawn"}),

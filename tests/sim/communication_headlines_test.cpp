@@ -175,7 +175,9 @@ TEST(CommunicationHeadlines, FewCompressorsPayOnNinetySixGpus) {
     // With a thousandth kept images lose; missed: BERT gains, and a vote in place of the gathering
     // gains everywhere.
     const bool images = of.scenario == "utility-of-compression-resnet";
-    if (images) EXPECT_LT(gain(10, "{name: topk, density: 0.001}"), 1);
+    if (images) {
+      EXPECT_LT(gain(10, "{name: topk, density: 0.001}"), 1);
+    }
     EXPECT_LT(gain(100, "{name: topk, density: 0.001}"), 1);
     EXPECT_GT(gain(10, "signsgd"), gain(10, "onebit-sgd"));
   }

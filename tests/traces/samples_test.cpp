@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/base/error.hpp"
+
 namespace windtunnel {
 namespace {
 

@@ -45,7 +45,7 @@ void set_model(const std::string& name, Job& job) {
 
 // Constants that the measured speed holds already are none of their own; those of the network are
 // set by who fits it.
-Calibration measured_kernels(double optimizer_bytes, const char* optimizer) {
+Calibration measured_kernels() {
   Calibration calibration = find_calibration("generic");
   const auto set = [](Parameter& parameter, double value, const char* source) {
     parameter = {value, value, value, Origin::published, source};
@@ -56,7 +56,7 @@ Calibration measured_kernels(double optimizer_bytes, const char* optimizer) {
     set(*parameter, 0, kInTheSpeed);
   }
   set(calibration.overlap_slowdown, 0, "see the fit");
-  set(calibration.optimizer_bytes, optimizer_bytes, optimizer);
+  set(calibration.optimizer_bytes, 28, "Adam in fp32: 4 reads, 3 writes");
   return calibration;
 }
 
@@ -88,12 +88,8 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   job.layout.dp = gpus;
   job.batch = {.global = batch * gpus, .micro = batch, .sequence = job.model.sequence};
   job.precision = Precision::fp32;
-  // Of the benchmarks' scripts: images by SGD with momentum, text by transformers.AdamW, a kernel
-  // for each of its operations.
-  job.software.optimizer = job.network ? Optimizer::momentum : Optimizer::adam;
-  job.calibration =
-      job.network ? measured_kernels(28, "Adam in fp32: 4 reads, 3 writes")
-                  : measured_kernels(76, "transformers.AdamW in fp32, operation by operation");
+  job.software.optimizer = Optimizer::momentum;
+  job.calibration = measured_kernels();
   job.communication.collectives = {
       {.kind = CollectiveKind::all_reduce, .algorithm = CollectiveAlgorithm::ring, .where = {}}};
   return job;
