@@ -36,7 +36,10 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device) {
 double memory_bytes(const KernelSteps& steps) {
   double bytes = 0;
   for (const std::vector<KernelWork>& step : steps) {
-    for (const KernelWork& work : step) bytes += kernel_kind(work.kernel).bytes(work);
+    // Sparse kernels move few bytes of the buffers that they stand on.
+    for (const KernelWork& work : step) {
+      bytes += kernel_kind(work.kernel).bytes(work) + 2 * sizeof(float) * work.elements;
+    }
   }
   return bytes;
 }

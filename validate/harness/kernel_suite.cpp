@@ -12,7 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// Of bytes that a kernel moves. Works that judge lie between, at sqrt(2) of a size.
+// Of bytes that a kernel moves, or of the fp32 buffer that it picks from. Works that judge lie
+// between, at sqrt(2) of a size.
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
 constexpr double kBetween = 1.4142135623730951;
@@ -51,10 +52,7 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
       kind.name == "orthonormalise") {
     return {};
   }
-  if (kind.family != KernelFamily::code) {
-    work.k = has(kind, "elements") ? 0 : 1;
-    return {work};
-  }
+  if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
     work.k = k;
     work.m = kind.name == "xor" ? 1 : m;
@@ -63,21 +61,22 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   return shapes;
 }
 
-// So large that it moves about so many bytes.
+// So large that it moves, or picks from, about so many bytes.
 KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
-  work.elements = 1e6;
-  work.bytes = 1e6;
-  if (has(kind, "elements") && has(kind, "k")) {
-    work.k = kind.name == "requantise-int8" ? 4 : work.elements / kSparse;
+  if (!has(kind, "elements")) {
+    work.bytes = 1;
+    // Whole vectors: blocks of a real buffer start where the allocator puts them.
+    work.bytes = std::max(64.0, 64 * std::round(bytes / kind.bytes(work) / 64));
+    return work;
   }
-  const double scale = bytes / kind.bytes(work);
-  work.elements = std::max(1.0, std::round(scale * work.elements));
-  // Whole vectors: blocks of a real buffer start where the allocator puts them.
-  work.bytes = std::max(64.0, 64 * std::round(scale * work.bytes / 64));
-  if (has(kind, "elements") && has(kind, "k") && kind.name != "requantise-int8") {
-    work.k = std::max(1.0, std::round(work.elements / kSparse));
-  }
-  return work;
+  const bool parts = kind.name == "requantise-int8" || kind.name == "vote";
+  const auto of = [&](double elements) {
+    work.elements = std::max(1.0, std::round(elements));
+    if (has(kind, "k")) work.k = parts ? 4 : std::max(1.0, std::round(work.elements / kSparse));
+    return work;
+  };
+  constexpr double kMany = 1e6;
+  return of(kMany * bytes / std::max(kind.bytes(of(kMany)), 4 * kMany));
 }
 
 class Suite {
