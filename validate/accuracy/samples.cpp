@@ -55,8 +55,10 @@ ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
   return row;
 }
 
-Parameter measured(double value, double spread, const std::string& source) {
-  return {value, value * std::exp(-1.645 * spread), value * std::exp(1.645 * spread),
+// A share of a peak, with its 90 % interval.
+Parameter measured(double share, double spread, const std::string& source) {
+  const double value = std::min(1.0, share);
+  return {value, value * std::exp(-1.645 * spread), std::min(1.0, value * std::exp(1.645 * spread)),
           Origin::measured, source};
 }
 
@@ -103,18 +105,17 @@ Calibration calibration_of(const KernelLaws& laws, const Calibration& base, cons
   const double memory = rates.memory_Bps;
   if (memory > 0) {
     const double peak = spec != nullptr ? spec->memory_Bps.value : memory;
-    calibration.memory_efficiency = measured(std::min(1.0, memory / peak), laws.run_spread, source);
+    calibration.memory_efficiency = measured(memory / peak, laws.run_spread, source);
   }
   if (rates.flops > 0) {
     const double peak = spec != nullptr ? spec->fp32_flops.value : rates.flops;
-    calibration.gemm_efficiency =
-        measured(std::min(1.0, rates.flops / peak), laws.run_spread, source);
+    calibration.gemm_efficiency = measured(rates.flops / peak, laws.run_spread, source);
   }
   for (const auto& [name, forms] : by_share(laws)) {
     std::vector<double> shares;
     double spread = laws.run_spread;
     for (const KernelLaw* form : forms) {
-      shares.push_back(std::min(1.0, rate_of(*form) / memory));
+      shares.push_back(rate_of(*form) / memory);
       spread = std::max(spread, form->spread);
     }
     std::erase_if(calibration.kernels,

@@ -54,6 +54,8 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   }
   if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
+    // XOR has one block of parity, whatever m.
+    if (kind.name == "xor" && !shapes.empty() && shapes.back().k == k) continue;
     work.k = k;
     work.m = kind.name == "xor" ? 1 : m;
     shapes.push_back(work);
