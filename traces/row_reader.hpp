@@ -76,7 +76,7 @@ void read_rows(const CsvTable& table, const std::vector<CsvFault>& faults, const
 
 // Runs has `table`, `runs` and `unusable`. Throws Error when one of the columns is missing.
 template <typename Runs, typename Columns, typename Read>
-Runs read_runs(CsvTable table, const std::vector<CsvFault>& faults, const Columns& required,
+Runs read_runs(CsvTable&& table, const std::vector<CsvFault>& faults, const Columns& required,
                const Read& read) {
   Runs runs;
   runs.table = std::move(table);
