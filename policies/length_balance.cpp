@@ -21,36 +21,54 @@ struct OpenPack {
   std::vector<int> sequences = {};
   double seconds = 0;
 
-  bool holds(const Lengths& batch, int sequence) const {
-    return tokens + batch.lengths[sequence] <= batch.costs.degrees()[degree].capacity;
+  bool holds(const LengthCosts& costs, const OpenPack& more) const {
+    return tokens + more.tokens <= costs.degrees()[degree].capacity;
   }
-  double seconds_with(const Lengths& batch, int sequence) const {
+  double seconds_with(const LengthCosts& costs, const OpenPack& more) const {
     AttentionSeconds with = attention;
-    with += batch.attention[degree][sequence];
-    return batch.costs.degrees()[degree].pack_s(tokens + batch.lengths[sequence], with);
+    with += more.attention;
+    return costs.degrees()[degree].pack_s(tokens + more.tokens, with);
   }
-  void add(const Lengths& batch, int sequence) {
-    seconds = seconds_with(batch, sequence);
-    tokens += batch.lengths[sequence];
-    attention += batch.attention[degree][sequence];
-    sequences.push_back(sequence);
+  void add(const LengthCosts& costs, const OpenPack& more) {
+    seconds = seconds_with(costs, more);
+    tokens += more.tokens;
+    attention += more.attention;
+    sequences.insert(sequences.end(), more.sequences.begin(), more.sequences.end());
   }
-  LengthPack closed(const Lengths& batch, int first) const {
-    return {degree,    first,  batch.costs.degrees()[degree].ranks, sequences, tokens,
-            attention, seconds};
+  LengthPack closed(const LengthCosts& costs, int first) const {
+    return {degree, first, costs.degrees()[degree].ranks, sequences, tokens, attention, seconds};
   }
 };
 
-// Each into the fullest pack that still holds it.
-void best_fit(const Lengths& batch, std::size_t degree, int sequence,
-              std::vector<OpenPack>& packs) {
-  OpenPack* best = nullptr;
-  for (OpenPack& pack : packs) {
-    if (pack.holds(batch, sequence) && (best == nullptr || pack.tokens > best->tokens))
-      best = &pack;
+OpenPack alone(const Lengths& batch, std::size_t degree, int sequence) {
+  const double tokens = batch.lengths[sequence];
+  const AttentionSeconds& attention = batch.attention[degree][sequence];
+  return {degree,
+          tokens,
+          attention,
+          {sequence},
+          batch.costs.degrees()[degree].pack_s(tokens, attention)};
+}
+
+// The fullest pack of `more`'s degree that still holds it; the end: none does.
+template <typename Packs>
+auto fullest(const LengthCosts& costs, const OpenPack& more, Packs& packs) {
+  auto best = packs.end();
+  for (auto pack = packs.begin(); pack != packs.end(); ++pack) {
+    if (pack->degree != more.degree || !pack->holds(costs, more)) continue;
+    if (best == packs.end() || pack->tokens > best->tokens) best = pack;
   }
-  if (best == nullptr) best = &packs.emplace_back(OpenPack{degree});
-  best->add(batch, sequence);
+  return best;
+}
+
+// Into the fullest pack, or a new one.
+void best_fit(const LengthCosts& costs, const OpenPack& more, std::vector<OpenPack>& packs) {
+  const auto best = fullest(costs, more, packs);
+  if (best == packs.end()) {
+    packs.push_back(more);
+  } else {
+    best->add(costs, more);
+  }
 }
 
 double tokens_of(const Lengths& batch) {
@@ -61,7 +79,7 @@ LengthPlan static_plan(const Lengths& batch, double longest) {
   const std::size_t degree = batch.costs.least_degree(longest);
   std::vector<OpenPack> packs;
   for (std::size_t i = 0; i < batch.lengths.size(); ++i) {
-    best_fit(batch, degree, static_cast<int>(i), packs);
+    best_fit(batch.costs, alone(batch, degree, static_cast<int>(i)), packs);
   }
   const int ranks = batch.costs.degrees()[degree].ranks;
   const int groups = batch.costs.gpus() / ranks;
@@ -69,7 +87,7 @@ LengthPlan static_plan(const Lengths& batch, double longest) {
   LengthPlan plan;
   plan.rounds.emplace_back();
   for (int i = 0; i < std::ssize(packs); ++i) {
-    plan.rounds[0].push_back(packs[i].closed(batch, i % groups * ranks));
+    plan.rounds[0].push_back(packs[i].closed(batch.costs, i % groups * ranks));
     busy_s[i % groups] += packs[i].seconds;
   }
   plan.seconds = *std::ranges::max_element(busy_s);
@@ -88,9 +106,6 @@ using Chunks = std::vector<std::vector<int>>;
 Chunks chunked(const Lengths& batch, int rounds, bool filled) {
   constexpr double kFilled = 0.9;  // of time and memory; the rest is lost in packing
   const LengthCosts& costs = batch.costs;
-  const auto alone_s = [&](std::size_t degree, int sequence) {
-    return OpenPack{degree}.seconds_with(batch, sequence);
-  };
   Chunks chunks;
   double left = tokens_of(batch);
   double share = 0;
@@ -105,13 +120,13 @@ Chunks chunked(const Lengths& batch, int rounds, bool filled) {
       share = left / std::max<double>(1, rounds - std::ssize(chunks));
       chunks.emplace_back();
       tokens = busy_s = 0;
-      longest_s = alone_s(costs.degrees().size() - 1, sequence);
+      longest_s = alone(batch, costs.degrees().size() - 1, sequence).seconds;
     }
     chunks.back().push_back(sequence);
     tokens += length;
     left -= length;
     const std::size_t degree = costs.least_degree(length);
-    busy_s += costs.degrees()[degree].ranks * alone_s(degree, sequence);
+    busy_s += costs.degrees()[degree].ranks * alone(batch, degree, sequence).seconds;
   }
   return chunks;
 }
@@ -126,8 +141,10 @@ std::optional<LengthPlan> plan_of(const Lengths& batch, const Chunks& chunks) {
     int first = 0;
     for (const SequenceGroup& group : round.groups) {
       OpenPack pack{group.degree};
-      for (const int sequence : group.sequences) pack.add(batch, sequence);
-      if (!group.sequences.empty()) packs.push_back(pack.closed(batch, first));
+      for (const int sequence : group.sequences) {
+        pack.add(batch.costs, alone(batch, group.degree, sequence));
+      }
+      if (!group.sequences.empty()) packs.push_back(pack.closed(batch.costs, first));
       first += batch.costs.degrees()[group.degree].ranks;
     }
   }
@@ -151,45 +168,65 @@ LengthPlan flexible_plan(const Lengths& batch) {
   return *best;
 }
 
-LengthPlan mesh_plan(const Lengths& batch) {
-  const LengthCosts& costs = batch.costs;
-  std::vector<OpenPack> packs;
-  std::vector<OpenPack> open;  // of the least degree
-  for (const int sequence : batch.order) {
-    const std::size_t degree = costs.least_degree(batch.lengths[sequence]);
-    if (degree == 0) {
-      best_fit(batch, 0, sequence, open);
-    } else {
-      packs.push_back({degree});
-      packs.back().add(batch, sequence);
-    }
+// GPUs, and the packs of those that begin there.
+struct Mesh {
+  std::vector<double> busy_s;                // [GPU]
+  std::vector<std::vector<OpenPack>> packs;  // [first GPU]
+};
+
+// How long `packs` take for one more.
+double added_s(const LengthCosts& costs, const OpenPack& more, const std::vector<OpenPack>& packs) {
+  const auto pack = fullest(costs, more, packs);
+  return pack == packs.end() ? more.seconds : pack->seconds_with(costs, more) - pack->seconds;
+}
+
+// Where GPUs of its degree end first with it; they are as busy as each other, as wider ones came
+// before.
+void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
+  const int ranks = costs.degrees()[more.degree].ranks;
+  double end_s = std::numeric_limits<double>::infinity();
+  int at = 0;
+  for (int first = 0; first + ranks <= costs.gpus(); first += ranks) {
+    const double with_s = mesh.busy_s[first] + added_s(costs, more, mesh.packs[first]);
+    if (with_s >= end_s) continue;
+    end_s = with_s;
+    at = first;
   }
-  packs.insert(packs.end(), open.begin(), open.end());
-  // Wide ones first, so that narrow ones fill what they leave; of a width the longest first.
-  std::ranges::stable_sort(packs, [&](const OpenPack& a, const OpenPack& b) {
+  best_fit(costs, more, mesh.packs[at]);
+  std::fill_n(mesh.busy_s.begin() + at, ranks, end_s);
+}
+
+// Wide ones first, so that narrow ones fill what they leave; of a width the longest first.
+LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
+  std::ranges::stable_sort(packs, [](const OpenPack& a, const OpenPack& b) {
     if (a.degree != b.degree) return a.degree > b.degree;
     return a.seconds > b.seconds;
   });
-  std::vector<double> busy_s(costs.gpus());
+  const std::size_t gpus = costs.gpus();
+  Mesh mesh = {std::vector<double>(gpus), std::vector<std::vector<OpenPack>>(gpus)};
+  for (const OpenPack& pack : packs) place(costs, pack, mesh);
   LengthPlan plan;
-  plan.rounds.emplace_back();
-  for (const OpenPack& pack : packs) {
-    const int ranks = costs.degrees()[pack.degree].ranks;
-    double start_s = std::numeric_limits<double>::infinity();
-    std::ptrdiff_t at = 0;
-    for (std::ptrdiff_t first = 0; first + ranks <= costs.gpus(); first += ranks) {
-      const auto begin = busy_s.begin() + first;
-      const double free_s = *std::max_element(begin, begin + ranks);
-      if (free_s < start_s) {
-        start_s = free_s;
-        at = first;
-      }
-    }
-    plan.rounds[0].push_back(pack.closed(batch, static_cast<int>(at)));
-    std::fill_n(busy_s.begin() + at, ranks, start_s + pack.seconds);
+  plan.seconds = *std::ranges::max_element(mesh.busy_s);
+  std::vector<LengthPack>& round = plan.rounds.emplace_back();
+  for (int first = 0; first < costs.gpus(); ++first) {
+    for (const OpenPack& pack : mesh.packs[first]) round.push_back(pack.closed(costs, first));
   }
-  plan.seconds = *std::ranges::max_element(busy_s);
   return plan;
+}
+
+LengthPlan mesh_plan(const Lengths& batch) {
+  std::vector<OpenPack> single;
+  std::vector<OpenPack> filled;
+  for (const int sequence : batch.order) {
+    const std::size_t degree = batch.costs.least_degree(batch.lengths[sequence]);
+    single.push_back(alone(batch, degree, sequence));
+    best_fit(batch.costs, single.back(), filled);
+  }
+  // Sequences one by one balance the GPUs; where memory is short, filled packs are fewer.
+  LengthPlan by_work = dealt(batch.costs, std::move(single));
+  LengthPlan by_memory = dealt(batch.costs, std::move(filled));
+  if (by_work.seconds < by_memory.seconds) return by_work;
+  return by_memory;
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 //            group ends early (FlexSP: Wang et al. 2024, arXiv 2412.01523; its integer programme is
 //            replaced by a search over divisions of the GPUs, length_groups.hpp). A micro-batch
 //            takes more sequences where GPUs would else wait for its longest
-//   hdp      each sequence gets the GPUs that it needs, short ones are packed on one, by their work
-//            and not by their tokens; GPUs join at the end of the batch only (ByteScale: Ge et al.
-//            2025, arXiv 2502.21231; without offloading activations)
+//   hdp      each sequence gets the GPUs that it needs, longest first those that then end first,
+//            into a pack of theirs while memory holds it: by work and not by tokens. Or packs
+//            filled to memory are dealt out so, if that is faster. GPUs join at the end of the
+//            batch only (ByteScale: Ge et al. 2025, arXiv 2502.21231; without offloading
+//            activations)
 #pragma once
 
 #include <vector>

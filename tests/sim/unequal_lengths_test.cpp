@@ -185,7 +185,7 @@ TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
   overrides.emplace_back("layout.length_policy", "hdp");
   const double mesh_s = step_s(scenario("flexsp", overrides));
   fmt::print("hdp: fixed {:.3f} s, hdp {:.3f} s, gain {:.3f}\n", fixed_s, mesh_s, fixed_s / mesh_s);
-  EXPECT_GT(fixed_s / mesh_s, 1.05);
+  EXPECT_GT(fixed_s / mesh_s, 1.647);  // what packs filled to memory gain
   EXPECT_LT(fixed_s / mesh_s, 7.89);
 }
 
