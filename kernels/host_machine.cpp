@@ -30,16 +30,16 @@ std::string cpuinfo(const std::string& root, const std::string& key) {
   return "";
 }
 
-double cpuinfo_clock_Hz(const std::string& root) {
+double cpuinfo_clock(const std::string& root) {
   std::istringstream text(cpuinfo(root, "cpu MHz"));
   double clock_MHz = 0;
   return text >> clock_MHz ? 1e6 * clock_MHz : 0;
 }
 
 // `file` of cpufreq, in kHz, or what /proc/cpuinfo says.
-double clock_Hz(const std::string& root, const char* file) {
+double clock_of(const std::string& root, const char* file) {
   const double clock_kHz = number_in(root + kFrequency + file);
-  return clock_kHz > 0 ? 1e3 * clock_kHz : cpuinfo_clock_Hz(root);
+  return clock_kHz > 0 ? 1e3 * clock_kHz : cpuinfo_clock(root);
 }
 
 std::size_t setting(int name) {
@@ -56,7 +56,7 @@ double stolen_s(const std::string& root) {
   return file && word == "cpu" ? ticks / static_cast<double>(setting(_SC_CLK_TCK)) : 0;
 }
 
-double hottest_C(const std::string& root) {
+double hottest_zone(const std::string& root) {
   double hottest = 0;
   for (int zone = 0;; ++zone) {
     const std::string path =
@@ -76,14 +76,14 @@ DeviceDescription describe_host(const std::string& root) {
   host.memory_bytes = setting(_SC_PHYS_PAGES) * setting(_SC_PAGESIZE);
   host.cache_bytes = std::max(setting(_SC_LEVEL3_CACHE_SIZE), setting(_SC_LEVEL2_CACHE_SIZE));
   host.sms = static_cast<int>(setting(_SC_NPROCESSORS_ONLN));
-  host.clock_Hz = clock_Hz(root, "cpuinfo_max_freq");
+  host.clock_Hz = clock_of(root, "cpuinfo_max_freq");
   return host;
 }
 
 DeviceReadings host_readings(const std::string& root) {
   DeviceReadings readings;
-  readings.clock_Hz = clock_Hz(root, "scaling_cur_freq");
-  readings.temperature_C = hottest_C(root);
+  readings.clock_Hz = clock_of(root, "scaling_cur_freq");
+  readings.temperature_C = hottest_zone(root);
   readings.stolen_s = stolen_s(root);
   return readings;
 }

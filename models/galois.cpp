@@ -12,7 +12,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kPolynomial = 0x11d;
-constexpr int kOrder = 255;  // of the multiplicative group, which 2 generates
+constexpr std::size_t kOrder = 255;  // of the multiplicative group, which 2 generates
 
 struct Logarithms {
   std::array<std::uint8_t, 256> log = {};
@@ -22,12 +22,12 @@ struct Logarithms {
 constexpr Logarithms make_logarithms() {
   Logarithms tables;
   int value = 1;
-  for (int i = 0; i < kOrder; ++i) {
-    tables.power[static_cast<size_t>(i)] = static_cast<std::uint8_t>(value);
-    tables.power[static_cast<size_t>(i + kOrder)] = static_cast<std::uint8_t>(value);
+  for (std::size_t i = 0; i < kOrder; ++i) {
+    tables.power[i] = static_cast<std::uint8_t>(value);
+    tables.power[i + kOrder] = static_cast<std::uint8_t>(value);
     tables.log[static_cast<size_t>(value)] = static_cast<std::uint8_t>(i);
     value <<= 1;
-    if (value > kOrder) value ^= kPolynomial;
+    if (value > 0xff) value ^= kPolynomial;
   }
   return tables;
 }
@@ -86,7 +86,7 @@ std::uint8_t gf_multiply(std::uint8_t a, std::uint8_t b) {
 
 std::uint8_t gf_inverse(std::uint8_t a) {
   CHECK(a != 0, "0 has no inverse");
-  return kLogarithms.power[static_cast<size_t>(kOrder) - kLogarithms.log[a]];
+  return kLogarithms.power[kOrder - kLogarithms.log[a]];
 }
 
 GaloisMatrix zero_matrix(int rows, int columns) {
@@ -95,7 +95,7 @@ GaloisMatrix zero_matrix(int rows, int columns) {
 }
 
 GaloisMatrix cauchy_parity(int k, int m) {
-  if (k < 1 || m < 0 || k + m > kOrder + 1) {
+  if (k < 1 || m < 0 || k + m > 256) {
     throw Error(
         fmt::format("a code of {} + {} blocks: over GF(2^8) there are 1 to 256 in all, "
                     "one of data at least",
