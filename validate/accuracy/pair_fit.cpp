@@ -70,7 +70,7 @@ Curves fitted_curves(const PairMachine& machine) {
 }
 
 // What the faster half of the pairs reaches.
-double fast_Bps(const std::vector<PairCurve>& curves) {
+double fastest(const std::vector<PairCurve>& curves) {
   std::vector<double> values;
   values.reserve(curves.size());
   for (const PairCurve& curve : curves) values.push_back(curve.flat_Bps);
@@ -94,7 +94,7 @@ std::vector<int> find_leaves(const PairMachine& machine, const std::vector<PairC
   const auto nodes = static_cast<int>(machine.nodes.size());
   std::vector<int> leaf(nodes);
   std::iota(leaf.begin(), leaf.end(), 0);
-  const double fast = fast_Bps(curves);
+  const double fast = fastest(curves);
   while (true) {
     std::map<std::pair<int, int>, Between> groups;
     for (const PairCurve& curve : curves) {
@@ -118,7 +118,7 @@ std::vector<int> find_leaves(const PairMachine& machine, const std::vector<PairC
 // those that did not say nothing, and the other level holds.
 ClearLevel clear_level(const PairVariation& variation, JobKey key,
                        const std::vector<PairCurve>& curves) {
-  const double fast = fast_Bps(curves);
+  const double fast = fastest(curves);
   std::array<std::vector<double>, 2> clear;
   std::array<size_t, 2> all{};
   for (const PairCurve& curve : curves) {
@@ -138,7 +138,7 @@ ClearLevel clear_level(const PairVariation& variation, JobKey key,
   return {key.kind, key.gpus_per_node, level(0), level(1)};
 }
 
-double level_Bps(const PairVariation& variation, const ClearLevel& level, const PairPoint& pair) {
+double rate_at(const PairVariation& variation, const ClearLevel& level, const PairPoint& pair) {
   return variation.across(pair) ? level.across_Bps : level.same_leaf_Bps;
 }
 
@@ -267,14 +267,14 @@ void append_growth(const PairCurve& curve, double clear_Bps, std::vector<double>
 
 void add_shared_jobs(const PairVariation& variation, const ClearLevel& level,
                      const std::vector<PairCurve>& pairs, SharedJobs& jobs) {
-  const double fast = fast_Bps(pairs);
+  const double fast = fastest(pairs);
   const bool several = loads_several_nics(level.kind, level.gpus_per_node);
   auto& [slow, all] = jobs.contended_of[level.gpus_per_node];
   for (const PairCurve& curve : pairs) {
     ++all;
     if (!contended(curve, fast)) continue;
     ++slow;
-    const double clear_Bps = level_Bps(variation, level, curve.pair);
+    const double clear_Bps = rate_at(variation, level, curve.pair);
     jobs.excess[several].push_back(clear_Bps / curve.flat_Bps - 1);
     append_growth(curve, clear_Bps, jobs.growth[several]);
   }
@@ -284,7 +284,7 @@ void add_whole_jobs(const PairVariation& variation, const ClearLevel& level,
                     const std::vector<PairCurve>& pairs, UplinkEvidence& uplinks) {
   for (const PairCurve& curve : pairs) {
     if (!variation.across(curve.pair)) continue;
-    const double clear_Bps = level_Bps(variation, level, curve.pair);
+    const double clear_Bps = rate_at(variation, level, curve.pair);
     uplinks.excess.push_back(std::max(0.0, clear_Bps / curve.flat_Bps - 1));
     append_growth(curve, clear_Bps, uplinks.growth);
   }
@@ -292,7 +292,7 @@ void add_whole_jobs(const PairVariation& variation, const ClearLevel& level,
 
 void add_part_jobs(const PairVariation& variation, JobKey key, const std::vector<PairCurve>& pairs,
                    UplinkEvidence& uplinks) {
-  const double fast = fast_Bps(pairs);
+  const double fast = fastest(pairs);
   std::array<double, 2> slow{};
   std::array<double, 2> all{};
   for (const PairCurve& curve : pairs) {
