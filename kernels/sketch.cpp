@@ -9,16 +9,10 @@
 namespace windtunnel {
 namespace {
 
-void check_sizes(std::size_t elements, std::size_t columns) {
-  constexpr std::size_t kEnd = std::size_t{1} << 32;
-  CHECK(elements < kEnd && columns >= 1 && columns < kEnd, "{} elements in {} columns", elements,
-        columns);
-}
-
 void encode(const float* x, std::size_t elements, std::uint64_t seed, std::size_t columns,
             float* counters, std::uint32_t* bitmap) {
   check_alignment(x, counters, bitmap);
-  check_sizes(elements, columns);
+  check_sketch_sizes(elements, columns);
   std::fill(counters, counters + kSketchRows * columns, 0.0F);
   std::fill(bitmap, bitmap + bitmap_words(elements), 0u);
   for (std::size_t i = 0; i < elements; ++i) {
@@ -34,7 +28,7 @@ void encode(const float* x, std::size_t elements, std::uint64_t seed, std::size_
 void estimate(const float* counters, std::size_t columns, std::uint64_t seed,
               const std::uint32_t* bitmap, std::size_t elements, float* x) {
   check_alignment(counters, bitmap, x);
-  check_sizes(elements, columns);
+  check_sketch_sizes(elements, columns);
   for (std::size_t i = 0; i < elements; ++i) {
     x[i] = 0;
     if ((bitmap[i / 32] >> (i % 32) & 1u) == 0) continue;

@@ -125,16 +125,10 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-void check_sizes(std::size_t elements, std::size_t columns) {
-  constexpr std::size_t kEnd = std::size_t{1} << 32;
-  CHECK(elements < kEnd && columns >= 1 && columns < kEnd, "{} elements in {} columns", elements,
-        columns);
-}
-
 void encode(const float* x, std::size_t elements, std::uint64_t seed, std::size_t columns,
             float* counters, std::uint32_t* bitmap) {
   check_alignment(x, counters, bitmap);
-  check_sizes(elements, columns);
+  check_sketch_sizes(elements, columns);
   CHECK_CUDA(cudaMemsetAsync(counters, 0, kSketchRows * columns * sizeof *counters, work_stream()));
   if (elements == 0) return;
   encode_kernel<<<grid_of(elements, kWarps * kTile), kThreads, 0, work_stream()>>>(
@@ -145,7 +139,7 @@ void encode(const float* x, std::size_t elements, std::uint64_t seed, std::size_
 void estimate(const float* counters, std::size_t columns, std::uint64_t seed,
               const std::uint32_t* bitmap, std::size_t elements, float* x) {
   check_alignment(counters, bitmap, x);
-  check_sizes(elements, columns);
+  check_sketch_sizes(elements, columns);
   if (elements == 0) return;
   estimate_kernel<<<grid_of(elements, kWarps * kTile), kThreads, 0, work_stream()>>>(
       counters, columns, seed, bitmap, bitmap_words(elements), elements, x);

@@ -6,6 +6,7 @@
 #include "kernels/number_words.cuh"
 #include "kernels/philox.cuh"
 #include "kernels/sketch.hpp"
+#include "models/base/error.hpp"
 
 namespace windtunnel {
 
@@ -36,6 +37,13 @@ WINDTUNNEL_BOTH inline float median(float a, float b, float c) {
   const float high = b < a ? a : b;
   if (c < low) return low;
   return high < c ? high : c;
+}
+
+// Places are told by 32 bits.
+inline void check_sketch_sizes(std::size_t elements, std::size_t columns) {
+  constexpr std::size_t kEnd = std::size_t{1} << 32;
+  CHECK(elements < kEnd && columns >= 1 && columns < kEnd, "{} elements in {} columns", elements,
+        columns);
 }
 
 }  // namespace windtunnel
