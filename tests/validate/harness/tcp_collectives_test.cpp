@@ -33,13 +33,13 @@ std::vector<float> sum_of(int ranks, size_t elements) {
   return sum;
 }
 
-class Collectives : public ::testing::TestWithParam<std::tuple<int, size_t>> {
+class TcpAlgorithms : public ::testing::TestWithParam<std::tuple<int, size_t>> {
  protected:
   int ranks() const { return std::get<0>(GetParam()); }
   size_t elements() const { return std::get<1>(GetParam()); }
 };
 
-TEST_P(Collectives, AllReducesSum) {
+TEST_P(TcpAlgorithms, AllReducesSum) {
   const std::vector<float> sum = sum_of(ranks(), elements());
   run_ranks(ranks(), [&](TcpGroup& group) {
     std::vector<float> ring = values_of(group.rank(), elements());
@@ -51,40 +51,76 @@ TEST_P(Collectives, AllReducesSum) {
   });
 }
 
-TEST_P(Collectives, HalvesOfTheRing) {
+TEST_P(TcpAlgorithms, HalvesOfTheRing) {
   const std::vector<float> sum = sum_of(ranks(), elements());
   run_ranks(ranks(), [&](TcpGroup& group) {
-    std::vector<float> values = values_of(group.rank(), elements());
-    reduce_scatter_ring(group, values);
+    const std::vector<float> values = values_of(group.rank(), elements());
     const Part mine = part_of(elements(), group.rank(), group.ranks());
-    for (size_t i = mine.begin; i < mine.end; ++i) require(values[i] == sum[i], "own part");
-    for (size_t i = 0; i < elements(); ++i) {
-      if (i < mine.begin || i >= mine.end) values[i] = -1;
-    }
-    all_gather_ring(group, values);
-    require(values == sum, "gathered");
+    std::vector<float> gathered(elements(), -1);
+    const std::span<float> own = std::span(gathered).subspan(mine.begin, mine.end - mine.begin);
+    reduce_scatter_ring(group, values, own);
+    for (size_t i = 0; i < own.size(); ++i) require(own[i] == sum[mine.begin + i], "own part");
+    all_gather_ring(group, std::as_writable_bytes(std::span(gathered)), sizeof(float));
+    require(gathered == sum, "gathered");
   });
 }
 
-TEST_P(Collectives, AllToAllTransposes) {
-  const size_t per_pair = elements();
+std::byte byte_of(int from, int to, size_t i) {
+  return static_cast<std::byte>((static_cast<size_t>(from) * 31 + static_cast<size_t>(to) * 7 + i) %
+                                251);
+}
+
+// By the class, which compressors call; its all-reduce and halves are the functions above.
+TEST_P(TcpAlgorithms, BytesReachTheirRanks) {
+  const size_t bytes = elements();
   run_ranks(ranks(), [&](TcpGroup& group) {
-    const auto p = static_cast<size_t>(group.ranks());
-    std::vector<float> out(per_pair * p);
+    TcpCollectives collectives(group);
+    const int rank = collectives.rank();
+    const auto p = static_cast<size_t>(collectives.ranks());
+    std::vector<std::byte> out(bytes * p);
+    std::vector<std::byte> in(bytes * p);
     for (size_t i = 0; i < out.size(); ++i) {
-      out[i] = static_cast<float>(static_cast<size_t>(group.rank()) * 1000 +
-                                  i / std::max<size_t>(1, per_pair));
+      out[i] = byte_of(rank, static_cast<int>(i / bytes), i % bytes);
     }
-    std::vector<float> in(out.size());
-    all_to_all_pairwise(group, out, in);
+    collectives.all_to_all(out.data(), in.data(), bytes);
     for (size_t i = 0; i < in.size(); ++i) {
-      require(in[i] == static_cast<float>(i / per_pair * 1000) + static_cast<float>(group.rank()),
-              "transposed");
+      require(in[i] == byte_of(static_cast<int>(i / bytes), rank, i % bytes), "transposed");
+    }
+    collectives.all_gather(out.data(), in.data(), bytes);
+    for (size_t i = 0; i < in.size(); ++i) {
+      require(in[i] == byte_of(static_cast<int>(i / bytes), 0, i % bytes), "gathered");
+    }
+    for (int root = 0; root < collectives.ranks(); ++root) {
+      std::vector<std::byte> values(bytes, static_cast<std::byte>(rank));
+      collectives.broadcast(values.data(), bytes, root);
+      for (const std::byte value : values) require(value == std::byte(root), "of the root");
+    }
+    const int next = (rank + 1) % collectives.ranks();
+    const int previous = (rank + collectives.ranks() - 1) % collectives.ranks();
+    if (collectives.ranks() == 1) return;
+    collectives.exchange(next, out.data(), bytes, previous, in.data(), bytes);
+    for (size_t i = 0; i < bytes; ++i) {
+      require(in[i] == byte_of(previous, 0, i), "of the neighbour");
     }
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Collectives,
+TEST_P(TcpAlgorithms, PartsAreReducedBesideTheirValues) {
+  const size_t part = elements() / static_cast<size_t>(ranks());
+  const size_t all = part * static_cast<size_t>(ranks());
+  const std::vector<float> sum = sum_of(ranks(), all);
+  run_ranks(ranks(), [&](TcpGroup& group) {
+    TcpCollectives collectives(group);
+    const std::vector<float> values = values_of(group.rank(), all);
+    std::vector<float> own(part);
+    collectives.reduce_scatter(values.data(), own.data(), part);
+    const size_t begin = part * static_cast<size_t>(group.rank());
+    for (size_t i = 0; i < part; ++i) require(own[i] == sum[begin + i], "own part");
+    require(values == values_of(group.rank(), all), "values are left alone");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, TcpAlgorithms,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4),
                                             ::testing::Values(0, 1, 5, 1000, 100003)));
 
