@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio.hpp>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "validate/harness/rank_sockets.hpp"
 
 namespace windtunnel {
 namespace {
@@ -17,7 +19,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kFailed = 1;
+constexpr double kForkedS = 60;               // within which forked ranks connect
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
 
 }  // namespace
@@ -26,6 +31,16 @@ struct TcpGroup::Connections {
   int rank = 0;
   asio::io_context context;
   std::vector<tcp::socket> sockets;  // by rank; its own is closed
+
+  Connections(int own_rank, const RankSockets& descriptors) : rank(own_rank) {
+    for (const int descriptor : descriptors) {
+      tcp::socket& socket = sockets.emplace_back(context);
+      if (descriptor < 0) continue;
+      // Which version of addresses it was opened for tells nothing once it is connected.
+      socket.assign(tcp::v4(), descriptor);
+      socket.set_option(tcp::no_delay(true));
+    }
+  }
 };
 
 TcpGroup::TcpGroup(std::unique_ptr<Connections> connections)
@@ -77,35 +92,6 @@ void TcpGroup::barrier() {
 
 namespace {
 
-using Ports = std::vector<tcp::acceptor>;
-
-// Connects to the ranks below and waits for those above, each of which says who it is.
-template <typename Connections>
-void join(int rank, Ports& ports, Connections& connections) {
-  const auto ranks = ports.size();
-  connections.rank = rank;
-  for (size_t other = 0; other < ranks; ++other) {
-    connections.sockets.emplace_back(connections.context);
-  }
-  for (int other = 0; other < rank; ++other) {
-    tcp::socket& socket = connections.sockets[static_cast<size_t>(other)];
-    socket.connect(ports[static_cast<size_t>(other)].local_endpoint());
-    asio::write(socket, asio::buffer(&rank, sizeof rank));
-  }
-  for (size_t count = static_cast<size_t>(rank) + 1; count < ranks; ++count) {
-    tcp::socket socket(connections.context);
-    ports[static_cast<size_t>(rank)].accept(socket);
-    int other = 0;
-    asio::read(socket, asio::buffer(&other, sizeof other));
-    connections.sockets[static_cast<size_t>(other)] = std::move(socket);
-  }
-  for (size_t other = 0; other < ranks; ++other) {
-    if (static_cast<int>(other) != rank) {
-      connections.sockets[other].set_option(tcp::no_delay(true));
-    }
-  }
-}
-
 // What the process says in a pipe before it ends: nothing where all went well.
 [[noreturn]] void end_child(int pipe, const std::string& message) {
   const ssize_t written = write(pipe, message.data(), std::min(message.size(), kLongestMessage));
@@ -133,16 +119,10 @@ std::string ended(const Child& child) {
 
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   CHECK(ranks >= 1, "{} ranks", ranks);
-  asio::io_context listening;
-  Ports ports;
-  for (int rank = 0; rank < ranks; ++rank) {
-    ports.emplace_back(listening, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-  }
+  const ForkedRanks ports(ranks);
   const auto run = [&](int rank) -> std::string {
     try {
-      auto connections = std::make_unique<TcpGroup::Connections>();
-      join(rank, ports, *connections);
-      TcpGroup group(std::move(connections));
+      TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, ports.connect(rank)));
       body(group);
       group.barrier();  // nobody leaves while another still sends
       return "";
@@ -171,6 +151,19 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
     if (!message.empty()) fault = fmt::format("rank {}: {}", i + 1, message);
   }
   if (!fault.empty()) throw Error(fault, ExitCode::failed);
+}
+
+void run_place(const RankPlace& place, double timeout_s,
+               const std::function<void(TcpGroup&)>& body) {
+  try {
+    TcpGroup group(
+        std::make_unique<TcpGroup::Connections>(place.rank, find_ranks(place, timeout_s)));
+    body(group);
+    group.barrier();
+  } catch (const Error& error) {
+    if (place.rank == 0) throw;
+    throw Error(fmt::format("rank {}: {}", place.rank, error.what()), error.code());
+  }
 }
 
 }  // namespace windtunnel

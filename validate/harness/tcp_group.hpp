@@ -1,5 +1,6 @@
-// Processes of one machine that are joined by TCP over the loopback: what stands for GPUs and their
-// network where there are none. Rank 0 is the calling process, the others are forked from it.
+// Processes that are joined by TCP, each with each: forked from this one, over the loopback, or
+// started by a launcher on this and other hosts. What stands for GPUs and their network where there
+// are none, and hands out what NCCL needs to begin where there are some.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 #include <memory>
 #include <span>
 #include <utility>  // Boost.Asio 1.74 forgets it
+
+#include "validate/harness/rank_place.hpp"
 
 namespace windtunnel {
 
@@ -25,13 +28,21 @@ class TcpGroup {
 
  private:
   friend void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);
+  friend void run_place(const RankPlace& place, double timeout_s,
+                        const std::function<void(TcpGroup&)>& body);
   struct Connections;
   explicit TcpGroup(std::unique_ptr<Connections> connections);
   std::unique_ptr<Connections> connections_;
 };
 
-// `body` runs in every process, and each ends with it; no other thread may run meanwhile. Throws
-// Error when one of them fails: its own message, on rank 0's side.
+// `body` runs in every process, rank 0 being the calling one, and each other ends with it; no other
+// thread may run meanwhile. Throws Error when one of them fails: its own message, on rank 0's side.
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);
+
+// `body` runs in the calling process, which is one of those that a launcher started. They find each
+// other where rank 0 listens. Throws Error when they are not all there in time, or do not belong
+// together: two jobs at one port, ranks that are told different sizes.
+void run_place(const RankPlace& place, double timeout_s,
+               const std::function<void(TcpGroup&)>& body);
 
 }  // namespace windtunnel

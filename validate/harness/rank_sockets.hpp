@@ -1,0 +1,31 @@
+// How the ranks of a group connect, each with each: forked ones over ports of the loopback that
+// were opened before the fork, launched ones through rank 0, which all know where to find.
+#pragma once
+
+#include <memory>
+#include <utility>  // Boost.Asio 1.74 forgets it
+#include <vector>
+
+#include "validate/harness/rank_place.hpp"
+
+namespace windtunnel {
+
+// Descriptors of connected TCP sockets by rank, to be closed by whoever gets them; the own one -1.
+using RankSockets = std::vector<int>;
+
+class ForkedRanks {
+ public:
+  explicit ForkedRanks(int ranks);
+  ~ForkedRanks();
+  // Called by each rank after the fork.
+  RankSockets connect(int rank) const;
+
+ private:
+  struct Ports;
+  std::unique_ptr<Ports> ports_;
+};
+
+// Throws Error when they are not all there in time, or do not belong together.
+RankSockets find_ranks(const RankPlace& place, double timeout_s);
+
+}  // namespace windtunnel
