@@ -49,11 +49,15 @@ double updated_bytes(const KernelWork& work) {
 double low_rank_bytes(const KernelWork& work) {
   return kFloat * (work.m * work.n + work.n * work.k + work.m * work.k);
 }
+// The gradient is written too.
+double subtracted_bytes(const KernelWork& work) {
+  return low_rank_bytes(work) + kFloat * work.m * work.n;
+}
 double orthonormal_bytes(const KernelWork& work) {
   return 2 * kFloat * work.m * work.k;
 }
 double orthonormal_flops(const KernelWork& work) {
-  return 4 * work.m * work.k * work.k;  // CholeskyQR2: two Gram matrices, two triangular products
+  return 2 * work.m * work.k * work.k;  // Gram-Schmidt's, as recipes count; CholeskyQR2 does twice
 }
 // Read twice (histogram, compaction); values and indices written.
 double selected_bytes(const KernelWork& work) {
@@ -239,6 +243,20 @@ std::vector<KernelKind> make_kinds() {
        F::compression,
        {"m", "n", "k"},
        low_rank_bytes,
+       matrix_flops,
+       "low-rank product"},
+      {"low-rank-back",
+       "the same gradient, transposed, times a factor m x k",
+       F::compression,
+       {"m", "n", "k"},
+       low_rank_bytes,
+       matrix_flops,
+       "low-rank product"},
+      {"low-rank-subtract",
+       "the product of both factors from the gradient",
+       F::compression,
+       {"m", "n", "k"},
+       subtracted_bytes,
        matrix_flops,
        "low-rank product"},
       {"orthonormalise",

@@ -363,15 +363,22 @@ Run prepare_random(const KernelWork& work, const Device& device) {
   };
 }
 
+enum class LowRankStep { project, back, subtract };
+
+template <LowRankStep step>
 Run prepare_low_rank(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const LowRankShape shape{1, static_cast<int>(work.m), static_cast<int>(work.n),
                            static_cast<int>(work.k)};
-  const float* const gradient = buffers->floats(work.m * work.n);
-  const float* const q = buffers->floats(work.n * work.k);
+  float* const gradient = buffers->floats(work.m * work.n);
+  float* const q = buffers->floats(work.n * work.k);
   float* const p = buffers->floats(work.m * work.k);
-  const auto project = low_rank(device.kind).project;
-  return [=, kept = buffers] { project(shape, gradient, q, p); };
+  const LowRank& steps = low_rank(device.kind);
+  return [=, &steps, kept = buffers] {
+    if (step == LowRankStep::project) steps.project(shape, gradient, q, p);
+    if (step == LowRankStep::back) steps.back_project(shape, gradient, p, q);
+    if (step == LowRankStep::subtract) steps.subtract(shape, p, q, gradient);
+  };
 }
 
 // In place: what it finds the second time is orthonormal already, and takes as long.
@@ -394,7 +401,7 @@ constexpr MemoryKind kDevice = MemoryKind::device;
 constexpr MemoryKind kPinned = MemoryKind::pinned;
 constexpr MemoryKind kPageable = MemoryKind::pageable;
 
-constexpr std::array<Kernel, 30> kKernels = {{
+constexpr std::array<Kernel, 32> kKernels = {{
     {"gemm", prepare_gemm},
     {"add", prepare_add},
     {"scale", prepare_scale},
@@ -423,7 +430,9 @@ constexpr std::array<Kernel, 30> kKernels = {{
     {"threshold", prepare_threshold},
     {"random-k", prepare_random<false>},
     {"scatter", prepare_random<true>},
-    {"low-rank", prepare_low_rank},
+    {"low-rank", prepare_low_rank<LowRankStep::project>},
+    {"low-rank-back", prepare_low_rank<LowRankStep::back>},
+    {"low-rank-subtract", prepare_low_rank<LowRankStep::subtract>},
     {"orthonormalise", prepare_orthonormal},
 }};
 

@@ -48,10 +48,7 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   KernelWork work;
   work.kernel = kind.name;
   std::vector<KernelWork> shapes;
-  if (kind.family == KernelFamily::matrix || kind.name == "low-rank" ||
-      kind.name == "orthonormalise") {
-    return {};
-  }
+  if (has(kind, "m") && kind.family != KernelFamily::code) return {};  // add_matrices
   if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
     // XOR has one block of parity, whatever m.
@@ -118,7 +115,9 @@ void add_matrices(Suite& suite) {
   suite.add("gemm type=fp32 m=640 n=640 k=640", SampleRole::judge);
   suite.add("gemm type=fp32 m=1024 n=256 k=512", SampleRole::judge);
   for (const auto& [m, n, r] : kThin) {
-    suite.add(fmt::format("low-rank m={} n={} k={}", m, n, r), SampleRole::fit);
+    for (const char* product : {"low-rank", "low-rank-back", "low-rank-subtract"}) {
+      suite.add(fmt::format("{} m={} n={} k={}", product, m, n, r), SampleRole::fit);
+    }
     suite.add(fmt::format("orthonormalise m={} k={}", m, r), SampleRole::fit);
   }
 }
