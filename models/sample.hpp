@@ -40,6 +40,7 @@ struct Sample {
   std::string device;
   std::string driver;
   std::string date;
+  int ranks = 1;             // that ran it at once; a timing is the slowest one's
   int ranks_per_device = 1;  // more: time-sliced, good for correctness alone
 };
 

@@ -11,6 +11,7 @@
 //   temperature_before_C, temperature_after_C          empty: not known
 //   throttled_before, throttled_after   0 | 1
 //   ranks_per_device                    more than 1: time-sliced
+//   ranks                               that ran the work at once; timings are the slowest one's
 #pragma once
 
 #include <string>

@@ -27,6 +27,7 @@ Sample a_sample() {
   sample.driver = "580.1";
   sample.date = "2026-11-22";
   sample.ranks_per_device = 2;
+  sample.ranks = 4;
   return sample;
 }
 
@@ -47,6 +48,17 @@ TEST(Samples, ARowReadsBackAsTheSame) {
   EXPECT_EQ(file.runs[0].high_s, sample.high_s);
   EXPECT_TRUE(file.runs[0].after.throttled);
   EXPECT_EQ(file.runs[0].id, "s.csv:2");
+  EXPECT_EQ(file.runs[0].ranks, 4);
+}
+
+TEST(Samples, FilesOfOneRankMayLackTheColumnsOfRanks) {
+  std::string text = samples_header() + sample_row(a_sample());
+  text = replaced(text, ",ranks_per_device,ranks\n", "\n");
+  text = replaced(text, ",2,4\n", "\n");
+  const SampleFile file = parse_samples(text, "s.csv");
+  ASSERT_EQ(file.runs.size(), 1U);
+  EXPECT_EQ(file.runs[0].ranks, 1);
+  EXPECT_EQ(file.runs[0].ranks_per_device, 1);
 }
 
 TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
@@ -60,6 +72,7 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
            {"1.25e-05", "1"},
            {",30,", ",30.5,"},
            {"0.5", "soon"},
+           {",2,4\n", ",2,0\n"},
        }) {
     const SampleFile file =
         parse_samples(samples_header() + replaced(row, from, to) + row, "s.csv");
