@@ -1,6 +1,6 @@
-// One element of a step of Adam (Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2015,
-// algorithm 1), rounded after each operation on the host and on a device, so that both give the
-// same bits.
+// One element of a step of plain descent, and of Adam (Kingma and Ba, "Adam: A Method for
+// Stochastic Optimization", 2015, algorithm 1), rounded after each operation on the host and on a
+// device, so that both give the same bits.
 #pragma once
 
 #include <cmath>
@@ -24,6 +24,10 @@ WINDTUNNEL_BOTH inline float rounded_product(float a, float b) {
 #else
   return a * b;
 #endif
+}
+
+WINDTUNNEL_BOTH inline float sgd_update(float learning_rate, float gradient, float weight) {
+  return weight - rounded_product(learning_rate, gradient);
 }
 
 WINDTUNNEL_BOTH inline void adam_update(const AdamFactors& factors, float gradient, float& weight,

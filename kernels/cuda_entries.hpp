@@ -5,6 +5,7 @@
 #include "kernels/device.hpp"
 #include "kernels/galois_code.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/layer_ops.hpp"
 #include "kernels/low_rank.hpp"
 #include "kernels/quantise.hpp"
 #include "kernels/sign_code.hpp"
@@ -21,6 +22,7 @@ const GaloisCode& cuda_galois_code();
 const Quantise& cuda_quantise();
 const SignCode& cuda_sign_code();
 const Gemm& cuda_gemm();
+const LayerOps& cuda_layer_ops();
 const LowRank& cuda_low_rank();
 const Sketch& cuda_sketch();
 const StreamOps& cuda_stream_ops();

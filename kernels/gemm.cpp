@@ -1,6 +1,7 @@
 #include "kernels/gemm.hpp"
 
 #include <Eigen/Core>
+#include <utility>
 
 #include "kernels/cuda_entries.hpp"
 #include "models/base/error.hpp"
@@ -14,10 +15,27 @@ std::string why_unusable(GemmType type) {
   return type == GemmType::fp32 ? "" : "the CPU multiplies fp32 alone";
 }
 
+using Reading = Eigen::Map<const Matrix>;
+
+// The operand that lies as `rows` x `columns`, or transposed.
+Reading stored(const std::byte* values, int rows, int columns, bool transposed) {
+  if (transposed) std::swap(rows, columns);
+  return {reinterpret_cast<const float*>(values), rows, columns};
+}
+
 void multiply(const GemmWork& work) {
-  const Eigen::Map<const Matrix> a(reinterpret_cast<const float*>(work.a), work.m, work.k);
-  const Eigen::Map<const Matrix> b(reinterpret_cast<const float*>(work.b), work.k, work.n);
-  Eigen::Map<Matrix>(reinterpret_cast<float*>(work.c), work.m, work.n).noalias() = a * b;
+  const Reading a = stored(work.a, work.m, work.k, work.transposed_a);
+  const Reading b = stored(work.b, work.k, work.n, work.transposed_b);
+  Eigen::Map<Matrix> c(reinterpret_cast<float*>(work.c), work.m, work.n);
+  if (work.transposed_a && work.transposed_b) {
+    c.noalias() = a.transpose() * b.transpose();
+  } else if (work.transposed_a) {
+    c.noalias() = a.transpose() * b;
+  } else if (work.transposed_b) {
+    c.noalias() = a * b.transpose();
+  } else {
+    c.noalias() = a * b;
+  }
 }
 
 std::function<void()> prepared(const GemmWork& work) {

@@ -59,12 +59,18 @@ void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, V
   CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value));
 }
 
-Operation make_operation(GemmType type) {
+// Whether what the library sees as its first factor lies by rows.
+bool left_transposed(const GemmWork& work) {
+  return work.type == GemmType::fp8 || work.transposed_b;
+}
+
+Operation make_operation(const GemmWork& work) {
   cublasLtMatmulDesc_t created = nullptr;
-  CHECK_CUBLAS(cublasLtMatmulDescCreate(&created, types_of(type).compute, CUDA_R_32F));
+  CHECK_CUBLAS(cublasLtMatmulDescCreate(&created, types_of(work.type).compute, CUDA_R_32F));
   Operation operation(created);
-  if (type == GemmType::fp8) {
-    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  if (left_transposed(work)) set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  if (work.transposed_a) set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_T);
+  if (work.type == GemmType::fp8) {
     set(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   }
   return operation;
@@ -83,10 +89,11 @@ class Product {
  public:
   explicit Product(const GemmWork& work)
       : work_(work),
-        operation_(make_operation(work.type)),
-        left_(work.type == GemmType::fp8 ? make_layout(types_of(work.type).in, work.k, work.n)
-                                         : make_layout(types_of(work.type).in, work.n, work.k)),
-        right_(make_layout(types_of(work.type).in, work.k, work.m)),
+        operation_(make_operation(work)),
+        left_(left_transposed(work) ? make_layout(types_of(work.type).in, work.k, work.n)
+                                    : make_layout(types_of(work.type).in, work.n, work.k)),
+        right_(work.transposed_a ? make_layout(types_of(work.type).in, work.m, work.k)
+                                 : make_layout(types_of(work.type).in, work.k, work.m)),
         out_(make_layout(types_of(work.type).out, work.n, work.m)),
         workspace_(cuda_device(), kWorkspaceBytes) {
     const std::vector<cublasLtMatmulAlgo_t> proposals = proposed();
@@ -171,6 +178,8 @@ std::string why_unusable(GemmType type) {
 std::function<void()> prepared(const GemmWork& work) {
   CHECK(work.m >= 1 && work.n >= 1 && work.k >= 1, "a product of {} x {} x {}", work.m, work.n,
         work.k);
+  CHECK(work.type != GemmType::fp8 || !(work.transposed_a || work.transposed_b),
+        "fp8 has an order of its own");
   const std::string reason = why_unusable(work.type);
   if (!reason.empty()) throw Error(reason);
   const auto product = std::make_shared<const Product>(work);

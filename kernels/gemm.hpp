@@ -28,6 +28,9 @@ struct GemmWork {
   // Of the library's algorithms that its heuristic proposes the one that is fastest here, in place
   // of its first: all are run once and timed when the work is prepared, on what A and B hold then.
   bool best = false;
+  // A lies as k x m, B as n x k: gradients of a linear layer, dW = dY^T X, and its Y = X W^T. Not
+  // fp8, which has its own order.
+  bool transposed_a = false, transposed_b = false;
 };
 
 struct Gemm {

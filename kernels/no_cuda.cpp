@@ -15,6 +15,8 @@ constexpr Device kCuda = {
     DeviceKind::cuda,
     "cuda",
     [] { return std::string(kReason); },
+    [] { return 0; },
+    [](int) { refuse(); },
     []() -> DeviceDescription { refuse(); },
     []() -> DeviceReadings { refuse(); },
     [](std::size_t, MemoryKind) -> std::byte* { refuse(); },
@@ -49,7 +51,14 @@ constexpr StreamOps kStreamOps = {
     [](const float*, const float*, float*, std::size_t) { refuse(); },
     [](float, const float*, float*, std::size_t) { refuse(); },
     [](const AdamSettings&, const float*, float*, float*, float*, std::size_t) { refuse(); },
+    [](float, const float*, float*, std::size_t) { refuse(); },
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },
+};
+
+constexpr LayerOps kLayerOps = {
+    [](const float*, bool, std::size_t, std::size_t, float*) { refuse(); },
+    [](const float*, std::size_t, std::size_t, float*, float*) { refuse(); },
+    [](const float*, const float*, float, std::size_t, float*) { refuse(); },
 };
 
 constexpr Ternary kTernary = {
@@ -94,6 +103,9 @@ const Quantise& cuda_quantise() {
 }
 const SignCode& cuda_sign_code() {
   return kSignCode;
+}
+const LayerOps& cuda_layer_ops() {
+  return kLayerOps;
 }
 const StreamOps& cuda_stream_ops() {
   return kStreamOps;

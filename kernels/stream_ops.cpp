@@ -35,10 +35,17 @@ void adam(const AdamSettings& settings, const float* gradient, float* weight, fl
   update(adam_factors(settings), gradient, weight, mean, variance, elements);
 }
 
+void sgd(float learning_rate, const float* gradient, float* weight, std::size_t elements) {
+  for (std::size_t i = 0; i < elements; ++i) {
+    weight[i] = sgd_update(learning_rate, gradient[i], weight[i]);
+  }
+}
+
 constexpr StreamOps kCpu = {
     add,
     scale,
     adam,
+    sgd,
     [](std::byte* to, const std::byte* from, std::size_t size_bytes) {
       device(DeviceKind::cpu).copy(to, from, size_bytes);
     },

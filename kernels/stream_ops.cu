@@ -96,6 +96,23 @@ struct Adam {
   }
 };
 
+struct Sgd {
+  float learning_rate;
+  const float* gradient;
+  float* weight;
+
+  Sgd behind(std::size_t done) const { return {learning_rate, gradient + done, weight + done}; }
+  template <int kWidth>
+  __device__ void at(std::size_t i) const {
+    float g[kWidth], w[kWidth];
+    load(gradient, i, g);
+    load(weight, i, w);
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) w[j] = sgd_update(learning_rate, g[j], w[j]);
+    store(weight, i, w);
+  }
+};
+
 template <int kWidth, typename Op>
 __global__ void __launch_bounds__(kThreads) each(Op op, std::size_t words) {
   const std::size_t stride = std::size_t{gridDim.x} * kThreads;
@@ -137,12 +154,16 @@ void adam(const AdamSettings& settings, const float* gradient, float* weight, fl
       {gradient, weight, mean, variance}, elements);
 }
 
+void sgd(float learning_rate, const float* gradient, float* weight, std::size_t elements) {
+  run(Sgd{learning_rate, gradient, weight}, {gradient, weight}, elements);
+}
+
 void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) {
   if (size_bytes == 0) return;
   CHECK_CUDA(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, work_stream()));
 }
 
-constexpr StreamOps kCuda = {add, scale, adam, copy};
+constexpr StreamOps kCuda = {add, scale, adam, sgd, copy};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // Work that a device's memory bounds: what STREAM measures (McCalpin, "Memory bandwidth and machine
-// balance in current high performance computers", 1995), a step of Adam, and copies.
+// balance in current high performance computers", 1995), a step of Adam or of plain descent,
+// and copies.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ struct StreamOps {
   // weight, mean and variance are read and written; 28.
   void (*adam)(const AdamSettings& settings, const float* gradient, float* weight, float* mean,
                float* variance, std::size_t elements);
+  // weight -= learning_rate * gradient, two roundings; 12.
+  void (*sgd)(float learning_rate, const float* gradient, float* weight, std::size_t elements);
   // Between any two of device, pinned and pageable memory, at any alignment. Starts like a kernel;
   // CUDA: of pageable memory it returns once that has been read or written.
   void (*copy)(std::byte* to, const std::byte* from, std::size_t size_bytes);

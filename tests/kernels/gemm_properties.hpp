@@ -60,11 +60,21 @@ inline std::vector<std::byte> encoded_all(const std::vector<int>& values, FloatF
   return bytes;
 }
 
+inline std::vector<int> turned(const std::vector<int>& matrix, std::size_t rows,
+                               std::size_t columns) {
+  std::vector<int> result(matrix.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) result[j * rows + i] = matrix[i * columns + j];
+  }
+  return result;
+}
+
 // Numbers -1, 0 and 1: up to k = 256 every partial sum is exact in every type, so the product must
 // be too, in any order of its sums.
 inline void expect_product(DeviceKind kind, GemmWork work, std::uint64_t seed) {
-  SCOPED_TRACE(::testing::Message() << "type " << static_cast<int>(work.type) << ", " << work.m
-                                    << " x " << work.n << " x " << work.k);
+  SCOPED_TRACE(::testing::Message()
+               << "type " << static_cast<int>(work.type) << ", " << work.m << " x " << work.n
+               << " x " << work.k << ", turned: " << work.transposed_a << work.transposed_b);
   ASSERT_LE(work.k, 256);
   RandomStream random(seed, RandomPurpose::test, 0);
   const auto m = static_cast<std::size_t>(work.m);
@@ -73,19 +83,16 @@ inline void expect_product(DeviceKind kind, GemmWork work, std::uint64_t seed) {
   std::vector<int> left(m * k), right(k * n);
   for (int& value : left) value = static_cast<int>(random.below(3)) - 1;
   for (int& value : right) value = static_cast<int>(random.below(3)) - 1;
-  std::vector<int> stored = right;
-  if (work.type == GemmType::fp8) {
-    for (std::size_t i = 0; i < k; ++i) {
-      for (std::size_t j = 0; j < n; ++j) stored[j * k + i] = right[i * n + j];
-    }
-  }
+  const bool right_turned = work.type == GemmType::fp8 || work.transposed_b;
+  const std::vector<int> stored_left = work.transposed_a ? turned(left, m, k) : left;
+  const std::vector<int> stored = right_turned ? turned(right, k, n) : right;
   const Device& where = device(kind);
   const std::size_t in_bytes = gemm_in_bytes(work.type);
   const std::size_t out_bytes = gemm_out_bytes(work.type);
   DeviceBuffer a(where, left.size() * in_bytes);
   DeviceBuffer b(where, right.size() * in_bytes);
   DeviceBuffer c(where, m * n * out_bytes);
-  a.upload(encoded_all(left, in_format(work.type), in_bytes));
+  a.upload(encoded_all(stored_left, in_format(work.type), in_bytes));
   b.upload(encoded_all(stored, in_format(work.type), in_bytes));
   c.upload(std::vector<std::byte>(m * n * out_bytes, std::byte{0xff}));  // NaN: must not count
   work.a = a.data();
@@ -112,7 +119,12 @@ inline void expect_products(DeviceKind kind, GemmType type) {
       const int any = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(most)));
       return type == GemmType::fp8 ? (any + 15) / 16 * 16 : any;
     };
-    expect_product(kind, {type, size(200), size(200), size(256)}, seed);
+    GemmWork work{type, size(200), size(200), size(256)};
+    if (type != GemmType::fp8) {
+      work.transposed_a = seed % 2 == 1;
+      work.transposed_b = seed / 2 % 2 == 1;
+    }
+    expect_product(kind, work, seed);
     if (::testing::Test::HasFatalFailure()) return;
   }
   expect_product(kind, {type, 64, 128, 32, nullptr, nullptr, nullptr, true}, 99);

@@ -69,6 +69,20 @@ inline void expect_adam_steps(DeviceKind kind, RandomStream& random, std::size_t
   }
 }
 
+inline void expect_sgd_step(DeviceKind kind, const Floats& gradient, const Floats& start,
+                            std::size_t offset) {
+  const DeviceFloats on_device(kind, gradient, offset);
+  const DeviceFloats weight(kind, start);
+  stream_ops(kind).sgd(0.3F, on_device.data(), weight.data(), start.size());
+  device(kind).synchronize();
+  Floats expected = start;
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    volatile float change = 0.3F * gradient[i];  // rounded on its own
+    expected[i] -= change;
+  }
+  expect_same(weight.download(), expected);
+}
+
 // Every pair of memories, aligned and not, whole and in parts.
 inline void expect_copies(DeviceKind kind, RandomStream& random) {
   const Device& where = device(kind);
@@ -106,6 +120,7 @@ inline void expect_stream_ops(DeviceKind kind) {
     for (const auto& [name, left] : kinds_of_floats(random, size)) {
       SCOPED_TRACE(name);
       expect_adds_and_scales(kind, left, right[random.below(right.size())].second, offset);
+      expect_sgd_step(kind, left, right.front().second, offset);
     }
     expect_adam_steps(kind, random, size, offset);
   }
