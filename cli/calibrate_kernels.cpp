@@ -11,10 +11,10 @@
 #include "cli/interruption.hpp"
 #include "cli/output.hpp"
 #include "kernels/device.hpp"
+#include "models/kernel_law_fit.hpp"
 #include "report/json.hpp"
 #include "report/validation.hpp"
 #include "scenarios/calibration_writer.hpp"
-#include "scenarios/kernel_laws.hpp"
 #include "scenarios/library.hpp"
 #include "traces/samples.hpp"
 #include "validate/accuracy/samples.hpp"
@@ -113,8 +113,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   calibration.gpu = spec == nullptr ? "" : spec->name;
   write_file(
       options.out,
-      calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source) +
-          kernel_laws_text(laws));
+      calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
   if (options.json) print_result(json_text(validation_document(report)));
   print_human(rates_text(device_rates(laws)) + validation_text(report) +
                   fmt::format("wrote {}\n", options.out),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/kernel_law.hpp"
 #include "models/network_law.hpp"
 
 namespace windtunnel {
@@ -92,6 +93,10 @@ struct Calibration {
 
   std::vector<KernelShare> kernels = {};
   std::vector<KernelStarts> kernel_starts = {};
+
+  // What was measured of kernels and collectives one by one: their times, where there is a law,
+  // in place of what the constants above say (models/op_cost.hpp, collective_law.hpp).
+  KernelLaws kernel_laws = {};
 };
 
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.

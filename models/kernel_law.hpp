@@ -1,16 +1,15 @@
-// Time of measured kernels by their own laws, fitted on samples; and what compositions of them
-// take: steps one after the other, works side by side as long as the longest.
+// Time of measured kernels by their own laws (fitted on samples by kernel_law_fit.hpp), and what
+// compositions of them take: steps one after the other, works side by side as long as the longest.
 //
 // Matrix products: t = a + b flops + c bytes, all >= 0. Everything else: a curve over the bytes
 // moved (time_curve.hpp), one for each set of the other sizes (a code's k and m, a type).
 #pragma once
 
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "models/base/origin.hpp"
-#include "models/sample.hpp"
+#include "models/kernel_work.hpp"
 #include "models/time_curve.hpp"
 
 namespace windtunnel {
@@ -39,9 +38,11 @@ struct PredictedTime {
 // The kernel, and what tells its laws apart.
 std::string law_key(const KernelWork& work);
 
-// Of the samples with role fit; run_spread also from those measured again. Throws Error when a
-// kernel has too few sizes, naming it.
-KernelLaws fit_kernel_laws(std::span<const Sample> samples);
+// nullptr: it was not measured.
+const KernelLaw* find_law(const KernelLaws& laws, std::string_view key);
+
+// Of a work that moves `bytes` and executes `flops`.
+double law_time(const KernelLaw& law, double flops, double bytes);
 
 // Throws Error for a kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws);

@@ -36,7 +36,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     weights[i] = 1 / (y[i] * y[i]);
   }
   std::vector<double> x = nonnegative_fit(columns, y, weights);
-  TimeCurve curve{ends, {}};
+  TimeCurve curve{.sizes = ends, .seconds = {}};
   for (int turn = 0; turn < kTurns; ++turn) {
     curve.seconds.assign(1, x[0]);
     for (size_t piece = 1; piece < ends.size(); ++piece) {

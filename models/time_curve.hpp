@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "models/base/origin.hpp"
-
 namespace windtunnel {
 
 // Seconds at `sizes` (ascending), linear between them, beyond the last by the last piece's slope,
@@ -14,7 +12,6 @@ struct TimeCurve {
   std::vector<double> sizes;
   std::vector<double> seconds;
   double spread = 0;  // of log(measured / curve), from the median of sizes left out
-  Origin origin = Origin::assumed;
 
   double at(double size) const;
 };

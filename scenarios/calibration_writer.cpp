@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/base/units.hpp"
+#include "scenarios/kernel_laws.hpp"
 
 namespace windtunnel {
 namespace {
@@ -68,6 +69,7 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   for (const KernelStarts& kernel : calibration.kernel_starts) {
     text += parameter_text(kernel.name, kernel.starts, "");
   }
+  if (!calibration.kernel_laws.laws.empty()) text += kernel_laws_text(calibration.kernel_laws);
   return text;
 }
 

@@ -29,6 +29,17 @@ std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
   return numbers;
 }
 
+std::string_view kernel_of(std::string_view key) {
+  return key.substr(0, key.find(' '));
+}
+
+// Products have a line over operations and bytes, all else a curve over bytes.
+bool is_line(std::string_view key) {
+  KernelWork work;
+  work.m = work.n = work.k = 1;
+  return kernel_kind(kernel_of(key)).flops(work) > 0;
+}
+
 KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   require_map(map, key);
   check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "spread", "least_bytes",
@@ -38,7 +49,7 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   law.spread = number(map, "spread");
   law.least = number(map, "least_bytes");
   law.most = number(map, "most_bytes");
-  if (map.value_of("sizes_bytes") == nullptr) {
+  if (is_line(key)) {
     law.fixed_s = number(map, "fixed_s");
     law.flop_s = number(map, "flop_s");
     law.byte_s = number(map, "byte_s");
@@ -55,6 +66,15 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
     throw Error(require(map, "seconds").where, "seconds: as many as sizes_bytes are due");
   }
   return law;
+}
+
+// "gemm type=fp32" starts with a kernel.
+void check_kernel(const DocumentEntry& entry) {
+  try {
+    kernel_kind(kernel_of(entry.key));
+  } catch (const Error& error) {
+    throw Error(entry.where, error.what());
+  }
 }
 
 }  // namespace
@@ -76,6 +96,20 @@ std::string kernel_laws_text(const KernelLaws& laws) {
   return text;
 }
 
+KernelLaws read_kernel_laws(const DocumentNode& section) {
+  require_map(section, "kernel_laws");
+  check_keys(section, {"run_spread", "laws"});
+  KernelLaws laws;
+  laws.run_spread = number(section, "run_spread");
+  const DocumentNode& list = require(section, "laws");
+  require_map(list, "laws");
+  for (const DocumentEntry& entry : list.entries) {
+    check_kernel(entry);
+    laws.laws.push_back(read_law(entry.key, entry.value));
+  }
+  return laws;
+}
+
 KernelLaws read_kernel_laws(const std::string& path) {
   const DocumentNode document = parse_document(read_text_file(path), path);
   require_map(document, "a calibration");
@@ -84,14 +118,7 @@ KernelLaws read_kernel_laws(const std::string& path) {
     throw Error(Location{path},
                 "has no kernel_laws: windtunnel calibrate --backend writes files that have");
   }
-  require_map(*section, "kernel_laws");
-  check_keys(*section, {"run_spread", "laws"});
-  KernelLaws laws;
-  laws.run_spread = number(*section, "run_spread");
-  for (const DocumentEntry& entry : require(*section, "laws").entries) {
-    laws.laws.push_back(read_law(entry.key, entry.value));
-  }
-  return laws;
+  return read_kernel_laws(*section);
 }
 
 }  // namespace windtunnel

@@ -8,6 +8,7 @@
 #include "models/compression/kernels.hpp"
 #include "scenarios/document_reader.hpp"
 #include "scenarios/evidence.hpp"
+#include "scenarios/kernel_laws.hpp"
 #include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
@@ -333,6 +334,9 @@ Calibration read_calibration(const DocumentNode& document) {
   }
   if (const DocumentNode* starts = document.value_of("kernel_starts")) {
     calibration.kernel_starts = read_kernels<KernelStarts>(*starts, "kernel_starts", kNotNegative);
+  }
+  if (const DocumentNode* laws = document.value_of("kernel_laws")) {
+    calibration.kernel_laws = read_kernel_laws(*laws);
   }
   return calibration;
 }

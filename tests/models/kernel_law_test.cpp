@@ -1,4 +1,4 @@
-#include "models/kernel_law.hpp"
+#include "models/kernel_law_fit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -101,6 +101,7 @@ DeviceRates device_rates(const KernelLaws& laws) {
 Calibration calibration_of(const KernelLaws& laws, const Calibration& base, const GpuSpec* spec,
                            const std::string& source) {
   Calibration calibration = base;
+  calibration.kernel_laws = laws;
   const DeviceRates rates = device_rates(laws);
   const double memory = rates.memory_Bps;
   if (memory > 0) {

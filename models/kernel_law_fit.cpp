@@ -1,0 +1,125 @@
+#include "models/kernel_law_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "models/base/error.hpp"
+#include "models/nonnegative_fit.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kLeastSpread = 0.01;  // between two runs of a program
+
+double bytes_of(const KernelWork& work) {
+  return kernel_kind(work.kernel).bytes(work);
+}
+
+double flops_of(const KernelWork& work) {
+  return kernel_kind(work.kernel).flops(work);
+}
+
+using Points = std::vector<const Sample*>;
+
+const KernelWork& work_of(const Sample& sample) {
+  return sample.work[0][0];
+}
+
+KernelLaw fit_line(const Points& points) {
+  std::vector<std::vector<double>> columns(3);
+  std::vector<double> y;
+  std::vector<double> weights;
+  for (const Sample* sample : points) {
+    columns[0].push_back(1);
+    columns[1].push_back(flops_of(work_of(*sample)));
+    columns[2].push_back(bytes_of(work_of(*sample)));
+    y.push_back(sample->median_s);
+    weights.push_back(1 / (sample->median_s * sample->median_s));
+  }
+  const std::vector<double> x = nonnegative_fit(columns, y, weights);
+  KernelLaw law;
+  law.fixed_s = x[0];
+  law.flop_s = x[1];
+  law.byte_s = x[2];
+  return law;
+}
+
+double left_out_spread(const Points& points) {
+  double sum = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    Points others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const KernelWork& work = work_of(*points[i]);
+    const double seconds = law_time(fit_line(others), flops_of(work), bytes_of(work));
+    const double error = std::log(seconds / points[i]->median_s);
+    sum += error * error;
+  }
+  return std::sqrt(sum / static_cast<double>(points.size()));
+}
+
+KernelLaw fit_law(const std::string& key, const Points& points) {
+  constexpr size_t kLeast = 4;
+  if (points.size() < kLeast) {
+    throw Error(
+        fmt::format("{}: {} sizes were measured; a law needs {}", key, points.size(), kLeast));
+  }
+  KernelLaw law;
+  if (flops_of(work_of(*points[0])) > 0) {
+    law = fit_line(points);
+    law.spread = left_out_spread(points);
+  } else {
+    std::vector<TimedSize> sizes;
+    for (const Sample* sample : points) {
+      sizes.push_back({bytes_of(work_of(*sample)), sample->median_s,
+                       (sample->high_s - sample->low_s) / (4 * sample->median_s)});
+    }
+    law.curve = fit_time_curve(std::move(sizes));
+    law.spread = law.curve.spread;
+  }
+  law.key = key;
+  law.least = law.most = bytes_of(work_of(*points[0]));
+  for (const Sample* sample : points) {
+    law.least = std::min(law.least, bytes_of(work_of(*sample)));
+    law.most = std::max(law.most, bytes_of(work_of(*sample)));
+  }
+  return law;
+}
+
+// From works that were measured twice.
+double run_spread(std::span<const Sample> samples) {
+  double sum = 0;
+  int pairs = 0;
+  for (const Sample& again : samples) {
+    if (again.role != SampleRole::again) continue;
+    for (const Sample& first : samples) {
+      if (first.role == SampleRole::again || first.cache != again.cache ||
+          to_text(first.work) != to_text(again.work)) {
+        continue;
+      }
+      const double change = std::log(again.median_s / first.median_s);
+      sum += change * change / 2;  // both vary
+      ++pairs;
+    }
+  }
+  return pairs > 0 ? std::max(kLeastSpread, std::sqrt(sum / pairs)) : kLeastSpread;
+}
+
+}  // namespace
+
+KernelLaws fit_kernel_laws(std::span<const Sample> samples) {
+  std::map<std::string, Points> by_key;
+  for (const Sample& sample : samples) {
+    if (sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1) {
+      by_key[law_key(work_of(sample))].push_back(&sample);
+    }
+  }
+  KernelLaws fitted;
+  for (const auto& [key, points] : by_key) fitted.laws.push_back(fit_law(key, points));
+  fitted.run_spread = run_spread(samples);
+  return fitted;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,15 @@
+// Laws of measured kernels (kernel_law.hpp) from their samples.
+#pragma once
+
+#include <span>
+
+#include "models/kernel_law.hpp"
+#include "models/sample.hpp"
+
+namespace windtunnel {
+
+// Of the samples with role fit; run_spread also from those measured again. Throws Error when a
+// kernel has too few sizes, naming it.
+KernelLaws fit_kernel_laws(std::span<const Sample> samples);
+
+}  // namespace windtunnel
