@@ -30,6 +30,7 @@ enum class GradientOverlap {
   none,      // all, after the backward pass
   wfbp,      // each tensor as soon as it is ready
   bucketed,  // PyTorch DDP's buckets
+  blocking,  // the same, but nothing is computed meanwhile: the cores that compute also send
   mg_wfbp,   // merged where that is expected to pay
   asc,       // the same, two at once
   priority,  // in partitions, those that the next forward pass needs first going first

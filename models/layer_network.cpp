@@ -109,6 +109,8 @@ Op memory_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
   op.name = op_name(layer.kind);
   op.kind = OpKind::memory;
   op.bytes = e * samples * moved_elements(layer, pass);
+  // Forward, one element is read for each that is written.
+  if (layer.kind == LayerKind::relu && pass == Pass::forward) op.kernel = "scale";
   return op;
 }
 
@@ -167,13 +169,13 @@ void NetworkBuilder::pool(const std::string& name, LayerKind kind, const Window&
   layers_.push_back(layer);
 }
 
-void NetworkBuilder::linear(const std::string& name, int outputs, bool relu) {
+void NetworkBuilder::linear(const std::string& name, int outputs, bool relu, bool bias) {
   NetworkLayer layer{.name = name, .kind = LayerKind::linear};
   layer.input = shape_.elements();
   layer.m = 1;
   layer.n = outputs;
   layer.k = layer.input;
-  layer.parameters = layer.n * (layer.k + 1);
+  layer.parameters = layer.n * (layer.k + (bias ? 1 : 0));
   shape_ = {outputs, 1, 1};
   layer.output = layer.kept = outputs;
   layers_.push_back(layer);

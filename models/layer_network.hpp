@@ -78,7 +78,7 @@ class NetworkBuilder {
   // Each throws Error where the window is larger than the image.
   void convolution(const std::string& name, const Convolution& convolution);
   void pool(const std::string& name, LayerKind kind, const Window& window);
-  void linear(const std::string& name, int outputs, bool relu);
+  void linear(const std::string& name, int outputs, bool relu, bool bias = true);
   void norm(const std::string& name);  // batch normalisation and ReLU
   // Convolutions with batch normalisation, and the input added: through a 1 x 1 convolution where
   // its shape differs (He et al. 2015, arXiv 1512.03385, figure 5). bottleneck: 1 x 1 to

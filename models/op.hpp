@@ -39,6 +39,7 @@ struct Op {
   bool routed = false;                      // the router decides its size: no CUDA graph holds it
   bool portable = false;                    // attention: see Software::portable_attention
   double starts = 1;                        // it is so many kernels on the GPU, one after the other
+  std::string_view kernel = {};             // the one of kernel_kinds() that measures it
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

@@ -69,7 +69,8 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
       rank_of_(schedule.rank_of_stage),
       seconds_(schedule.model_stages()),
       reduces_(schedule.stages(), false),
-      overlaps_(job.communication.overlap != GradientOverlap::none),
+      overlaps_(job.communication.overlap != GradientOverlap::none &&
+                job.communication.overlap != GradientOverlap::blocking),
       slowdown_(slowdown),
       network_(job),
       exchange_(job, network_) {
@@ -176,7 +177,7 @@ StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
     add_at_end(stage, tensors, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
   } else if (job_.layout.sharding == Sharding::zero3) {
     add_units(stage, tensors, cut_by_layer(tensors), traffic);
-  } else if (overlaps_) {
+  } else if (job_.communication.overlap != GradientOverlap::none) {
     add_buckets(stage, tensors, cut_by_bucket(stage, tensors), traffic);
   } else {
     add_whole(stage, tensors, traffic);
@@ -338,8 +339,10 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
                     exchange_.law(pp, false).alpha_s);
   }
   traffic.last_backward_weight = traffic.last_backward = pieces;
-  stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
-  stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
+  if (overlaps_) {
+    stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
+    stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
+  }
   if (job_.layout.sharding == Sharding::zero2) {
     traffic.backward = traffic.last_backward;
     traffic.backward_weight = traffic.last_backward_weight;

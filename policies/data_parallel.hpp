@@ -17,8 +17,11 @@
 // Without overlap the collectives stand between the actions (zero3: between the layers), and one
 // waits for all.
 //
-// Other ways to overlap reductions, of none, zero1 and zero2 (Communication::overlap; which go with
+// Other ways to place reductions, of none, zero1 and zero2 (Communication::overlap; which go with
 // which: compressed_reductions.hpp):
+//   blocking       buckets as bucketed has them, each reduced as soon as it is full, and the rest
+//   of
+//                  the backward pass waits for it (collectives on the cores that compute)
 //   wfbp, mg_wfbp  as bucketed, each tensor alone, or merged where that pays
 //   asc            as mg_wfbp, each bucket on the stream that is free first of two
 //                  (run_two_at_once)

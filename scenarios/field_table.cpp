@@ -104,11 +104,15 @@ Rows model_rows() {
               {.shorthand = "base",
                .required = true,
                .example = "llama3-405b",
-               .help = "a name of the library; of a transformer also its dimensions, or a base "
-                       "and what differs from it"}),
-      name_row("model.base", {.library = model_names,
-                              .example = "llama3-405b",
-                              .help = "the model of the library to start from"}),
+               .help = "a name of the library, or a .yaml file with a table of layers; of a "
+                       "transformer also its dimensions, or a base and what differs from it"}),
+      name_row("model.base",
+               {.library = model_names,
+                .file_suffix = ".yaml",
+                .example = "llama3-405b",
+                .help = "the model of the library to start from, or a table of layers as a .yaml "
+                        "file beside this one, with input and layers as those of the library's "
+                        "networks.yaml"}),
       whole_row("model.layers",
                 {.low = 1, .high = 1e4, .example = "126", .help = "transformer layers"}),
       whole_row("model.hidden",

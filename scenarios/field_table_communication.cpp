@@ -50,14 +50,17 @@ Rows communication_rows() {
   const Rows own = {
       map_row("communication",
               {.example = "{overlap: bucketed, bucket: 25 MB}", .help = "how gradients travel"}),
-      name_row("communication.overlap",
-               {.default_text = "none",
-                .names = {"none", "wfbp", "bucketed", "mg-wfbp", "asc", "priority", "dear"},
-                .example = "bucketed",
-                .help = "reduce gradients after the backward pass, or during it: tensor by tensor "
-                        "(wfbp), in buckets (DDP), merged where that pays (mg-wfbp), two at once "
-                        "(asc), in partitions in the order of the next forward pass (priority), "
-                        "or scattered during it and gathered in the next forward pass (dear)"}),
+      name_row(
+          "communication.overlap",
+          {.default_text = "none",
+           .names = {"none", "wfbp", "bucketed", "blocking", "mg-wfbp", "asc", "priority", "dear"},
+           .example = "bucketed",
+           .help = "reduce gradients after the backward pass, or during it: tensor by tensor "
+                   "(wfbp), in buckets (DDP), in buckets while nothing is computed (blocking: "
+                   "cores that compute and send), merged where that pays (mg-wfbp), two at "
+                   "once (asc), in partitions in the order of the next forward pass "
+                   "(priority), or scattered during it and gathered in the next forward pass "
+                   "(dear)"}),
       choice_row("communication.bucket", Dimension::bytes,
                  {.low = 0,
                   .above_low = true,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "scenarios/document_reader.hpp"
 
 namespace windtunnel {
@@ -140,10 +142,10 @@ class LayerReader {
   }
 
   void add_linears(const DocumentNode& map) {
-    check_keys(map, {"fc", "relu", "repeat"});
+    check_keys(map, {"fc", "bias", "relu", "repeat"});
     for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
       builder_.linear(fmt::format("fc{}", ++linears_), positive(map, "fc"),
-                      flag_or(map, "relu", true));
+                      flag_or(map, "relu", true), flag_or(map, "bias", true));
     }
   }
 
@@ -151,14 +153,19 @@ class LayerReader {
   int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0, concats_ = 0, norms_ = 0;
 };
 
+// An image, or a vector by its length.
+ImageShape read_input(const DocumentNode& map) {
+  const DocumentNode& input = require(map, "input");
+  if (input.kind == DocumentNode::Kind::scalar) return {positive(map, "input"), 1, 1};
+  require_map(input, "input");
+  check_keys(input, {"channels", "height", "width"});
+  return {positive(input, "channels"), positive(input, "height"), positive(input, "width")};
+}
+
 LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
   require_map(map, name);
   check_keys(map, {"input", "layers", "source"});
-  const DocumentNode& input = require(map, "input");
-  require_map(input, "input");
-  check_keys(input, {"channels", "height", "width"});
-  NetworkBuilder builder(
-      {positive(input, "channels"), positive(input, "height"), positive(input, "width")});
+  NetworkBuilder builder(read_input(map));
   LayerReader reader(builder);
   const DocumentNode& layers = require_list(require(map, "layers"), "layers");
   if (layers.items.empty()) throw Error(layers.where, "layers: a list is due");
@@ -175,6 +182,11 @@ std::vector<LayerNetwork> read_networks(const DocumentNode& document) {
     networks.push_back(read_network(entry.key, entry.value));
   }
   return networks;
+}
+
+LayerNetwork read_network_file(const std::string& path) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  return read_network(name, parse_document(read_text_file(path), path));
 }
 
 }  // namespace windtunnel

@@ -11,9 +11,9 @@
 
 namespace windtunnel {
 
-// Job::model, and Job::network where the library has the name as a table of layers.
-void resolve_model(const Values& values, Job& job);
-// `folder` is where the files that a scenario names are looked for.
+// Job::model, and Job::network where it is a table of layers, of the library or a file. `folder` is
+// where the files that a scenario names are looked for.
+void resolve_model(const Values& values, const std::string& folder, Job& job);
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
                         const std::string& folder);
 // The fabric of a cluster whose nodes are resolved.

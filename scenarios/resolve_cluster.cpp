@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "models/network_cost.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "scenarios/network_laws.hpp"
+#include "scenarios/network_reader.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/resolve_values.hpp"
 #include "scenarios/spec_fields.hpp"
@@ -152,20 +154,33 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   return find_calibration("generic");
 }
 
+std::optional<LayerNetwork> network_of(const Values& values, const std::string& folder) {
+  const std::string& name = values.text("model.base");
+  if (!name.ends_with(".yaml")) {
+    const auto& networks = library_networks();
+    const auto found = std::ranges::find(networks, name, &LayerNetwork::name);
+    return found == networks.end() ? std::nullopt : std::optional(*found);
+  }
+  try {
+    return read_network_file((std::filesystem::path(folder) / name).string());
+  } catch (const Error& error) {
+    throw Error(values.where("model.base"), fmt::format("model: {}", error.what()));
+  }
+}
+
 // A table of layers; null where the model is a transformer. Nothing of it can be changed.
-std::shared_ptr<const LayerNetwork> named_network(const Values& values) {
+std::shared_ptr<const LayerNetwork> named_network(const Values& values, const std::string& folder) {
   if (!values.has("model.base")) return nullptr;
   const std::string& name = values.text("model.base");
-  const auto& networks = library_networks();
-  const auto found = std::ranges::find(networks, name, &LayerNetwork::name);
-  if (found == networks.end()) return nullptr;
+  std::optional<LayerNetwork> found = network_of(values, folder);
+  if (!found) return nullptr;
   for (const auto& [key, value] : values.all()) {
     if (!key.starts_with("model.") || key == "model.base") continue;
     throw Error(
         value.where,
         fmt::format("{}: '{}' is a table of layers, which has no such dimension", key, name));
   }
-  return std::make_shared<const LayerNetwork>(*found);
+  return std::make_shared<const LayerNetwork>(*std::move(found));
 }
 
 TransformerSpec resolve_transformer(const Values& values) {
@@ -203,8 +218,8 @@ TransformerSpec resolve_transformer(const Values& values) {
 
 }  // namespace
 
-void resolve_model(const Values& values, Job& job) {
-  job.network = named_network(values);
+void resolve_model(const Values& values, const std::string& folder, Job& job) {
+  job.network = named_network(values, folder);
   job.model = job.network ? network_model(*job.network) : resolve_transformer(values);
 }
 

@@ -314,7 +314,7 @@ void check_schedule(const Values& values, const Job& job) {
 
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
   Job job;
-  resolve_model(values, job);
+  resolve_model(values, folder, job);
   job.cluster = resolve_cluster(values, evidence, folder);
   job.schedule = resolve_schedule(values, folder);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);

@@ -165,9 +165,9 @@ constexpr std::array kShardings{
     Choice<Sharding>{"zero2", Sharding::zero2}, Choice<Sharding>{"zero3", Sharding::zero3}};
 constexpr Choice<GradientOverlap> kOverlaps[] = {
     {"none", GradientOverlap::none},         {"wfbp", GradientOverlap::wfbp},
-    {"bucketed", GradientOverlap::bucketed}, {"mg-wfbp", GradientOverlap::mg_wfbp},
-    {"asc", GradientOverlap::asc},           {"priority", GradientOverlap::priority},
-    {"dear", GradientOverlap::dear}};
+    {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
+    {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
+    {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
 constexpr Choice<Aggregation> kAggregations[] = {
     {"all-reduce", Aggregation::all_reduce}, {"parameter-server", Aggregation::parameter_server}};
 constexpr Choice<ErrorFeedback> kErrorFeedbacks[] = {{"none", ErrorFeedback::none},
