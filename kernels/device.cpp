@@ -15,14 +15,23 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kAlignmentBytes = 64;
+constexpr std::size_t kLargeBytes = std::size_t{64} << 20;  // looking up the memory is nothing then
 // Where a system tells more, it is the sum over caches of which a core fills one.
 constexpr std::size_t kMaxFlushBytes = std::size_t{512} << 20;
 
 std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {
   const std::size_t rounded =
       (size_bytes + kAlignmentBytes) / kAlignmentBytes * kAlignmentBytes;  // never zero
+  // The system would promise more, and end some process when the memory is touched.
+  if (rounded >= kLargeBytes && rounded > describe_host().memory_bytes) {
+    throw Error(fmt::format("needs {:.4g} GB of host memory at once, this machine has {:.4g} GB",
+                            1e-9 * static_cast<double>(rounded),
+                            1e-9 * static_cast<double>(describe_host().memory_bytes)));
+  }
   void* memory = std::aligned_alloc(kAlignmentBytes, rounded);
-  if (memory == nullptr) throw Error(fmt::format("no host memory for {} bytes", size_bytes));
+  if (memory == nullptr) {
+    throw Error(fmt::format("no host memory for {:.4g} GB", 1e-9 * static_cast<double>(rounded)));
+  }
   return static_cast<std::byte*>(memory);
 }
 
@@ -57,6 +66,8 @@ constexpr Device kCpu = {
     DeviceKind::cpu,
     "cpu",
     [] { return std::string(); },
+    [] { return 1; },
+    [](int index) { CHECK(index == 0, "CPU {} of one", index); },
     [] { return describe_host(); },
     [] { return host_readings(); },
     allocate_host,

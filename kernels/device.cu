@@ -1,9 +1,11 @@
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/cuda_state.hpp"
 #include "kernels/host_machine.hpp"
 #include "kernels/nvml.hpp"
 #include "kernels/work_stream.cuh"
@@ -28,9 +30,16 @@ struct Streams {
   }
 };
 
+// Work has a device once there are streams.
+bool& has_streams() {
+  static bool has = false;
+  return has;
+}
+
 // Live as long as the process: the driver takes them back.
 Streams& streams() {
   static Streams all;
+  has_streams() = true;
   return all;
 }
 
@@ -54,13 +63,48 @@ struct DestroyGraph {
 using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
 using ReadyGraph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 
-std::string why_unusable() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return "";
+const Nvml& nvml() {
+  static const Nvml library;  // its start takes milliseconds
+  return library;
+}
+
+CudaState read_state() {
+  CudaState state;
+  const cudaError_t status = cudaGetDeviceCount(&state.devices);
   cudaGetLastError();
-  return status == cudaSuccess ? "no CUDA device"
-                               : fmt::format("no CUDA device: {}", cudaGetErrorString(status));
+  if (status != cudaSuccess) {
+    state.devices = 0;
+    state.fault = cudaGetErrorString(status);
+  }
+  // Of the driver's own library: 0 where there is none.
+  if (cudaDriverGetVersion(&state.driver_cuda) != cudaSuccess) state.driver_cuda = 0;
+  if (cudaRuntimeGetVersion(&state.built_cuda) != cudaSuccess) state.built_cuda = 0;
+  cudaGetLastError();
+  state.driver = nvml().driver();
+  state.nvml_cuda = nvml().cuda_version();
+  state.nvml_fault = nvml().fault();
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr) state.visible = visible;
+  return state;
+}
+
+// It does not change while a process lives.
+const CudaState& cuda_state() {
+  static const CudaState state = read_state();
+  return state;
+}
+
+std::string why_unusable() {
+  return why_no_cuda(cuda_state());
+}
+
+int count() {
+  return why_unusable().empty() ? cuda_state().devices : 0;
+}
+
+void select(int index) {
+  CHECK(!has_streams(), "device {} after work has begun on another", index);
+  CHECK_CUDA(cudaSetDevice(index));
 }
 
 int present_device() {
@@ -75,9 +119,14 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
-const Nvml& nvml() {
-  static const Nvml library;  // its start takes milliseconds
-  return library;
+// As nvidia-smi writes it: GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+std::string text_of(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
 }
 
 DeviceDescription describe() {
@@ -86,6 +135,7 @@ DeviceDescription describe() {
   DeviceDescription description;
   description.name = properties.name;
   description.driver = nvml().driver();
+  description.id = text_of(properties.uuid);
   description.memory_bytes = properties.totalGlobalMem;
   description.cache_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   description.sms = properties.multiProcessorCount;
@@ -99,6 +149,14 @@ DeviceReadings readings() {
   return nvml().readings(bus.data());
 }
 
+[[noreturn]] void refuse_memory(std::size_t bytes) {
+  cudaGetLastError();
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  CHECK_CUDA(cudaMemGetInfo(&free_bytes, &all_bytes));
+  throw Error(no_device_memory(bytes, free_bytes, all_bytes), ExitCode::failed);
+}
+
 std::byte* allocate(std::size_t size_bytes, MemoryKind kind) {
   if (kind == MemoryKind::pageable) {
     return device(DeviceKind::cpu).allocate(size_bytes, kind);
@@ -107,9 +165,11 @@ std::byte* allocate(std::size_t size_bytes, MemoryKind kind) {
   void* memory = nullptr;
   if (kind == MemoryKind::pinned) {
     CHECK_CUDA(cudaMallocHost(&memory, bytes));
-  } else {
-    CHECK_CUDA(cudaMalloc(&memory, bytes));
+    return static_cast<std::byte*>(memory);
   }
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) refuse_memory(bytes);
+  CHECK_CUDA(status);
   return static_cast<std::byte*>(memory);
 }
 
@@ -209,8 +269,8 @@ void run_beside(const std::vector<std::function<void()>>& works) {
 }
 
 constexpr Device kCuda = {
-    DeviceKind::cuda, "cuda", why_unusable, describe, readings,     allocate,
-    release,          copy,   synchronize,  time_s,   flush_caches, run_beside,
+    DeviceKind::cuda, "cuda",  why_unusable, count,       select, describe,     readings,
+    allocate,         release, copy,         synchronize, time_s, flush_caches, run_beside,
 };
 
 }  // namespace

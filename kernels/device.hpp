@@ -21,6 +21,7 @@ enum class MemoryKind { device, pinned, pageable };
 struct DeviceDescription {
   std::string name;    // "NVIDIA H200", "AMD EPYC 9454"
   std::string driver;  // CPU: the kernel's release
+  std::string id;      // of a GPU (UUID): the same in every process that uses it
   std::size_t memory_bytes = 0;
   std::size_t cache_bytes = 0;  // the last one: L2 of a GPU, LLC of the host
   int sms = 0;                  // streaming multiprocessors; CPU: cores online
@@ -48,6 +49,12 @@ struct Device {
 
   // Empty where kernels can run, else the reason why not, e.g. "built without CUDA".
   std::string (*why_unusable)();
+  // How many of this kind the process may use; 0 where kernels cannot run.
+  int (*count)();
+  // The one of them, from 0, that this process works on: called before anything starts or is
+  // allocated there, else it is the first. Where CUDA was asked anything, count() too, a process
+  // can no longer fork others that use it.
+  void (*select)(int index);
   DeviceDescription (*describe)();
   DeviceReadings (*readings)();
   // At least 64-byte aligned. Throws Error when there is not enough memory.

@@ -26,10 +26,15 @@ bool Nvml::call(const char* function, Arguments... arguments) const {
 }
 
 Nvml::Nvml(const char* library) : library_(dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
-  if (library_ != nullptr && !call("nvmlInit_v2")) {
-    dlclose(library_);
-    library_ = nullptr;
+  if (library_ == nullptr || call("nvmlInit_v2")) return;
+  void* const words = dlsym(library_, "nvmlErrorString");
+  // The first call's status is lost to call(); a second one fails alike.
+  void* const start = dlsym(library_, "nvmlInit_v2");
+  if (words != nullptr && start != nullptr) {
+    fault_ = reinterpret_cast<const char* (*)(int)>(words)(reinterpret_cast<int (*)()>(start)());
   }
+  dlclose(library_);
+  library_ = nullptr;
 }
 
 Nvml::~Nvml() {
@@ -41,6 +46,11 @@ Nvml::~Nvml() {
 std::string Nvml::driver() const {
   std::array<char, kDriverChars> text{};
   return call("nvmlSystemGetDriverVersion", text.data(), kDriverChars) ? text.data() : "";
+}
+
+int Nvml::cuda_version() const {
+  int version = 0;
+  return call("nvmlSystemGetCudaDriverVersion", &version) ? version : 0;
 }
 
 DeviceReadings Nvml::readings(const std::string& pci_bus_id) const {

@@ -17,6 +17,9 @@ class Nvml {
   Nvml& operator=(const Nvml&) = delete;
 
   std::string driver() const;  // "580.65.06"; empty: not known
+  int cuda_version() const;    // the latest that this driver runs: 13000; 0: not known
+  // Why the library is there and does not start, in its own words; else empty.
+  const std::string& fault() const { return fault_; }
   // Of the device at this place, as CUDA names it: "0000:1B:00.0".
   DeviceReadings readings(const std::string& pci_bus_id) const;
 
@@ -24,6 +27,7 @@ class Nvml {
   template <typename... Arguments>
   bool call(const char* function, Arguments... arguments) const;
 
+  std::string fault_;
   void* library_;  // null: not there, or it could not start
 };
 

@@ -15,6 +15,27 @@ TEST_F(DeviceGpu, DescribesItself) {
   EXPECT_GT(device(DeviceKind::cuda).describe().cache_bytes, 0U);
 }
 
+TEST_F(DeviceGpu, IsOneOfSome) {
+  const Device& where = device(DeviceKind::cuda);
+  EXPECT_GE(where.count(), 1);
+  EXPECT_EQ(where.describe().id.substr(0, 4), "GPU-");
+  const DeviceBuffer buffer(where, 64);
+  where.synchronize();
+  expect_flushes(DeviceKind::cuda);
+  EXPECT_THROW(where.select(0), InternalError);  // work has begun
+}
+
+TEST_F(DeviceGpu, RefusesMoreMemoryThanThereIs) {
+  const Device& where = device(DeviceKind::cuda);
+  try {
+    const DeviceBuffer buffer(where, 3 * where.describe().memory_bytes);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("too large for this device"), std::string::npos);
+  }
+  expect_times_work(DeviceKind::cuda);
+}
+
 TEST_F(DeviceGpu, TimesWork) {
   expect_times_work(DeviceKind::cuda);
 }

@@ -19,12 +19,33 @@ TEST(Device, CpuIsAlwaysUsable) {
   EXPECT_EQ(device(DeviceKind::cpu).why_unusable(), "");
 }
 
+TEST(Device, RefusesMoreMemoryThanThereIs) {
+  const std::size_t all = device(DeviceKind::cpu).describe().memory_bytes;
+  ASSERT_GT(all, 0U);
+  try {
+    const DeviceBuffer buffer(device(DeviceKind::cpu), 3 * all);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("this machine has"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Device, TheCpuIsTheOnlyOneOfItsKind) {
+  const Device& cpu = device(DeviceKind::cpu);
+  EXPECT_EQ(cpu.count(), 1);
+  cpu.select(0);
+  EXPECT_THROW(cpu.select(1), InternalError);
+}
+
 // Whoever asks a device that cannot run gets an Error, not a crash.
 TEST(Device, UnusableDeviceRefuses) {
   const Device& cuda = device(DeviceKind::cuda);
   EXPECT_STREQ(cuda.name, "cuda");
   if (cuda.why_unusable().empty()) GTEST_SKIP() << "this machine has a CUDA device";
   EXPECT_THROW(DeviceBuffer(cuda, 64), Error);
+  EXPECT_EQ(cuda.count(), 0);
+  EXPECT_THROW(cuda.select(0), Error);
   EXPECT_THROW(cuda.describe(), Error);
   EXPECT_THROW(cuda.time_s([] {}, 1), Error);
 }

@@ -1,11 +1,23 @@
 // A library with NVML's functions for nvml_test: one device, at 0000:1B:00.0. The function for MIG
-// is missing, and the memory clock fails, as on devices without them.
+// is missing, and the memory clock fails, as on devices without them. With OTHER_DRIVER it does not
+// start, as a library of another driver than the one that runs.
 #include <cstdio>
 #include <cstring>
 
 extern "C" {
 
 int nvmlInit_v2() {
+#ifdef OTHER_DRIVER
+  return 18;  // NVML_ERROR_LIB_RM_VERSION_MISMATCH
+#else
+  return 0;
+#endif
+}
+const char* nvmlErrorString(int status) {
+  return status == 18 ? "Driver/library version mismatch" : "Unknown Error";
+}
+int nvmlSystemGetCudaDriverVersion(int* version) {
+  *version = 13000;
   return 0;
 }
 int nvmlShutdown() {
