@@ -381,6 +381,20 @@ Run prepare_low_rank(const KernelWork& work, const Device& device) {
   };
 }
 
+// The gradient from its factors.
+Run prepare_expand(const KernelWork& work, const Device& device) {
+  auto buffers = buffers_on(device);
+  GemmWork product;
+  product.m = static_cast<int>(work.m);
+  product.n = static_cast<int>(work.n);
+  product.k = static_cast<int>(work.k);
+  product.a = reinterpret_cast<const std::byte*>(buffers->floats(work.m * work.k));
+  product.b = reinterpret_cast<const std::byte*>(buffers->floats(work.n * work.k));
+  product.c = reinterpret_cast<std::byte*>(buffers->floats(work.m * work.n));
+  product.transposed_b = true;
+  return [run = gemm(device.kind).prepared(product), kept = buffers] { run(); };
+}
+
 // In place: what it finds the second time is orthonormal already, and takes as long.
 Run prepare_orthonormal(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
@@ -401,7 +415,7 @@ constexpr MemoryKind kDevice = MemoryKind::device;
 constexpr MemoryKind kPinned = MemoryKind::pinned;
 constexpr MemoryKind kPageable = MemoryKind::pageable;
 
-constexpr std::array<Kernel, 32> kKernels = {{
+constexpr std::array<Kernel, 33> kKernels = {{
     {"gemm", prepare_gemm},
     {"add", prepare_add},
     {"scale", prepare_scale},
@@ -433,6 +447,7 @@ constexpr std::array<Kernel, 32> kKernels = {{
     {"low-rank", prepare_low_rank<LowRankStep::project>},
     {"low-rank-back", prepare_low_rank<LowRankStep::back>},
     {"low-rank-subtract", prepare_low_rank<LowRankStep::subtract>},
+    {"low-rank-expand", prepare_expand},
     {"orthonormalise", prepare_orthonormal},
 }};
 

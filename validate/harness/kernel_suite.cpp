@@ -115,7 +115,8 @@ void add_matrices(Suite& suite) {
   suite.add("gemm type=fp32 m=640 n=640 k=640", SampleRole::judge);
   suite.add("gemm type=fp32 m=1024 n=256 k=512", SampleRole::judge);
   for (const auto& [m, n, r] : kThin) {
-    for (const char* product : {"low-rank", "low-rank-back", "low-rank-subtract"}) {
+    for (const char* product :
+         {"low-rank", "low-rank-back", "low-rank-subtract", "low-rank-expand"}) {
       suite.add(fmt::format("{} m={} n={} k={}", product, m, n, r), SampleRole::fit);
     }
     suite.add(fmt::format("orthonormalise m={} k={}", m, r), SampleRole::fit);
