@@ -74,6 +74,16 @@ const GpuSpec* spec_of(const std::string& device) {
   return found;
 }
 
+// Of a node of the library that has several of these; 0: there is none.
+double port_of(const GpuSpec* spec) {
+  for (const NodeSpec& node : library_nodes()) {
+    if (spec != nullptr && node.gpu.name == spec->name && node.gpus > 1) {
+      return node.nvlink_Bps.value;
+    }
+  }
+  return 0;
+}
+
 std::string measured_text(const KernelCalibration& options, const std::string& device,
                           const SessionResult& result) {
   const MeasureProgress& progress = result.progress;
@@ -84,10 +94,15 @@ std::string measured_text(const KernelCalibration& options, const std::string& d
       device, progress.done, progress.elapsed_s, result.kept, progress.tainted, options.samples);
 }
 
-// For a scenario's `cluster.node.gpu` where no data sheet tells.
+// For a scenario's `cluster.node` where no data sheet tells.
 std::string rates_text(const DeviceRates& rates) {
-  return fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s\n",
-                     rates.memory_Bps * 1e-9, rates.flops * 1e-9);
+  std::string text =
+      fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s",
+                  rates.memory_Bps * 1e-9, rates.flops * 1e-9);
+  if (rates.port_Bps > 0) {
+    text += fmt::format(", ranks send {:.4g} GB/s each", rates.port_Bps * 1e-9);
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -108,7 +123,8 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   const std::string source = fmt::format("{}, driver {}, {}", name, samples.runs.front().driver,
                                          samples.runs.front().date);
   Calibration calibration = calibration_of(
-      laws, calibration_of(options.base.empty() ? "generic" : options.base), spec, source);
+      laws, calibration_of(options.base.empty() ? "generic" : options.base),
+      {.kind = device.kind, .spec = spec, .port_Bps = port_of(spec), .source = source});
   calibration.name = std::filesystem::path(options.out).stem().string();
   calibration.gpu = spec == nullptr ? "" : spec->name;
   write_file(

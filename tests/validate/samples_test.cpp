@@ -65,7 +65,7 @@ TEST(Samples, LawsBecomeACalibration) {
   const DeviceRates rates = device_rates(laws);
   EXPECT_NEAR(rates.memory_Bps, 1e10, 1e8);
   EXPECT_NEAR(rates.flops, 1e11, 1e9);
-  Calibration alone = calibration_of(laws, calibration_of("generic"), nullptr, "a test");
+  Calibration alone = calibration_of(laws, calibration_of("generic"), {.source = "a test"});
   alone.name = "mine";
   const std::string text = calibration_text(alone, "a test");
   EXPECT_EQ(read_calibration(parse_document(text, "mine.yaml")).memory_efficiency.value, 1);
@@ -75,7 +75,9 @@ TEST(Samples, LawsBecomeACalibration) {
   GpuSpec spec;
   spec.memory_Bps.value = 2e10;
   spec.fp32_flops.value = 4e11;
-  const Calibration of_spec = calibration_of(laws, calibration_of("generic"), &spec, "a test");
+  const Calibration of_spec =
+      calibration_of(laws, calibration_of("generic"),
+                     {.kind = DeviceKind::cuda, .spec = &spec, .source = "a test"});
   EXPECT_NEAR(of_spec.memory_efficiency.value, 0.5, 0.01);
   EXPECT_NEAR(of_spec.gemm_efficiency.value, 0.25, 0.01);
 }

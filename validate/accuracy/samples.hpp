@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 
+#include "kernels/device.hpp"
 #include "models/calibration.hpp"
 #include "models/cluster.hpp"
 #include "models/kernel_law.hpp"
@@ -16,17 +18,29 @@ namespace windtunnel {
 // at the rate of the largest copy. A kernel without a law is listed as skipped.
 ValidationReport validate_samples(const SampleFile& file, const KernelLaws& laws);
 
-// What a device reaches at large sizes: peaks for a scenario of a machine without a data sheet.
+// What a device reaches at large sizes: peaks for a scenario of a machine without a data sheet. 0:
+// not measured.
 struct DeviceRates {
-  double flops = 0;       // FLOP/s of fp32 products; 0: not measured
+  double flops = 0;       // FLOP/s of fp32 products
   double memory_Bps = 0;  // read and written
+  double port_Bps = 0;    // between ranks, each way
 };
 DeviceRates device_rates(const KernelLaws& laws);
 
-// `base` with what the laws tell: shares of compressors' kernels over the copy's rate; of products
-// and copies over the peaks of `spec`, or 1 where there is none: then the peaks are device_rates().
-// `source`: device and date.
-Calibration calibration_of(const KernelLaws& laws, const Calibration& base, const GpuSpec* spec,
-                           const std::string& source);
+// What is known of a device beside its timings.
+struct MeasuredDevice {
+  DeviceKind kind = DeviceKind::cpu;
+  const GpuSpec* spec = nullptr;  // nullptr: no data sheet
+  double port_Bps = 0;            // to others of its node; 0: not known
+  std::string source;             // device and date
+};
+
+// `base` with the laws, which are the time of what they were measured for, and what they tell of
+// the rest: shares of compressors' kernels over the copy's rate; of products, copies and ports over
+// the peaks of `spec`, or 1 where there is none: then the peaks are device_rates(); launch and
+// latency of collectives among other numbers of ranks. A CPU launches nothing and computes nothing
+// while it sends: its constants for that are set so.
+Calibration calibration_of(const KernelLaws& laws, const Calibration& base,
+                           const MeasuredDevice& device);
 
 }  // namespace windtunnel
