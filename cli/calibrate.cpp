@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cli/calibrate_collectives.hpp"
-#include "cli/calibrate_kernels.hpp"
+#include "cli/calibrate_device.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "models/base/units.hpp"
@@ -24,42 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CalibrateOptions {
-  std::string backend;
-  std::string budget = "3 min";
-  std::string samples;
+struct CalibrateOptions : DeviceCalibration {
   std::string from;
   std::string where;
   std::string gpu;
   std::string machine;  // of timings of collectives
   std::string network;
-  std::string base;
   std::vector<std::string> fit;
   std::vector<std::string> fix;
-  std::string out;
-  bool force = false;
-  bool json = false;
   int threads = 0;
 };
-
-// Before minutes of work, not after.
-void check_out(const CalibrateOptions& options) {
-  const fs::path out(options.out);
-  std::error_code error;
-  if (out.extension() != ".yaml") {
-    throw Error(Location{options.out},
-                "--out: a name that ends in .yaml is due: scenarios tell "
-                "files from the library's calibrations by that");
-  }
-  if (fs::is_directory(out, error)) throw Error(Location{options.out}, "--out: is a folder");
-  if (fs::exists(out, error) && !options.force) {
-    throw Error(Location{options.out}, "--out: exists; --force writes over it");
-  }
-  const fs::path folder = out.parent_path();
-  if (!folder.empty() && !fs::is_directory(folder, error)) {
-    throw Error(Location{options.out}, fmt::format("--out: no folder '{}'", folder.string()));
-  }
-}
 
 Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
   if (options.base.empty()) return input.rows.front().job.calibration;  // the library's
@@ -228,24 +202,16 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
       !options.network.empty() || !options.fit.empty() || !options.fix.empty()) {
     throw Error("--where, --gpu, --machine, --network, --fit and --fix go with --from");
   }
-  KernelCalibration kernels;
-  kernels.backend = options.backend;
-  kernels.budget_s = parse_quantity(options.budget, Dimension::seconds);
-  kernels.samples = options.samples.empty()
-                        ? fs::path(options.out).replace_extension(".samples.csv").string()
-                        : options.samples;
-  kernels.base = options.base;
-  kernels.out = options.out;
-  kernels.json = options.json;
-  return calibrate_on_kernels(kernels);
+  return calibrate_on_device(options);
 }
 
 ExitCode calibrate(const CalibrateOptions& options) {
-  check_out(options);
+  check_out(options.out, options.force);
   if (options.from.empty() == options.backend.empty()) {
     throw Error("either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
   }
   if (!options.backend.empty()) return calibrate_device(options);
+  if (options.ranks > 0) throw Error("--ranks goes with --backend");
   if (holds_collectives(options.from)) return calibrate_network(options);
   if (!options.machine.empty() || !options.network.empty()) {
     throw Error("--machine and --network are of timings of collectives, which the file lacks");
@@ -273,13 +239,7 @@ Handler define_calibrate(CLI::App& app) {
   app.add_option("--from", options->from,
                  "measured training runs or collectives (CSV), or output of nccl-tests")
       ->type_name("ROWS.csv|LOG");
-  app.add_option("--backend", options->backend, "measure the kernels of a device of this machine")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
-  app.add_option("--budget", options->budget, "time for measuring (default: 3 min)")
-      ->type_name("TIME");
-  app.add_option("--samples", options->samples,
-                 "measured series (default: beside --out); those in it are not measured again")
-      ->type_name("FILE.csv");
+  add_device_options(app, *options);
   app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
       ->type_name("EXPR");
   app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");
@@ -300,11 +260,7 @@ Handler define_calibrate(CLI::App& app) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--out", options->out, "write the calibration here")
-      ->type_name("FILE.yaml")
-      ->required();
-  app.add_flag("--force", options->force, "write over an existing file");
-  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  add_output_options(app, *options);
   app.add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));

@@ -13,6 +13,7 @@
 #include "cli/overrides.hpp"
 #include "policies/for_each_index.hpp"
 #include "report/comparison_page.hpp"
+#include "report/console.hpp"
 #include "report/drawing.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "report/console.hpp"
+#include "report/console_style.hpp"
 
 namespace windtunnel {
 

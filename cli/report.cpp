@@ -10,6 +10,7 @@
 #include "cli/overrides.hpp"
 #include "models/base/error.hpp"
 #include "report/comparison_page.hpp"
+#include "report/console.hpp"
 #include "report/page.hpp"
 #include "report/sweep_page.hpp"
 #include "report/sweep_store.hpp"

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
+#include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "sim/simulate.hpp"

@@ -14,6 +14,7 @@
 #include "cli/trace_faults.hpp"
 #include "models/base/units.hpp"
 #include "models/iteration_report.hpp"
+#include "report/console.hpp"
 #include "report/json.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/simulate.hpp"

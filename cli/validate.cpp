@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "cli/command.hpp"
+#include "cli/judgement.hpp"
 #include "cli/output.hpp"
+#include "cli/validate_samples.hpp"
 #include "report/collective_validation.hpp"
 #include "report/compression_validation.hpp"
 #include "report/fault_validation.hpp"
@@ -16,13 +18,11 @@
 #include "report/run_validation.hpp"
 #include "report/validation.hpp"
 #include "scenarios/document.hpp"
-#include "scenarios/kernel_laws.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/library_reader.hpp"
 #include "traces/compression_runs.hpp"
 #include "traces/fault_points.hpp"
 #include "traces/nccl_tests.hpp"
-#include "traces/samples.hpp"
 #include "traces/stage_profile.hpp"
 #include "validate/accuracy/collectives.hpp"
 #include "validate/accuracy/compression.hpp"
@@ -30,16 +30,13 @@
 #include "validate/accuracy/pair_spread.hpp"
 #include "validate/accuracy/profiled_runs.hpp"
 #include "validate/accuracy/runs.hpp"
-#include "validate/accuracy/samples.hpp"
 #include "validate/accuracy/schedules.hpp"
 
 namespace windtunnel {
 namespace {
 
-struct ValidateOptions {
+struct ValidateOptions : Judgement {
   std::vector<std::string> files;
-  bool json = false;
-  double fail_above = std::numeric_limits<double>::infinity();
   // Training runs and collectives.
   std::string where;
   std::string fit_where;
@@ -52,25 +49,6 @@ struct ValidateOptions {
   std::string markdown;
   int threads = 0;
 };
-
-// A bound that no row was held against is not met. `metric` empty: all families are judged.
-ExitCode judge(const ValidationReport& report, const ValidateOptions& options,
-               const std::string& metric) {
-  if (options.fail_above == std::numeric_limits<double>::infinity()) return ExitCode::ok;
-  bool judged = false;
-  bool failed = false;
-  for (const ValidationFamily& family : report.families) {
-    if (family.rows == 0 || (!metric.empty() && family.metric != metric)) continue;
-    judged = true;
-    if (family.mape <= options.fail_above) continue;
-    failed = true;
-    print_human(fmt::format("{} {}: MAPE {:.4g} is above {:g}\n", family.name, family.metric,
-                            family.mape, options.fail_above),
-                true);
-  }
-  if (!judged) print_human("--fail-above: no row was predicted\n", true);
-  return failed || !judged ? ExitCode::failed : ExitCode::ok;
-}
 
 ExitCode against_schedules(const ValidateOptions& options) {
   const ValidationReport report = validate_schedules(options.files.front());
@@ -232,14 +210,6 @@ ExitCode against_compression(const ValidateOptions& options) {
   return judge(validation.report, options, "step_s");
 }
 
-ExitCode against_samples(const ValidateOptions& options) {
-  const ValidationReport report =
-      validate_samples(read_samples(options.files.front()), read_kernel_laws(options.calibration));
-  if (options.json) print_result(json_text(validation_document(report)));
-  print_human(validation_text(report), options.json);
-  return judge(report, options, "time_s");
-}
-
 std::string faults_command(const ValidateOptions& options) {
   std::string command = "windtunnel validate faults " + without_folder(options.files.front());
   if (!options.where.empty()) command += fmt::format(" --where '{}'", options.where);
@@ -278,21 +248,11 @@ ExitCode against_faults(const ValidateOptions& options) {
   return judge_faults(validation, options);
 }
 
-void add_common(CLI::App& app, ValidateOptions& options, const char* what_is_judged) {
-  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
-  app.add_option("--fail-above", options.fail_above,
-                 fmt::format("exit with 1 if the mean absolute relative error of {} exceeds this "
-                             "share",
-                             what_is_judged))
-      ->type_name("SHARE")
-      ->check(number_in(0.0, 1e6));
-}
-
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
   CLI::App* schedules = app.add_subcommand(
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
   schedules->add_option("FILE", options.files, "measured rows (CSV)")->required()->expected(1);
-  add_common(*schedules, options, "a family");
+  add_judgement(*schedules, options, "a family");
   return schedules;
 }
 
@@ -329,7 +289,7 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       app.add_subcommand("collectives", "time of collectives against rows or logs of nccl-tests");
   collectives->add_option("FILE", options.files, "rows (CSV), or the tool's output (text or JSON)")
       ->required();
-  add_common(*collectives, options, "a family");
+  add_judgement(*collectives, options, "a family");
   add_fit_options(
       *collectives, options, "gpus>64 && collective==\"all_reduce\"",
       "fit on the rows of this file (those of --fit-where); may be repeated",
@@ -359,7 +319,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   CLI::App* runs =
       app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
   runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
-  add_common(*runs, options, "a family's step time");
+  add_judgement(*runs, options, "a family's step time");
   const FitFlags flags = add_fit_options(
       *runs, options, "gpus>64 && source~\"vTrain\"",
       "fit on the rows of this file (those of --fit-where), or predict from the stage times that "
@@ -385,7 +345,7 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
                    "measured steps (CSV), and optionally times of quantised all-reduces (CSV)")
       ->required()
       ->expected(1, 2);
-  add_common(*compression, options, "a family's step time");
+  add_judgement(*compression, options, "a family's step time");
   compression
       ->add_option("--where", options.where,
                    "judge only these rows, as in 'gpus>8 && "
@@ -408,19 +368,6 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   return compression;
-}
-
-CLI::App* define_samples(CLI::App& app, ValidateOptions& options) {
-  CLI::App* samples = app.add_subcommand(
-      "samples", "series of kernels that were measured to be predicted: compositions");
-  samples->add_option("FILE", options.files, "what windtunnel calibrate --backend measured (CSV)")
-      ->required()
-      ->expected(1);
-  samples->add_option("--calibration", options.calibration, "what it wrote beside (.yaml)")
-      ->type_name("FILE")
-      ->required();
-  add_common(*samples, options, "a family");
-  return samples;
 }
 
 CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
@@ -452,11 +399,11 @@ Handler define_validate(CLI::App& app) {
   const CLI::App* faults = define_faults(app, *options);
   const CLI::App* collectives = define_collectives(app, *options);
   const CLI::App* compression = define_compression(app, *options);
-  const CLI::App* samples = define_samples(app, *options);
+  const SampleValidation samples = define_validate_samples(app);
   define_runs(app, *options);
   app.require_subcommand(1);
   return [options, schedules, faults, collectives, compression, samples] {
-    if (samples->parsed()) return against_samples(*options);
+    if (samples.command->parsed()) return samples.run();
     if (compression->parsed()) return against_compression(*options);
     if (collectives->parsed()) return against_collectives(*options);
     if (faults->parsed()) return against_faults(*options);

@@ -58,3 +58,20 @@ function(windtunnel_bench name)
   windtunnel_options(${name})
   add_dependencies(benchmarks ${name})
 endfunction()
+
+# windtunnel_carry_libraries(NAME): with WINDTUNNEL_CARRY_LIBRARIES the executable looks for shared
+# libraries in ../lib beside its folder first, and gets them there when it is built: all but those of
+# glibc. Those folders run where only these are.
+function(windtunnel_carry_libraries name)
+  if(NOT WINDTUNNEL_CARRY_LIBRARIES)
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+  # As DT_RPATH, which holds for what the libraries need too, and before LD_LIBRARY_PATH.
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags -Wl,--as-needed)
+  add_custom_command(TARGET ${name} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
+      -DFOLDER=${CMAKE_BINARY_DIR}/lib -P ${CMAKE_SOURCE_DIR}/cmake/carry_libraries.cmake
+    VERBATIM)
+endfunction()

@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "report/comparison.hpp"
+#include "report/console_style.hpp"
 #include "report/summary.hpp"
 
 namespace windtunnel {
-
-struct ConsoleStyle {
-  bool colour = false;  // ANSI bold for titles; only for a terminal
-};
 
 std::string summary_text(const Summary& summary, const ConsoleStyle& style = {});
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "models/base/error.hpp"
 #include "report/summary.hpp"
 
 namespace windtunnel {
@@ -190,16 +189,6 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
     }
   }
   return {{"points", points}, {"infeasible", infeasible}};
-}
-
-Json parse_document(const std::string& text, const std::string& file) {
-  Json document = Json::parse(text, nullptr, false);
-  if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
-  return document;
-}
-
-std::string json_text(const Json& document, int indent) {
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace windtunnel

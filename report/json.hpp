@@ -14,26 +14,16 @@
 // `tiers` and `interval` names with _s are seconds, with _bytes bytes; all others are shares.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
-
 #include "models/record.hpp"
 #include "report/comparison.hpp"
+#include "report/document.hpp"
 
 namespace windtunnel {
-
-using Json = nlohmann::ordered_json;
 
 // `campaign` is null when the scenario has none; `timing` is there only with `with_timing`.
 Json run_document(const Record& record, bool with_timing);
 
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
-
-// An object from the text of a file. Throws Error with the file's name when it is none.
-Json parse_document(const std::string& text, const std::string& file);
-
-// Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
-std::string json_text(const Json& document, int indent = 2);
 
 }  // namespace windtunnel

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/json.hpp"
+#include "report/document.hpp"
 #include "validate/accuracy/validation_report.hpp"
 
 namespace windtunnel {

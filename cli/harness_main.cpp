@@ -1,0 +1,37 @@
+// The program for nodes with GPUs: measures them, fits the laws of their kernels, and judges these.
+// The same commands as windtunnel's, without the simulator.
+#include "cli/calibrate_device.hpp"
+#include "cli/program.hpp"
+#include "cli/validate_samples.hpp"
+
+namespace windtunnel {
+namespace {
+
+Handler define_validate_here(CLI::App& app) {
+  const SampleValidation samples = define_validate_samples(app);
+  app.require_subcommand(1);
+  return samples.run;
+}
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  windtunnel-harness calibrate --backend cuda --budget '20 min' --out node.yaml\n"
+    "  windtunnel-harness validate samples node.samples.csv --calibration node.yaml\n"
+    "\n"
+    "Exit codes: 0 ok, 1 measuring or validation failed, 2 usage error or no such device,\n"
+    "3 interrupted: the same command goes on where it was.\n";
+
+}  // namespace
+}  // namespace windtunnel
+
+int main(int argc, char** argv) {
+  using namespace windtunnel;
+  return run_program(
+      {"windtunnel-harness",
+       "Measures the kernels of this machine's devices and the collectives between them, and fits\n"
+       "a calibration that scenarios of windtunnel read.\n",
+       kFooter,
+       {{"calibrate", "measure a device and fit a calibration", define_device_calibration},
+        {"validate", "predicted against measured", define_validate_here}}},
+      argc, argv);
+}

@@ -1,0 +1,28 @@
+// Collectives through NVIDIA's NCCL (docs.nvidia.com/deeplearning/nccl), one process for each GPU.
+// The library is opened at run time, so that the one that a training job uses can be measured
+// (LD_LIBRARY_PATH), and nothing else depends on it.
+//
+// They start on the work stream and may be captured into a graph, as Device::time_s does: every
+// rank captures the same ones as often, after each was run once outside of a capture, for its
+// connections are made then. A graph must be gone before the collectives are.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "validate/harness/collectives.hpp"
+#include "validate/harness/group_devices.hpp"
+#include "validate/harness/tcp_group.hpp"
+
+namespace windtunnel {
+
+// Empty where it can be used, else the reason why not, e.g. "built without NCCL".
+std::string why_no_nccl();
+std::string nccl_version();  // "2.28.9"; empty: none
+
+// Called by all ranks after take_devices(), which told `share`. Where ranks share a device, NCCL is
+// held to its sockets: good for results, not for times. Throws Error on every rank where one cannot
+// take part. The group must outlive what it returns.
+std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& share);
+
+}  // namespace windtunnel
