@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio.hpp>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFailed = 1;
 constexpr double kForkedS = 60;               // within which forked ranks connect
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
+
+// Follows from the fault of another rank, which has more to say.
+class ConnectionLost : public Error {
+ public:
+  using Error::Error;
+};
 
 }  // namespace
 
@@ -57,8 +64,11 @@ int TcpGroup::ranks() const {
 
 void TcpGroup::exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
   boost::system::error_code fault;
-  const auto note = [&fault](boost::system::error_code error, std::size_t /*bytes*/) {
-    if (error && !fault) fault = error;
+  const auto note = [&](boost::system::error_code error, std::size_t /*bytes*/) {
+    if (!error || fault) return;
+    fault = error;
+    // The other half may wait for a rank that waits for this one.
+    for (tcp::socket& socket : connections_->sockets) socket.close(error);
   };
   asio::io_context& context = connections_->context;
   context.restart();
@@ -72,9 +82,9 @@ void TcpGroup::exchange(int to, std::span<const std::byte> out, int from, std::s
   }
   context.run();
   if (fault) {
-    throw Error(fmt::format("rank {}: exchange with ranks {} and {}: {}", rank(), to, from,
-                            fault.message()),
-                ExitCode::failed);
+    throw ConnectionLost(fmt::format("rank {}: exchange with ranks {} and {}: {}", rank(), to, from,
+                                     fault.message()),
+                         ExitCode::failed);
   }
 }
 
@@ -92,11 +102,25 @@ void TcpGroup::barrier() {
 
 namespace {
 
+// How a rank ended.
+struct Ending {
+  bool failed = false;
+  bool follows = false;  // from another rank's fault
+  std::string message = {};
+  std::exception_ptr thrown = {};  // in this process
+};
+
+constexpr char kOwn = 'o';
+constexpr char kFollows = 'f';
+
 // What the process says in a pipe before it ends: nothing where all went well.
-[[noreturn]] void end_child(int pipe, const std::string& message) {
-  const ssize_t written = write(pipe, message.data(), std::min(message.size(), kLongestMessage));
+[[noreturn]] void end_child(int pipe, const Ending& ending) {
+  if (!ending.failed) _exit(0);
+  const std::string told =
+      (ending.follows ? kFollows : kOwn) + ending.message.substr(0, kLongestMessage);
+  const ssize_t written = write(pipe, told.data(), told.size());
   // No destructors or buffers of the parent's.
-  _exit(message.empty() && written == 0 ? 0 : kFailed);
+  _exit(written < 0 ? kFailed + 1 : kFailed);
 }
 
 struct Child {
@@ -104,15 +128,23 @@ struct Child {
   int pipe = -1;
 };
 
-std::string ended(const Child& child) {
-  std::string message(kLongestMessage, '\0');
-  const ssize_t length = read(child.pipe, message.data(), message.size());
+Ending ended(const Child& child) {
+  std::string told(kLongestMessage + 1, '\0');
+  const ssize_t length = read(child.pipe, told.data(), told.size());
   close(child.pipe);
   int status = 0;
   waitpid(child.process, &status, 0);
-  if (length > 0) return message.substr(0, static_cast<size_t>(length));
-  if (WIFSIGNALED(status)) return fmt::format("ended by signal {}", WTERMSIG(status));
-  return status == 0 ? "" : "ended without a word";
+  Ending ending;
+  ending.failed = status != 0;
+  if (length > 0) {
+    ending.message = told.substr(1, static_cast<size_t>(length) - 1);
+    ending.follows = told[0] == kFollows;
+  } else if (WIFSIGNALED(status)) {
+    ending.message = fmt::format("ended by signal {}", WTERMSIG(status));
+  } else if (status != 0) {
+    ending.message = "ended without a word";
+  }
+  return ending;
 }
 
 }  // namespace
@@ -120,14 +152,16 @@ std::string ended(const Child& child) {
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   CHECK(ranks >= 1, "{} ranks", ranks);
   const ForkedRanks ports(ranks);
-  const auto run = [&](int rank) -> std::string {
+  const auto run = [&](int rank) -> Ending {
     try {
       TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, ports.connect(rank)));
       body(group);
       group.barrier();  // nobody leaves while another still sends
-      return "";
+      return {};
+    } catch (const ConnectionLost& error) {
+      return {true, true, error.what(), std::current_exception()};
     } catch (const std::exception& error) {
-      return error.what();
+      return {true, false, error.what(), std::current_exception()};
     }
   };
   // What is not written yet would be written once by each.
@@ -145,12 +179,18 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
     close(ends[1]);
     children.push_back({process, ends[0]});
   }
-  std::string fault = run(0);
+  std::exception_ptr told = run(0).thrown;
+  bool own = false;  // of another rank
   for (size_t i = 0; i < children.size(); ++i) {
-    const std::string message = ended(children[i]);
-    if (!message.empty()) fault = fmt::format("rank {}: {}", i + 1, message);
+    const Ending ending = ended(children[i]);
+    if (!ending.failed || own) continue;
+    own = !ending.follows;
+    // Rank 0's as it was thrown, unless another one's may have led to it.
+    if (!own && told != nullptr) continue;
+    told = std::make_exception_ptr(
+        Error(fmt::format("rank {}: {}", i + 1, ending.message), ExitCode::failed));
   }
-  if (!fault.empty()) throw Error(fault, ExitCode::failed);
+  if (told != nullptr) std::rethrow_exception(told);
 }
 
 void run_place(const RankPlace& place, double timeout_s,

@@ -124,6 +124,24 @@ INSTANTIATE_TEST_SUITE_P(Sizes, TcpAlgorithms,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4),
                                             ::testing::Values(0, 1, 5, 1000, 100003)));
 
+// The others only see their connections break.
+TEST(TcpGroup, TheFaultThatLedToTheOthersIsTold) {
+  for (int culprit = 0; culprit < 4; ++culprit) {
+    try {
+      run_ranks(4, [&](TcpGroup& group) {
+        if (group.rank() == culprit) throw Error("out of cheese", ExitCode::incomplete);
+        std::vector<float> values(1000);
+        while (true) all_reduce_ring(group, values);
+      });
+      FAIL();
+    } catch (const Error& error) {
+      const std::string who = culprit == 0 ? "" : "rank " + std::to_string(culprit) + ": ";
+      EXPECT_EQ(error.what(), who + "out of cheese");
+      EXPECT_EQ(error.code(), culprit == 0 ? ExitCode::incomplete : ExitCode::failed);
+    }
+  }
+}
+
 TEST(TcpGroup, ABarrierHoldsAndAFailureIsTold) {
   run_ranks(3, [](TcpGroup& group) {
     for (int i = 0; i < 10; ++i) group.barrier();
