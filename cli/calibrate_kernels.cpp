@@ -12,14 +12,17 @@
 #include "cli/output.hpp"
 #include "kernels/device.hpp"
 #include "models/kernel_law_fit.hpp"
-#include "report/json.hpp"
+#include "report/document.hpp"
 #include "report/validation.hpp"
 #include "scenarios/calibration_writer.hpp"
 #include "scenarios/library.hpp"
 #include "traces/samples.hpp"
 #include "validate/accuracy/samples.hpp"
 #include "validate/harness/kernel_suite.hpp"
+#include "validate/harness/own_core.hpp"
 #include "validate/harness/session.hpp"
+#include "validate/harness/tcp_collectives.hpp"
+#include "validate/harness/team.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,6 +32,7 @@ namespace {
 constexpr double kMemoryShare = 0.05;
 constexpr double kMostBytes = 4e9;
 constexpr double kUnknownBytes = 1e9;
+constexpr int kMostRanks = 8;  // as GPUs of a node
 
 const Device& device_of(const std::string& backend) {
   const Device& found = device(backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
@@ -40,25 +44,46 @@ const Device& device_of(const std::string& backend) {
   return found;
 }
 
-double buffers_bytes(const Device& device) {
+// Ranks on cores share the memory of their machine.
+double buffers_bytes(const Device& device, int ranks) {
   const auto all = static_cast<double>(device.describe().memory_bytes);
-  return all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
+  const double bytes = all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
+  return bytes / ranks;
 }
 
-SessionResult measured(const KernelCalibration& options, const Device& device) {
-  const std::vector<TimedWork> works = kernel_suite(device, buffers_bytes(device));
+SessionResult measured(const KernelCalibration& options, std::span<const TimedWork> works,
+                       Team& team, int ranks_per_device) {
   Session session;
   session.samples_path = options.samples;
   session.options.budget_s = options.budget_s;
   session.options.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  session.options.ranks_per_device = ranks_per_device;
   Progress line;
-  const Interruption interruption;
   session.progress = [&](const MeasureProgress& now) {
     line.show(fmt::format("{} of {} series, {:.0f} of {:.0f} s", now.done, now.works, now.elapsed_s,
                           options.budget_s));
   };
   session.stopped = [] { return Interruption::asked().load(); };
-  return run_session(works, device, session);
+  return run_session(works, team, session);
+}
+
+// By all ranks at once, of which this process is the first. An end that is asked for reaches them
+// all; the others leave it to this one.
+SessionResult measured_by_ranks(const KernelCalibration& options, const Device& device) {
+  SessionResult result;
+  const int cores = usable_cores();
+  const int ranks_per_core = (options.ranks + cores - 1) / cores;
+  const Interruption interruption;
+  run_ranks(options.ranks, [&](TcpGroup& group) {
+    const OwnCore core(group.rank(), group.ranks());
+    TcpCollectives collectives(group);
+    const std::vector<TimedWork> works =
+        kernel_suite(device, buffers_bytes(device, group.ranks()), &collectives);
+    if (group.rank() > 0) return follow(works, device, group);
+    Team team(device, &group);
+    result = measured(options, works, team, ranks_per_core);
+  });
+  return result;
 }
 
 // Of the library, by the name that the device calls itself ("NVIDIA H200"); nullptr: a CPU, or one
@@ -88,10 +113,12 @@ std::string measured_text(const KernelCalibration& options, const std::string& d
                           const SessionResult& result) {
   const MeasureProgress& progress = result.progress;
   return fmt::format(
-      "{}: {} series measured in {:.0f} s, {} kept from before; {} blocks thrown away (clock, "
+      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away (clock, "
       "heat, "
       "other tenants)\nwrote {}\n",
-      device, progress.done, progress.elapsed_s, result.kept, progress.tainted, options.samples);
+      device, progress.done,
+      options.ranks > 1 ? fmt::format(" by {} ranks at once", options.ranks) : "",
+      progress.elapsed_s, result.kept, progress.tainted, options.samples);
 }
 
 // For a scenario's `cluster.node` where no data sheet tells.
@@ -107,10 +134,14 @@ std::string rates_text(const DeviceRates& rates) {
 
 }  // namespace
 
+int default_ranks(const std::string& backend) {
+  return backend == "cpu" ? std::min(usable_cores(), kMostRanks) : 1;
+}
+
 ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   const Device& device = device_of(options.backend);
   const std::string name = device.describe().name;
-  const SessionResult result = measured(options, device);
+  const SessionResult result = measured_by_ranks(options, device);
   print_human(measured_text(options, name, result), options.json);
   if (!result.complete) {
     print_human("interrupted: the same command goes on where it was\n", options.json);

@@ -10,12 +10,16 @@ namespace windtunnel {
 
 struct KernelCalibration {
   std::string backend;  // "cpu", "cuda"
+  int ranks = 1;        // that run each work at once
   double budget_s = 180;
   std::string samples;  // CSV; what it holds is not measured again
   std::string base;     // calibration that tells what is not measured
   std::string out;
   bool json = false;
 };
+
+// Of a CPU as many as there are cores, at most 8.
+int default_ranks(const std::string& backend);
 
 // ExitCode::incomplete when SIGINT or SIGTERM came: what is measured stands in `samples`.
 ExitCode calibrate_on_kernels(const KernelCalibration& options);

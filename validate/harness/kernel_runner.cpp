@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "validate/harness/collective_runs.hpp"
 #include "validate/harness/kernel_runs.hpp"
 
 namespace windtunnel {
@@ -11,10 +13,23 @@ namespace {
 
 using Run = std::function<void()>;
 
-Run prepare_step(const std::vector<KernelWork>& works, const Device& device) {
+bool is_collective(const KernelWork& work) {
+  return kernel_kind(work.kernel).family == KernelFamily::collective;
+}
+
+std::string why_not_runnable(const KernelWork& work, const Device& device,
+                             const Collectives* collectives) {
+  if (is_collective(work)) return why_no_collective(work, collectives);
+  if (find_kernel(work, device) != nullptr) return "";
+  return fmt::format("no form of {} for {}", work.kernel, device.name);
+}
+
+Run prepare_step(const std::vector<KernelWork>& works, const Device& device,
+                 Collectives* collectives) {
   std::vector<Run> runs;
   for (const KernelWork& work : works) {
-    runs.push_back(find_kernel(work, device)(work, device));
+    runs.push_back(is_collective(work) ? prepare_collective(work, device, *collectives)
+                                       : find_kernel(work, device)(work, device));
   }
   if (runs.size() == 1) return runs[0];
   return [=, &device] { device.run_beside(runs); };
@@ -22,12 +37,15 @@ Run prepare_step(const std::vector<KernelWork>& works, const Device& device) {
 
 }  // namespace
 
-std::string why_not_runnable(const KernelSteps& steps, const Device& device) {
+std::string why_not_runnable(const KernelSteps& steps, const Device& device,
+                             const Collectives* collectives) {
   for (const std::vector<KernelWork>& step : steps) {
     for (const KernelWork& work : step) {
-      if (find_kernel(work, device) == nullptr) {
-        return fmt::format("no form of {} for {}", work.kernel, device.name);
-      }
+      const std::string reason = why_not_runnable(work, device, collectives);
+      if (!reason.empty()) return reason;
+    }
+    if (std::ranges::count_if(step, is_collective) > 1) {
+      return "collectives do not run beside each other: their order would be open";
     }
   }
   return "";
@@ -36,20 +54,22 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device) {
 double memory_bytes(const KernelSteps& steps) {
   double bytes = 0;
   for (const std::vector<KernelWork>& step : steps) {
-    // Sparse kernels move few bytes of the buffers that they stand on.
+    // Sparse kernels move few bytes of the buffers that they stand on; a collective has one more
+    // than it counts, for what comes in.
     for (const KernelWork& work : step) {
-      bytes += kernel_kind(work.kernel).bytes(work) + 2 * sizeof(float) * work.elements;
+      bytes += kernel_kind(work.kernel).bytes(work) + 2 * sizeof(float) * work.elements +
+               (is_collective(work) ? work.bytes : 0);
     }
   }
   return bytes;
 }
 
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
-                     const Device& device) {
+                     const Device& device, Collectives* collectives) {
   return {steps, role, cache, [=, &device]() -> Run {
             std::vector<Run> runs;
             for (const std::vector<KernelWork>& step : steps) {
-              runs.push_back(prepare_step(step, device));
+              runs.push_back(prepare_step(step, device, collectives));
             }
             if (runs.size() == 1) return runs[0];
             return [runs] {

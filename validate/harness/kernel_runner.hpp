@@ -1,4 +1,5 @@
-// Works by their names on a device: buffers with data like real ones, and calls of kernels/.
+// Works by their names on a device: buffers with data like real ones, calls of kernels/, and
+// collectives where `collectives` joins the ranks that run the same works.
 #pragma once
 
 #include <functional>
@@ -6,18 +7,20 @@
 
 #include "kernels/device.hpp"
 #include "models/kernel_work.hpp"
-#include "validate/harness/measure.hpp"
+#include "validate/harness/collectives.hpp"
+#include "validate/harness/timed_work.hpp"
 
 namespace windtunnel {
 
-// Empty where the device has a form of each, else which one it has not.
-std::string why_not_runnable(const KernelSteps& steps, const Device& device);
+// Empty where the device has a form of each and the ranks are there, else what is missing.
+std::string why_not_runnable(const KernelSteps& steps, const Device& device,
+                             const Collectives* collectives = nullptr);
 
 // Of all buffers of the steps, which stand at once.
 double memory_bytes(const KernelSteps& steps);
 
-// Steps in turn, works of a step on streams (threads) of their own.
+// Steps in turn, works of a step on streams (threads) of their own. `collectives` must outlive it.
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
-                     const Device& device);
+                     const Device& device, Collectives* collectives = nullptr);
 
 }  // namespace windtunnel

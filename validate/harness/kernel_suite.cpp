@@ -17,6 +17,10 @@ namespace {
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
 constexpr double kBetween = 1.4142135623730951;
+// Full buffers of collectives, whose time is of steps first and of bytes later.
+constexpr double kSmallestMessage = 64;
+constexpr double kLargestMessage = 64 << 20;
+constexpr double kMessageStep = 4;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
 constexpr double kSparse = 100;  // elements for each that is kept
@@ -80,11 +84,14 @@ KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
 
 class Suite {
  public:
-  Suite(const Device& device, double memory_bytes) : device_(device), memory_bytes_(memory_bytes) {}
+  Suite(const Device& device, double memory_bytes, Collectives* collectives)
+      : device_(device), memory_bytes_(memory_bytes), collectives_(collectives) {}
 
+  int ranks() const { return collectives_ == nullptr ? 1 : collectives_->ranks(); }
   void add(const KernelSteps& steps, SampleRole role) {
-    if (!why_not_runnable(steps, device_).empty() || memory_bytes(steps) > memory_bytes_) return;
-    works_.push_back(timed_work(steps, role, CacheState::warm, device_));
+    if (!why_not_runnable(steps, device_, collectives_).empty()) return;
+    if (memory_bytes(steps) > memory_bytes_) return;
+    works_.push_back(timed_work(steps, role, CacheState::warm, device_, collectives_));
   }
   void add(std::string_view steps, SampleRole role) { add(parse_kernel_steps(steps), role); }
   std::vector<TimedWork> works() && { return std::move(works_); }
@@ -92,6 +99,7 @@ class Suite {
  private:
   const Device& device_;
   double memory_bytes_;
+  Collectives* collectives_;
   std::vector<TimedWork> works_;
 };
 
@@ -152,13 +160,70 @@ void add_compositions(Suite& suite) {
   }
 }
 
+// In equal parts of whole values.
+double in_parts(double bytes, int ranks) {
+  const double parts = 4.0 * ranks;
+  return parts * std::max(1.0, std::round(bytes / parts));
+}
+
+void add_collectives(Suite& suite) {
+  for (const KernelKind& kind : kernel_kinds()) {
+    if (kind.family != KernelFamily::collective) continue;
+    KernelWork work;
+    work.kernel = kind.name;
+    work.ranks = suite.ranks();
+    int count = 0;
+    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kMessageStep) {
+      work.bytes = in_parts(bytes, suite.ranks());
+      suite.add({{work}}, SampleRole::fit);
+      if (++count % 3 == 0) {
+        work.bytes = in_parts(bytes * kMessageStep / 2, suite.ranks());
+        suite.add({{work}}, SampleRole::judge);
+      }
+    }
+  }
+}
+
+// Encode and send; compress, gather, decode the parts of all; a backward pass by buckets.
+void add_compositions_of_ranks(Suite& suite) {
+  const int ranks = suite.ranks();
+  for (const double elements : {1e5, 1e6, 4e6}) {
+    const double bytes_of_int8 = in_parts(elements + 4 * elements / 256, ranks);
+    const double bytes_of_signs = in_parts(elements / 8, ranks);
+    suite.add(fmt::format("quantise-int8 elements={} > send bytes={}", elements, bytes_of_int8),
+              SampleRole::judge);
+    suite.add(fmt::format("rs-encode k=8 m=2 bytes={} > send bytes={}", elements / 8, elements / 4),
+              SampleRole::judge);
+    suite.add(fmt::format("quantise-int8 elements={} > all-gather-ring bytes={} ranks={} > "
+                          "dequantise-int8 elements={}",
+                          elements, bytes_of_int8 * ranks, ranks, elements * ranks),
+              SampleRole::judge);
+    suite.add(fmt::format("sign-pack elements={} > all-gather-ring bytes={} ranks={} > "
+                          "sign-unpack elements={}",
+                          elements, bytes_of_signs * ranks, ranks, elements * ranks),
+              SampleRole::judge);
+  }
+  for (const int n : {256, 512, 1024}) {
+    const std::string layer = fmt::format(
+        "gemm type=fp32 m={0} n={0} k={0} > all-reduce-ring "
+        "bytes={1} ranks={2}",
+        n, in_parts(4.0 * n * n, ranks), ranks);
+    suite.add(fmt::format("{0} > {0} > {0}", layer), SampleRole::judge);
+  }
+}
+
 }  // namespace
 
-std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes) {
-  Suite suite(device, memory_bytes);
+std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
+                                    Collectives* collectives) {
+  Suite suite(device, memory_bytes, collectives);
   for (const KernelKind& kind : kernel_kinds()) add_sizes(kind, memory_bytes / 2, suite);
   add_matrices(suite);
   add_compositions(suite);
+  if (suite.ranks() > 1) {
+    add_collectives(suite);
+    add_compositions_of_ranks(suite);
+  }
   return std::move(suite).works();
 }
 

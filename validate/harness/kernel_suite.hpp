@@ -1,15 +1,19 @@
-// What a calibration measures: every kernel that the device has a form of over its sizes, to fit
-// on, and compositions and sizes between those, to judge the fit by.
+// What a calibration measures: every kernel that the device has a form of, and every collective
+// that the ranks have, over its sizes, to fit on; and compositions and sizes between those, to
+// judge the fit by.
 #pragma once
 
 #include <vector>
 
 #include "kernels/device.hpp"
-#include "validate/harness/measure.hpp"
+#include "validate/harness/collectives.hpp"
+#include "validate/harness/timed_work.hpp"
 
 namespace windtunnel {
 
-// None needs more than `memory_bytes` at a time.
-std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes);
+// None needs more than `memory_bytes` at a time. `collectives` joins the ranks that run it at once;
+// nullptr: one alone.
+std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
+                                    Collectives* collectives = nullptr);
 
 }  // namespace windtunnel

@@ -15,9 +15,10 @@ namespace windtunnel {
 namespace {
 
 constexpr int kBlockTimings = 10;
-constexpr double kClockDrift = 0.01;
-constexpr double kStolenShare = 0.05;  // of a core, that a hypervisor gave to others
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
+// The last rank leaves a barrier some ten microseconds after the first, and a collective waits for
+// it: a small part of a timing that is longer.
+constexpr double kTeamTimings = 20;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -26,22 +27,6 @@ double now_s() {
 DeviceState state_of(const DeviceReadings& now) {
   return {now.clock_Hz, now.memory_clock_Hz, now.temperature_C,
           (now.throttle_reasons & kThrottled) != 0};
-}
-
-bool moved(double before, double after) {
-  return before > 0 && after > 0 && std::abs(after / before - 1) > kClockDrift;
-}
-
-// A block of `block_s`, beside which the device stood like that. The clock of a CPU is no sign: it
-// follows the load of all cores from one millisecond to the next.
-bool tainted(const Device& device, const DeviceReadings& before, const DeviceReadings& after,
-             double block_s) {
-  if (device.kind == DeviceKind::cpu) {
-    return after.stolen_s - before.stolen_s > kStolenShare * block_s;
-  }
-  return ((before.throttle_reasons | after.throttle_reasons) & kThrottled) != 0 ||
-         moved(before.clock_Hz, after.clock_Hz) ||
-         moved(before.memory_clock_Hz, after.memory_clock_Hz);
 }
 
 struct Running {
@@ -55,31 +40,31 @@ struct Running {
   bool done = false;
 };
 
-// Enough runs that a timing is no shorter than asked for; a cold run stands alone.
-int inner_runs(const TimedWork& work, const Device& device, const std::function<void()>& run,
-               double timing_s) {
+// Enough runs of what is prepared that a timing is no shorter than asked for; a cold run stands
+// alone.
+int inner_runs(const TimedWork& work, Team& team, double timing_s) {
   if (work.cache == CacheState::cold) return 1;
   int runs = 1;
   while (runs < (1 << 20)) {
-    const double seconds = device.time_s(run, runs);
+    const double seconds = team.time_s(runs);
     if (seconds >= timing_s) return runs;
     runs = std::max(2 * runs, static_cast<int>(runs * std::min(100.0, timing_s / seconds)));
   }
   return runs;
 }
 
-std::vector<double> timed_block(Running& running, const Device& device,
-                                const MeasureOptions& options, benchmark::State& state) {
+std::vector<double> timed_block(Running& running, Team& team, const MeasureOptions& options,
+                                benchmark::State& state) {
   const TimedWork& work = *running.work;
-  const std::function<void()> run = work.prepare();
-  device.time_s(run, 1);  // first touch, lazy loading
-  if (running.inner == 0) running.inner = inner_runs(work, device, run, options.timing_s);
+  team.time_s(1);  // first touch, lazy loading
+  const double timing_s = options.timing_s * (team.ranks() > 1 ? kTeamTimings : 1);
+  if (running.inner == 0) running.inner = inner_runs(work, team, timing_s);
   std::vector<double> seconds;
   for ([[maybe_unused]] auto turn : state) {
-    if (work.cache == CacheState::cold) device.flush_caches();
-    const double timing_s = device.time_s(run, running.inner);
-    state.SetIterationTime(timing_s);
-    seconds.push_back(timing_s / running.inner);
+    if (work.cache == CacheState::cold) team.flush_caches();
+    const double taken_s = team.time_s(running.inner);
+    state.SetIterationTime(taken_s);
+    seconds.push_back(taken_s / running.inner);
   }
   return seconds;
 }
@@ -93,8 +78,8 @@ class NoReporter : public benchmark::BenchmarkReporter {
 
 class Measurement {
  public:
-  Measurement(const Device& device, const MeasureOptions& options, const MeasureEvents& events)
-      : device_(device), options_(options), events_(events), start_s_(now_s()) {}
+  Measurement(Team& team, const MeasureOptions& options, const MeasureEvents& events)
+      : team_(team), options_(options), events_(events), start_s_(now_s()) {}
 
   MeasureProgress run(std::span<const TimedWork> works);
 
@@ -105,7 +90,7 @@ class Measurement {
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
 
-  const Device& device_;
+  Team& team_;
   const MeasureOptions& options_;
   const MeasureEvents& events_;
   const double start_s_;
@@ -121,14 +106,15 @@ bool Measurement::steady(const Running& running) const {
 
 void Measurement::run_block(Running& running) {
   std::vector<double> seconds;
-  const DeviceReadings before = device_.readings();
-  const double started_s = now_s();
+  BlockReadings block;
   std::string fault;
   benchmark::ClearRegisteredBenchmarks();
   benchmark::RegisterBenchmark(to_text(running.work->steps).c_str(),
                                [&](benchmark::State& state) {
                                  try {
-                                   seconds = timed_block(running, device_, options_, state);
+                                   team_.prepare(*running.work);
+                                   seconds = timed_block(running, team_, options_, state);
+                                   block = team_.drop();
                                  } catch (const Error& error) {
                                    fault = error.what();
                                    state.SkipWithError(error.what());
@@ -141,23 +127,21 @@ void Measurement::run_block(Running& running) {
   if (!fault.empty()) {
     throw Error(fmt::format("{}: {}", to_text(running.work->steps), fault), ExitCode::failed);
   }
-  const DeviceReadings after = device_.readings();
-  const bool taint = tainted(device_, before, after, now_s() - started_s);
-  if (taint && running.tainted_in_a_row < kMostTaintedBlocks) {
+  if (block.tainted && running.tainted_in_a_row < kMostTaintedBlocks) {
     ++running.tainted_in_a_row;
     ++progress_.tainted;
     return;
   }
-  if (running.seconds.empty()) running.before = state_of(before);
-  const bool throttled = running.after.throttled || taint;
-  running.after = state_of(after);
+  if (running.seconds.empty()) running.before = state_of(block.before);
+  const bool throttled = running.after.throttled || block.tainted;
+  running.after = state_of(block.after);
   running.after.throttled = throttled;
   running.seconds.insert(running.seconds.end(), seconds.begin(), seconds.end());
 }
 
 void Measurement::report(const Running& running) {
   const SeriesSummary summary = summarise(running.seconds, options_.seed);
-  const DeviceDescription description = device_.describe();
+  const DeviceDescription description = team_.device().describe();
   Sample sample;
   sample.work = running.work->steps;
   sample.role = running.work->role;
@@ -172,10 +156,12 @@ void Measurement::report(const Running& running) {
   sample.started_s = running.started_s;
   sample.before = running.before;
   sample.after = running.after;
-  sample.backend = device_.name;
+  sample.backend = team_.device().name;
   sample.device = description.name;
   sample.driver = description.driver;
   sample.date = options_.date;
+  sample.ranks = team_.ranks();
+  sample.ranks_per_device = options_.ranks_per_device;
   events_.measured(sample);
   ++progress_.done;
 }
@@ -229,11 +215,12 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
 
 }  // namespace
 
-MeasureProgress measure(std::span<const TimedWork> works, const Device& device,
-                        const MeasureOptions& options, const MeasureEvents& events) {
+MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
+                        const MeasureEvents& events) {
+  const Device& device = team.device();
   const std::string reason = device.why_unusable();
   if (!reason.empty()) throw Error(fmt::format("{}: {}", device.name, reason), ExitCode::failed);
-  return Measurement(device, options, events).run(works);
+  return Measurement(team, options, events).run(works);
 }
 
 }  // namespace windtunnel

@@ -11,18 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device.hpp"
-#include "models/sample.hpp"
+#include "validate/harness/team.hpp"
 
 namespace windtunnel {
-
-struct TimedWork {
-  KernelSteps steps;
-  SampleRole role = SampleRole::fit;
-  CacheState cache = CacheState::warm;
-  // Makes the buffers; what it returns owns them and runs the work once (starts it, on a device).
-  std::function<std::function<void()>()> prepare = {};
-};
 
 struct MeasureOptions {
   double budget_s = 180;
@@ -30,7 +21,8 @@ struct MeasureOptions {
   int least = 30;            // timings of a series, where the budget allows
   int most = 300;
   int together = 8;         // works whose blocks alternate
-  double timing_s = 50e-6;  // of work at least in a timing
+  double timing_s = 50e-6;  // of work at least in a timing; of ranks in a team 20 times that
+  int ranks_per_device = 1;
   std::uint64_t seed = 1;
   std::string date = {};  // YYYY-MM-DD
 };
@@ -48,9 +40,10 @@ struct MeasureEvents {
   std::function<bool()> stopped = [] { return false; };  // asked after every block
 };
 
-// The first work is measured again at the end (SampleRole::again). Throws Error when the device
-// cannot run kernels or has not the memory; what was `measured` before stays.
-MeasureProgress measure(std::span<const TimedWork> works, const Device& device,
-                        const MeasureOptions& options, const MeasureEvents& events);
+// By all ranks of the team at once. The first work is measured again at the end
+// (SampleRole::again). Throws Error when the device cannot run kernels or has not the memory, or
+// another rank failed; what was `measured` before stays.
+MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
+                        const MeasureEvents& events);
 
 }  // namespace windtunnel

@@ -19,10 +19,11 @@ namespace {
 using Key = std::pair<std::string, CacheState>;
 
 // Of works that the file holds. Those of the drift check belong to the run that measured them.
-std::set<Key> measured_before(const Session& session, const Device& device) {
+std::set<Key> measured_before(const Session& session, const Team& team) {
   std::set<Key> keys;
   if (!std::filesystem::exists(session.samples_path)) return keys;
   const SampleFile file = read_samples(session.samples_path);
+  const Device& device = team.device();
   const DeviceDescription here = device.describe();
   for (const UnusableRow& row : file.unusable) {
     throw Error(fmt::format("{}: {}; correct or remove the row, or measure into another file",
@@ -36,6 +37,12 @@ std::set<Key> measured_before(const Session& session, const Device& device) {
                       "measure into another file",
                       sample.id, sample.backend, sample.device, sample.driver, device.name,
                       here.name, here.driver));
+    }
+    if (sample.ranks != team.ranks()) {
+      throw Error(
+          fmt::format("{}: measured with --ranks {}, this run has {}: ranks share memory and "
+                      "caches; measure with --ranks {} or into another file",
+                      sample.id, sample.ranks, team.ranks(), sample.ranks));
     }
     if (sample.role != SampleRole::again) keys.insert({to_text(sample.work), sample.cache});
   }
@@ -67,9 +74,8 @@ class SampleWriter {
 
 }  // namespace
 
-SessionResult run_session(std::span<const TimedWork> works, const Device& device,
-                          const Session& session) {
-  const std::set<Key> before = measured_before(session, device);
+SessionResult run_session(std::span<const TimedWork> works, Team& team, const Session& session) {
+  const std::set<Key> before = measured_before(session, team);
   std::vector<TimedWork> missing;
   for (const TimedWork& work : works) {
     if (!before.contains({to_text(work.steps), work.cache})) missing.push_back(work);
@@ -81,7 +87,7 @@ SessionResult run_session(std::span<const TimedWork> works, const Device& device
   events.measured = [&](const Sample& sample) { writer.write(sample_row(sample)); };
   events.progress = session.progress;
   events.stopped = session.stopped;
-  result.progress = measure(missing, device, session.options, events);
+  result.progress = measure(missing, team, session.options, events);
   result.complete = result.progress.done == result.progress.works;
   return result;
 }

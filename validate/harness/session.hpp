@@ -22,9 +22,8 @@ struct SessionResult {
   bool complete = false;
 };
 
-// Appends each series as it is complete. Throws Error when the file holds samples of another device
-// or driver, or rows that are none: they would be mixed up.
-SessionResult run_session(std::span<const TimedWork> works, const Device& device,
-                          const Session& session);
+// Appends each series as it is complete. Throws Error when the file holds samples of another
+// device, driver or number of ranks, or rows that are none: they would be mixed up.
+SessionResult run_session(std::span<const TimedWork> works, Team& team, const Session& session);
 
 }  // namespace windtunnel

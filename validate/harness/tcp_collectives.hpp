@@ -30,6 +30,7 @@ void broadcast_tree(TcpGroup& group, std::span<std::byte> values, int root);  //
 class TcpCollectives : public Collectives {
  public:
   explicit TcpCollectives(TcpGroup& group) : group_(&group) {}
+  TcpGroup& group() { return *group_; }
 
   int rank() const override { return group_->rank(); }
   int ranks() const override { return group_->ranks(); }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "models/base/error.hpp"
+#include "validate/harness/tcp_collectives.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -51,7 +54,54 @@ TEST(KernelRunner, SaysWhatItCannotRun) {
 }
 
 TEST(KernelRunner, MemoryOfAllSteps) {
+  EXPECT_EQ(memory_bytes(parse_kernel_steps("send bytes=100")), 200);
   EXPECT_EQ(memory_bytes(parse_kernel_steps("copy bytes=100 > xor k=3 m=1 bytes=10")), 240);
+}
+
+const char* const kOfTwo[] = {"send bytes=1001",
+                              "all-reduce-ring bytes=1001 ranks=2",
+                              "all-reduce-tree bytes=1001 ranks=2",
+                              "reduce-scatter-ring bytes=1001 ranks=2",
+                              "all-gather-ring bytes=1001 ranks=2",
+                              "all-to-all-pairwise bytes=1001 ranks=2",
+                              "quantise-int8 elements=1001 > send bytes=1017",
+                              "gemm type=fp32 m=17 n=5 k=33 & all-reduce-ring bytes=400 ranks=2"};
+
+TEST(KernelRunner, CollectivesRunBetweenRanks) {
+  const Device& cpu = device(DeviceKind::cpu);
+  run_ranks(2, [&](TcpGroup& group) {
+    TcpCollectives collectives(group);
+    for (const char* text : kOfTwo) {
+      const KernelSteps steps = parse_kernel_steps(text);
+      const std::string reason = why_not_runnable(steps, cpu, &collectives);
+      if (!reason.empty()) throw Error(reason);
+      const TimedWork work =
+          timed_work(steps, SampleRole::fit, CacheState::warm, cpu, &collectives);
+      const std::function<void()> run = work.prepare();
+      if (!(cpu.time_s(run, 3) > 0)) throw Error(text);
+    }
+  });
+}
+
+TEST(KernelRunner, CollectivesNeedTheirRanks) {
+  const Device& cpu = device(DeviceKind::cpu);
+  const auto reason = [&](const char* text, const Collectives* collectives) {
+    return why_not_runnable(parse_kernel_steps(text), cpu, collectives);
+  };
+  for (const char* text : kOfTwo) EXPECT_NE(reason(text, nullptr), "") << text;
+  run_ranks(1, [&](TcpGroup& group) {
+    const TcpCollectives alone(group);
+    EXPECT_EQ(reason("send bytes=8", &alone), "send needs other ranks");
+  });
+  run_ranks(2, [&](TcpGroup& group) {
+    const TcpCollectives two(group);
+    const auto refused = [&](const char* text, const std::string& due) {
+      if (reason(text, &two) != due) throw Error(reason(text, &two));
+    };
+    refused("all-reduce-ring bytes=8 ranks=3", "all-reduce-ring of 3 ranks, where 2 run");
+    refused("all-gather-ring bytes=8 ranks=2 & send bytes=8",
+            "collectives do not run beside each other: their order would be open");
+  });
 }
 
 }  // namespace

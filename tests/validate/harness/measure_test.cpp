@@ -23,7 +23,11 @@ FakeMachine machine;
 Device fake_device() {
   Device fake = device(DeviceKind::cpu);
   fake.kind = DeviceKind::cuda;  // whose clock counts
-  fake.describe = [] { return DeviceDescription{.name = "fake", .driver = "0"}; };
+  fake.describe = [] {
+    DeviceDescription description;
+    description.name = "fake";
+    return description;
+  };
   fake.readings = [] {
     DeviceReadings now;
     if (++machine.readings < machine.settles) machine.clock_Hz += machine.clock_step_Hz;
@@ -63,7 +67,8 @@ Outcome measured(
   events.measured = [&](const Sample& sample) { outcome.samples.push_back(sample); };
   events.stopped = std::move(stopped);
   const Device fake = fake_device();
-  outcome.progress = measure(works, fake, options, events);
+  Team team(fake);
+  outcome.progress = measure(works, team, options, events);
   return outcome;
 }
 

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "models/base/error.hpp"
 #include "traces/samples.hpp"
 #include "validate/harness/kernel_suite.hpp"
+#include "validate/harness/tcp_collectives.hpp"
 
 namespace windtunnel {
 namespace {
@@ -33,6 +35,10 @@ class SessionTest : public ::testing::Test {
     return made;
   }
   static std::vector<TimedWork> works() { return kernel_suite(cpu(), 1e5); }
+  static SessionResult run(const Session& session) {
+    Team team(cpu());
+    return run_session(works(), team, session);
+  }
   static const Device& cpu() { return device(DeviceKind::cpu); }
 
   fs::path path_;
@@ -40,10 +46,10 @@ class SessionTest : public ::testing::Test {
 
 TEST_F(SessionTest, AnInterruptedRunGoesOnWhereItWas) {
   const auto some = [&] { return read_samples(path_.string()).runs.size() >= 2; };
-  const SessionResult first = run_session(works(), cpu(), session(some));
+  const SessionResult first = run(session(some));
   EXPECT_FALSE(first.complete);
   const size_t kept = read_samples(path_.string()).runs.size();
-  const SessionResult second = run_session(works(), cpu(), session());
+  const SessionResult second = run(session());
   EXPECT_TRUE(second.complete);
   EXPECT_EQ(second.kept, static_cast<int>(kept));
   const SampleFile file = read_samples(path_.string());
@@ -61,19 +67,57 @@ TEST_F(SessionTest, SamplesOfAnotherDeviceAreNotMixedIn) {
   other.device = "Babbage";
   std::ofstream(path_) << samples_header() << sample_row(other);
   const auto before = fs::file_size(path_);
-  EXPECT_THROW(run_session(works(), cpu(), session()), Error);
+  EXPECT_THROW(run(session()), Error);
   EXPECT_EQ(fs::file_size(path_), before);
+}
+
+TEST_F(SessionTest, SamplesOfAnotherNumberOfRanksAreNotMixedIn) {
+  Sample other;
+  other.work = parse_kernel_steps("copy bytes=64");
+  other.median_s = other.low_s = other.high_s = other.p05_s = other.p95_s = 1;
+  other.repeats = 1;
+  other.backend = "cpu";
+  other.device = cpu().describe().name;
+  other.driver = cpu().describe().driver;
+  other.ranks = 3;
+  std::ofstream(path_) << samples_header() << sample_row(other);
+  try {
+    run(session());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("measure with --ranks 3"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
+  run_ranks(2, [&](TcpGroup& group) {
+    TcpCollectives collectives(group);
+    const std::vector<TimedWork> of_ranks = kernel_suite(cpu(), 1e5, &collectives);
+    if (group.rank() > 0) return follow(of_ranks, cpu(), group);
+    Team team(cpu(), &group);
+    EXPECT_TRUE(run_session(of_ranks, team, session()).complete);
+  });
+  std::set<std::string> kinds;
+  for (const Sample& sample : read_samples(path_.string()).runs) {
+    EXPECT_EQ(sample.ranks, 2);
+    for (const auto& step : sample.work) kinds.insert(step[0].kernel);
+  }
+  for (const KernelKind& kind : kernel_kinds()) {
+    if (kind.family != KernelFamily::collective) continue;
+    EXPECT_TRUE(kinds.contains(std::string(kind.name))) << kind.name;
+  }
 }
 
 TEST_F(SessionTest, ATornFileIsNotWrittenTo) {
   std::ofstream(path_) << samples_header() << "copy bytes=64,fit,wa";
-  EXPECT_THROW(run_session(works(), cpu(), session()), Error);
+  EXPECT_THROW(run(session()), Error);
 }
 
 TEST_F(SessionTest, AFolderThatIsNotThereIsTold) {
   Session nowhere = session();
   nowhere.samples_path = "/nowhere/samples.csv";
-  EXPECT_THROW(run_session(works(), cpu(), nowhere), Error);
+  EXPECT_THROW(run(nowhere), Error);
 }
 
 TEST(KernelSuite, FitsAndJudgesAndKeepsToTheMemory) {
