@@ -1,7 +1,7 @@
 # The CUDA language, where the toolkit is present; WINDTUNNEL_HAS_CUDA says whether it is on,
-# WINDTUNNEL_HAS_CUBLAS whether cuBLAS and cuBLASLt are there too (CUDA::cublas, CUDA::cublasLt), and
-# WINDTUNNEL_HAS_NCCL whether NCCL's header is (WINDTUNNEL_NCCL_INCLUDE): the library is opened at
-# run time, at last by the name WINDTUNNEL_NCCL_LIBRARY.
+# WINDTUNNEL_HAS_CUBLAS whether the headers of cuBLAS and cuBLASLt are there too, and
+# WINDTUNNEL_HAS_NCCL whether NCCL's is (WINDTUNNEL_NCCL_INCLUDE). These libraries are opened at run
+# time, NCCL at last by the name WINDTUNNEL_NCCL_LIBRARY.
 
 option(WINDTUNNEL_CUDA "Build the CUDA parts where the toolkit is present" ON)
 set(WINDTUNNEL_HAS_CUDA OFF)
@@ -25,8 +25,7 @@ if(WINDTUNNEL_CUDA)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(WINDTUNNEL_HAS_CUDA ON)
     find_package(CUDAToolkit REQUIRED)
-    if(TARGET CUDA::cublas AND TARGET CUDA::cublasLt AND
-       EXISTS ${CUDAToolkit_INCLUDE_DIRS}/cublasLt.h)
+    if(EXISTS ${CUDAToolkit_INCLUDE_DIRS}/cublasLt.h AND EXISTS ${CUDAToolkit_INCLUDE_DIRS}/cublas_v2.h)
       set(WINDTUNNEL_HAS_CUBLAS ON)
     else()
       message(STATUS "No cuBLAS found: matrix products on CUDA are left out")

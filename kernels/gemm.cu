@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "kernels/cublas_check.cuh"
+#include "kernels/cublas_library.hpp"
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/work_stream.cuh"
@@ -162,7 +163,8 @@ class Product {
 };
 
 std::string why_unusable(GemmType type) {
-  const std::string reason = cuda_device().why_unusable();
+  std::string reason = cuda_device().why_unusable();
+  if (reason.empty()) reason = why_no_cublas();
   if (!reason.empty() || type != GemmType::fp8) return reason;
   int index = 0;
   int major = 0;

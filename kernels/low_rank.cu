@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/cublas_check.cuh"
+#include "kernels/cublas_library.hpp"
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/orthonormal_team.cuh"
@@ -153,8 +154,12 @@ void orthonormalise(int batch, int m, int r, float* p, std::byte* workspace) {
   }
 }
 
-constexpr LowRank kCuda = {[] { return cuda_device().why_unusable(); }, project, back_project,
-                           subtract, orthonormalise};
+std::string why_unusable() {
+  const std::string reason = cuda_device().why_unusable();
+  return reason.empty() ? why_no_cublas() : reason;
+}
+
+constexpr LowRank kCuda = {why_unusable, project, back_project, subtract, orthonormalise};
 
 }  // namespace
 
