@@ -1,6 +1,6 @@
-#include <array>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/cublas_check.cuh"
 #include "kernels/cublas_library.hpp"
@@ -12,7 +12,6 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
-constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
 constexpr int kFp8Capability = 89;  // Ada
 
@@ -99,7 +98,7 @@ class Product {
         workspace_(cuda_device(), kWorkspaceBytes) {
     const std::vector<cublasLtMatmulAlgo_t> proposals = proposed();
     algorithm_ = proposals.front();
-    if (work.best) choose(proposals);
+    if (work.proposals > 1) choose(proposals);
   }
 
   void start() const {
@@ -119,12 +118,12 @@ class Product {
     CHECK_CUBLAS(cublasLtMatmulPreferenceSetAttribute(wish.get(),
                                                       CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                       &kWorkspaceBytes, sizeof kWorkspaceBytes));
-    std::array<cublasLtMatmulHeuristicResult_t, kProposals> results = {};
+    std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(work_.proposals));
     int count = 0;
     // Where there is none at all, the status says so.
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         library(), operation_.get(), left_.get(), right_.get(), out_.get(), out_.get(), wish.get(),
-        work_.best ? kProposals : 1, results.data(), &count);
+        work_.proposals, results.data(), &count);
     std::vector<cublasLtMatmulAlgo_t> algorithms;
     for (std::size_t i = 0; status == CUBLAS_STATUS_SUCCESS && i < std::size_t(count); ++i) {
       if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(results[i].algo);

@@ -17,6 +17,9 @@ enum class GemmType { fp32, tf32, fp16, bf16, fp8 };
 std::size_t gemm_in_bytes(GemmType type);   // an element of A and B: 4, 4, 2, 2, 1
 std::size_t gemm_out_bytes(GemmType type);  // of C: fp32, fp32, fp16, bf16, bf16
 
+// How many the harness times; bench/gpu_bench.cpp holds the fastest of them against that of all.
+constexpr int kUsualProposals = 16;
+
 struct GemmWork {
   GemmType type = GemmType::fp32;
   int m = 0, n = 0, k = 0;  // at least 1; fp8: multiples of 16
@@ -25,9 +28,9 @@ struct GemmWork {
   const std::byte* a = nullptr;
   const std::byte* b = nullptr;
   std::byte* c = nullptr;
-  // Of the library's algorithms that its heuristic proposes the one that is fastest here, in place
-  // of its first: all are run once and timed when the work is prepared, on what A and B hold then.
-  bool best = false;
+  // So many of the algorithms that the library's heuristic proposes are run and timed when the work
+  // is prepared, on what A and B hold then, and the fastest stays. 1: its first, untimed.
+  int proposals = 1;
   // A lies as k x m, B as n x k: gradients of a linear layer, dW = dY^T X, and its Y = X W^T. Not
   // fp8, which has its own order.
   bool transposed_a = false, transposed_b = false;

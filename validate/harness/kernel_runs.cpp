@@ -189,7 +189,7 @@ Run prepare_gemm(const KernelWork& work, const Device& device) {
   product.a = matrix(work.m * work.k);
   product.b = matrix(work.k * work.n);
   product.c = buffers->zeros<std::byte>(whole(work.m * work.n) * gemm_out_bytes(type));
-  product.best = true;
+  product.proposals = kUsualProposals;
   const Run run = gemm(device.kind).prepared(product);
   return [buffers, run] { run(); };
 }
