@@ -420,6 +420,22 @@ std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tens
   return sizes;
 }
 
+std::vector<GradientBucket> GradientExchange::buckets(const std::vector<StageTensor>& tensors,
+                                                      int pp) const {
+  const std::vector<double> sizes = this->sizes(tensors, pp);
+  double dense = 0;
+  double sent = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    // Tables that go as rows say nothing of the others.
+    if (goes_as_rows(tensors[i])) continue;
+    dense += tensors[i].parameters * element_bytes_;
+    sent += sizes[i];
+  }
+  const double share = dense > 0 ? sent / dense : 1;
+  return gradient_buckets(tensors, sizes, job_.communication.bucket_bytes * share,
+                          job_.communication.first_bucket_bytes * share);
+}
+
 ReductionLaw GradientExchange::law(int pp, bool expert) const {
   const auto seconds = [&](double bytes) {
     const double parameters = bytes / element_bytes_;

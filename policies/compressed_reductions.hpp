@@ -65,6 +65,9 @@ class GradientExchange {
   // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
   // be fused, else those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
+  // Of bucket_bytes of gradients each, the first of first_bucket_bytes; compressed ones hold as
+  // many gradients, on average.
+  std::vector<GradientBucket> buckets(const std::vector<StageTensor>& tensors, int pp) const;
   // Of a bucket of so many of those bytes; a compressor's by an all-reduce of what it sends.
   ReductionLaw law(int pp, bool expert) const;
   // An embedding of which few rows are touched (models/embedding_exchange.hpp).

@@ -199,20 +199,8 @@ std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& t
     case GradientOverlap::wfbp:
     case GradientOverlap::priority:
       return gradient_buckets(tensors, sizes, 0);
-    default: {
-      // Compressed buckets hold as many gradients, on average. Tables that go as rows say nothing
-      // of the others.
-      double dense = 0;
-      double sent = 0;
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        if (exchange_.goes_as_rows(tensors[i])) continue;
-        dense += tensors[i].parameters * reduce_bytes_per_parameter(job_);
-        sent += sizes[i];
-      }
-      const double share = dense > 0 ? sent / dense : 1;
-      return gradient_buckets(tensors, sizes, communication.bucket_bytes * share,
-                              communication.first_bucket_bytes * share);
-    }
+    default:
+      return exchange_.buckets(tensors, pp);
   }
 }
 
