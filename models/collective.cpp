@@ -159,6 +159,19 @@ double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const L
          hops_s(steps, shape, cluster);
 }
 
+// Of a group that was measured: the share of its ports at which the bytes take what the steps
+// leave.
+LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
+                  const CollectiveSteps& steps, double bytes) {
+  LawTerms law = group_law.terms(running, bytes);
+  if (law.measured_s <= 0) return law;
+  const Transfer nominal =
+      transfer_of(steps, group_law.shape(), law, group_law.cluster(), group_law.calibration());
+  const double transfer_s = law.measured_s - law.launch_s;
+  if (transfer_s > 0 && nominal.node_s > 0) law.node_efficiency = nominal.node_s / transfer_s;
+  return law;
+}
+
 // What an algorithm that does one after the other spends beside its busiest link is latency to the
 // other links' users: the flows, all at once, take only as long as that link.
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
@@ -177,6 +190,7 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
                  const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
   const NodeSpec& node = cluster.node;
   Origin origin = law.origin;
+  if (law.measured_s > 0) return origin;  // bandwidths of the ports cancel out
   const auto rests_on = [&](const Parameter& parameter) {
     origin = weakest(origin, parameter.origin);
   };
@@ -307,13 +321,17 @@ CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
   }
   const Protocol protocol =
       choice.protocol == Protocol::automatic ? Protocol::simple : choice.protocol;
+  // What was measured is not compared to what is guessed.
+  const bool measured = std::ranges::any_of(
+      algorithms, [&](CollectiveAlgorithm each) { return group_law.is_measured(each); });
   best.seconds = std::numeric_limits<double>::infinity();
   CollectiveSteps best_steps;
   LawTerms best_law;
   for (size_t i = 0; i < algorithms.size(); ++i) {
     if (i > 0 && algorithms[i] == algorithms[0]) continue;
+    if (measured && !group_law.is_measured(algorithms[i])) continue;
     const CollectiveSteps steps = steps_of(kind, algorithms[i], shape, bytes);
-    const LawTerms law = group_law.terms({algorithms[i], protocol}, bytes);
+    const LawTerms law = terms_of(group_law, {algorithms[i], protocol}, steps, bytes);
     const CollectiveCost cost = cost_of(steps, shape, law, cluster, calibration);
     if (cost.seconds >= best.seconds) continue;
     best = cost;
@@ -335,8 +353,8 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
   if (shape.members <= 1) return flows;
   const CollectiveLaw group_law(kind, choice, shape, cluster, calibration);
   const CollectiveCost cost = collective_cost(group_law, bytes);
-  const LawTerms law = group_law.terms({cost.algorithm, cost.protocol}, bytes);
   const CollectiveSteps steps = steps_of(kind, cost.algorithm, shape, bytes);
+  const LawTerms law = terms_of(group_law, {cost.algorithm, cost.protocol}, steps, bytes);
   flows.algorithm = cost.algorithm;
   flows.latency_s = cost.seconds - cost.transfer_s;
   flows.independent = kind == CollectiveKind::all_to_all;
@@ -374,12 +392,12 @@ SizedPairs sized_pairs(std::span<const double> bytes, std::span<const std::int32
   const CollectiveLaw group_law(kKind, choice, shape, cluster, calibration);
   pairs.cost = collective_cost(group_law, most);
   if (shape.members <= 1) return pairs;
-  const LawTerms law = group_law.terms(choice, most);
+  const CollectiveSteps steps = steps_of(kKind, choice.algorithm, shape, most);
+  const LawTerms law = terms_of(group_law, choice, steps, most);
   pairs.edges = matrix_edges(bytes, law, gpus, cluster);
   pairs.cost.transfer_s = busiest_link_s(pairs.edges, gpus, links);
-  pairs.cost.seconds = law_seconds(
-      law, latency_of(steps_of(kKind, choice.algorithm, shape, most), shape, law, cluster),
-      pairs.cost.transfer_s);
+  pairs.cost.seconds =
+      law_seconds(law, latency_of(steps, shape, law, cluster), pairs.cost.transfer_s);
   return pairs;
 }
 

@@ -1,5 +1,7 @@
 #include "models/collective_law.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -158,7 +160,44 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   return terms;
 }
 
+// The name of kernel_kinds(); empty: it has none.
+std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  if (kind == CollectiveKind::all_to_all && algorithm == pairwise) return "all-to-all-pairwise";
+  if (kind == CollectiveKind::all_reduce && algorithm == tree) return "all-reduce-tree";
+  if (algorithm != ring) return {};
+  if (kind == CollectiveKind::all_reduce) return "all-reduce-ring";
+  if (kind == CollectiveKind::reduce_scatter) return "reduce-scatter-ring";
+  return kind == CollectiveKind::all_gather ? "all-gather-ring" : std::string_view();
+}
+
+// Bytes flow for a while, however short, as long as there are some.
+MessageTerms split(const TimeCurve& curve, double bytes) {
+  constexpr double kLeastShare = 1e-6;
+  const double seconds = curve.at(bytes);
+  if (bytes <= 0) return {seconds, 0};
+  const double transfer_s = std::max(seconds - curve.seconds.front(), kLeastShare * seconds);
+  return {seconds - transfer_s, transfer_s};
+}
+
 }  // namespace
+
+const KernelLaw* CollectiveLaw::measured(CollectiveAlgorithm algorithm) const {
+  const KernelLaws& laws = calibration_->kernel_laws;
+  if (laws.laws.empty() || shape_.nodes != 1) return nullptr;
+  const std::string_view name = measured_name(kind_, algorithm);
+  if (name.empty()) return nullptr;
+  return find_law(laws, fmt::format("{} ranks={}", name, shape_.members));
+}
+
+bool CollectiveLaw::is_measured(CollectiveAlgorithm algorithm) const {
+  return measured(algorithm) != nullptr;
+}
+
+std::optional<MessageTerms> measured_message(const Calibration& calibration, double bytes) {
+  const KernelLaw* law = find_law(calibration.kernel_laws, "send");
+  if (law == nullptr) return {};
+  return split(law->curve, bytes);
+}
 
 CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
                              const Cluster& cluster, const Calibration& calibration)
@@ -175,6 +214,13 @@ CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const
 }
 
 LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
+  if (const KernelLaw* law = measured(running.algorithm)) {
+    const MessageTerms whole = split(law->curve, bytes);
+    LawTerms terms;
+    terms.launch_s = whole.latency_s;
+    terms.measured_s = whole.latency_s + whole.transfer_s;
+    return terms;
+  }
   const NetworkLaw& law = calibration_->network;
   LawTerms terms = law.stated ? nccl_terms(kind_, running, shape_, bytes, *cluster_, law)
                               : constant_terms(*cluster_, *calibration_);

@@ -2,9 +2,13 @@
 // algorithm and protocol: the fitted part of the closed form (collective.hpp), apart from the byte
 // and step counts, which are exact.
 //
-// Where the calibration states a law of the network (models/network_law.hpp), it scales NCCL's own
-// constants by algorithm and protocol. Elsewhere five constants serve all: launch, a latency per
-// step and a share of the bandwidth, inside nodes and across, one after the other.
+// Where the calibration has a measured curve (models/kernel_law.hpp) of a kind, an algorithm and so
+// many ranks, such as "all-reduce-ring ranks=2", a group of as many inside one node takes what the
+// curve says: as long as the smallest measured size waits for nothing but latency, the rest are
+// bytes at whatever share of the ports makes up the sum, so that flows compete with it. Elsewhere,
+// where the calibration states a law of the network (models/network_law.hpp), it scales NCCL's own
+// constants by algorithm and protocol. Else five constants serve all: launch, a latency per step
+// and a share of the bandwidth, inside nodes and across, one after the other.
 #pragma once
 
 #include <optional>
@@ -26,6 +30,9 @@ struct LawTerms {
   double net_efficiency = 1;   // likewise of the NIC
   double overlap = 1;          // exponent p of models/network_law.hpp
   double slowdown = 1;         // by slow nodes of a shared machine, median
+  // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
+  // follows from the rest. 0: not measured.
+  double measured_s = 0;
   // Of the weakest number that the terms rest on: of the whole, inside nodes, across.
   Origin origin = Origin::measured;
   Origin node_origin = Origin::measured;
@@ -49,8 +56,12 @@ class CollectiveLaw {
   CollectiveChoice choice(double bytes) const;
   // The algorithm and protocol are the ones that run.
   LawTerms terms(CollectiveChoice running, double bytes) const;
+  // Whether this algorithm was measured in such a group.
+  bool is_measured(CollectiveAlgorithm algorithm) const;
 
  private:
+  const KernelLaw* measured(CollectiveAlgorithm algorithm) const;
+
   CollectiveKind kind_;
   CollectiveChoice wanted_;
   GroupShape shape_;
@@ -59,6 +70,13 @@ class CollectiveLaw {
   std::optional<TunerTable> tuner_;  // where it picks
   double slowdown_ = 1;
 };
+
+// A message between two GPUs of a node, where the calibration has a curve "send".
+struct MessageTerms {
+  double latency_s = 0;
+  double transfer_s = 0;
+};
+std::optional<MessageTerms> measured_message(const Calibration& calibration, double bytes);
 
 // Time of an algorithm whose steps take `latency_s` and whose bytes take `transfer_s` on the
 // busiest link: (latency^p + transfer^p)^(1/p) * slowdown.

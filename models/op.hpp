@@ -40,6 +40,7 @@ struct Op {
   bool portable = false;                    // attention: see Software::portable_attention
   double starts = 1;                        // it is so many kernels on the GPU, one after the other
   std::string_view kernel = {};             // the one of kernel_kinds() that measures it
+  std::string_view second_kernel = {};      // and one behind it, where it takes two
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

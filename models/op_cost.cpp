@@ -7,6 +7,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 
 #include "models/base/error.hpp"
 
@@ -155,14 +156,18 @@ bool on_vector_units(const Op& op, Precision precision) {
   return op.kind == OpKind::attention_gemm && (misses(op.n) || misses(op.k));
 }
 
+// The precision that an op is computed in. With scaled formats the linear layers run in them,
+// attention in bf16 (Transformer Engine's default).
+Precision math_of(const Op& op, Precision precision) {
+  const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
+  return in_bf16 ? Precision::bf16 : op.precision.value_or(precision);
+}
+
 // The higher of the roofs that an op of this kind has.
 OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
   const OpCost memory = memory_roof(op, gpu, c);
   if (op.kind == OpKind::memory) return memory;
-  // With scaled formats the linear layers run in them, attention in bf16 (Transformer Engine's
-  // default).
-  const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
-  const Precision math = in_bf16 ? Precision::bf16 : op.precision.value_or(precision);
+  const Precision math = math_of(op, precision);
   const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
@@ -170,6 +175,62 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   const double compute_s = compute.seconds / c.kernel_sustained.value;
   if (compute_s <= memory.seconds) return memory;
   return {compute_s, weakest(compute.origin, c.kernel_sustained.origin)};
+}
+
+double calls_time(const Op& op, const KernelLaw& law, double bytes) {
+  const double calls = op.launches > 0 ? op.launches : 1;
+  return calls * law_time(law, op.flops / calls, bytes / calls);
+}
+
+// By a kernel that does a part of what the op does: with the bytes of its own.
+double product_time(const Op& op, const KernelLaw& law, std::string_view kernel) {
+  KernelWork work;
+  work.m = op.m;
+  work.n = op.n;
+  work.k = op.k;
+  const double calls = op.launches > 0 ? op.launches : 1;
+  return calls_time(op, law, calls * kernel_kind(kernel).bytes(work));
+}
+
+std::optional<double> mean_by_share(const Op& op, const KernelLaws& laws) {
+  double sum_s = 0;
+  int measured = 0;
+  for (const KernelKind& kind : kernel_kinds()) {
+    if (kind.share.empty() || kind.share != op.name) continue;
+    const KernelLaw* law = find_law(laws, kind.name);
+    if (law == nullptr) continue;
+    sum_s += calls_time(op, *law, op.bytes);
+    ++measured;
+  }
+  return measured > 0 ? std::optional(sum_s / measured) : std::nullopt;
+}
+
+std::optional<OpCost> measured_cost(const Op& op, Precision precision, const Calibration& c) {
+  const KernelLaws& laws = c.kernel_laws;
+  if (laws.laws.empty()) return {};
+  const auto of = [&](const KernelLaw& law) {
+    return OpCost{calls_time(op, law, op.bytes), Origin::measured};
+  };
+  const KernelLaw* own = op.kernel.empty() ? nullptr : find_law(laws, op.kernel);
+  if (own != nullptr && op.second_kernel.empty()) return of(*own);
+  const KernelLaw* second = own == nullptr ? nullptr : find_law(laws, op.second_kernel);
+  if (second != nullptr) {
+    return OpCost{product_time(op, *own, op.kernel) + product_time(op, *second, op.second_kernel),
+                  Origin::measured};
+  }
+  if (const auto seconds = mean_by_share(op, laws)) return OpCost{*seconds, Origin::measured};
+  if (op.kind == OpKind::gemm || op.kind == OpKind::attention_gemm) {
+    const KernelWork work = {.kernel = "gemm", .precision = math_of(op, precision)};
+    const KernelLaw* law = find_law(laws, law_key(work));
+    return law == nullptr ? std::nullopt : std::optional(of(*law));
+  }
+  if (op.kind != OpKind::memory) return {};
+  const KernelLaw* law = find_law(laws, "add");
+  if (law == nullptr) law = find_law(laws, "copy");
+  if (law == nullptr) return {};
+  const Parameter* share = kernel_share(c, op.name);
+  if (share == nullptr) return of(*law);
+  return OpCost{calls_time(op, *law, op.bytes / share->value), share->origin};
 }
 
 }  // namespace
@@ -180,6 +241,7 @@ double peak_flops(const GpuSpec& gpu, Precision precision) {
 
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration) {
+  if (const auto measured = measured_cost(op, precision, calibration)) return *measured;
   const OpCost roof = roofline(op, gpu, precision, calibration);
   const Parameter& launch = calibration.kernel_launch_s;
   const double launch_s = starts_of(op, calibration) * launch.value;

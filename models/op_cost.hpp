@@ -13,6 +13,16 @@
 // Memory-bound kernels: (bytes / share + half_bytes) / (bandwidth * efficiency); the share is 1, of
 // a compressor's kernels what kernel_share() says.
 //
+// Measured: where the calibration has laws of kernels that were timed (models/kernel_law.hpp), the
+// law of the op is its time, whole calls, what a call takes by itself included, and nothing is
+// added for launches: as many calls as Op::launches. It is the law of
+//   the kernel that the op says it is (Op::kernel), or of both where it says two
+//   else, of compressors' kernels, those of the kinds whose share it is (KernelKind::share), in the
+//   middle
+//   else, of products, "gemm" of the precision
+//   else, of what is bound by memory, "add" or else "copy" over the bytes / share
+// Fused attention, and what none of these was measured for, keep the roofs.
+//
 // Monotone: each candidate's time never falls when m, n, k, batch or bytes grow, nor does the
 // minimum of them. It rises in steps, so more work may be free, and FLOP/s may fall with size.
 #pragma once

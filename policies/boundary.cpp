@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/collective_law.hpp"
 #include "policies/replica_groups.hpp"
 
 namespace windtunnel {
@@ -16,6 +17,9 @@ double boundary_s(const Job& job, int from, int to, double bytes) {
   const NodeSpec& node = job.cluster.node;
   const MessageWay way = message_way(layout, job.cluster, from, to);
   if (way.in_node) {
+    if (const auto measured = measured_message(c, bytes)) {
+      return measured->latency_s + measured->transfer_s;
+    }
     const double port_Bps =
         inner_port(node, way.in_package).value *
         (node.gpu_path == GpuPath::pcie ? c.pcie_efficiency : c.nvlink_efficiency).value;

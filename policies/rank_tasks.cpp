@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/chunk_cost.hpp"
+#include "models/collective_law.hpp"
 #include "models/job_collective.hpp"
 #include "models/links.hpp"
 
@@ -132,6 +133,12 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
   task.peer_slot = static_cast<std::int16_t>(slot);
   task.tag = message.tag;
   task.bytes = bytes / efficiency.value;
+  const auto measured = in_node ? measured_message(calibration, bytes) : std::nullopt;
+  if (measured) {
+    task.cost = {{Category::pp, Origin::measured, measured->latency_s}};
+    task.origin = Origin::measured;
+    task.bytes = measured->transfer_s * port.value;
+  }
   return append(std::move(task));
 }
 

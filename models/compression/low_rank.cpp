@@ -63,9 +63,17 @@ Op orthonormalise(double n, double r, double count, double b) {
   return op;
 }
 
-Op low_rank_product(double m, double n, double k, const LowRank::Matrix& of, double b) {
-  return product("low-rank product", m, n, k, of.count, b);
+Op low_rank_product(std::string_view kernel, double m, double n, double k,
+                    const LowRank::Matrix& of, double b) {
+  Op op = product("low-rank product", m, n, k, of.count, b);
+  op.kernel = kernel;
+  return op;
 }
+
+constexpr std::string_view kProject = "low-rank";            // M Q
+constexpr std::string_view kBack = "low-rank-back";          // M^T P
+constexpr std::string_view kSubtract = "low-rank-subtract";  // M - P Q^T
+constexpr std::string_view kExpand = "low-rank-expand";      // P Q^T
 
 }  // namespace
 
@@ -92,11 +100,14 @@ Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& ch
     const double n = matrix.n;
     const double m = matrix.m;
     const double r = matrix.r;
-    first.push_back(low_rank_product(n, r, m, matrix, b));
+    first.push_back(low_rank_product(kProject, n, r, m, matrix, b));
     second.push_back(orthonormalise(n, r, matrix.count, b));
-    second.push_back(low_rank_product(m, r, n, matrix, b));
-    decode.push_back(low_rank_product(n, m, r, matrix, b));
-    if (keeps_error) decode.back().bytes += 2 * b * matrix.elements();  // M read, E written
+    second.push_back(low_rank_product(kBack, m, r, n, matrix, b));
+    decode.push_back(low_rank_product(kExpand, n, m, r, matrix, b));
+    if (keeps_error) {
+      decode.back().bytes += 2 * b * matrix.elements();  // M read, E written
+      decode.back().second_kernel = kSubtract;
+    }
   }
   // PyTorch computes all P before it sends what is dense.
   if (buffer.dense_bytes > 0) {
@@ -135,14 +146,15 @@ Recipe acp_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShap
     const double r = matrix.r;
     // The average factor; products with either one have as many FLOPs and bytes.
     encode.push_back(orthonormalise((n + m) / 2, r, matrix.count, b));
-    encode.push_back(low_rank_product(n, r, m, matrix, b));
+    encode.push_back(low_rank_product(kProject, n, r, m, matrix, b));
     if (keeps_error) {
       // E += M, then E -= P Q^T, which reads and writes it.
       encode.push_back(pass("error add", 3 * b * matrix.elements(), matrix.count));
-      encode.push_back(low_rank_product(n, m, r, matrix, b));
+      encode.back().kernel = "add";
+      encode.push_back(low_rank_product(kSubtract, n, m, r, matrix, b));
       encode.back().bytes += b * matrix.elements();
     }
-    decode.push_back(low_rank_product(n, m, r, matrix, b));
+    decode.push_back(low_rank_product(kExpand, n, m, r, matrix, b));
   }
   const double sent = (buffer.left_bytes + buffer.right_bytes) / 2;
   recipe.steps.push_back(all_reduce_step(std::move(encode), sent + buffer.dense_bytes));

@@ -68,7 +68,9 @@ void add_feedback(ErrorFeedback feedback, double elements, double element_bytes,
                   std::vector<Op>& kernels, Recipe& recipe) {
   if (feedback == ErrorFeedback::none || feedback == ErrorFeedback::usual) return;
   const bool two = feedback == ErrorFeedback::econtrol;
-  kernels.push_back(pass("error add", (two ? 5 : 3) * element_bytes * elements));
+  Op add = pass("error add", (two ? 5 : 3) * element_bytes * elements);
+  add.kernel = "add";
+  kernels.push_back(add);
   recipe.state_bytes += (two ? 2 : 1) * element_bytes * elements;
 }
 

@@ -340,5 +340,95 @@ TEST(NcclLatencies, AreKnownOfNcclsAlgorithmsAlone) {
   EXPECT_THROW(protocol_index(P::automatic), InternalError);
 }
 
+// ---- Measured curves.
+
+// Kinks, a level and a jump of the slope.
+KernelLaw curve_of(const char* key, double scale) {
+  KernelLaw law;
+  law.key = key;
+  law.curve.sizes = {1e3, 1e4, 1e5, 1e8};
+  law.curve.seconds = {scale * 2e-5, scale * 2e-5, scale * 9e-5, scale * 5e-2};
+  law.least = 1e3;
+  law.most = 1e8;
+  return law;
+}
+
+Calibration with_curves() {
+  Calibration calibration = make_calibration();
+  calibration.kernel_laws.laws = {
+      curve_of("all-reduce-ring ranks=8", 1), curve_of("all-gather-ring ranks=8", 0.6),
+      curve_of("reduce-scatter-ring ranks=8", 0.7), curve_of("all-to-all-pairwise ranks=8", 0.5),
+      curve_of("send", 0.3)};
+  return calibration;
+}
+
+TEST(MeasuredCollectives, BothFormsTakeWhatWasMeasured) {
+  const Calibration calibration = with_curves();
+  Cluster cluster = make_cluster(2);
+  const std::vector<std::int32_t> gpus = strided(8, 1);
+  for (const GpuPath path : {GpuPath::nvlink, GpuPath::pcie}) {
+    cluster.node.gpu_path = path;
+    const GroupShape shape = group_shape(gpus, cluster);
+    for (const auto& [kind, scale] :
+         {std::pair{K::all_reduce, 1.0}, std::pair{K::all_gather, 0.6},
+          std::pair{K::reduce_scatter, 0.7}, std::pair{K::all_to_all, 0.5}}) {
+      double before = 0;
+      for (double bytes = 100; bytes < 1e10; bytes *= 1.7) {
+        const double seconds = curve_of("", scale).curve.at(bytes);
+        const CollectiveCost cost =
+            collective_cost(kind, A::automatic, shape, bytes, cluster, calibration);
+        EXPECT_NEAR(cost.seconds, seconds, 1e-12 * seconds) << to_string(kind) << " " << bytes;
+        EXPECT_EQ(cost.origin, Origin::measured);
+        EXPECT_GE(cost.seconds, before);
+        before = cost.seconds;
+        const CollectiveFlows flows =
+            collective_flows(kind, A::automatic, gpus, bytes, cluster, calibration);
+        EXPECT_NEAR(fluid_time(flows, gpus, cluster), seconds, 1e-9 * seconds)
+            << to_string(kind) << " " << bytes;
+        EXPECT_GE(flows.latency_s, 0);
+      }
+    }
+  }
+}
+
+TEST(MeasuredCollectives, OtherGroupsAndKindsKeepTheConstants) {
+  const Calibration calibration = with_curves();
+  const Calibration constants = make_calibration();
+  const Cluster cluster = make_cluster(2);
+  const auto both = [&](K kind, A algorithm, const std::vector<std::int32_t>& gpus) {
+    const GroupShape shape = group_shape(gpus, cluster);
+    return std::pair{collective_cost(kind, algorithm, shape, 1e6, cluster, calibration),
+                     collective_cost(kind, algorithm, shape, 1e6, cluster, constants)};
+  };
+  const auto fewer = both(K::all_reduce, A::automatic, strided(4, 1));
+  EXPECT_EQ(fewer.first, fewer.second);
+  const auto across = both(K::all_reduce, A::ring, strided(8, 2));
+  EXPECT_EQ(across.first, across.second);
+  const auto broadcast = both(K::broadcast, A::automatic, strided(8, 1));
+  EXPECT_EQ(broadcast.first, broadcast.second);
+  const auto tree = both(K::all_reduce, A::tree, strided(8, 1));
+  EXPECT_EQ(tree.first, tree.second);
+}
+
+TEST(MeasuredCollectives, OneSizeForEachPairKeepsTheCurveWhereAllAreEqual) {
+  const Calibration calibration = with_curves();
+  const Cluster cluster = make_cluster(1);
+  const std::vector<std::int32_t> gpus = strided(8, 1);
+  const std::vector<double> bytes(64, 1e6 / 8);
+  const double seconds = curve_of("", 0.5).curve.at(1e6);
+  EXPECT_NEAR(all_to_all_v_cost(bytes, gpus, cluster, calibration).seconds, seconds,
+              1e-9 * seconds);
+}
+
+TEST(MeasuredCollectives, AMessage) {
+  EXPECT_FALSE(measured_message(make_calibration(), 1e6));
+  for (const double bytes : {0.0, 1e3, 5e4, 1e7}) {
+    const auto message = measured_message(with_curves(), bytes);
+    ASSERT_TRUE(message);
+    EXPECT_NEAR(message->latency_s + message->transfer_s, curve_of("", 0.3).curve.at(bytes), 1e-18);
+    EXPECT_EQ(message->transfer_s > 0, bytes > 0);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -200,5 +200,101 @@ TEST(OpCost, UnsupportedPrecisionIsAnError) {
   }
 }
 
+// ---- Measured kernels.
+
+KernelLaw line_of(const char* key, double fixed_s, double flop_s, double byte_s) {
+  KernelLaw law;
+  law.key = key;
+  law.fixed_s = fixed_s;
+  law.flop_s = flop_s;
+  law.byte_s = byte_s;
+  return law;
+}
+
+KernelLaw curve_of(const char* key, double fixed_s, double byte_s) {
+  KernelLaw law;
+  law.key = key;
+  law.curve.sizes = {1e3, 1e9};
+  law.curve.seconds = {fixed_s + 1e3 * byte_s, fixed_s + 1e9 * byte_s};
+  return law;
+}
+
+Calibration measured() {
+  Calibration calibration = test_calibration();
+  calibration.kernel_laws.laws = {line_of("gemm type=bf16", 5e-6, 1e-14, 3e-13),
+                                  curve_of("add", 1e-6, 1e-12),
+                                  curve_of("scale", 2e-6, 2e-12),
+                                  curve_of("quantise-int8", 3e-6, 4e-12),
+                                  curve_of("dequantise-int8", 3e-6, 8e-12),
+                                  line_of("low-rank-expand", 1e-6, 1e-13, 1e-12),
+                                  line_of("low-rank-subtract", 2e-6, 2e-13, 0)};
+  return calibration;
+}
+
+OpCost measured_cost(const Op& op, Precision precision = Precision::bf16) {
+  return op_cost(op, test_cluster().node.gpu, precision, measured());
+}
+
+TEST(MeasuredOps, TakeTheTimeOfTheirLaw) {
+  const Op product = gemm(300, 500, 700, 3);
+  const OpCost cost = measured_cost(product);
+  EXPECT_DOUBLE_EQ(cost.seconds, 5e-6 + product.flops * 1e-14 + product.bytes * 3e-13);
+  EXPECT_EQ(cost.origin, Origin::measured);
+  EXPECT_NEAR(measured_cost(memory(1e6)).seconds, 1e-6 + 1e-6, 1e-15);
+  Op relu = memory(1e6);
+  relu.kernel = "scale";
+  EXPECT_NEAR(measured_cost(relu).seconds, 2e-6 + 2e-6, 1e-15);
+}
+
+TEST(MeasuredOps, AreAsManyCallsAsTheyHaveLaunches) {
+  Op op = memory(6e6);
+  op.launches = op.starts = 3;
+  EXPECT_NEAR(measured_cost(op).seconds, 3 * (1e-6 + 2e-6), 1e-15);
+  op.launches = op.starts = 0.25;  // in every fourth step, 24 MB
+  EXPECT_NEAR(measured_cost(op).seconds, 0.25 * (1e-6 + 24e-6), 1e-15);
+}
+
+TEST(MeasuredOps, WhatWasNotMeasuredKeepsItsRoofs) {
+  EXPECT_EQ(measured_cost(gemm(512, 512, 512), Precision::fp8).seconds,
+            seconds(gemm(512, 512, 512), Precision::fp8));
+  EXPECT_EQ(measured_cost(attention(4096, 16)).seconds, seconds(attention(4096, 16)));
+}
+
+TEST(MeasuredOps, KernelsOfCompressors) {
+  Op blocks = memory(5e6);
+  blocks.name = "quantise blocks";
+  // The middle of its measured forms, or the one that it is.
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
+  blocks.kernel = "dequantise-int8";
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 8e-12, 1e-15);
+  blocks.kernel = "dequantise-int4";
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
+  // Nothing measures it: as an element-wise kernel on more bytes, by the share that is assumed.
+  Op merge = memory(1e6);
+  merge.name = "merge";
+  const OpCost cost = measured_cost(merge);
+  EXPECT_NEAR(cost.seconds, 1e-6 + 1e6 / 0.5 * 1e-12, 1e-15);
+  EXPECT_EQ(cost.origin, Origin::assumed);
+}
+
+TEST(MeasuredOps, TwoKernelsEachByItsOwnBytes) {
+  Op decode = gemm(1000, 800, 4);
+  decode.name = "low-rank product";
+  decode.bytes = 1;  // of no interest
+  decode.kernel = "low-rank-expand";
+  decode.second_kernel = "low-rank-subtract";
+  const double bytes = 4 * (1000 * 800 + 800 * 4 + 1000 * 4);
+  EXPECT_NEAR(measured_cost(decode).seconds,
+              (1e-6 + decode.flops * 1e-13 + bytes * 1e-12) + (2e-6 + decode.flops * 2e-13), 1e-15);
+}
+
+TEST(MeasuredOps, NeverFallWithSize) {
+  RandomStream random(1, RandomPurpose::test, 5);
+  for (int i = 0; i < 300; ++i) {
+    const double bytes = std::exp(25 * random.uniform());
+    EXPECT_GE(measured_cost(memory(bytes * 1.5)).seconds, measured_cost(memory(bytes)).seconds);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel::testing
