@@ -1,0 +1,24 @@
+// Clean runs of a made-up machine, as noisy as machines are, for tests of what finds bad ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "models/sample.hpp"
+
+namespace windtunnel::testing {
+
+enum class MachineKind { host, gpu };
+
+// A host with three levels of memory, or an H200: kernels bound by memory or by their own work,
+// products, messages, some copies with cold caches, works to be judged, the first one again. Every
+// series is off by its own spread with tails like Student's of 4 degrees of freedom; one of twelve
+// is slowed by a neighbour by up to two, and so are some batches as a whole, by less.
+std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed);
+
+// Seconds of all figures of a series times `factor`.
+void stretch(Sample& sample, double factor);
+
+}  // namespace windtunnel::testing
