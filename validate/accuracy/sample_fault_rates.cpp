@@ -28,7 +28,7 @@ constexpr double kBitsTolerance = 1.7;  // of their middle: their neighbours var
 constexpr double kBitsNear = 2.5;       // of most of them
 constexpr std::size_t kLeastBitRows = 3;
 constexpr double kMostOfThem = 0.5;
-constexpr double kDeviations = 8;
+constexpr double kDeviations = 7;
 constexpr double kSure = 0.1;  // deviation of a row by its own interval: others may stray by noise
 
 // Copies of 16 MB and more: no main memory is as slow as the first, and none of a host, or of a
