@@ -20,6 +20,11 @@ const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws) {
   return *law;
 }
 
+// Without what timings differ by from each other, which is in the scatter of a law's sizes too.
+double own_error(const KernelLaw& law, double run_spread) {
+  return std::sqrt(std::max(0.0, law.spread * law.spread - run_spread * run_spread));
+}
+
 }  // namespace
 
 std::string law_key(const KernelWork& work) {
@@ -49,7 +54,6 @@ double law_time(const KernelLaw& law, double flops, double bytes) {
 
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws) {
   double seconds = 0;
-  double variance = 0;  // of the sum; laws err apart from each other, but each alike in all steps
   std::map<std::string, double> error_s;
   for (const std::vector<KernelWork>& step : steps) {
     double longest = 0;
@@ -64,8 +68,9 @@ PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws) {
       }
     }
     seconds += longest;
-    error_s[decides->key] += longest * decides->spread;
+    error_s[decides->key] += longest * own_error(*decides, laws.run_spread);
   }
+  double variance = 0;
   for (const auto& [key, error] : error_s) variance += error * error;
   const double spread = std::hypot(std::sqrt(variance) / seconds, laws.run_spread);
   return {seconds, seconds * std::exp(-kNormal90 * spread), seconds * std::exp(kNormal90 * spread)};

@@ -44,7 +44,9 @@ const KernelLaw* find_law(const KernelLaws& laws, std::string_view key);
 // Of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
 
-// Throws Error for a kernel without a law.
+// Its interval: a law errs alike in all steps that are its own, laws err apart from each other, and
+// the whole differs from the next time by run_spread, however many steps it has. Throws Error for a
+// kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws);
 
 }  // namespace windtunnel

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "models/layer_network.hpp"
+#include "scenarios/kernel_laws.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/schemes.hpp"
 #include "scenarios/spec_fields.hpp"
@@ -200,11 +202,25 @@ class Explanation {
     for (const KernelStarts& kernel : job_.calibration.kernel_starts) {
       add(fmt::format("calibration.kernel_starts.{}", kernel.name), "", kernel.starts);
     }
+    for (const KernelLaw& law : job_.calibration.kernel_laws.laws) {
+      add_open(fmt::format("calibration.kernel_laws.{}", law.key), law_text(law),
+               {Origin::measured, "a law of its own"}, "calibration");
+    }
     const NetworkLaw& law = job_.calibration.network;
     if (!law.stated) return;
     for (const NetworkLawField& field : network_law_fields()) {
       add(fmt::format("calibration.network.{}", field.name), field.unit, law.*field.member);
     }
+  }
+
+  static std::string law_text(const KernelLaw& law) {
+    if (law.curve.sizes.empty()) {
+      return fmt::format("{:.4g} s + {:.4g} s a FLOP + {:.4g} s a byte", law.fixed_s, law.flop_s,
+                         law.byte_s);
+    }
+    return fmt::format("{:.4g} s to {:.4g} s for {} to {}", law.curve.seconds.front(),
+                       law.curve.seconds.back(), format_bytes(law.curve.sizes.front()),
+                       format_bytes(law.curve.sizes.back()));
   }
 
   // Defaults that follow from other values.
@@ -261,6 +277,12 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
   for (const ResolvedValue& value : values) {
     if (value.key == "name") continue;
     text += fmt::format("{}={} {}\n", value.key, value.value, to_string(value.origin));
+    if (value.key == "model.base" && value.value.ends_with(".yaml")) {
+      for (const NetworkLayer& layer : job.network->layers) {
+        text += fmt::format("{} {} {} {} {} {} {} {}\n", layer.name, layer.parameters, layer.m,
+                            layer.n, layer.k, layer.groups, layer.input, layer.output);
+      }
+    }
   }
   // Recorded times and schedules are named above; a file of the user may change under its name.
   for (const FailureClass& failure : job.failures) {
@@ -277,6 +299,9 @@ std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
         text += fmt::format(" {} {}", number, error);
       text += "\n";
     }
+  }
+  if (!job.calibration.kernel_laws.laws.empty()) {
+    text += kernel_laws_text(job.calibration.kernel_laws);
   }
   for (const EdgeSpec& edge : job.cluster.fabric.edges) {
     text += fmt::format("{} {} {}\n", edge.a, edge.b, edge.bandwidth_Bps);

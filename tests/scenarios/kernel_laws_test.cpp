@@ -6,6 +6,10 @@
 #include <fstream>
 
 #include "models/base/error.hpp"
+#include "scenarios/calibration_writer.hpp"
+#include "scenarios/case.hpp"
+#include "scenarios/library.hpp"
+#include "scenarios/library_reader.hpp"
 
 namespace windtunnel {
 namespace {
@@ -55,6 +59,9 @@ TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {
            {"[1000, 2000,", "[1000, 1000,"},
            {"[1e-06, 1e-06,", "[1e-06,"},
            {"spread: 0.02", "spread: wide"},
+           {"gemm type=fp32", "gmm type=fp32"},
+           {"      fixed_s: 1e-06\n", ""},
+           {"sizes_bytes", "fixed_s"},
        }) {
     std::string faulty = text;
     const size_t at = faulty.find(from);
@@ -68,6 +75,37 @@ TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {
           << error.what();
     }
   }
+}
+
+TEST_F(KernelLawsFile, IsPartOfACalibrationThatIsReadAndWritten) {
+  Calibration calibration = library_calibrations().front();
+  EXPECT_TRUE(calibration.kernel_laws.laws.empty());
+  calibration.kernel_laws = some_laws();
+  const std::string text = calibration_text(calibration, "a test");
+  const Calibration read = read_calibration(parse_document(text, "own.yaml"));
+  EXPECT_EQ(kernel_laws_text(read.kernel_laws), kernel_laws_text(some_laws()));
+  EXPECT_EQ(calibration_text(read, "a test"), text);
+}
+
+// A result is kept under its key: what was measured is part of it.
+TEST_F(KernelLawsFile, BelongsToTheKeyOfACase) {
+  Calibration calibration = library_calibrations().front();
+  const auto key = [&] {
+    const std::string path = written(calibration_text(calibration, "a test"));
+    return parse_case(
+               "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\nbatch: {global: "
+               "64}\n"
+               "calibration: kernel_laws.yaml\n",
+               (std::filesystem::path(::testing::TempDir()) / "a.yaml").string())
+        .key;
+  };
+  const std::string without = key();
+  calibration.kernel_laws = some_laws();
+  const std::string with = key();
+  EXPECT_NE(with, without);
+  EXPECT_EQ(with, key());
+  calibration.kernel_laws.laws[0].flop_s *= 1 + 1e-12;
+  EXPECT_NE(with, key());
 }
 
 TEST_F(KernelLawsFile, SaysWhoWritesThem) {

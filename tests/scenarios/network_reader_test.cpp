@@ -1,5 +1,7 @@
 #include "scenarios/network_reader.hpp"
 
+#include <fstream>
+
 #include "scenarios/library.hpp"
 #include "tests/scenarios/golden.hpp"
 
@@ -91,6 +93,43 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
             "n.yaml:6:22: unknown key 'kernl'; did you mean 'kernel'?");
   EXPECT_EQ(message("    - {branches: [[], [{conv: 8, kernel: 3}]]}\n"),
             "n.yaml:5:7: concat1: branches of 32 x 32 and 30 x 30 pixels do not fit together");
+}
+
+// The scenario of the library's perceptron: a vector in, weights and biases, a file by its stem.
+TEST(Networks, AFileOfItsOwn) {
+  const LayerNetwork network = read_network_file(source_path("scenarios/models/mlp.yaml"));
+  EXPECT_EQ(network.name, "mlp");
+  EXPECT_EQ(network.parameters(), 1025 * 2048 + 2 * 2049 * 2048 + 2049 * 1024);
+  EXPECT_EQ(network.layers.front().input, 1024);
+  const Case read = load_case(source_path("scenarios/mlp-cpu.yaml"));
+  ASSERT_NE(read.job.network, nullptr);
+  EXPECT_EQ(read.job.network->parameters(), network.parameters());
+}
+
+TEST(Networks, AFileBesideTheScenarioIsItsModel) {
+  const std::string folder = testing::TempDir();
+  const auto read = [&](const std::string& layers, const std::string& more = "") {
+    std::ofstream(folder + "own_net.yaml")
+        << "input: 64\nsource: test\nlayers:\n  - {fc: 32, bias: " << layers << "}\n";
+    return parse_case("name: a\nmodel: " + (more.empty() ? "own_net.yaml" : more) +
+                          "\ncluster: {nodes: 1, node: cpu-loopback}\n"
+                          "batch: {global: 64, micro: 32}\nprecision: fp32\n",
+                      folder + "own_a.yaml");
+  };
+  const Case biased = read("true");
+  EXPECT_EQ(biased.job.network->parameters(), 65 * 32);
+  const Case plain = read("false");
+  EXPECT_EQ(plain.job.network->parameters(), 64 * 32);
+  EXPECT_NE(plain.key, biased.key) << "the layers belong to the case, not the name alone";
+  EXPECT_EQ(message_of([&] { read("false, relus: true"); }),
+            folder + "own_a.yaml:2:8: model: " + folder +
+                "own_net.yaml:4:26: unknown key 'relus'; did you mean 'relu'?");
+  EXPECT_EQ(message_of([&] { read("false", "{base: own_net.yaml, layers: 3}"); }),
+            folder +
+                "own_a.yaml:2:30: model.layers: 'own_net.yaml' is a table of layers, which has "
+                "no such dimension");
+  EXPECT_NE(message_of([&] { read("false", "no_net.yaml"); }).find("no_net.yaml: cannot be read"),
+            std::string::npos);
 }
 
 }  // namespace
