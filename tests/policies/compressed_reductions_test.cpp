@@ -129,6 +129,31 @@ TEST(GradientExchange, KernelsAndCollectivesOfAChainFollowOneAnother) {
   }
 }
 
+// Cores that compute and send: the step is the sum of both, and no kernel runs beside a collective.
+TEST(GradientExchange, BlockingCollectivesRunWhileNothingIsComputed) {
+  for (const char* compressor : {"none", "powersgd", "int8"}) {
+    const Job job = job_of(GradientOverlap::blocking, compressor);
+    const Outcome result = run(job);
+    ASSERT_EQ(result.refused, "");
+    const Timeline timeline = evaluate_plan(result.plan, job.cluster);
+    const auto& tasks = result.plan.classes.front().tasks;
+    const auto& spans = timeline.ranks.front().spans;
+    double sum_s = 0;
+    int during = 0;  // the backward pass
+    double backward_ends_s = 0;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      sum_s += spans[t].end_s - spans[t].start_s;
+      if (tasks[t].category == Category::backward) backward_ends_s = spans[t].end_s;
+    }
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (tasks[t].kind == TaskKind::collective && spans[t].end_s < backward_ends_s) ++during;
+    }
+    EXPECT_NEAR(result.seconds, sum_s, 1e-9 * sum_s) << compressor;
+    EXPECT_GT(during, 0) << compressor;
+    EXPECT_GT(result.seconds, run(job_of(GradientOverlap::bucketed, compressor)).seconds);
+  }
+}
+
 // On a slow network compression pays, on an endless one its kernels are all that is left of it.
 TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
   for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
