@@ -4,9 +4,13 @@
 
 #include "cli/judgement.hpp"
 #include "cli/output.hpp"
+#include "kernels/device.hpp"
+#include "report/sample_faults.hpp"
 #include "report/validation.hpp"
 #include "scenarios/kernel_laws.hpp"
+#include "scenarios/library.hpp"
 #include "traces/samples.hpp"
+#include "validate/accuracy/sample_faults.hpp"
 #include "validate/accuracy/samples.hpp"
 
 namespace windtunnel {
@@ -18,12 +22,39 @@ struct SampleOptions {
   std::string calibration;
 };
 
+// What this machine can say of a device that it has; a file may come from another.
+std::string driver_here(const Sample& sample) {
+  const Device& here = device(sample.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
+  if (!here.why_unusable().empty()) return "";
+  const DeviceDescription description = here.describe();
+  return description.name == sample.device ? description.driver : "";
+}
+
+std::vector<SampleFault> faults_of(const SampleFile& file, const KernelLaws& laws,
+                                   const std::string& calibration) {
+  KnownMachine known;
+  known.laws = &laws;
+  if (file.runs.empty()) return {};
+  const std::string gpu = calibration_of(calibration).gpu;
+  known.spec = gpu.empty() ? spec_of_device(file.runs.front().device) : &find_gpu(gpu);
+  known.driver = driver_here(file.runs.front());
+  return sample_faults(file.runs, known);
+}
+
 ExitCode against_samples(const SampleOptions& options) {
-  const ValidationReport report =
-      validate_samples(read_samples(options.file), read_kernel_laws(options.calibration));
-  if (options.judgement.json) print_result(json_text(validation_document(report)));
-  print_human(validation_text(report), options.judgement.json);
-  return judge(report, options.judgement, "time_s");
+  const SampleFile file = read_samples(options.file);
+  const KernelLaws laws = read_kernel_laws(options.calibration);
+  const ValidationReport report = validate_samples(file, laws);
+  const std::vector<SampleFault> faults = faults_of(file, laws, options.calibration);
+  const bool json = options.judgement.json;
+  if (json) {
+    Json document = validation_document(report);
+    document["faults"] = sample_faults_json(faults);
+    print_result(json_text(document));
+  }
+  print_human(sample_faults_text(faults) + validation_text(report), json);
+  const ExitCode verdict = judge(report, options.judgement, "time_s");
+  return any_refused(faults) ? ExitCode::failed : verdict;
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct SampleFault {
 // What is known beside the samples; all of it optional.
 struct KnownMachine {
   const GpuSpec* spec = nullptr;        // of the device
-  std::string device;                   // as it should call itself
-  std::string driver;                   // of the device today
+  std::string device = {};              // as it should call itself
+  std::string driver = {};              // of the device today
   const KernelLaws* laws = nullptr;     // fitted on the samples, or to be used for them
   const KernelLaws* earlier = nullptr;  // of the same device before
 };
