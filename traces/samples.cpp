@@ -47,7 +47,9 @@ Enum word(RowReader& reader, std::string_view column,
   for (std::size_t i = 0; i < kCount; ++i) {
     if (words[i] == text) return static_cast<Enum>(i);
   }
-  reader.fault(column, fmt::format("'{}' is none of {}", text, fmt::join(words, ", ")));
+  const std::string nearest = nearest_name(text, {words.begin(), words.end()});
+  reader.fault(column, fmt::format("'{}' is none of {}{}", text, fmt::join(words, ", "),
+                                   nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   return {};
 }
 
@@ -102,11 +104,31 @@ Sample read_sample(const CsvTable& table, size_t row, RowReader& reader) {
   return sample;
 }
 
+// Another tool's file lacks most of them, one of an older version a few.
+void check_columns(const CsvTable& table) {
+  std::vector<std::string_view> missing;
+  for (const std::string_view column : kColumns) {
+    if (!table.has(column)) missing.push_back(column);
+  }
+  if (missing.empty()) return;
+  const Location header{table.file(), 1, 1};
+  constexpr std::size_t kFew = 3;
+  if (missing.size() > kFew) {
+    throw Error(header, fmt::format("is no file of samples, columns {} and {} others are missing; "
+                                    "windtunnel calibrate --backend writes such files",
+                                    fmt::join(missing.begin(), missing.begin() + kFew, ", "),
+                                    missing.size() - kFew));
+  }
+  throw Error(header, fmt::format("column {} is missing; the file's are {}",
+                                  fmt::join(missing, ", "), fmt::join(table.header(), ", ")));
+}
+
 }  // namespace
 
 SampleFile parse_samples(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
   CsvTable table = CsvTable::parse(text, file, &faults);
+  check_columns(table);
   return read_runs<SampleFile>(std::move(table), faults, kColumns, read_sample);
 }
 

@@ -83,9 +83,84 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
   }
 }
 
-TEST(Samples, AFileWithoutTheColumnsIsRefused) {
-  EXPECT_THROW(parse_samples("work,role\n", "s.csv"), Error);
+// What each fault of a cell is called, and where.
+TEST(Samples, MessagesOfFaultyCellsNameTheCellAndWhatIsDue) {
+  const std::string row = sample_row(a_sample());
+  struct Bad {
+    const char* from;
+    const char* to;
+    const char* reason;
+  };
+  for (const Bad& bad : std::vector<Bad>{
+           {"quantise-int8", "quantize-int8",
+            "column 'work': no kernel 'quantize-int8'; did you mean 'quantise-int8'?"},
+           {"elements=1024", "elements=1024x",
+            "column 'work': 'elements=1024x': a number of at least 1 is due behind '='"},
+           {"elements=1024",
+            "elements=", "column 'work': 'elements=': a number of at least 1 is due behind '='"},
+           {"elements=1024", "bytes=1024",
+            "column 'work': 'bytes=1024': quantise-int8 takes elements"},
+           {"judge", "judg",
+            "column 'role': 'judg' is none of fit, judge, again; did you mean 'judge'?"},
+           {"cold", "", "column 'cache': '' is none of warm, cold"},
+           {"1.25e-05", "fast", "column 'median_s': 'fast' is not a number (seconds)"},
+           {"1.25e-05", "12.5us",
+            "column 'median_s': '12.5us' has text behind the number; expected the number alone "
+            "(seconds)"},
+           {"1.25e-05", "nan", "column 'median_s': nan is not a finite number"},
+           {"1.25e-05", "inf", "column 'median_s': inf is more than 1e+06 (seconds)"},
+           {"1.25e-05", "-1e-5", "column 'median_s': -1e-5 is not greater than 0"},
+           {"1.25e-05", "0", "column 'median_s': 0 is not greater than 0"},
+           {"1.25e-05", "", "column 'median_s': is empty"},
+           {"1.25e-05", "1.5", "column 'median_s': lies outside of its interval"},
+           {",30,", ",30.5,", "column 'repeats': 30.5 is not a whole number"},
+           {",0,1,2", ",0,maybe,2",
+            "column 'throttled_after': 'maybe' is neither 1 (or true) nor 0 (or false)"},
+       }) {
+    const SampleFile file =
+        parse_samples(samples_header() + row + replaced(row, bad.from, bad.to), "s.csv");
+    EXPECT_EQ(file.runs.size(), 1U) << bad.to;
+    ASSERT_EQ(file.unusable.size(), 1U) << bad.to;
+    EXPECT_EQ(file.unusable[0].id, "s.csv:3");
+    EXPECT_EQ(file.unusable[0].reason.substr(0, std::string(bad.reason).size()), bad.reason);
+  }
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_samples(text, "s.csv");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Samples, MessagesOfFilesThatAreNone) {
+  EXPECT_EQ(message_of(""), "s.csv:1:1: the file is empty");
+  EXPECT_EQ(message_of("\n\n"), "s.csv:1:1: the file is empty");
+  // Another tool's.
+  EXPECT_EQ(message_of("name,iterations,real_time\ncopy,10,3\n"),
+            "s.csv:1:1: is no file of samples, columns work, role, cache and 20 others are "
+            "missing; windtunnel calibrate --backend writes such files");
+  const std::string without = message_of(replaced(samples_header(), "median_s,", ""));
+  EXPECT_EQ(without.substr(0, 61), "s.csv:1:1: column median_s is missing; the file's are work, r");
+  EXPECT_NE(message_of(replaced(samples_header(), "median_s", "median_ms")).find("median_ms"),
+            std::string::npos);
+  EXPECT_EQ(message_of(replaced(samples_header(), "low_s", "median_s")),
+            "s.csv:1:5: column 'median_s' stands twice in the header");
   EXPECT_THROW(read_samples("/nowhere/s.csv"), Error);
+}
+
+TEST(Samples, ARowThatWasCutOffIsNamedAndTheOthersKept) {
+  const std::string row = sample_row(a_sample());
+  const std::string text = samples_header() + row;
+  for (const size_t cut : {row.size() / 4, row.size() / 2, row.size() - 12}) {
+    const SampleFile file = parse_samples(text + row.substr(0, cut), "s.csv");
+    EXPECT_EQ(file.runs.size(), 1U) << cut;
+    ASSERT_EQ(file.unusable.size(), 1U) << cut;
+    EXPECT_EQ(file.unusable[0].id, "s.csv:3");
+  }
 }
 
 }  // namespace

@@ -12,17 +12,28 @@
 
 #include "models/base/error.hpp"
 #include "traces/samples.hpp"
+#include "traces/text.hpp"
 
 namespace windtunnel {
 namespace {
 
 using Key = std::pair<std::string, CacheState>;
 
+// Rows that a writer completed. One that it was killed in may read as a row, of shorter numbers.
+std::string_view whole_rows(std::string_view text) {
+  return text.substr(0, text.rfind('\n') + 1);
+}
+
 // Of works that the file holds. Those of the drift check belong to the run that measured them.
 std::set<Key> measured_before(const Session& session, const Team& team) {
   std::set<Key> keys;
   if (!std::filesystem::exists(session.samples_path)) return keys;
-  const SampleFile file = read_samples(session.samples_path);
+  const std::string text = read_file(session.samples_path);
+  if (samples_header().starts_with(text)) {
+    std::filesystem::resize_file(session.samples_path, 0);
+    return keys;
+  }
+  const SampleFile file = parse_samples(whole_rows(text), session.samples_path);
   const Device& device = team.device();
   const DeviceDescription here = device.describe();
   for (const UnusableRow& row : file.unusable) {
@@ -46,6 +57,7 @@ std::set<Key> measured_before(const Session& session, const Team& team) {
     }
     if (sample.role != SampleRole::again) keys.insert({to_text(sample.work), sample.cache});
   }
+  std::filesystem::resize_file(session.samples_path, whole_rows(text).size());
   return keys;
 }
 

@@ -109,9 +109,30 @@ TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
   }
 }
 
-TEST_F(SessionTest, ATornFileIsNotWrittenTo) {
-  std::ofstream(path_) << samples_header() << "copy bytes=64,fit,wa";
+// As a killed run leaves it: all rows but the last are kept, wherever it was cut.
+TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
+  run(session());
+  std::ifstream file(path_);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const size_t rows = read_samples(path_.string()).runs.size();
+  const size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  for (const size_t end : {last + 1, last + 20, last + 60, whole.size() - 4, whole.size() - 1}) {
+    std::ofstream(path_) << whole.substr(0, end);
+    EXPECT_TRUE(run(session()).complete) << end;
+    const SampleFile resumed = read_samples(path_.string());
+    EXPECT_TRUE(resumed.unusable.empty()) << end;
+    EXPECT_GE(resumed.runs.size(), rows) << end;
+  }
+  std::ofstream(path_) << samples_header().substr(0, 30);
+  EXPECT_TRUE(run(session()).complete);
+  EXPECT_EQ(read_samples(path_.string()).runs.size(), rows);
+}
+
+TEST_F(SessionTest, AFileWithABadRowInsideIsNotWrittenTo) {
+  const std::string text = samples_header() + "copy bytes=64,fit,wa\n";
+  std::ofstream(path_) << text;
   EXPECT_THROW(run(session()), Error);
+  EXPECT_EQ(fs::file_size(path_), text.size());
 }
 
 TEST_F(SessionTest, AFolderThatIsNotThereIsTold) {
