@@ -50,7 +50,8 @@ void add_output_options(CLI::App& app, DeviceCalibration& options) {
   app.add_option("--out", options.out, "write the calibration here")
       ->type_name("FILE.yaml")
       ->required();
-  app.add_flag("--force", options.force, "write over an existing file");
+  app.add_flag("--force", options.force,
+               "write over an existing file, and of samples that are refused");
   app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
 }
 
@@ -68,6 +69,7 @@ ExitCode calibrate_on_device(const DeviceCalibration& options) {
   kernels.base = options.base;
   kernels.out = options.out;
   kernels.json = options.json;
+  kernels.force = options.force;
   return calibrate_on_kernels(kernels);
 }
 

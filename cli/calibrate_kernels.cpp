@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <ctime>
 #include <filesystem>
 
@@ -13,10 +12,12 @@
 #include "kernels/device.hpp"
 #include "models/kernel_law_fit.hpp"
 #include "report/document.hpp"
+#include "report/sample_faults.hpp"
 #include "report/validation.hpp"
 #include "scenarios/calibration_writer.hpp"
 #include "scenarios/library.hpp"
 #include "traces/samples.hpp"
+#include "validate/accuracy/sample_faults.hpp"
 #include "validate/accuracy/samples.hpp"
 #include "validate/harness/kernel_suite.hpp"
 #include "validate/harness/own_core.hpp"
@@ -86,19 +87,6 @@ SessionResult measured_by_ranks(const KernelCalibration& options, const Device& 
   return result;
 }
 
-// Of the library, by the name that the device calls itself ("NVIDIA H200"); nullptr: a CPU, or one
-// that the library lacks.
-const GpuSpec* spec_of(const std::string& device) {
-  std::string name = device;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  const GpuSpec* found = nullptr;
-  for (const GpuSpec& gpu : library_gpus()) {
-    const bool longer = found == nullptr || gpu.name.size() > found->name.size();
-    if (name.find(gpu.name) != std::string::npos && longer) found = &gpu;
-  }
-  return found;
-}
-
 // Of a node of the library that has several of these; 0: there is none.
 double port_of(const GpuSpec* spec) {
   for (const NodeSpec& node : library_nodes()) {
@@ -132,6 +120,20 @@ std::string rates_text(const DeviceRates& rates) {
   return text + "\n";
 }
 
+// Before a fit, which bad rows would bend.
+bool refused(const SampleFile& samples, const KnownMachine& known,
+             const KernelCalibration& options) {
+  const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
+  if (!any_refused(faults) || options.force) return false;
+  if (options.json) print_result(json_text({{"faults", sample_faults_json(faults)}}));
+  print_human(sample_faults_text(faults) +
+                  fmt::format("no calibration is made of {}, which is kept as it is; --force makes "
+                              "it all the same\n",
+                              options.samples),
+              options.json);
+  return true;
+}
+
 }  // namespace
 
 int default_ranks(const std::string& backend) {
@@ -148,9 +150,13 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
     return ExitCode::incomplete;
   }
   const SampleFile samples = read_samples(options.samples);
+  const GpuSpec* spec = spec_of_device(name);
+  KnownMachine known{.spec = spec};
+  if (refused(samples, known, options)) return ExitCode::failed;
   const KernelLaws laws = fit_kernel_laws(samples.runs);
+  known.laws = &laws;
+  const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
   const ValidationReport report = validate_samples(samples, laws);
-  const GpuSpec* spec = spec_of(name);
   const std::string source = fmt::format("{}, driver {}, {}", name, samples.runs.front().driver,
                                          samples.runs.front().date);
   Calibration calibration = calibration_of(
@@ -160,10 +166,15 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   calibration.gpu = spec == nullptr ? "" : spec->name;
   write_file(
       options.out,
-      calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
-  if (options.json) print_result(json_text(validation_document(report)));
-  print_human(rates_text(device_rates(laws)) + validation_text(report) +
-                  fmt::format("wrote {}\n", options.out),
+      sample_faults_comment(faults) +
+          calibration_text(calibration, "Written by windtunnel calibrate, measured on " + source));
+  if (options.json) {
+    Json document = validation_document(report);
+    document["faults"] = sample_faults_json(faults);
+    print_result(json_text(document));
+  }
+  print_human(sample_faults_text(faults) + rates_text(device_rates(laws)) +
+                  validation_text(report) + fmt::format("wrote {}\n", options.out),
               options.json);
   return ExitCode::ok;
 }

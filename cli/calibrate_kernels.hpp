@@ -15,6 +15,7 @@ struct KernelCalibration {
   std::string samples;  // CSV; what it holds is not measured again
   std::string base;     // calibration that tells what is not measured
   std::string out;
+  bool force = false;  // writes it over a file, and of samples that are refused
   bool json = false;
 };
 
