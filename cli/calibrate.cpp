@@ -8,6 +8,7 @@
 
 #include "cli/calibrate_collectives.hpp"
 #include "cli/calibrate_device.hpp"
+#include "cli/calibrate_kernels.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "models/base/units.hpp"
@@ -206,11 +207,11 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
 }
 
 ExitCode calibrate(const CalibrateOptions& options) {
-  check_out(options.out, options.force);
   if (options.from.empty() == options.backend.empty()) {
     throw Error("either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
   }
   if (!options.backend.empty()) return calibrate_device(options);
+  check_out(options.out, options.force);
   if (options.ranks > 0) throw Error("--ranks goes with --backend");
   if (holds_collectives(options.from)) return calibrate_network(options);
   if (!options.machine.empty() || !options.network.empty()) {

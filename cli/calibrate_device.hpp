@@ -24,9 +24,6 @@ void add_device_options(CLI::App& app, DeviceCalibration& options);
 // --out, --force, --json.
 void add_output_options(CLI::App& app, DeviceCalibration& options);
 
-// Before minutes of work, not after. Throws Error.
-void check_out(const std::string& path, bool force);
-
 ExitCode calibrate_on_device(const DeviceCalibration& options);
 
 // The command that does nothing else.

@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
 
 #include "cli/interruption.hpp"
 #include "cli/output.hpp"
@@ -19,7 +23,9 @@
 #include "traces/samples.hpp"
 #include "validate/accuracy/sample_faults.hpp"
 #include "validate/accuracy/samples.hpp"
+#include "validate/harness/group_devices.hpp"
 #include "validate/harness/kernel_suite.hpp"
+#include "validate/harness/nccl_collectives.hpp"
 #include "validate/harness/own_core.hpp"
 #include "validate/harness/session.hpp"
 #include "validate/harness/tcp_collectives.hpp"
@@ -35,21 +41,11 @@ constexpr double kMostBytes = 4e9;
 constexpr double kUnknownBytes = 1e9;
 constexpr int kMostRanks = 8;  // as GPUs of a node
 
-const Device& device_of(const std::string& backend) {
-  const Device& found = device(backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
-  const std::string reason = found.why_unusable();
-  if (!reason.empty()) {
-    throw Error(fmt::format("--backend {}: {}; --backend cpu measures this machine's cores",
-                            backend, reason));
-  }
-  return found;
-}
-
-// Ranks on cores share the memory of their machine.
-double buffers_bytes(const Device& device, int ranks) {
+// Ranks that share a device, or the memory of their machine, share this too.
+double buffers_bytes(const Device& device, const DeviceShare& share) {
   const auto all = static_cast<double>(device.describe().memory_bytes);
   const double bytes = all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
-  return bytes / ranks;
+  return bytes / (device.kind == DeviceKind::cpu ? share.local_ranks : share.ranks_per_device);
 }
 
 SessionResult measured(const KernelCalibration& options, std::span<const TimedWork> works,
@@ -68,23 +64,93 @@ SessionResult measured(const KernelCalibration& options, std::span<const TimedWo
   return run_session(works, team, session);
 }
 
-// By all ranks at once, of which this process is the first. An end that is asked for reaches them
-// all; the others leave it to this one.
-SessionResult measured_by_ranks(const KernelCalibration& options, const Device& device) {
+// Of rank 0; on the others `follows`.
+struct Measured {
   SessionResult result;
-  const int cores = usable_cores();
-  const int ranks_per_core = (options.ranks + cores - 1) / cores;
+  std::string device;
+  int ranks = 1;
+  std::string left_out;  // why there are no collectives
+  bool follows = false;
+};
+
+// Null where ranks have none: what `measured` is told then.
+std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& device,
+                                            const DeviceShare& share, Measured& measured) {
+  if (group.ranks() == 1) return nullptr;
+  if (device.kind == DeviceKind::cpu) return std::make_unique<TcpCollectives>(group);
+  for (const std::string& reason : told_by_all(group, why_no_nccl())) {
+    if (!reason.empty()) measured.left_out = reason;
+  }
+  return measured.left_out.empty() ? nccl_collectives(group, share) : nullptr;
+}
+
+// The part of one rank. An end that is asked for reaches them all through rank 0.
+void measure_as_rank(const KernelCalibration& options, const Device& device, TcpGroup& group,
+                     Measured& measured_here) {
+  const DeviceShare share = take_devices(group, device);
+  std::optional<OwnCore> core;
+  if (device.kind == DeviceKind::cpu) core.emplace(share.local_rank, share.local_ranks);
+  const auto collectives = collectives_of(group, device, share, measured_here);
+  const double own_bytes = buffers_bytes(device, share);
+  const std::vector<TimedWork> works =
+      kernel_suite(device, least_of_all(group, own_bytes), collectives.get());
+  measured_here.ranks = group.ranks();
+  measured_here.device = device.describe().name;
+  measured_here.follows = group.rank() > 0;
+  if (group.rank() > 0) return follow(works, device, group);
+  Team team(device, &group);
+  measured_here.result = measured(options, works, team, share.ranks_per_device);
+}
+
+Measured measured_by_launched_ranks(const KernelCalibration& options, const Device& device,
+                                    const RankPlace& place) {
+  constexpr double kJoinS = 60;
+  if (options.ranks > 0 && options.ranks != place.ranks) {
+    throw Error(fmt::format("--ranks {}: the launcher started {}; leave it out", options.ranks,
+                            place.ranks));
+  }
+  Measured measured;
+  measured.follows = place.rank > 0;
+  try {
+    run_place(place, kJoinS, [&](TcpGroup& group) {
+      std::string fault;
+      try {
+        if (group.rank() == 0) check_out(options.out, options.force);
+      } catch (const Error& error) {
+        fault = error.what();
+      }
+      agree(group, fault);
+      measure_as_rank(options, device, group, measured);
+    });
+  } catch (const AgreedFault&) {
+    if (place.rank == 0) throw;  // who says it for all
+  }
+  return measured;
+}
+
+// The processes are there before any touches CUDA.
+Measured measured_by_own_ranks(const KernelCalibration& options, const Device& device) {
+  check_out(options.out, options.force);
+  const UsableDevices usable = usable_devices(device.kind);
+  if (usable.count == 0) {
+    throw Error(fmt::format("--backend {}: {}; --backend cpu measures this machine's cores",
+                            options.backend, usable.why_none));
+  }
+  const int devices =
+      device.kind == DeviceKind::cpu ? std::min(usable_cores(), kMostRanks) : usable.count;
+  Measured measured;
   const Interruption interruption;
-  run_ranks(options.ranks, [&](TcpGroup& group) {
-    const OwnCore core(group.rank(), group.ranks());
-    TcpCollectives collectives(group);
-    const std::vector<TimedWork> works =
-        kernel_suite(device, buffers_bytes(device, group.ranks()), &collectives);
-    if (group.rank() > 0) return follow(works, device, group);
-    Team team(device, &group);
-    result = measured(options, works, team, ranks_per_core);
-  });
-  return result;
+  run_ranks(options.ranks > 0 ? options.ranks : devices,
+            [&](TcpGroup& group) { measure_as_rank(options, device, group, measured); });
+  return measured;
+}
+
+Measured measured_by_ranks(const KernelCalibration& options, const Device& device) {
+  const std::optional<RankPlace> place =
+      launched_place([](const char* name) { return std::getenv(name); }, options.coordinator);
+  if (!place) return measured_by_own_ranks(options, device);
+  const Interruption interruption;
+  return measured_by_launched_ranks(options, device, *place);
 }
 
 // Of a node of the library that has several of these; 0: there is none.
@@ -97,15 +163,15 @@ double port_of(const GpuSpec* spec) {
   return 0;
 }
 
-std::string measured_text(const KernelCalibration& options, const std::string& device,
-                          const SessionResult& result) {
+std::string measured_text(const KernelCalibration& options, const Measured& measured) {
+  const SessionResult& result = measured.result;
   const MeasureProgress& progress = result.progress;
   return fmt::format(
       "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away (clock, "
       "heat, "
       "other tenants)\nwrote {}\n",
-      device, progress.done,
-      options.ranks > 1 ? fmt::format(" by {} ranks at once", options.ranks) : "",
+      measured.device, progress.done,
+      measured.ranks > 1 ? fmt::format(" by {} ranks at once", measured.ranks) : "",
       progress.elapsed_s, result.kept, progress.tainted, options.samples);
 }
 
@@ -136,15 +202,35 @@ bool refused(const SampleFile& samples, const KnownMachine& known,
 
 }  // namespace
 
-int default_ranks(const std::string& backend) {
-  return backend == "cpu" ? std::min(usable_cores(), kMostRanks) : 1;
+void check_out(const std::string& path, bool force) {
+  const std::filesystem::path out(path);
+  std::error_code error;
+  if (out.extension() != ".yaml") {
+    throw Error(Location{path},
+                "--out: a name that ends in .yaml is due: scenarios tell "
+                "files from the library's calibrations by that");
+  }
+  if (std::filesystem::is_directory(out, error)) throw Error(Location{path}, "--out: is a folder");
+  if (std::filesystem::exists(out, error) && !force) {
+    throw Error(Location{path}, "--out: exists; --force writes over it");
+  }
+  const std::filesystem::path folder = out.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    throw Error(Location{path}, fmt::format("--out: no folder '{}'", folder.string()));
+  }
 }
 
 ExitCode calibrate_on_kernels(const KernelCalibration& options) {
-  const Device& device = device_of(options.backend);
-  const std::string name = device.describe().name;
-  const SessionResult result = measured_by_ranks(options, device);
-  print_human(measured_text(options, name, result), options.json);
+  const Device& device =
+      windtunnel::device(options.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
+  const Measured measured = measured_by_ranks(options, device);
+  if (measured.follows) return ExitCode::ok;
+  const std::string& name = measured.device;
+  const SessionResult& result = measured.result;
+  if (!measured.left_out.empty()) {
+    print_human(fmt::format("collectives are left out: {}\n", measured.left_out), options.json);
+  }
+  print_human(measured_text(options, measured), options.json);
   if (!result.complete) {
     print_human("interrupted: the same command goes on where it was\n", options.json);
     return ExitCode::incomplete;

@@ -9,19 +9,22 @@
 namespace windtunnel {
 
 struct KernelCalibration {
-  std::string backend;  // "cpu", "cuda"
-  int ranks = 1;        // that run each work at once
+  std::string backend;      // "cpu", "cuda"
+  int ranks = 0;            // that run each work at once; 0: as many as there are devices
+  std::string coordinator;  // "HOST:PORT" of rank 0 among ranks of a launcher; empty: it tells
+  bool force = false;       // writes over a file, and of samples that are refused
   double budget_s = 180;
   std::string samples;  // CSV; what it holds is not measured again
   std::string base;     // calibration that tells what is not measured
   std::string out;
-  bool force = false;  // writes it over a file, and of samples that are refused
   bool json = false;
 };
 
-// Of a CPU as many as there are cores, at most 8.
-int default_ranks(const std::string& backend);
+// Throws Error where a calibration cannot be written there: before minutes of work, not after.
+void check_out(const std::string& path, bool force);
 
+// By ranks that it starts on this machine (CPU: at most 8 unless told), or with those that a
+// launcher started along with this process; then rank 0 alone reads, writes and prints.
 // ExitCode::incomplete when SIGINT or SIGTERM came: what is measured stands in `samples`.
 ExitCode calibrate_on_kernels(const KernelCalibration& options);
 

@@ -284,6 +284,12 @@ std::vector<KernelKind> make_kinds() {
        no_flops},
       {"all-gather-ring", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-to-all-pairwise", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
+      // By whatever algorithm the library picks.
+      {"all-reduce", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
+      {"reduce-scatter", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
+      {"all-gather", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
+      {"all-to-all", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
+      {"broadcast", "from one", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
   };
 }
 

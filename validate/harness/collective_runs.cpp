@@ -80,6 +80,57 @@ Run prepare_all_to_all(const KernelWork& work, const Device& device, TcpCollecti
   return [=, &tcp] { all_to_all_pairwise(tcp.group(), bytes(out), bytes(in)); };
 }
 
+// ---- By the library's own choice.
+
+Run prepare_any_all_reduce(const KernelWork& work, const Device& device, Collectives& any) {
+  const auto values = zeros(device, elements_of(work.bytes) * sizeof(float));
+  return [=, &any] { any.all_reduce(floats(values).data(), floats(values).size()); };
+}
+
+Run prepare_any_reduce_scatter(const KernelWork& work, const Device& device, Collectives& any) {
+  const std::size_t part = part_elements(work, any);
+  const auto values = zeros(device, part * sizeof(float) * static_cast<std::size_t>(any.ranks()));
+  const auto own = zeros(device, part * sizeof(float));
+  return [=, &any] { any.reduce_scatter(floats(values).data(), floats(own).data(), part); };
+}
+
+Run prepare_any_all_gather(const KernelWork& work, const Device& device, Collectives& any) {
+  const std::size_t part = part_elements(work, any) * sizeof(float);
+  const auto all = zeros(device, part * static_cast<std::size_t>(any.ranks()));
+  std::byte* const own = all->data() + part * static_cast<std::size_t>(any.rank());
+  return [=, &any] { any.all_gather(own, all->data(), part); };
+}
+
+Run prepare_any_all_to_all(const KernelWork& work, const Device& device, Collectives& any) {
+  const std::size_t part = part_elements(work, any) * sizeof(float);
+  const auto out = zeros(device, part * static_cast<std::size_t>(any.ranks()));
+  const auto in = zeros(device, out->size_bytes());
+  return [=, &any] { any.all_to_all(out->data(), in->data(), part); };
+}
+
+Run prepare_any_broadcast(const KernelWork& work, const Device& device, Collectives& any) {
+  const auto values = zeros(device, static_cast<std::size_t>(work.bytes));
+  return [=, &any] { any.broadcast(values->data(), values->size_bytes(), 0); };
+}
+
+struct Choice {
+  std::string_view name;
+  Run (*prepare)(const KernelWork& work, const Device& device, Collectives& any);
+};
+
+constexpr std::array<Choice, 5> kChoices = {{
+    {"all-reduce", prepare_any_all_reduce},
+    {"reduce-scatter", prepare_any_reduce_scatter},
+    {"all-gather", prepare_any_all_gather},
+    {"all-to-all", prepare_any_all_to_all},
+    {"broadcast", prepare_any_broadcast},
+}};
+
+const Choice* find_choice(std::string_view name) {
+  const auto* const found = std::ranges::find(kChoices, name, &Choice::name);
+  return found == kChoices.end() ? nullptr : found;
+}
+
 struct Algorithm {
   std::string_view name;
   Run (*prepare)(const KernelWork& work, const Device& device, TcpCollectives& tcp);
@@ -105,8 +156,11 @@ std::string why_no_collective(const KernelWork& work, const Collectives* collect
     return fmt::format("{} needs other ranks", work.kernel);
   }
   if (work.kernel == "send") return "";
-  if (find_algorithm(work.kernel) == nullptr ||
-      dynamic_cast<const TcpCollectives*>(collectives) == nullptr) {
+  // Of TCP each algorithm is a kind of its own.
+  const bool by_name = dynamic_cast<const TcpCollectives*>(collectives) != nullptr;
+  const bool known =
+      by_name ? find_algorithm(work.kernel) != nullptr : find_choice(work.kernel) != nullptr;
+  if (!known) {
     return fmt::format("no form of {} between these ranks", work.kernel);
   }
   if (work.ranks != collectives->ranks()) {
@@ -120,6 +174,8 @@ Run prepare_collective(const KernelWork& work, const Device& device, Collectives
   const std::string reason = why_no_collective(work, &collectives);
   CHECK(reason.empty(), "{}", reason);
   if (work.kernel == "send") return prepare_send(work, device, collectives);
+  const Choice* const choice = find_choice(work.kernel);
+  if (choice != nullptr) return choice->prepare(work, device, collectives);
   return find_algorithm(work.kernel)
       ->prepare(work, device, dynamic_cast<TcpCollectives&>(collectives));
 }

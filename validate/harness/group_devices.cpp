@@ -1,5 +1,6 @@
 #include "validate/harness/group_devices.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,36 @@ std::string host_name() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   return boot.empty() ? name.data() : boot;
+}
+
+// Which this process may run on, a character each.
+std::string core_names() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  std::string names(CPU_SETSIZE, '0');
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &cores)) names[static_cast<size_t>(core)] = '1';
+  }
+  return names;
+}
+
+// Launchers may have given each rank cores of its own, or all the same.
+int most_on_cores(const std::vector<std::string>& hosts, const std::vector<std::string>& cores) {
+  std::map<std::string, std::pair<int, std::string>> of_host;  // ranks, and cores of any
+  for (size_t rank = 0; rank < hosts.size(); ++rank) {
+    auto& [ranks, any] = of_host[hosts[rank]];
+    any.resize(cores[rank].size(), '0');
+    ++ranks;
+    for (size_t i = 0; i < any.size(); ++i) any[i] = std::max(any[i], cores[rank][i]);
+  }
+  int most = 1;
+  for (const auto& [host, shared] : of_host) {
+    const auto count =
+        std::max(1, static_cast<int>(std::count(shared.second.begin(), shared.second.end(), '1')));
+    most = std::max(most, (shared.first + count - 1) / count);
+  }
+  return most;
 }
 
 void send_text(TcpGroup& group, int to, const std::string& text) {
@@ -60,7 +91,7 @@ std::vector<std::string> told_by_all(TcpGroup& group, const std::string& own) {
 void agree(TcpGroup& group, const std::string& fault) {
   const std::vector<std::string> told = told_by_all(group, fault);
   for (size_t rank = 0; rank < told.size(); ++rank) {
-    if (!told[rank].empty()) throw Error(fmt::format("rank {}: {}", rank, told[rank]));
+    if (!told[rank].empty()) throw AgreedFault(fmt::format("rank {}: {}", rank, told[rank]));
   }
 }
 
@@ -71,20 +102,26 @@ int most_alike(const std::vector<std::string>& told) {
   return most;
 }
 
+double least_of_all(TcpGroup& group, double own) {
+  for (const std::string& told : told_by_all(group, fmt::format("{}", own))) {
+    own = std::min(own, std::stod(told));
+  }
+  return own;
+}
+
 DeviceShare take_devices(TcpGroup& group, const Device& device) {
   const std::vector<std::string> hosts = told_by_all(group, host_name());
   const auto own = hosts.begin() + group.rank();
-  const auto before = static_cast<int>(std::count(hosts.begin(), own, *own));
-  agree(group, device.why_unusable());
   DeviceShare share;
+  share.local_rank = static_cast<int>(std::count(hosts.begin(), own, *own));
+  share.local_ranks = static_cast<int>(std::count(hosts.begin(), hosts.end(), *own));
+  agree(group, device.why_unusable());
   // A launcher that gives each rank a device of its own shows it that one alone.
-  share.index = before % device.count();
+  share.index = share.local_rank % device.count();
   device.select(share.index);
-  const std::string id = device.describe().id;
-  // One without a name is the host's CPU, which is there to be shared.
-  const std::vector<std::string> devices =
-      told_by_all(group, id.empty() ? fmt::format("rank {}", group.rank()) : id);
-  share.ranks_per_device = most_alike(devices);
+  share.ranks_per_device = device.kind == DeviceKind::cpu
+                               ? most_on_cores(hosts, told_by_all(group, core_names()))
+                               : most_alike(told_by_all(group, device.describe().id));
   std::vector<std::string> different = hosts;
   std::ranges::sort(different);
   share.hosts =

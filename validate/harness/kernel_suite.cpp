@@ -53,6 +53,7 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   work.kernel = kind.name;
   std::vector<KernelWork> shapes;
   if (has(kind, "m") && kind.family != KernelFamily::code) return {};  // add_matrices
+  if (kind.family == KernelFamily::collective) return {};              // add_collectives
   if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
     // XOR has one block of parity, whatever m.
@@ -87,6 +88,14 @@ class Suite {
   Suite(const Device& device, double memory_bytes, Collectives* collectives)
       : device_(device), memory_bytes_(memory_bytes), collectives_(collectives) {}
 
+  // Between these ranks: the algorithm that stands for a library's own choice, or that choice.
+  std::string of_these(const std::string& algorithm, const std::string& choice) const {
+    KernelWork work;
+    work.kernel = algorithm;
+    work.bytes = 4.0 * ranks();
+    work.ranks = ranks();
+    return why_not_runnable({{work}}, device_, collectives_).empty() ? algorithm : choice;
+  }
   int ranks() const { return collectives_ == nullptr ? 1 : collectives_->ranks(); }
   void add(const KernelSteps& steps, SampleRole role) {
     if (!why_not_runnable(steps, device_, collectives_).empty()) return;
@@ -187,6 +196,8 @@ void add_collectives(Suite& suite) {
 // Encode and send; compress, gather, decode the parts of all; a backward pass by buckets.
 void add_compositions_of_ranks(Suite& suite) {
   const int ranks = suite.ranks();
+  const std::string all_gather = suite.of_these("all-gather-ring", "all-gather");
+  const std::string all_reduce = suite.of_these("all-reduce-ring", "all-reduce");
   for (const double elements : {1e5, 1e6, 4e6}) {
     const double bytes_of_int8 = in_parts(elements + 4 * elements / 256, ranks);
     const double bytes_of_signs = in_parts(elements / 8, ranks);
@@ -194,20 +205,20 @@ void add_compositions_of_ranks(Suite& suite) {
               SampleRole::judge);
     suite.add(fmt::format("rs-encode k=8 m=2 bytes={} > send bytes={}", elements / 8, elements / 4),
               SampleRole::judge);
-    suite.add(fmt::format("quantise-int8 elements={} > all-gather-ring bytes={} ranks={} > "
+    suite.add(fmt::format("quantise-int8 elements={} > {} bytes={} ranks={} > "
                           "dequantise-int8 elements={}",
-                          elements, bytes_of_int8 * ranks, ranks, elements * ranks),
+                          elements, all_gather, bytes_of_int8 * ranks, ranks, elements * ranks),
               SampleRole::judge);
-    suite.add(fmt::format("sign-pack elements={} > all-gather-ring bytes={} ranks={} > "
+    suite.add(fmt::format("sign-pack elements={} > {} bytes={} ranks={} > "
                           "sign-unpack elements={}",
-                          elements, bytes_of_signs * ranks, ranks, elements * ranks),
+                          elements, all_gather, bytes_of_signs * ranks, ranks, elements * ranks),
               SampleRole::judge);
   }
   for (const int n : {256, 512, 1024}) {
     const std::string layer = fmt::format(
-        "gemm type=fp32 m={0} n={0} k={0} > all-reduce-ring "
+        "gemm type=fp32 m={0} n={0} k={0} > {3} "
         "bytes={1} ranks={2}",
-        n, in_parts(4.0 * n * n, ranks), ranks);
+        n, in_parts(4.0 * n * n, ranks), ranks, all_reduce);
     suite.add(fmt::format("{0} > {0} > {0}", layer), SampleRole::judge);
   }
 }

@@ -158,6 +158,8 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
       body(group);
       group.barrier();  // nobody leaves while another still sends
       return {};
+    } catch (const AgreedFault& error) {
+      return {true, true, error.what(), std::current_exception()};
     } catch (const ConnectionLost& error) {
       return {true, true, error.what(), std::current_exception()};
     } catch (const std::exception& error) {
@@ -200,6 +202,10 @@ void run_place(const RankPlace& place, double timeout_s,
         std::make_unique<TcpGroup::Connections>(place.rank, find_ranks(place, timeout_s)));
     body(group);
     group.barrier();
+  } catch (const AgreedFault&) {
+    throw;
+  } catch (const ConnectionLost&) {
+    throw;
   } catch (const Error& error) {
     if (place.rank == 0) throw;
     throw Error(fmt::format("rank {}: {}", place.rank, error.what()), error.code());

@@ -9,9 +9,16 @@
 #include <span>
 #include <utility>  // Boost.Asio 1.74 forgets it
 
+#include "models/base/error.hpp"
 #include "validate/harness/rank_place.hpp"
 
 namespace windtunnel {
+
+// What all ranks of a group throw alike, so that each knows that the others do.
+class AgreedFault : public Error {
+ public:
+  using Error::Error;
+};
 
 class TcpGroup {
  public:
