@@ -60,7 +60,8 @@ double left_out_spread(const Points& points) {
   return std::sqrt(sum / static_cast<double>(points.size()));
 }
 
-KernelLaw fit_law(const std::string& key, const Points& points) {
+// Series stray from each other by run_spread, whatever each one knows of itself.
+KernelLaw fit_law(const std::string& key, const Points& points, double run_spread) {
   constexpr size_t kLeast = 4;
   if (points.size() < kLeast) {
     throw Error(
@@ -73,8 +74,9 @@ KernelLaw fit_law(const std::string& key, const Points& points) {
   } else {
     std::vector<TimedSize> sizes;
     for (const Sample* sample : points) {
-      sizes.push_back({bytes_of(work_of(*sample)), sample->median_s,
-                       (sample->high_s - sample->low_s) / (4 * sample->median_s)});
+      sizes.push_back(
+          {bytes_of(work_of(*sample)), sample->median_s,
+           std::max(run_spread, (sample->high_s - sample->low_s) / (4 * sample->median_s))});
     }
     law.curve = fit_time_curve(std::move(sizes));
     law.spread = law.curve.spread;
@@ -117,8 +119,10 @@ KernelLaws fit_kernel_laws(std::span<const Sample> samples) {
     }
   }
   KernelLaws fitted;
-  for (const auto& [key, points] : by_key) fitted.laws.push_back(fit_law(key, points));
   fitted.run_spread = run_spread(samples);
+  for (const auto& [key, points] : by_key) {
+    fitted.laws.push_back(fit_law(key, points, fitted.run_spread));
+  }
   return fitted;
 }
 
