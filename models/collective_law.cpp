@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "models/collective_steps.hpp"
@@ -160,7 +161,8 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   return terms;
 }
 
-// The name of kernel_kinds(); empty: it has none.
+// Names of kernel_kinds(): of the algorithm, and of what a library picks by itself, which stands
+// for the kind's usual one. Empty: it has none.
 std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   if (kind == CollectiveKind::all_to_all && algorithm == pairwise) return "all-to-all-pairwise";
   if (kind == CollectiveKind::all_reduce && algorithm == tree) return "all-reduce-tree";
@@ -168,6 +170,14 @@ std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorith
   if (kind == CollectiveKind::all_reduce) return "all-reduce-ring";
   if (kind == CollectiveKind::reduce_scatter) return "reduce-scatter-ring";
   return kind == CollectiveKind::all_gather ? "all-gather-ring" : std::string_view();
+}
+
+std::string_view library_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  if (algorithm != usual_algorithm(kind)) return {};
+  constexpr std::array kKinds = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                 CollectiveKind::all_gather, CollectiveKind::all_to_all,
+                                 CollectiveKind::broadcast};
+  return std::ranges::find(kKinds, kind) != kKinds.end() ? to_string(kind) : std::string_view();
 }
 
 // Bytes flow for a while, however short, as long as there are some.
@@ -184,9 +194,13 @@ MessageTerms split(const TimeCurve& curve, double bytes) {
 const KernelLaw* CollectiveLaw::measured(CollectiveAlgorithm algorithm) const {
   const KernelLaws& laws = calibration_->kernel_laws;
   if (laws.laws.empty() || shape_.nodes != 1) return nullptr;
-  const std::string_view name = measured_name(kind_, algorithm);
-  if (name.empty()) return nullptr;
-  return find_law(laws, fmt::format("{} ranks={}", name, shape_.members));
+  for (const std::string_view name :
+       {measured_name(kind_, algorithm), library_name(kind_, algorithm)}) {
+    if (name.empty()) continue;
+    const KernelLaw* law = find_law(laws, fmt::format("{} ranks={}", name, shape_.members));
+    if (law != nullptr) return law;
+  }
+  return nullptr;
 }
 
 bool CollectiveLaw::is_measured(CollectiveAlgorithm algorithm) const {

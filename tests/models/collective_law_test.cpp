@@ -420,6 +420,25 @@ TEST(MeasuredCollectives, OneSizeForEachPairKeepsTheCurveWhereAllAreEqual) {
               1e-9 * seconds);
 }
 
+// What a library picks by itself stands for the usual algorithm, not for one that is asked for.
+TEST(MeasuredCollectives, ByTheChoiceOfALibrary) {
+  Calibration calibration = make_calibration();
+  calibration.kernel_laws.laws = {curve_of("all-reduce ranks=8", 1),
+                                  curve_of("broadcast ranks=8", 2)};
+  const Cluster cluster = make_cluster(1);
+  const GroupShape shape = group_shape(strided(8, 1), cluster);
+  const auto seconds = [&](K kind, A algorithm) {
+    return collective_cost(kind, algorithm, shape, 3e6, cluster, calibration).seconds;
+  };
+  const double measured_s = curve_of("", 1).curve.at(3e6);
+  EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s, 1e-12);
+  EXPECT_NEAR(seconds(K::broadcast, A::automatic), 2 * measured_s, 1e-12);
+  EXPECT_LT(seconds(K::all_reduce, A::tree), measured_s / 2);
+  // Its own curve goes before.
+  calibration.kernel_laws.laws.push_back(curve_of("all-reduce-ring ranks=8", 0.25));
+  EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s / 4, 1e-12);
+}
+
 TEST(MeasuredCollectives, AMessage) {
   EXPECT_FALSE(measured_message(make_calibration(), 1e6));
   for (const double bytes : {0.0, 1e3, 5e4, 1e7}) {

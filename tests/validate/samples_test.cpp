@@ -1,7 +1,9 @@
 #include "validate/accuracy/samples.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "models/collective.hpp"
 #include "models/kernel_law_fit.hpp"
 #include "scenarios/calibration_writer.hpp"
 #include "scenarios/document.hpp"
@@ -80,6 +82,71 @@ TEST(Samples, LawsBecomeACalibration) {
                      {.kind = DeviceKind::cuda, .spec = &spec, .source = "a test"});
   EXPECT_NEAR(of_spec.memory_efficiency.value, 0.5, 0.01);
   EXPECT_NEAR(of_spec.gemm_efficiency.value, 0.25, 0.01);
+}
+
+// Collectives that follow the constants exactly, among two and four ranks; between others the
+// constants say what they take.
+KernelLaws with_collectives(double launch_s, double step_s, double port_Bps) {
+  KernelLaws laws;
+  const auto add = [&](const char* kernel, int ranks, double rounds) {
+    KernelLaw law;
+    law.key = fmt::format("{} ranks={}", kernel, ranks);
+    law.least = 1e3;
+    law.most = 1e8;
+    const auto seconds = [&](double bytes) {
+      return launch_s + rounds * ((ranks - 1) * step_s + bytes * (ranks - 1) / ranks / port_Bps);
+    };
+    law.curve.sizes = {law.least, law.most};
+    law.curve.seconds = {seconds(law.least), seconds(law.most)};
+    laws.laws.push_back(law);
+  };
+  for (const int ranks : {2, 4}) {
+    add("all-reduce-ring", ranks, 2);
+    add("all-gather-ring", ranks, 1);
+    add("all-to-all-pairwise", ranks, 1);
+  }
+  KernelLaw send;
+  send.key = "send";
+  send.curve.sizes = {1e3, 1e8};
+  send.curve.seconds = {25e-6, 0.1};
+  laws.laws.push_back(send);
+  return laws;
+}
+
+TEST(Samples, CollectivesGiveTheConstantsOfOtherGroups) {
+  const KernelLaws laws = with_collectives(30e-6, 15e-6, 2e9);
+  EXPECT_NEAR(device_rates(laws).port_Bps, 2e9, 1e3);
+  const Calibration alone = calibration_of(laws, calibration_of("generic"), {.source = "a test"});
+  EXPECT_NEAR(alone.collective_launch_s.value, 30e-6, 1e-9);
+  EXPECT_NEAR(alone.nvlink_latency_s.value, 15e-6, 1e-9);
+  EXPECT_NEAR(alone.p2p_launch_s.value, 10e-6, 1e-9);
+  EXPECT_EQ(alone.nvlink_efficiency.value, 1) << "of device_rates().port_Bps";
+  EXPECT_EQ(alone.collective_launch_s.origin, Origin::measured);
+  const Calibration of_port =
+      calibration_of(laws, calibration_of("generic"), {.port_Bps = 5e9, .source = "a test"});
+  EXPECT_NEAR(of_port.nvlink_efficiency.value, 0.4, 1e-6);
+
+  Cluster cluster;
+  cluster.node.gpus = 3;
+  cluster.node.nvlink_Bps.value = 5e9;
+  const std::vector<std::int32_t> gpus = {0, 1, 2};
+  const double seconds = collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::ring,
+                                         group_shape(gpus, cluster), 6e6, cluster, of_port)
+                             .seconds;
+  EXPECT_NEAR(seconds, 30e-6 + 4 * 15e-6 + 2 * 6e6 * 2 / 3 / 2e9, 1e-8);
+}
+
+TEST(Samples, ACpuLaunchesNothing) {
+  const Calibration base = calibration_of("generic");
+  const Calibration cpu = calibration_of({}, base, {.source = "a test"});
+  for (const Parameter* parameter : {&cpu.kernel_launch_s, &cpu.host_launch_s}) {
+    EXPECT_EQ(parameter->value, 0);
+    EXPECT_EQ(parameter->origin, Origin::spec);
+  }
+  EXPECT_EQ(cpu.overlap_slowdown.value, 1);
+  const Calibration gpu = calibration_of({}, base, {.kind = DeviceKind::cuda, .source = "a test"});
+  EXPECT_EQ(gpu.host_launch_s.value, base.host_launch_s.value);
+  EXPECT_EQ(gpu.overlap_slowdown.value, base.overlap_slowdown.value);
 }
 
 }  // namespace

@@ -75,12 +75,17 @@ struct MeasuredPattern {
   CollectiveKind kind;
   CollectiveAlgorithm algorithm;
 };
-constexpr std::array<MeasuredPattern, 5> kPatterns = {{
+constexpr std::array<MeasuredPattern, 9> kPatterns = {{
     {"all-reduce-ring", CollectiveKind::all_reduce, CollectiveAlgorithm::ring},
     {"all-reduce-tree", CollectiveKind::all_reduce, CollectiveAlgorithm::tree},
     {"reduce-scatter-ring", CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring},
     {"all-gather-ring", CollectiveKind::all_gather, CollectiveAlgorithm::ring},
     {"all-to-all-pairwise", CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise},
+    // Of a library, by whatever it picks: counted as rings.
+    {"all-reduce", CollectiveKind::all_reduce, CollectiveAlgorithm::ring},
+    {"reduce-scatter", CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring},
+    {"all-gather", CollectiveKind::all_gather, CollectiveAlgorithm::ring},
+    {"all-to-all", CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise},
 }};
 
 int ranks_of(const KernelLaw& law) {
