@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <numeric>
+#include <exception>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
@@ -15,6 +14,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kBlockTimings = 10;
+constexpr int kLeastTimings = 3;       // in a block of works so long that ten exceed their share
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
 // The last rank leaves a barrier some ten microseconds after the first, and a collective waits for
 // it: a small part of a timing that is longer.
@@ -33,7 +33,8 @@ struct Running {
   const TimedWork* work = nullptr;
   double order = 0;
   double started_s = 0;
-  int inner = 0;  // runs in a timing; 0: not known yet
+  int inner = 0;        // runs in a timing; 0: not known yet
+  double timing_s = 0;  // that it takes
   std::vector<double> seconds;
   DeviceState before, after;
   int tainted_in_a_row = 0;
@@ -42,26 +43,25 @@ struct Running {
 
 // Enough runs of what is prepared that a timing is no shorter than asked for; a cold run stands
 // alone.
-int inner_runs(const TimedWork& work, Team& team, double timing_s) {
-  if (work.cache == CacheState::cold) return 1;
-  int runs = 1;
-  while (runs < (1 << 20)) {
-    const double seconds = team.time_s(runs);
-    if (seconds >= timing_s) return runs;
-    runs = std::max(2 * runs, static_cast<int>(runs * std::min(100.0, timing_s / seconds)));
+void find_inner_runs(Running& running, Team& team, double timing_s) {
+  constexpr double kClearly = 10;  // longer than asked for, even without what a first run costs
+  const double first_s = team.time_s(1);  // first touch, lazy loading
+  if (running.inner > 0) return;
+  running.inner = 1;
+  running.timing_s = first_s;
+  if (running.work->cache == CacheState::cold || first_s >= kClearly * timing_s) return;
+  while (running.inner < (1 << 20)) {
+    running.timing_s = team.time_s(running.inner);
+    if (running.timing_s >= timing_s) return;
+    const double more = std::min(100.0, timing_s / running.timing_s);
+    running.inner = std::max(2 * running.inner, static_cast<int>(running.inner * more));
   }
-  return runs;
 }
 
-std::vector<double> timed_block(Running& running, Team& team, const MeasureOptions& options,
-                                benchmark::State& state) {
-  const TimedWork& work = *running.work;
-  team.time_s(1);  // first touch, lazy loading
-  const double timing_s = options.timing_s * (team.ranks() > 1 ? kTeamTimings : 1);
-  if (running.inner == 0) running.inner = inner_runs(work, team, timing_s);
+std::vector<double> timed_block(const Running& running, Team& team, benchmark::State& state) {
   std::vector<double> seconds;
   for ([[maybe_unused]] auto turn : state) {
-    if (work.cache == CacheState::cold) team.flush_caches();
+    if (running.work->cache == CacheState::cold) team.flush_caches();
     const double taken_s = team.time_s(running.inner);
     state.SetIterationTime(taken_s);
     seconds.push_back(taken_s / running.inner);
@@ -86,6 +86,8 @@ class Measurement {
  private:
   void run_together(std::vector<Running>& running, double until_s);
   void run_block(Running& running);
+  BlockReadings timed(Running& running, std::vector<double>& seconds);
+  int block_timings(const Running& running) const;
   bool steady(const Running& running) const;
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
@@ -104,28 +106,42 @@ bool Measurement::steady(const Running& running) const {
          summarise(running.seconds, options_.seed).half_width() < options_.half_width;
 }
 
-void Measurement::run_block(Running& running) {
-  std::vector<double> seconds;
-  BlockReadings block;
-  std::string fault;
+int Measurement::block_timings(const Running& running) const {
+  const double share_s = options_.budget_s / progress_.works;
+  return static_cast<int>(
+      std::clamp(share_s / running.timing_s, double{kLeastTimings}, double{kBlockTimings}));
+}
+
+BlockReadings Measurement::timed(Running& running, std::vector<double>& seconds) {
+  std::exception_ptr fault;
+  team_.prepare(*running.work);
+  find_inner_runs(running, team_, options_.timing_s * (team_.ranks() > 1 ? kTeamTimings : 1));
   benchmark::ClearRegisteredBenchmarks();
   benchmark::RegisterBenchmark(to_text(running.work->steps).c_str(),
                                [&](benchmark::State& state) {
                                  try {
-                                   team_.prepare(*running.work);
-                                   seconds = timed_block(running, team_, options_, state);
-                                   block = team_.drop();
+                                   seconds = timed_block(running, team_, state);
                                  } catch (const Error& error) {
-                                   fault = error.what();
+                                   fault = std::current_exception();
                                    state.SkipWithError(error.what());
                                  }
                                })
       ->UseManualTime()
-      ->Iterations(kBlockTimings);
+      ->Iterations(block_timings(running));
   NoReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
-  if (!fault.empty()) {
-    throw Error(fmt::format("{}: {}", to_text(running.work->steps), fault), ExitCode::failed);
+  if (fault != nullptr) std::rethrow_exception(fault);
+  return team_.drop();
+}
+
+void Measurement::run_block(Running& running) {
+  std::vector<double> seconds;
+  BlockReadings block;
+  try {
+    block = timed(running, seconds);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", to_text(running.work->steps), error.what()),
+                ExitCode::failed);
   }
   if (block.tainted && running.tainted_in_a_row < kMostTaintedBlocks) {
     ++running.tainted_in_a_row;

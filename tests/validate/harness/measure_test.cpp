@@ -115,6 +115,19 @@ TEST_F(Measure, ShortWorksAreRepeatedInsideATiming) {
   EXPECT_DOUBLE_EQ(outcome.samples[0].median_s, 1e-7);
 }
 
+TEST_F(Measure, LongWorksAreTimedLessOftenThanTheBudgetWouldBear) {
+  const auto repeats = [](double second_s, double budget_s) {
+    machine = {.second_s = second_s};
+    return measured(copies(1), {.budget_s = budget_s, .half_width = 1, .least = 1})
+        .samples[0]
+        .repeats;
+  };
+  // Two series share the budget: the work and the same again.
+  EXPECT_EQ(repeats(1, 1000), 10);
+  EXPECT_EQ(repeats(1, 10), 5);
+  EXPECT_EQ(repeats(1, 1), 3);
+}
+
 TEST_F(Measure, ColdTimingsFlushTheCachesBeforeEach) {
   const Outcome outcome = measured(copies(1, CacheState::cold));
   EXPECT_EQ(outcome.samples[0].cache, CacheState::cold);

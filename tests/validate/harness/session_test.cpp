@@ -103,25 +103,27 @@ TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
     EXPECT_EQ(sample.ranks, 2);
     for (const auto& step : sample.work) kinds.insert(step[0].kernel);
   }
-  for (const KernelKind& kind : kernel_kinds()) {
-    if (kind.family != KernelFamily::collective) continue;
-    EXPECT_TRUE(kinds.contains(std::string(kind.name))) << kind.name;
+  for (const char* kind : {"send", "all-reduce-ring", "all-reduce-tree", "reduce-scatter-ring",
+                           "all-gather-ring", "all-to-all-pairwise"}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
 }
 
-// As a killed run leaves it: all rows but the last are kept, wherever it was cut.
+// As a killed run leaves it: all rows but the last are kept, wherever it was cut. In a whole file
+// the drift check stands behind.
 TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   run(session());
   std::ifstream file(path_);
   const std::string whole{std::istreambuf_iterator<char>(file), {}};
   const size_t rows = read_samples(path_.string()).runs.size();
-  const size_t last = whole.rfind('\n', whole.size() - 2) + 1;
-  for (const size_t end : {last + 1, last + 20, last + 60, whole.size() - 4, whole.size() - 1}) {
+  const size_t again = whole.rfind('\n', whole.size() - 2) + 1;
+  const size_t last = whole.rfind('\n', again - 2) + 1;
+  for (const size_t end : {last + 1, last + 20, last + 60, again - 4, again - 1}) {
     std::ofstream(path_) << whole.substr(0, end);
     EXPECT_TRUE(run(session()).complete) << end;
     const SampleFile resumed = read_samples(path_.string());
     EXPECT_TRUE(resumed.unusable.empty()) << end;
-    EXPECT_GE(resumed.runs.size(), rows) << end;
+    EXPECT_EQ(resumed.runs.size(), rows) << end;
   }
   std::ofstream(path_) << samples_header().substr(0, 30);
   EXPECT_TRUE(run(session()).complete);
