@@ -1,5 +1,6 @@
 # Copies the shared libraries that PROGRAM needs into FOLDER, but for glibc's: those go with the
 # loader and the kernel of a machine.
+file(REMOVE_RECURSE ${FOLDER})  # else an earlier copy is found beside the system's
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM}
   RESOLVED_DEPENDENCIES_VAR found UNRESOLVED_DEPENDENCIES_VAR missing
   PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread|resolv)\\.so" "^ld-linux" "^linux-vdso")
@@ -8,9 +9,7 @@ if(missing)
 endif()
 foreach(library IN LISTS found)
   cmake_path(GET library FILENAME name)
-  if(NOT library STREQUAL ${FOLDER}/${name})
-    file(REAL_PATH ${library} file)
-    file(MAKE_DIRECTORY ${FOLDER})
-    file(COPY_FILE ${file} ${FOLDER}/${name} ONLY_IF_DIFFERENT)
-  endif()
+  file(REAL_PATH ${library} file)
+  file(MAKE_DIRECTORY ${FOLDER})
+  file(COPY_FILE ${file} ${FOLDER}/${name})
 endforeach()
