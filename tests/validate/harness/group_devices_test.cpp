@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "validate/harness/nccl_collectives.hpp"
+#include "validate/harness/own_core.hpp"
 
 namespace windtunnel {
 namespace {
@@ -45,12 +46,27 @@ TEST(GroupDevices, CountsTheMostAlike) {
   EXPECT_EQ(most_alike({"a", "b", "a", "b", "a"}), 3);
 }
 
-// Processes of a CPU are what it is there for: their times are not those of a slice.
-TEST(GroupDevices, RanksOfACpuDoNotShareADevice) {
-  run_ranks(3, [](TcpGroup& group) {
+// Ranks of a CPU are time-sliced where they outnumber the cores that any of them may run on.
+TEST(GroupDevices, RanksOfACpuShareItsCores) {
+  const int cores = usable_cores();
+  run_ranks(3, [&](TcpGroup& group) {
     const DeviceShare share = take_devices(group, device(DeviceKind::cpu));
-    require(share.index == 0 && share.ranks_per_device == 1 && share.hosts == 1, "one host");
+    require(share.index == 0 && share.hosts == 1, "one host");
+    require(share.local_rank == group.rank() && share.local_ranks == 3, "all on it");
+    require(share.ranks_per_device == (3 + cores - 1) / cores, "cores");
   });
+}
+
+TEST(GroupDevices, LaunchersMayHaveGivenEachRankCoresOfItsOwn) {
+  if (usable_cores() < 2) GTEST_SKIP() << "one core";
+  for (const bool apart : {true, false}) {
+    run_ranks(2, [&](TcpGroup& group) {
+      const OwnCore core(apart ? group.rank() : 0, 2);
+      require(usable_cores() == 1, "bound");
+      const DeviceShare share = take_devices(group, device(DeviceKind::cpu));
+      require(share.ranks_per_device == (apart ? 1 : 2), apart ? "apart" : "on the same core");
+    });
+  }
 }
 
 TEST(GroupDevices, AreCountedInAProcessOfItsOwn) {
