@@ -138,6 +138,7 @@ class NcclCollectives : public Collectives {
  public:
   NcclCollectives(const ncclUniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
     check(nccl().comm_init_rank(&communicator_, ranks, id, rank), "ncclCommInitRank", nullptr);
+    connect();
   }
   // Where something went wrong another rank may be gone, for which a quiet end would wait.
   ~NcclCollectives() override {
@@ -190,6 +191,16 @@ class NcclCollectives : public Collectives {
   }
 
  private:
+  // Between each two ranks, which NCCL else does when they first send to each other: inside of the
+  // first timing or capture.
+  void connect() {
+    const auto size_bytes = static_cast<size_t>(ranks_);
+    const DeviceBuffer out(device(DeviceKind::cuda), size_bytes);
+    const DeviceBuffer in(device(DeviceKind::cuda), size_bytes);
+    all_to_all(out.data(), in.data(), 1);
+    CHECK_CUDA(cudaStreamSynchronize(work_stream()));
+  }
+
   struct Message {
     int to = 0;
     const std::byte* out = nullptr;
@@ -255,6 +266,7 @@ std::string nccl_version() {
 
 std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& share) {
   if (share.ranks_per_device > 1) pass_for_hosts(group.rank(), share);
+  setenv("NCCL_RUNTIME_CONNECT", "0", 0);  // rings and trees are connected now, not when first used
   std::string fault = why_no_nccl();
   if (fault.empty()) fault = device(DeviceKind::cuda).why_unusable();
   agree(group, fault);

@@ -2,9 +2,11 @@
 // The library is opened at run time, so that the one that a training job uses can be measured
 // (LD_LIBRARY_PATH), and nothing else depends on it.
 //
-// They start on the work stream and may be captured into a graph, as Device::time_s does: every
-// rank captures the same ones as often, after each was run once outside of a capture, for its
-// connections are made then. A graph must be gone before the collectives are.
+// They start on the work stream and may be captured into a graph, as Device::time_s does, when
+// every rank captures the same ones as often (NCCL user guide, "Using NCCL with CUDA Graphs"). All
+// connections are made at the start, so that none falls into a capture. A graph must be gone before
+// the collectives are. A rank that dies leaves the others waiting in theirs: its launcher ends
+// them.
 #pragma once
 
 #include <memory>
