@@ -11,6 +11,7 @@
 #include "cli/judgement.hpp"
 #include "cli/output.hpp"
 #include "cli/validate_samples.hpp"
+#include "cli/validate_step.hpp"
 #include "report/collective_validation.hpp"
 #include "report/compression_validation.hpp"
 #include "report/fault_validation.hpp"
@@ -400,9 +401,11 @@ Handler define_validate(CLI::App& app) {
   const CLI::App* collectives = define_collectives(app, *options);
   const CLI::App* compression = define_compression(app, *options);
   const SampleValidation samples = define_validate_samples(app);
+  const StepValidation step = define_validate_step(app);
   define_runs(app, *options);
   app.require_subcommand(1);
-  return [options, schedules, faults, collectives, compression, samples] {
+  return [options, schedules, faults, collectives, compression, samples, step] {
+    if (step.command->parsed()) return step.run();
     if (samples.command->parsed()) return samples.run();
     if (compression->parsed()) return against_compression(*options);
     if (collectives->parsed()) return against_collectives(*options);

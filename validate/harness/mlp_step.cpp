@@ -220,6 +220,41 @@ void MlpStep::update() {
   }
 }
 
+KernelSteps MlpStep::work() const {
+  KernelSteps steps;
+  const auto product = [&](int m, int n, int k) {
+    KernelWork work;
+    work.kernel = "gemm";
+    work.m = m, work.n = n, work.k = k;
+    steps.push_back({work});
+  };
+  const auto pass = [&](const char* kernel, double elements) {
+    KernelWork work;
+    work.kernel = kernel;
+    work.elements = elements;
+    steps.push_back({work});
+  };
+  const int rows = plan_.rank_batch;
+  for (const MlpLayer& layer : plan_.layers) {
+    product(rows, layer.outputs, layer.inputs);
+    if (layer.bias || layer.relu) pass("scale", double(rows) * layer.outputs);
+  }
+  pass("add", double(rows) * plan_.layers.back().outputs);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const MlpLayer& layer = plan_.layers[i];
+    if (layer.relu) pass("add", double(rows) * layer.outputs);
+    product(layer.outputs, layer.inputs, rows);
+    if (i > 0) product(rows, layer.inputs, layer.outputs);
+  }
+  for (const Exchange& exchange : exchanges_) {
+    for (const ExchangeStep& step : exchange.steps()) steps.push_back({step.work});
+  }
+  for (const MlpTensor& tensor : plan_.tensors) {
+    pass(plan_.optimizer == Optimizer::adam ? "adam" : "add", tensor.shape.elements());
+  }
+  return steps;
+}
+
 double MlpStep::loss() const {
   const std::size_t elements = product_of(plan_.rank_batch, plan_.layers.back().outputs);
   std::vector<float> outputs(elements);

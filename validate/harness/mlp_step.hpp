@@ -43,8 +43,8 @@ class MlpStep {
   // Of this rank's samples before the last step: the sum of |y - target|^2 / 2.
   double loss() const;
   std::vector<float> weights(std::size_t tensor) const;
-  // By bucket.
-  std::vector<Exchange>& exchanges() { return exchanges_; }
+  // What a step runs, in turn: measured kernels, or those whose bytes it moves.
+  KernelSteps work() const;
 
  private:
   struct Layer {

@@ -1,0 +1,117 @@
+#include "validate/harness/mlp_measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "validate/harness/own_core.hpp"
+#include "validate/harness/tcp_collectives.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kWarmUp = 10;
+constexpr int kLeast = 20;
+constexpr int kMost = 5000;
+
+std::vector<float> normal_numbers(std::size_t size, std::uint64_t which) {
+  RandomStream random(1, RandomPurpose::measurement, which);
+  std::vector<float> values(size);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// Enough to fill the budget, as rank 0 saw the last half of the warm-up.
+int planned_steps(Collectives& collectives, MlpStep& step, double budget_s) {
+  double seconds = 0;
+  for (int i = 0; i < kWarmUp; ++i) {
+    const double step_s = step.run().total();
+    if (2 * i >= kWarmUp) seconds += step_s / (kWarmUp - kWarmUp / 2);
+  }
+  int steps = static_cast<int>(std::clamp<double>(budget_s / seconds, kLeast, kMost));
+  collectives.broadcast(reinterpret_cast<std::byte*>(&steps), sizeof steps, 0);
+  return steps;
+}
+
+// [rank][step], on all ranks.
+std::vector<std::vector<StepSeconds>> gathered(Collectives& collectives,
+                                               const std::vector<StepSeconds>& own) {
+  std::vector<std::vector<StepSeconds>> all;
+  for (int rank = 0; rank < collectives.ranks(); ++rank) {
+    std::vector<StepSeconds> theirs = own;
+    collectives.broadcast(reinterpret_cast<std::byte*>(theirs.data()),
+                          theirs.size() * sizeof(StepSeconds), rank);
+    all.push_back(std::move(theirs));
+  }
+  return all;
+}
+
+void summarise_steps(const std::vector<std::vector<StepSeconds>>& ranks, MeasuredStep& measured) {
+  const std::size_t steps = ranks.front().size();
+  std::vector<double> slowest(steps);
+  std::vector<double> waiting(steps);
+  for (std::size_t i = 0; i < steps; ++i) {
+    double least = ranks.front()[i].of(StepPhase::communicate);
+    double mean = 0;
+    for (const std::vector<StepSeconds>& rank : ranks) {
+      const double communicate_s = rank[i].of(StepPhase::communicate);
+      slowest[i] = std::max(slowest[i], rank[i].total());
+      least = std::min(least, communicate_s);
+      mean += communicate_s / static_cast<double>(ranks.size());
+    }
+    waiting[i] = mean - least;
+  }
+  for (std::size_t phase = 0; phase < kStepPhases.size(); ++phase) {
+    std::vector<double> means(steps);
+    for (std::size_t i = 0; i < steps; ++i) {
+      for (const std::vector<StepSeconds>& rank : ranks) {
+        means[i] += rank[i].by_phase[phase] / static_cast<double>(ranks.size());
+      }
+    }
+    measured.phases.by_phase[phase] = median(means);
+  }
+  measured.waiting_s = median(waiting);
+  measured.steps = static_cast<int>(steps);
+  measured.step = summarise(slowest, 1);
+}
+
+}  // namespace
+
+MeasuredStep measure_mlp_step(const MlpPlan& plan, double budget_s) {
+  if (plan.ranks > usable_cores()) {
+    throw Error(
+        fmt::format("{} ranks need a core each, and this process may run on {}; set "
+                    "layout.dp to that, and nodes and GPUs of the cluster",
+                    plan.ranks, usable_cores()));
+  }
+  MeasuredStep measured;
+  run_ranks(plan.ranks, [&](TcpGroup& group) {
+    const OwnCore core(group.rank(), group.ranks());
+    TcpCollectives collectives(group);
+    MlpStep step(plan, device(DeviceKind::cpu), collectives);
+    const auto rows = static_cast<std::size_t>(plan.rank_batch);
+    const auto place = static_cast<std::uint64_t>(group.rank());
+    step.set_batch(
+        normal_numbers(rows * static_cast<std::size_t>(plan.layers.front().inputs), 2 * place + 10),
+        normal_numbers(rows * static_cast<std::size_t>(plan.layers.back().outputs),
+                       2 * place + 11));
+    std::vector<StepSeconds> own(
+        static_cast<std::size_t>(planned_steps(collectives, step, budget_s)));
+    for (StepSeconds& seconds : own) seconds = step.run();
+    const auto all = gathered(collectives, own);
+    if (group.rank() > 0) return;
+    summarise_steps(all, measured);
+    measured.work = step.work();
+  });
+  return measured;
+}
+
+}  // namespace windtunnel
