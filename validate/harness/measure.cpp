@@ -14,7 +14,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kBlockTimings = 10;
-constexpr int kLeastTimings = 3;       // in a block of works so long that ten exceed their share
+constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
 // The last rank leaves a barrier some ten microseconds after the first, and a collective waits for
 // it: a small part of a timing that is longer.
