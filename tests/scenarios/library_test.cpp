@@ -79,6 +79,7 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"gb300", 2500, 5000, 15000, 279, 8000},
       {"mi250x-gcd", 191.5, 0, 0, 64, 1638.4},
       {"mi300x", 1307.4, 2614.9, 0, 192, 5300},
+      {"cpu-core", 0, 0, 0, 4, 10},  // no data sheet: assumed
   };
   for (const Row& row : rows) {
     const GpuSpec& gpu = find_gpu(row.name);

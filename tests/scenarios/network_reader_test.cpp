@@ -123,10 +123,10 @@ TEST(Networks, AFileBesideTheScenarioIsItsModel) {
   EXPECT_NE(plain.key, biased.key) << "the layers belong to the case, not the name alone";
   EXPECT_EQ(message_of([&] { read("false, relus: true"); }),
             folder + "own_a.yaml:2:8: model: " + folder +
-                "own_net.yaml:4:26: unknown key 'relus'; did you mean 'relu'?");
+                "own_net.yaml:4:27: unknown key 'relus'; did you mean 'relu'?");
   EXPECT_EQ(message_of([&] { read("false", "{base: own_net.yaml, layers: 3}"); }),
             folder +
-                "own_a.yaml:2:30: model.layers: 'own_net.yaml' is a table of layers, which has "
+                "own_a.yaml:2:37: model.layers: 'own_net.yaml' is a table of layers, which has "
                 "no such dimension");
   EXPECT_NE(message_of([&] { read("false", "no_net.yaml"); }).find("no_net.yaml: cannot be read"),
             std::string::npos);
