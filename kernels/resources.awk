@@ -42,7 +42,8 @@ END {
   print ""
   print "Written by `./dev harness --resources` from what ptxas says. For each architecture: registers"
   print "of a thread, and static shared memory of a block where there is any; a stack frame or spills"
-  print "where there are any (local memory, in bytes)."
+  print "where there are any (local memory, in bytes). That is compiled, not measured: how fast they are"
+  print "on a device is for a calibration to say ([harness.md](harness.md))."
   print ""
   printf "%d kernels, %d architectures, %s.\n\n", kernels, count,
          (spilled > 0 ? spilled " with spills" : "none with spills")
