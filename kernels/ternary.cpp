@@ -20,18 +20,38 @@ void maximum(const float* x, std::size_t elements, float* maximum) {
   *maximum = float_of(static_cast<std::uint32_t>(largest));
 }
 
+// Without branches: what is sent is a matter of chance, which no processor foresees.
+std::uint32_t code_of(float x, std::uint32_t random, float maximum) {
+  const float share = static_cast<float>(static_cast<std::int32_t>(random >> 8)) * 0x1p-24f;
+  const std::uint32_t sent = share * maximum < float_of(magnitude_bits(x)) ? 1u : 0u;
+  // What is sent is no zero and a number: its sign bit says whether it is below 0.
+  return sent | (sent & (bits_of(x) >> 31)) << 1;
+}
+
+// Codes of a word's elements, random words first: the loops then are vector code.
+std::uint32_t full_word(const float* x, std::uint64_t first, std::uint64_t seed, float maximum) {
+  std::uint32_t random[kCodes];
+  for (std::size_t i = 0; i < kCodes; i += 4) {
+    const RandomWords words = philox(seed, (first + i) / 4);
+    std::copy(words.word, words.word + 4, random + i);
+  }
+  std::uint32_t codes = 0;
+  for (std::uint32_t i = 0; i < kCodes; ++i) codes |= code_of(x[i], random[i], maximum) << (2 * i);
+  return codes;
+}
+
 void encode(const float* x, std::size_t elements, const float* maximum, std::uint64_t seed,
             std::uint32_t* words) {
   check_alignment(x, words);
-  std::fill(words, words + ternary_words(elements), 0u);
-  for (std::size_t first = 0; first < elements; first += 4) {
-    const RandomWords random = philox(seed, first / 4);
-    std::uint32_t codes = 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(4, elements - first); ++i) {
-      codes |= ternary_code(x[first + i], random.word[i], *maximum) << (2 * i);
-    }
-    words[first / kCodes] |= codes << (2 * (first % kCodes));
+  const std::size_t whole = elements / kCodes;
+  for (std::size_t w = 0; w < whole; ++w) {
+    words[w] = full_word(x + w * kCodes, w * kCodes, seed, *maximum);
   }
+  std::fill(words + whole, words + ternary_words(elements), 0u);
+  if (whole * kCodes == elements) return;
+  float rest[kCodes] = {};  // zeros are not sent
+  std::copy(x + whole * kCodes, x + elements, rest);
+  words[whole] = full_word(rest, whole * kCodes, seed, *maximum);
 }
 
 void decode(const std::uint32_t* words, std::size_t elements, const float* maximum, float* x) {
