@@ -69,7 +69,7 @@ std::optional<int> day_of(const std::string& date) {
   return std::chrono::sys_days(ymd).time_since_epoch().count();
 }
 
-double top_clock_Hz(const SampleEvidence& evidence) {
+double top_clock(const SampleEvidence& evidence) {
   std::vector<double> clocks;
   for (const Sample* sample : evidence.samples) {
     if (sample->after.clock_Hz > 0) clocks.push_back(sample->after.clock_Hz);
@@ -87,7 +87,7 @@ bool held_back(const Sample& sample, double top_Hz) {
 }
 
 std::vector<const Sample*> held_back_rows(const SampleEvidence& evidence) {
-  const double top_Hz = top_clock_Hz(evidence);
+  const double top_Hz = top_clock(evidence);
   std::vector<const Sample*> rows;
   for (const Sample* sample : evidence.samples) {
     if (held_back(*sample, top_Hz)) rows.push_back(sample);

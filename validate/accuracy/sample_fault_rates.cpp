@@ -100,7 +100,7 @@ double rate_near(const KernelSeries& series, double bytes) {
 }
 
 // Of its largest works.
-double peak_Bps(const KernelSeries& series) {
+double peak_rate(const KernelSeries& series) {
   return rate_near(series, series.points.back().bytes);
 }
 
@@ -164,7 +164,7 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   const double spec_Bps = evidence.known.spec->memory_Bps.value;
   for (const KernelSeries& series : evidence.series) {
     if (!moves_memory(series)) continue;
-    const double peak = peak_Bps(series);
+    const double peak = peak_rate(series);
     const bool too_slow = is_stream(series) && is_large(series.points.back());
     if ((peak < spec_Bps && !too_slow) || !is_slip(peak / spec_Bps)) continue;
     slips.push_back({nearest_slip(peak / spec_Bps),
@@ -188,7 +188,7 @@ void against_streams(const SampleEvidence& evidence, Slips& slips) {
       rates.push_back(rate_near(*stream, series.points.back().bytes));
     }
     const double memory_Bps = median(rates);
-    const double peak = peak_Bps(series);
+    const double peak = peak_rate(series);
     const bool possible = peak < memory_Bps && !is_stream(series);
     if (possible || !is_slip(peak / memory_Bps)) continue;
     slips.push_back({nearest_slip(peak / memory_Bps),
