@@ -144,12 +144,16 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
 
 TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
                                const std::string& where, int stage, TaskIndex after) {
+  const bool blocking = job_.communication.overlap == GradientOverlap::blocking;
   TaskIndex last = -1;
   std::array<TaskIndex, 2> row_ends = {-1, -1};  // last collective of the row on each stream
   for (const Transfer& transfer : transfers) {
     if (transfer.starts_row) row_ends.fill(-1);
-    const bool waits = last >= 0 && !transfer.starts_row &&
-                       (!transfer.kernels.empty() || class_.tasks[last].stream == kCompute);
+    const bool in_row = !transfer.starts_row;
+    // Where nothing is computed during collectives, that goes for the kernels of the next row too.
+    const bool waits =
+        last >= 0 && (blocking || (in_row && (!transfer.kernels.empty() ||
+                                              class_.tasks[last].stream == kCompute)));
     std::vector<TaskIndex> ready;
     if (waits) {
       ready = {last};
