@@ -25,13 +25,13 @@ constexpr const char* kFooter =
 }  // namespace windtunnel
 
 int main(int argc, char** argv) {
-  using namespace windtunnel;
-  return run_program(
+  return windtunnel::run_program(
       {"windtunnel-harness",
        "Measures the kernels of this machine's devices and the collectives between them, and fits\n"
        "a calibration that scenarios of windtunnel read.\n",
-       kFooter,
-       {{"calibrate", "measure a device and fit a calibration", define_device_calibration},
-        {"validate", "predicted against measured", define_validate_here}}},
+       windtunnel::kFooter,
+       {{"calibrate", "measure a device and fit a calibration",
+         windtunnel::define_device_calibration},
+        {"validate", "predicted against measured", windtunnel::define_validate_here}}},
       argc, argv);
 }

@@ -35,11 +35,10 @@ constexpr const char* kExamples =
 }  // namespace windtunnel
 
 int main(int argc, char** argv) {
-  using namespace windtunnel;
-  return run_program(
+  return windtunnel::run_program(
       {"windtunnel",
        "Predicts a training job on thousands of GPUs: how long an iteration takes, and how\n"
        "much of months of wall time becomes progress.\n",
-       kExamples, commands()},
+       windtunnel::kExamples, windtunnel::commands()},
       argc, argv);
 }
