@@ -68,8 +68,8 @@ TEST(MlpPlan, SaysWhatDoesNotRun) {
       {{{"communication.compressor", "demo"}}, "take one of"},
       {{{"communication.compressor", "fp8"}}, "take int8"},
       {{{"batch.micro", "32"}}, "batch.micro to 64"},
-      {{{"model", "resnet50"}}, "is no linear layer"},
-      {{{"precision", "bf16"}}, ""},
+      {{{"model", "resnet-50"}}, "is no linear layer"},
+      {{{"precision", "bf16"}}, "precision"},
       {{{"software.optimizer", "momentum"}}, "software.optimizer"},
       {{{"layout.sharding", "zero1"}}, "layout.sharding: none"}};
   for (const auto& [overrides, reason] : refused) {

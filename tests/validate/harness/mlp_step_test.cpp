@@ -235,23 +235,20 @@ TEST(MlpStep, BucketsDoNotChangeDenseSteps) {
 // Without signs: of two ranks that disagree the vote is always positive.
 TEST(MlpStep, LearnsByEveryExchange) {
   for (const CompressorChoice& compressor :
-       {
-    CompressorChoice{.name = "none"}, CompressorChoice{.name = "int8"},
+       {CompressorChoice{.name = "none"}, CompressorChoice{.name = "int8"},
         CompressorChoice{.name = "int4", .block = 64},
         CompressorChoice{.name = "powersgd", .rank = 2},
         CompressorChoice{.name = "acp-sgd", .rank = 2}, CompressorChoice{.name = "terngrad"},
         CompressorChoice{.name = "topk", .density = 0.1},
-        CompressorChoice{.name = "topk-threshold", .density = 0.1}, CompressorChoice {
-      .name = "randomk", .density = 0.2
-    }}
-}) {
-  SCOPED_TRACE(compressor.name);
-  MlpPlan plan = plan_of(compressor);
-  plan.buckets = {{0, 1, 2, 3}, {4, 5, 6}};
-  const Trained trained = train(plan, 2, 150);
-  EXPECT_LT(trained.losses.back(), 0.05 * trained.losses.front());
-  EXPECT_GT(trained.losses.front(), 0.5);
-}
+        CompressorChoice{.name = "topk-threshold", .density = 0.1},
+        CompressorChoice{.name = "randomk", .density = 0.2}}) {
+    SCOPED_TRACE(compressor.name);
+    MlpPlan plan = plan_of(compressor);
+    plan.buckets = {{0, 1, 2, 3}, {4, 5, 6}};
+    const Trained trained = train(plan, 2, 150);
+    EXPECT_LT(trained.losses.back(), 0.05 * trained.losses.front());
+    EXPECT_GT(trained.losses.front(), 0.5);
+  }
 }
 
 // Little is lost: as good as dense within a fifth of what was learnt.
