@@ -68,10 +68,10 @@ std::string why_no_cublas() {
 
 // NAME is a macro for some: what it stands for is what the library calls it.
 #define TEXT_OF(name) #name
-#define FORWARD(result, library, name, parameters, arguments)                                \
-  extern "C" result name parameters {                                                        \
-    static const auto function = windtunnel::library().find<decltype(&name)>(TEXT_OF(name)); \
-    return function arguments;                                                               \
+#define FORWARD(result, library, name, parameters, arguments)                                  \
+  extern "C" result name parameters {                                                          \
+    static const auto function = windtunnel::library().find<decltype(&(name))>(TEXT_OF(name)); \
+    return function arguments;                                                                 \
   }
 
 // clang-format off
