@@ -1,8 +1,10 @@
 #include "validate/harness/rank_place.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <string_view>
 
 #include "models/base/error.hpp"
 

@@ -261,7 +261,7 @@ class Reception {
     }
     const auto rank = static_cast<size_t>(hello.rank);
     listeners_[rank].port = hello.port;
-    if (const auto address = socket.remote_endpoint().address(); !is_here(address)) {
+    if (const auto address = plain(socket.remote_endpoint().address()); !address.is_loopback()) {
       const std::string text = address.to_string();
       std::copy_n(text.begin(), std::min(text.size(), listeners_[rank].address.size() - 1),
                   listeners_[rank].address.begin());
@@ -269,11 +269,10 @@ class Reception {
     guests_[rank] = std::move(socket);
   }
 
-  static bool is_here(const asio::ip::address& address) {
-    if (address.is_v4()) return address.is_loopback();
-    const asio::ip::address_v6 v6 = address.to_v6();
-    return v6.is_loopback() ||
-           (v6.is_v4_mapped() && asio::ip::make_address_v4(asio::ip::v4_mapped, v6).is_loopback());
+  // An address of version 4 as itself: not all hosts have version 6.
+  static asio::ip::address plain(const asio::ip::address& address) {
+    if (address.is_v4() || !address.to_v6().is_v4_mapped()) return address;
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
   }
 
   static void tell(tcp::socket& socket, const std::string& fault) {
@@ -373,9 +372,14 @@ struct ForkedRanks::Ports {
 };
 
 ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
-  for (int rank = 0; rank < ranks; ++rank) {
-    ports_->acceptors.emplace_back(ports_->context,
-                                   tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  try {
+    for (int rank = 0; rank < ranks; ++rank) {
+      ports_->acceptors.emplace_back(ports_->context,
+                                     tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    }
+  } catch (const boost::system::system_error& error) {  // each takes a descriptor
+    throw Error(fmt::format("{} ranks cannot listen: {}; take fewer", ranks, error.what()),
+                ExitCode::failed);
   }
 }
 

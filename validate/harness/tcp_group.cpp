@@ -1,12 +1,16 @@
 #include "validate/harness/tcp_group.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -20,10 +24,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kFailed = 1;
-constexpr double kForkedS = 60;               // within which forked ranks connect
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
 
 // Follows from the fault of another rank, which has more to say.
@@ -123,6 +124,12 @@ constexpr char kFollows = 'f';
   _exit(written < 0 ? kFailed + 1 : kFailed);
 }
 
+[[noreturn]] void refuse_process(int rank, int ranks) {
+  throw Error(fmt::format("no process for rank {} of {}: {}; take fewer ranks", rank, ranks,
+                          std::strerror(errno)),
+              ExitCode::failed);
+}
+
 struct Child {
   pid_t process = 0;
   int pipe = -1;
@@ -171,10 +178,12 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   std::vector<Child> children;
   for (int rank = 1; rank < ranks; ++rank) {
     std::array<int, 2> ends = {};
-    if (pipe(ends.data()) != 0) throw Error("no pipe for another process", ExitCode::failed);
+    if (pipe(ends.data()) != 0) refuse_process(rank, ranks);
     const pid_t process = fork();
-    if (process < 0) throw Error("no further process", ExitCode::failed);
+    if (process < 0) refuse_process(rank, ranks);
     if (process == 0) {
+      // Where it waits for rank 0 on a device, no broken connection tells it that this is gone.
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
       end_child(ends[1], run(rank));
     }
