@@ -212,7 +212,9 @@ ExitCode calibrate(const CalibrateOptions& options) {
   }
   if (!options.backend.empty()) return calibrate_device(options);
   check_out(options.out, options.force);
-  if (options.ranks > 0) throw Error("--ranks goes with --backend");
+  if (options.ranks > 0 || !options.coordinator.empty()) {
+    throw Error("--ranks and --coordinator go with --backend");
+  }
   if (holds_collectives(options.from)) return calibrate_network(options);
   if (!options.machine.empty() || !options.network.empty()) {
     throw Error("--machine and --network are of timings of collectives, which the file lacks");

@@ -90,6 +90,7 @@ TEST(Harness, LaunchedRanksEndTogether) {
   for (int tries = 0; tries < 600 && read_text(folder + "/code").empty(); ++tries) {
     std::system("sleep 0.1");
   }
+  EXPECT_EQ(read_text(folder + "/code"), "0\n");
   EXPECT_EQ(read_text(folder + "/other"), "");
   EXPECT_EQ(read_text(out), "mine\n");
 }

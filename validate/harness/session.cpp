@@ -34,6 +34,10 @@ std::set<Key> measured_before(const Session& session, const Team& team) {
     return keys;
   }
   const SampleFile file = parse_samples(whole_rows(text), session.samples_path);
+  if (!text.starts_with(samples_header())) {
+    throw Error(Location{session.samples_path, 1, 1},
+                "its columns are not those that are written here; measure into another file");
+  }
   const Device& device = team.device();
   const DeviceDescription here = device.describe();
   for (const UnusableRow& row : file.unusable) {
@@ -57,7 +61,8 @@ std::set<Key> measured_before(const Session& session, const Team& team) {
     }
     if (sample.role != SampleRole::again) keys.insert({to_text(sample.work), sample.cache});
   }
-  std::filesystem::resize_file(session.samples_path, whole_rows(text).size());
+  const std::size_t whole = whole_rows(text).size();
+  if (whole < text.size()) std::filesystem::resize_file(session.samples_path, whole);
   return keys;
 }
 

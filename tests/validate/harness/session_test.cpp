@@ -130,6 +130,15 @@ TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   EXPECT_EQ(read_samples(path_.string()).runs.size(), rows);
 }
 
+// Rows of this version would have more cells than its header.
+TEST_F(SessionTest, AFileOfOtherColumnsIsNotWrittenTo) {
+  std::string header = samples_header();
+  header.erase(header.rfind(','), std::string(",ranks").size());
+  std::ofstream(path_) << header;
+  EXPECT_THROW(run(session()), Error);
+  EXPECT_EQ(fs::file_size(path_), header.size());
+}
+
 TEST_F(SessionTest, AFileWithABadRowInsideIsNotWrittenTo) {
   const std::string text = samples_header() + "copy bytes=64,fit,wa\n";
   std::ofstream(path_) << text;
