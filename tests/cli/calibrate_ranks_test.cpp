@@ -91,7 +91,8 @@ TEST(CalibrateRanks, GoWithABackend) {
   const ProgramResult result =
       run_program("calibrate --from rows.csv --ranks 2 --out " + folder + "/mine.yaml");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("--ranks and --coordinator go with --backend"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("--ranks and --coordinator go with --backend"), std::string::npos)
+      << result.err;
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -164,6 +166,29 @@ TEST(TcpGroup, StrangersAreIgnored) {
   EXPECT_EQ(said, std::vector<std::string>(2));
   int status = 0;
   waitpid(stranger, &status, 0);
+}
+
+// The pipe ends when the last process that holds it does: rank 1, which no connection tells.
+TEST(TcpGroup, ForkedRanksEndWithRankZero) {
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t first = fork();
+  if (first == 0) {
+    run_ranks(2, [](TcpGroup& group) {
+      group.barrier();
+      if (group.rank() == 0) std::raise(SIGKILL);
+      sleep(30);
+    });
+    _exit(0);
+  }
+  close(ends[1]);
+  pollfd end = {ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 10000), 1);
+  EXPECT_NE(end.revents & POLLHUP, 0);
+  close(ends[0]);
+  int status = 0;
+  waitpid(first, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST(TcpGroup, ALaunchedRanksFailureIsItsOwn) {
