@@ -88,8 +88,8 @@ double student_of_4(RandomStream& random) {
 
 class Run {
  public:
-  Run(MachineKind kind, std::uint64_t seed)
-      : random_(seed, RandomPurpose::test, 0), machine_(machine_of(kind, random_)) {}
+  Run(MachineKind kind, std::uint64_t seed, double noise)
+      : random_(seed, RandomPurpose::test, 0), machine_(machine_of(kind, random_)), noise_(noise) {}
 
   void add(const std::string& text, SampleRole role, CacheState cache = CacheState::warm);
   void add_all();
@@ -100,6 +100,7 @@ class Run {
 
   RandomStream random_;
   Machine machine_;
+  double noise_ = 1;
   std::vector<Sample> works_;
 };
 
@@ -162,8 +163,10 @@ void Run::time(Sample& sample, double batch_factor) {
     const double bytes = kernel_kind("copy").bytes(sample.work[0][0]);
     seconds = std::max(seconds, machine_.start_s + bytes / machine_.memory_Bps);
   }
-  seconds *= batch_factor * std::exp(spread * student_of_4(random_));
-  if (random_.uniform() < kSlowed) seconds *= between(random_, 1.1, 2);
+  // Load slows works; faster than alone they are with none of it.
+  const double strays = spread * student_of_4(random_);
+  seconds *= batch_factor * std::exp(strays > 0 ? noise_ * strays : strays);
+  if (random_.uniform() < noise_ * kSlowed) seconds *= std::pow(between(random_, 1.1, 2), noise_);
   sample.median_s = seconds;
   sample.low_s = seconds * std::exp(-spread * (0.5 + random_.uniform()));
   sample.high_s = seconds * std::exp(spread * (0.5 + random_.uniform()));
@@ -187,7 +190,8 @@ std::vector<Sample> Run::measured() {
     if (i % kTogether == 0) {
       now_s += took_s;
       took_s = 0;
-      batch_factor = random_.uniform() < 0.1 ? between(random_, 1.05, 1.3) : 1;
+      const bool slowed = random_.uniform() < 0.1 * noise_;
+      batch_factor = slowed ? std::pow(between(random_, 1.05, 1.3), noise_) : 1;
     }
     Sample& sample = works_[i];
     time(sample, batch_factor);
@@ -201,8 +205,8 @@ std::vector<Sample> Run::measured() {
 
 }  // namespace
 
-std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed) {
-  Run run(kind, seed);
+std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed, double noise) {
+  Run run(kind, seed, noise);
   run.add_all();
   return run.measured();
 }

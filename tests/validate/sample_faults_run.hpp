@@ -15,8 +15,9 @@ enum class MachineKind { host, gpu };
 // A host with three levels of memory, or an H200: kernels bound by memory or by their own work,
 // products, messages, some copies with cold caches, works to be judged, the first one again. Every
 // series is off by its own spread with tails like Student's of 4 degrees of freedom; one of twelve
-// is slowed by a neighbour by up to two, and so are some batches as a whole, by less.
-std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed);
+// is slowed by a neighbour by up to two, and so are some batches as a whole, by less. `noise`: so
+// many times as far and as often, towards longer times.
+std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed, double noise = 1);
 
 // Seconds of all figures of a series times `factor`.
 void stretch(Sample& sample, double factor);

@@ -342,6 +342,19 @@ TEST(SampleFaults, CleanRunsRaiseNoAlarm) {
   }
 }
 
+// A machine that others load: three times as noisy, a quarter of its works slowed by up to eight.
+TEST(SampleFaults, NoisyRunsAreNotRefused) {
+  constexpr double kNoise = 3;
+  for (const MachineKind kind : {MachineKind::host, MachineKind::gpu}) {
+    for (std::uint64_t seed = 2001; seed <= 2200; ++seed) {
+      const std::vector<SampleFault> faults =
+          sample_faults(clean_run(kind, seed, kNoise), known_of(kind));
+      EXPECT_FALSE(any_refused(faults)) << int(kind) << ", seed " << seed << "\n"
+                                        << text_of(faults);
+    }
+  }
+}
+
 TEST(SampleFaults, LawsThatMissAndCalibrationsThatDifferAreTold) {
   for (const MachineKind kind : {MachineKind::host, MachineKind::gpu}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -21,14 +21,17 @@ constexpr std::array<double, 3> kSlips = {8, 1e3, 1e6};
 // Between kernels of one memory, and from a data sheet to what is reached, lies less than this.
 constexpr double kNoSlip = 5;
 // Of rows beside their neighbours in size: what strays by a thousand, or most that strays by about
-// eight. One or two rows that are off by eight are off, no more.
+// eight. Three rows that are off by eight are off, no more; and so are more of them where half as
+// many stray by less, to the same side: noise has tails, which thin out, slips leave a gap.
 constexpr double kUnitsTolerance = 3;
 constexpr double kStrays = 3;
+constexpr double kLessStrays = 2;
 constexpr double kBitsTolerance = 1.7;  // of their middle: their neighbours vary by two
 constexpr double kBitsNear = 2.5;       // of most of them
-constexpr std::size_t kLeastBitRows = 3;
+constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
 constexpr double kDeviations = 7;
+constexpr double kEndDoubt = 3;  // times as unsure: expected beyond the neighbours, not between
 constexpr double kSure = 0.1;  // deviation of a row by its own interval: others may stray by noise
 
 // Copies of 16 MB and more: no main memory is as slow as the first, and none of a host, or of a
@@ -148,7 +151,7 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
     const SizedSample& largest = series.points.back();
     const double rate_Bps = largest.bytes / largest.sample->median_s;
     const double fastest_Bps = largest.sample->backend == "cpu" ? kFastestHost_Bps : kFastest_Bps;
-    const bool slow = is_stream(series) && rate_Bps < kSlowest_Bps;
+    const bool slow = is_stream(series) && peak_rate(series) < kSlowest_Bps;
     const bool fast = rate_Bps > (largest.bytes >= kBeyondCaches ? fastest_Bps : 10 * kFastest_Bps);
     if (!slow && !fast) continue;
     slips.push_back(
@@ -174,6 +177,19 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
+// Middle of log(rate / rate of streams) over the larger half of a series' sizes: units are off at
+// all of them, while load on the machine slows some, the longest first.
+double log_beside_streams(const KernelSeries& series,
+                          const std::vector<const KernelSeries*>& streams) {
+  std::vector<double> logs;
+  for (const SizedSample& point : std::span(series.points).subspan(series.points.size() / 2)) {
+    std::vector<double> rates;
+    for (const KernelSeries* stream : streams) rates.push_back(rate_near(*stream, point.bytes));
+    logs.push_back(std::log(rate_near(series, point.bytes) / median(rates)));
+  }
+  return median(logs);
+}
+
 // At any size streams go at one rate, that of the memory or cache; nothing goes faster.
 void against_streams(const SampleEvidence& evidence, Slips& slips) {
   std::vector<const KernelSeries*> streams;
@@ -183,17 +199,14 @@ void against_streams(const SampleEvidence& evidence, Slips& slips) {
   if (streams.size() < kStreams.size()) return;  // of two, none tells which is wrong
   for (const KernelSeries& series : evidence.series) {
     if (!moves_memory(series)) continue;
-    std::vector<double> rates;
-    for (const KernelSeries* stream : streams) {
-      rates.push_back(rate_near(*stream, series.points.back().bytes));
-    }
-    const double memory_Bps = median(rates);
-    const double peak = peak_rate(series);
-    const bool possible = peak < memory_Bps && !is_stream(series);
-    if (possible || !is_slip(peak / memory_Bps)) continue;
-    slips.push_back({nearest_slip(peak / memory_Bps),
-                     {rows_of(series), fmt::format("{}: {:.3g} GB/s, copies and sums {:.3g}",
-                                                   series.key, peak * 1e-9, memory_Bps * 1e-9)}});
+    const double ratio = std::exp(log_beside_streams(series, streams));
+    const bool possible = ratio < 1 && !is_stream(series);
+    if (possible || !is_slip(ratio)) continue;
+    slips.push_back({nearest_slip(ratio),
+                     {rows_of(series),
+                      fmt::format("{}: {:.3g} times the rate of copies and sums, {:.3g} GB/s at "
+                                  "its largest",
+                                  series.key, ratio, peak_rate(series) * 1e-9)}});
   }
 }
 
@@ -238,7 +251,9 @@ Blame blame_of(const Strays& strays) {
   return blame;
 }
 
-void eighths(const Strays& strays, Slips& slips) {
+// `less`: rows to the same side that stray by less, or are not sure themselves.
+void eighths(const Strays& strays, std::size_t less, Slips& slips) {
+  if (strays.size() < kLeastBitRows || strays.size() <= 2 * less) return;
   std::vector<double> logs;
   double about_eight = 0;
   for (const SizedSample* stray : strays) {
@@ -256,21 +271,28 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
   Strays units;
   Strays slow;
   Strays fast;
+  std::size_t less_slow = 0;
+  std::size_t less_fast = 0;
   for (const KernelSeries& series : evidence.series) {
+    // Where rows stray by themselves, such a factor tells nothing.
+    const double noise = kDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;
       if (near(r, kSlips[1], kUnitsTolerance) || near(r, kSlips[2], kUnitsTolerance)) {
-        units.push_back(&point);
-      } else if (point.inner && std::abs(r) > std::log(kStrays) && point.noise < kSure) {
+        if (std::abs(r) > (point.inner ? noise : kEndDoubt * noise)) units.push_back(&point);
+      } else if (series.product || !point.inner) {
+        continue;  // a product's sizes are no bytes
+      } else if (std::abs(r) > std::log(kStrays) && point.noise < kSure) {
         (r > 0 ? slow : fast).push_back(&point);
+      } else if (std::abs(r) > std::log(kLessStrays)) {
+        ++(r > 0 ? less_slow : less_fast);
       }
     }
   }
   if (!units.empty()) slips.push_back({kSlips[1], blame_of(units)});
-  // Where rows stray by themselves, eight tells nothing.
   if (kDeviations * evidence.noise > std::log(kSlips[0])) return;
-  if (slow.size() >= kLeastBitRows) eighths(slow, slips);
-  if (fast.size() >= kLeastBitRows) eighths(fast, slips);
+  eighths(slow, less_slow, slips);
+  eighths(fast, less_fast, slips);
 }
 
 Slips all_slips(const SampleEvidence& evidence) {

@@ -24,15 +24,18 @@ constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
 
 // Windows of so many sizes, which two bad rows do not take apart. Neighbours alone make windows of
-// one time differ by less than this.
+// one time differ by less than this. On machines that others load, falls of clean series reach five
+// deviations of all rows, or three of their own, but not both.
 constexpr std::size_t kWindow = 3;
 constexpr double kFalls = 2;
-constexpr double kFallDeviations = 4;
+constexpr double kFallDeviations = 6;  // of the run's rows
+constexpr double kFallScatters = 2.5;  // of the series' own, and of these sizes about a line
 
 // The smallest work may be faster per byte than the next ones, from a cache nearer to the core: by
-// up to 4 (first level to second) on the machines seen. More is an overhead taken off twice.
+// up to 4 (first level to second) on the machines seen, and by twice that where others load the
+// machine meanwhile. More is an overhead taken off twice.
 constexpr std::size_t kSmallest = 5;
-constexpr double kNearerCache = 6;
+constexpr double kNearerCache = 8;
 constexpr double kSmallRange = 64;  // of these five: farther lie more caches
 constexpr double kSurely = 4;       // standard errors of the start
 
@@ -58,8 +61,25 @@ std::vector<const Sample*> rows_of(const KernelSeries& series) {
   return rows;
 }
 
-// The largest fall of time from a window of sizes to the next, all of it below all of the first.
-double largest_fall(const KernelSeries& series) {
+// Standard deviation of log times about a line in log size.
+double scatter_about_line(std::span<const SizedSample> points) {
+  const auto n = static_cast<double>(points.size());
+  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+  for (const SizedSample& point : points) {
+    const double log_size = std::log(point.size);
+    x += log_size / n;
+    y += point.log_s / n;
+    xx += log_size * log_size / n;
+    xy += log_size * point.log_s / n;
+    yy += point.log_s * point.log_s / n;
+  }
+  const double along = xx > x * x ? (xy - x * y) * (xy - x * y) / (xx - x * x) : 0;
+  return std::sqrt(std::max(0.0, yy - y * y - along) * n / (n - 2));
+}
+
+// The largest fall of time from a window of sizes to the next, all of it below all of the first,
+// and more than noise gives: times that fall do so along a line, load scatters them.
+double largest_fall(const KernelSeries& series, double run_noise) {
   const std::span points(series.points);
   double largest = 0;
   for (std::size_t i = 0; i + 2 * kWindow <= points.size(); ++i) {
@@ -70,7 +90,11 @@ double largest_fall(const KernelSeries& series) {
       above.push_back(points[j + kWindow].log_s);
     }
     if (std::ranges::min(below) <= std::ranges::max(above)) continue;
-    largest = std::max(largest, median(below) - median(above));
+    const double fall = median(below) - median(above);
+    const double scatter =
+        std::max(series.noise, scatter_about_line(points.subspan(i, 2 * kWindow)));
+    if (fall < std::max(kFallDeviations * run_noise, kFallScatters * scatter)) continue;
+    largest = std::max(largest, fall);
   }
   return largest;
 }
@@ -278,8 +302,8 @@ Blames non_monotone(const SampleEvidence& evidence) {
   Blames blames;
   for (const KernelSeries& series : evidence.series) {
     if (series.product) continue;
-    const double fall = largest_fall(series);
-    if (fall < std::max(std::log(kFalls), kFallDeviations * evidence.noise)) continue;
+    const double fall = largest_fall(series, evidence.noise);
+    if (fall < std::log(kFalls)) continue;
     blames.push_back({rows_of(series),
                       fmt::format("{}: over several sizes, works {:.3g} times as fast as smaller "
                                   "ones",
@@ -354,8 +378,8 @@ Blames bad_law(const SampleEvidence& evidence) {
   if (laws == nullptr) return {};
   Blames blames;
   for (const KernelSeries& series : evidence.series) {
-    const KernelLaw* law = find_law(*laws, series.key);
-    if (law == nullptr) continue;
+    const auto law = std::ranges::find(laws->laws, series.key, &KernelLaw::key);
+    if (law == laws->laws.end()) continue;
     std::optional<Blame> blame = missed_by(series, *law, *laws);
     if (blame) blames.push_back(std::move(*blame));
   }
