@@ -19,8 +19,7 @@
 //
 // Other ways to place reductions, of none, zero1 and zero2 (Communication::overlap; which go with
 // which: compressed_reductions.hpp):
-//   blocking       buckets as bucketed has them, each reduced as soon as it is full, and the rest
-//   of
+//   blocking       buckets as bucketed has them, each reduced as soon as it is full; the rest of
 //                  the backward pass waits for it (collectives on the cores that compute)
 //   wfbp, mg_wfbp  as bucketed, each tensor alone, or merged where that pays
 //   asc            as mg_wfbp, each bucket on the stream that is free first of two

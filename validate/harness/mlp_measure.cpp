@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "validate/harness/own_core.hpp"
 #include "validate/harness/tcp_collectives.hpp"
@@ -21,12 +22,6 @@ std::vector<float> normal_numbers(std::size_t size, std::uint64_t which) {
   std::vector<float> values(size);
   for (float& value : values) value = static_cast<float>(random.normal());
   return values;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 // Enough to fill the budget, as rank 0 saw the last half of the warm-up.
