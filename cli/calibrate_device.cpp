@@ -30,6 +30,10 @@ void add_device_options(CLI::App& app, DeviceCalibration& options) {
   app.add_option("--samples", options.samples,
                  "measured series (default: beside --out); those in it are not measured again")
       ->type_name("FILE.csv");
+  app.add_option("--scenario", options.scenario,
+                 "measure the matrix products of this scenario's job too")
+      ->type_name("SCENARIO.yaml")
+      ->check(CLI::ExistingFile);
 }
 
 void add_output_options(CLI::App& app, DeviceCalibration& options) {
@@ -52,6 +56,7 @@ ExitCode calibrate_on_device(const DeviceCalibration& options) {
                         ? fs::path(options.out).replace_extension(".samples.csv").string()
                         : options.samples;
   kernels.base = options.base;
+  kernels.scenario = options.scenario;
   kernels.out = options.out;
   kernels.json = options.json;
   return calibrate_on_kernels(kernels);

@@ -14,6 +14,7 @@ struct DeviceCalibration {
   std::string coordinator;
   std::string budget = "3 min";
   std::string samples;
+  std::string scenario;
   std::string base;
   std::string out;
   bool force = false;

@@ -19,11 +19,13 @@
 #include "report/sample_faults.hpp"
 #include "report/validation.hpp"
 #include "scenarios/calibration_writer.hpp"
+#include "scenarios/case.hpp"
 #include "scenarios/library.hpp"
 #include "traces/samples.hpp"
 #include "validate/accuracy/sample_faults.hpp"
 #include "validate/accuracy/samples.hpp"
 #include "validate/harness/group_devices.hpp"
+#include "validate/harness/job_products.hpp"
 #include "validate/harness/kernel_suite.hpp"
 #include "validate/harness/nccl_collectives.hpp"
 #include "validate/harness/own_core.hpp"
@@ -87,13 +89,15 @@ std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& devic
 // The part of one rank. An end that is asked for reaches them all through rank 0.
 void measure_as_rank(const KernelCalibration& options, const Device& device, TcpGroup& group,
                      Measured& measured_here) {
+  std::vector<KernelWork> products;
+  if (!options.scenario.empty()) products = job_products(load_case(options.scenario).job);
   const DeviceShare share = take_devices(group, device);
   std::optional<OwnCore> core;
   if (device.kind == DeviceKind::cpu) core.emplace(share.local_rank, share.local_ranks);
   const auto collectives = collectives_of(group, device, share, measured_here);
   const double own_bytes = buffers_bytes(device, share);
   const std::vector<TimedWork> works =
-      kernel_suite(device, least_of_all(group, own_bytes), collectives.get());
+      kernel_suite(device, least_of_all(group, own_bytes), collectives.get(), products);
   measured_here.ranks = group.ranks();
   measured_here.device = device.describe().name;
   measured_here.follows = group.rank() > 0;

@@ -14,8 +14,9 @@ struct KernelCalibration {
   std::string coordinator;  // "HOST:PORT" of rank 0 among ranks of a launcher; empty: it tells
   bool force = false;       // writes over a file, and of samples that are refused
   double budget_s = 180;
-  std::string samples;  // CSV; what it holds is not measured again
-  std::string base;     // calibration that tells what is not measured
+  std::string samples;   // CSV; what it holds is not measured again
+  std::string base;      // calibration that tells what is not measured
+  std::string scenario;  // whose matrix products are measured too; empty: none
   std::string out;
   bool json = false;
 };

@@ -88,7 +88,7 @@ PredictedStep predicted_step(const Case& the_case, const MeasuredStep& measured)
   predicted.naive_s = naive_s(measured.work, device_rates(laws));
   try {
     // How far laws are off, by the works of the step; the prediction is the simulator's.
-    const PredictedTime time = predicted_time(measured.work, laws);
+    const PredictedTime time = predicted_time(measured.work, laws, CacheState::cold);
     predicted.low_s = predicted.step_s * time.low_s / time.seconds;
     predicted.high_s = predicted.step_s * time.high_s / time.seconds;
   } catch (const Error&) {

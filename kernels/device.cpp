@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kAlignmentBytes = 64;
 constexpr std::size_t kLargeBytes = std::size_t{64} << 20;  // looking up the memory is nothing then
-// Where a system tells more, it is the sum over caches of which a core fills one.
-constexpr std::size_t kMaxFlushBytes = std::size_t{512} << 20;
 
 std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {
   const std::size_t rounded =
@@ -46,12 +44,6 @@ double time_host_s(const std::function<void()>& work, int times) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void flush_host_caches() {
-  static const DeviceBuffer buffer(device(DeviceKind::cpu),
-                                   std::min(2 * describe_host().cache_bytes, kMaxFlushBytes));
-  std::memset(buffer.data(), 0, buffer.size_bytes());
-}
-
 // All have ended when this throws what the first of them threw.
 void run_threads(const std::vector<std::function<void()>>& works) {
   std::vector<std::future<void>> runs;
@@ -75,7 +67,6 @@ constexpr Device kCpu = {
     copy_host,
     [] {},
     time_host_s,
-    flush_host_caches,
     run_threads,
 };
 

@@ -239,12 +239,6 @@ double time_s(const std::function<void()>& work, int times) {
   return 1e-3 * elapsed_ms;
 }
 
-void flush_caches() {
-  static const DeviceBuffer buffer(cuda_device(),
-                                   2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize)));
-  CHECK_CUDA(cudaMemsetAsync(buffer.data(), 0, buffer.size_bytes(), work_stream()));
-}
-
 // A later call of `to` waits for what `from` has now.
 void join(cudaStream_t from, cudaStream_t to) {
   const Event event(cudaEventDisableTiming);
@@ -269,8 +263,8 @@ void run_beside(const std::vector<std::function<void()>>& works) {
 }
 
 constexpr Device kCuda = {
-    DeviceKind::cuda, "cuda",  why_unusable, count,       select, describe,     readings,
-    allocate,         release, copy,         synchronize, time_s, flush_caches, run_beside,
+    DeviceKind::cuda, "cuda",  why_unusable, count,       select, describe,   readings,
+    allocate,         release, copy,         synchronize, time_s, run_beside,
 };
 
 }  // namespace

@@ -69,9 +69,6 @@ struct Device {
   // though it does not run yet, and maybe again. Work that cannot be captured (it allocates,
   // synchronises) is timed between two events, with the gaps that the host leaves.
   double (*time_s)(const std::function<void()>& work, int times);
-  // Fills the last cache with data that nobody needs. Starts a kernel like any other, but the first
-  // call allocates: call it once before the timing of works that call it.
-  void (*flush_caches)();
   // The works at once: each on a stream (CPU: a thread) of its own, after what was started before
   // and before what is started after. At most 8, and none calls this again.
   void (*run_beside)(const std::vector<std::function<void()>>& works);

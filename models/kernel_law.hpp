@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 struct KernelLaw {
-  std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy"
+  std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy cold"
   TimeCurve curve = {};  // without sizes: the line below
   double fixed_s = 0;
   double flop_s = 0;
@@ -36,10 +36,12 @@ struct PredictedTime {
 };
 
 // The kernel, and what tells its laws apart.
-std::string law_key(const KernelWork& work);
+std::string law_key(const KernelWork& work, CacheState cache = CacheState::warm);
 
-// nullptr: it was not measured.
-const KernelLaw* find_law(const KernelLaws& laws, std::string_view key);
+// By the key of warm caches. Where one state of the caches was measured alone, that; nullptr:
+// neither was. A training step comes back to a buffer when it has been through all others: cold.
+const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
+                          CacheState cache = CacheState::cold);
 
 // Of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
@@ -47,6 +49,6 @@ double law_time(const KernelLaw& law, double flops, double bytes);
 // Its interval: a law errs alike in all steps that are its own, laws err apart from each other, and
 // the whole differs from the next time by run_spread, however many steps it has. Throws Error for a
 // kernel without a law.
-PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws);
+PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache);
 
 }  // namespace windtunnel

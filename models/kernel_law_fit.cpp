@@ -115,7 +115,7 @@ KernelLaws fit_kernel_laws(std::span<const Sample> samples) {
   std::map<std::string, Points> by_key;
   for (const Sample& sample : samples) {
     if (sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1) {
-      by_key[law_key(work_of(sample))].push_back(&sample);
+      by_key[law_key(work_of(sample), sample.cache)].push_back(&sample);
     }
   }
   KernelLaws fitted;

@@ -35,6 +35,12 @@ struct KernelWork {
 
 using KernelSteps = std::vector<std::vector<KernelWork>>;  // in turn; works of a step side by side
 
+// Where the data of a work are when it begins.
+enum class CacheState {
+  warm,  // in the caches, as far as they fit: it has just run on the same
+  cold,  // in memory: others were used since, as many as a training step uses
+};
+
 enum class KernelFamily { matrix, memory, copy, code, compression, collective };
 
 struct KernelKind {

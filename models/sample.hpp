@@ -13,7 +13,6 @@ enum class SampleRole {
   judge,  // measured to be predicted: compositions
   again,  // the first work of a run repeated at its end: drift
 };
-enum class CacheState { warm, cold };
 
 struct DeviceState {
   double clock_Hz = 0;  // 0: not known

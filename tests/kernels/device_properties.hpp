@@ -78,12 +78,6 @@ inline void expect_passes_errors_on(DeviceKind kind) {
   expect_times_work(kind);
 }
 
-inline void expect_flushes(DeviceKind kind) {
-  const Device& where = device(kind);
-  where.flush_caches();
-  EXPECT_GT(where.time_s([&] { where.flush_caches(); }, 1), 0);
-}
-
 // Each work of a step reads what the step before wrote.
 inline void expect_runs_beside(DeviceKind kind) {
   const Device& where = device(kind);

@@ -77,10 +77,6 @@ TEST(Device, PassesErrorsOn) {
   EXPECT_EQ(done, 1);
 }
 
-TEST(Device, FlushesCaches) {
-  expect_flushes(DeviceKind::cpu);
-}
-
 TEST(Device, RunsWorksBesideEachOther) {
   expect_runs_beside(DeviceKind::cpu);
 }

@@ -1,11 +1,10 @@
-#include "models/kernel_law_fit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "models/kernel_law_fit.hpp"
 
 namespace windtunnel {
 namespace {
@@ -74,7 +73,8 @@ TEST(KernelLaw, PredictsCompositionsWithoutNoise) {
   RandomStream random(1, RandomPurpose::test, 1);
   for (const std::string& text : kCompositions) {
     const Sample sample = timed(text, SampleRole::judge, 0, random);
-    EXPECT_NEAR(predicted_time(sample.work, laws).seconds / sample.median_s, 1, 0.05) << text;
+    EXPECT_NEAR(predicted_time(sample.work, laws, sample.cache).seconds / sample.median_s, 1, 0.05)
+        << text;
   }
 }
 
@@ -88,7 +88,7 @@ TEST(KernelLaw, IntervalsHoldNineOfTen) {
     RandomStream random(seed, RandomPurpose::test, 2);
     for (const std::string& text : kCompositions) {
       const Sample sample = timed(text, SampleRole::judge, kNoise, random);
-      const PredictedTime time = predicted_time(sample.work, laws);
+      const PredictedTime time = predicted_time(sample.work, laws, sample.cache);
       held += time.low_s <= sample.median_s && sample.median_s <= time.high_s ? 1 : 0;
       ++all;
     }
@@ -97,12 +97,35 @@ TEST(KernelLaw, IntervalsHoldNineOfTen) {
   EXPECT_LT(held, 0.99 * all);
 }
 
+TEST(KernelLaw, ColdCachesHaveLawsOfTheirOwn) {
+  std::vector<Sample> samples = run_of(0, 1);
+  const size_t warm = samples.size();
+  for (size_t i = 0; i < warm; ++i) {
+    if (samples[i].work[0][0].kernel != "copy" || samples[i].role == SampleRole::again) continue;
+    Sample cold = samples[i];
+    cold.cache = CacheState::cold;
+    cold.median_s *= 3;
+    samples.push_back(cold);
+  }
+  const KernelLaws laws = fit_kernel_laws(samples);
+  const KernelSteps copy = parse_kernel_steps("copy bytes=200000");
+  EXPECT_NEAR(predicted_time(copy, laws, CacheState::cold).seconds /
+                  predicted_time(copy, laws, CacheState::warm).seconds,
+              3, 1e-6);
+  EXPECT_EQ(find_law(laws, "copy")->key, "copy cold");
+  EXPECT_EQ(find_law(laws, "copy", CacheState::warm)->key, "copy");
+  // What was measured warm alone serves for both.
+  EXPECT_EQ(find_law(laws, "gemm type=fp32")->key, "gemm type=fp32");
+  EXPECT_EQ(find_law(laws, "cop"), nullptr);
+}
+
 TEST(KernelLaw, SaysWhatIsMissing) {
   std::vector<Sample> samples = run_of(0, 1);
   samples.erase(samples.begin() + 6, samples.end());
   EXPECT_THROW(fit_kernel_laws(samples), Error);
   const KernelLaws laws = fit_kernel_laws(run_of(0, 1));
-  EXPECT_THROW(predicted_time(parse_kernel_steps("xor k=4 m=1 bytes=64"), laws), Error);
+  EXPECT_THROW(predicted_time(parse_kernel_steps("xor k=4 m=1 bytes=64"), laws, CacheState::warm),
+               Error);
 }
 
 }  // namespace

@@ -215,7 +215,9 @@ std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& la
   std::vector<double> ratios;
   try {
     for (const SizedSample& point : series.points) {
-      ratios.push_back(point.log_s - std::log(predicted_time(point.sample->work, laws).seconds));
+      ratios.push_back(
+          point.log_s -
+          std::log(predicted_time(point.sample->work, laws, point.sample->cache).seconds));
     }
   } catch (const Error&) {
     return std::nullopt;

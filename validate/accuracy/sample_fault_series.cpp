@@ -284,7 +284,9 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
   std::vector<double> sizes;
   for (const SizedSample& point : series.points) {
     if (point.sample->role != SampleRole::fit) continue;
-    residuals.push_back(point.log_s - std::log(predicted_time(point.sample->work, laws).seconds));
+    residuals.push_back(
+        point.log_s -
+        std::log(predicted_time(point.sample->work, laws, point.sample->cache).seconds));
     sizes.push_back(std::abs(residuals.back()));
   }
   if (sizes.size() < kLawNeeds || median(sizes) < std::log(kDriftMatters)) return std::nullopt;

@@ -91,8 +91,7 @@ std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples) 
   for (const Sample* sample : samples) {
     if (!belongs(*sample)) continue;
     const KernelWork& work = sample->work[0][0];
-    std::string key = law_key(work);
-    if (sample->cache == CacheState::cold) key += " cold";
+    const std::string key = law_key(work, sample->cache);
     KernelSeries& series = by_key[key];
     series.key = key;
     series.product = kernel_kind(work.kernel).flops(work) > 0;

@@ -46,7 +46,7 @@ bool is_single(const Sample& sample) {
 }
 
 ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
-  const PredictedTime time = predicted_time(sample.work, laws);
+  const PredictedTime time = predicted_time(sample.work, laws, sample.cache);
   ValidationRow row;
   row.id = sample.id;
   row.family = is_single(sample) ? kSingle : kCompositions;
@@ -143,7 +143,10 @@ std::map<std::string, std::vector<const KernelLaw*>> by_share(const KernelLaws& 
   std::map<std::string, std::vector<const KernelLaw*>> shares;
   for (const KernelLaw& law : laws.laws) {
     const KernelKind& kind = kernel_kind(law.key.substr(0, law.key.find(' ')));
-    if (!kind.share.empty() && rate_of(law) > 0) shares[std::string(kind.share)].push_back(&law);
+    const KernelLaw* cold = find_law(laws, law.key);
+    const bool other = cold != nullptr && cold != &law;
+    if (!kind.share.empty() && !other && rate_of(law) > 0)
+      shares[std::string(kind.share)].push_back(&law);
   }
   return shares;
 }

@@ -19,7 +19,9 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device,
 // Of all buffers of the steps, which stand at once.
 double memory_bytes(const KernelSteps& steps);
 
-// Steps in turn, works of a step on streams (threads) of their own. `collectives` must outlive it.
+// Steps in turn, works of a step on streams (threads) of their own. Cold: each run on other
+// buffers, which come round after so many bytes that no cache holds them; to fill the caches with
+// something else would count what is written back of that. `collectives` must outlive it.
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
                      const Device& device, Collectives* collectives = nullptr);
 

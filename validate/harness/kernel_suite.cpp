@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "validate/harness/kernel_runner.hpp"
 
@@ -16,6 +18,13 @@ namespace {
 // between, at sqrt(2) of a size.
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
+constexpr double kLarge = 8e6;  // from here on caches decide nothing more, and timings are long
+constexpr double kLargeStep = 4;
+constexpr double kMostOnHost = 128e6;
+// Of cold series, whose time is of the memory alone.
+constexpr double kSmallestCold = 256e3;
+constexpr double kLargestCold = 64e6;
+constexpr double kColdStep = 4;
 constexpr double kBetween = 1.4142135623730951;
 // Full buffers of collectives, whose time is of steps first and of bytes later.
 constexpr double kSmallestMessage = 64;
@@ -23,6 +32,7 @@ constexpr double kLargestMessage = 64 << 20;
 constexpr double kMessageStep = 4;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
+constexpr double kParts = 2;     // that are summed
 constexpr double kSparse = 100;  // elements for each that is kept
 constexpr std::array<std::array<int, 3>, 6> kThin = {{{256, 256, 4},
                                                       {512, 512, 4},
@@ -30,7 +40,7 @@ constexpr std::array<std::array<int, 3>, 6> kThin = {{{256, 256, 4},
                                                       {1024, 4096, 4},
                                                       {1024, 1024, 32},
                                                       {2048, 2048, 16}}};
-constexpr std::array<std::array<int, 3>, 12> kProducts = {{{64, 64, 64},
+constexpr std::array<std::array<int, 3>, 14> kProducts = {{{64, 64, 64},
                                                            {128, 128, 128},
                                                            {192, 192, 192},
                                                            {256, 256, 256},
@@ -41,7 +51,9 @@ constexpr std::array<std::array<int, 3>, 12> kProducts = {{{64, 64, 64},
                                                            {1024, 1024, 64},
                                                            {64, 1024, 1024},
                                                            {1024, 64, 1024},
-                                                           {2048, 512, 512}}};
+                                                           {2048, 512, 512},
+                                                           {64, 2048, 2048},
+                                                           {2048, 2048, 64}}};
 
 bool has(const KernelKind& kind, std::string_view size) {
   return std::ranges::find(kind.sizes, size) != kind.sizes.end();
@@ -76,7 +88,8 @@ KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
   const bool parts = kind.name == "requantise-int8" || kind.name == "vote";
   const auto of = [&](double elements) {
     work.elements = std::max(1.0, std::round(elements));
-    if (has(kind, "k")) work.k = parts ? 4 : std::max(1.0, std::round(work.elements / kSparse));
+    if (has(kind, "k"))
+      work.k = parts ? kParts : std::max(1.0, std::round(work.elements / kSparse));
     return work;
   };
   constexpr double kMany = 1e6;
@@ -97,12 +110,25 @@ class Suite {
     return why_not_runnable({{work}}, device_, collectives_).empty() ? algorithm : choice;
   }
   int ranks() const { return collectives_ == nullptr ? 1 : collectives_->ranks(); }
-  void add(const KernelSteps& steps, SampleRole role) {
+  // Of sizes: as far as timings stay short on a host.
+  double most_bytes() const {
+    return device_.kind == DeviceKind::cpu ? std::min(kMostOnHost, memory_bytes_ / 2)
+                                           : memory_bytes_ / 2;
+  }
+  void add(const KernelSteps& steps, SampleRole role, CacheState cache = CacheState::warm) {
     if (!why_not_runnable(steps, device_, collectives_).empty()) return;
     if (memory_bytes(steps) > memory_bytes_) return;
-    works_.push_back(timed_work(steps, role, CacheState::warm, device_, collectives_));
+    if (!added_.insert({to_text(steps), cache}).second) return;  // a job's shape is in the grid
+    works_.push_back(timed_work(steps, role, cache, device_, collectives_));
   }
-  void add(std::string_view steps, SampleRole role) { add(parse_kernel_steps(steps), role); }
+  void add(std::string_view steps, SampleRole role, CacheState cache = CacheState::warm) {
+    add(parse_kernel_steps(steps), role, cache);
+  }
+  // Once as it is in a loop, once as it is in a training step.
+  void add_both(std::string_view steps) {
+    add(steps, SampleRole::fit);
+    add(steps, SampleRole::fit, CacheState::cold);
+  }
   std::vector<TimedWork> works() && { return std::move(works_); }
 
  private:
@@ -110,12 +136,15 @@ class Suite {
   double memory_bytes_;
   Collectives* collectives_;
   std::vector<TimedWork> works_;
+  std::set<std::pair<std::string, CacheState>> added_;
 };
 
-void add_sizes(const KernelKind& kind, double most, Suite& suite) {
+void add_sizes(const KernelKind& kind, Suite& suite) {
+  const double steps = kind.family == KernelFamily::code ? kLargeStep : kStep;
   for (const KernelWork& shape : shapes_of(kind)) {
     int count = 0;
-    for (double bytes = kSmallest; bytes <= most; bytes *= kStep) {
+    for (double bytes = kSmallest; bytes <= suite.most_bytes();
+         bytes *= bytes < kLarge ? steps : kLargeStep) {
       suite.add({{sized(shape, kind, bytes)}}, SampleRole::fit);
       // Every fourth one between two sizes.
       if (++count % 4 == 0) {
@@ -125,16 +154,29 @@ void add_sizes(const KernelKind& kind, double most, Suite& suite) {
   }
 }
 
-void add_matrices(Suite& suite) {
-  for (const auto& [m, n, k] : kProducts) {
-    suite.add(fmt::format("gemm type=fp32 m={} n={} k={}", m, n, k), SampleRole::fit);
+// What a training step runs, on data that it has not touched since the last one.
+void add_cold_sizes(const KernelKind& kind, Suite& suite) {
+  if (kind.family == KernelFamily::code) return;
+  for (const KernelWork& shape : shapes_of(kind)) {
+    for (double bytes = kSmallestCold; bytes <= kLargestCold; bytes *= kColdStep) {
+      suite.add({{sized(shape, kind, bytes)}}, SampleRole::fit, CacheState::cold);
+    }
+    suite.add({{sized(shape, kind, kSmallestCold * kColdStep * 2)}}, SampleRole::judge,
+              CacheState::cold);
   }
+}
+
+void add_matrices(std::span<const KernelWork> products, Suite& suite) {
+  for (const auto& [m, n, k] : kProducts) {
+    suite.add_both(fmt::format("gemm type=fp32 m={} n={} k={}", m, n, k));
+  }
+  for (const KernelWork& product : products) suite.add_both(to_text({{product}}));
   suite.add("gemm type=fp32 m=640 n=640 k=640", SampleRole::judge);
   suite.add("gemm type=fp32 m=1024 n=256 k=512", SampleRole::judge);
   for (const auto& [m, n, r] : kThin) {
     for (const char* product :
          {"low-rank", "low-rank-back", "low-rank-subtract", "low-rank-expand"}) {
-      suite.add(fmt::format("{} m={} n={} k={}", product, m, n, r), SampleRole::fit);
+      suite.add_both(fmt::format("{} m={} n={} k={}", product, m, n, r));
     }
     suite.add(fmt::format("orthonormalise m={} k={}", m, r), SampleRole::fit);
   }
@@ -226,10 +268,14 @@ void add_compositions_of_ranks(Suite& suite) {
 }  // namespace
 
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
-                                    Collectives* collectives) {
+                                    Collectives* collectives,
+                                    std::span<const KernelWork> products) {
   Suite suite(device, memory_bytes, collectives);
-  for (const KernelKind& kind : kernel_kinds()) add_sizes(kind, memory_bytes / 2, suite);
-  add_matrices(suite);
+  for (const KernelKind& kind : kernel_kinds()) {
+    add_sizes(kind, suite);
+    add_cold_sizes(kind, suite);
+  }
+  add_matrices(products, suite);
   add_compositions(suite);
   if (suite.ranks() > 1) {
     add_collectives(suite);

@@ -3,6 +3,7 @@
 // judge the fit by.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -12,8 +13,9 @@
 namespace windtunnel {
 
 // None needs more than `memory_bytes` at a time. `collectives` joins the ranks that run it at once;
-// nullptr: one alone.
+// nullptr: one alone. `products`: of a job (job_products.hpp), beside those of a grid.
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
-                                    Collectives* collectives = nullptr);
+                                    Collectives* collectives = nullptr,
+                                    std::span<const KernelWork> products = {});
 
 }  // namespace windtunnel

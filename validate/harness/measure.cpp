@@ -41,15 +41,14 @@ struct Running {
   bool done = false;
 };
 
-// Enough runs of what is prepared that a timing is no shorter than asked for; a cold run stands
-// alone.
+// Enough runs of what is prepared that a timing is no shorter than asked for.
 void find_inner_runs(Running& running, Team& team, double timing_s) {
   constexpr double kClearly = 10;  // longer than asked for, even without what a first run costs
   const double first_s = team.time_s(1);  // first touch, lazy loading
   if (running.inner > 0) return;
   running.inner = 1;
   running.timing_s = first_s;
-  if (running.work->cache == CacheState::cold || first_s >= kClearly * timing_s) return;
+  if (first_s >= kClearly * timing_s) return;
   while (running.inner < (1 << 20)) {
     running.timing_s = team.time_s(running.inner);
     if (running.timing_s >= timing_s) return;
@@ -61,7 +60,6 @@ void find_inner_runs(Running& running, Team& team, double timing_s) {
 std::vector<double> timed_block(const Running& running, Team& team, benchmark::State& state) {
   std::vector<double> seconds;
   for ([[maybe_unused]] auto turn : state) {
-    if (running.work->cache == CacheState::cold) team.flush_caches();
     const double taken_s = team.time_s(running.inner);
     state.SetIterationTime(taken_s);
     seconds.push_back(taken_s / running.inner);

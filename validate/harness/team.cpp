@@ -54,10 +54,15 @@ std::string received_text(TcpGroup& group, std::size_t length) {
   return text;
 }
 
+// The same steps may be measured warm and cold.
+std::string name_of(const TimedWork& work) {
+  return to_text(work.steps) + (work.cache == CacheState::cold ? " cold" : "");
+}
+
 }  // namespace
 
 struct Team::Order {
-  enum class Kind : std::int32_t { prepare, time, flush, drop, end };
+  enum class Kind : std::int32_t { prepare, time, drop, end };
   Kind kind = Kind::end;
   std::int32_t times = 0;
   std::uint64_t text_length = 0;  // of the work's name, which comes behind
@@ -87,7 +92,7 @@ void Team::tell(const Order& order, std::string_view work) {
 void Team::prepare(const TimedWork& work) {
   before_ = device_.readings();
   started_s_ = now_s();
-  tell({Order::Kind::prepare}, to_text(work.steps));
+  tell({Order::Kind::prepare}, name_of(work));
   run_ = work.prepare();
 }
 
@@ -99,11 +104,6 @@ double Team::time_s(int times) {
     slowest_s = std::max(slowest_s, received<double>(*group_, other));
   }
   return slowest_s;
-}
-
-void Team::flush_caches() {
-  tell({Order::Kind::flush});
-  device_.flush_caches();
 }
 
 BlockReadings Team::drop() {
@@ -139,7 +139,7 @@ class Follower {
 
 const TimedWork& Follower::work_of(const std::string& name) const {
   for (const TimedWork& work : works_) {
-    if (to_text(work.steps) == name) return work;
+    if (name_of(work) == name) return work;
   }
   throw Error(
       fmt::format("rank 0 measures '{}', which this rank does not know; all ranks are to be "
@@ -157,9 +157,6 @@ bool Follower::follow(const Team::Order& order) {
     case Kind::time:
       group_.barrier();
       group_.send(0, bytes_of(own_.time_s(order.times)));
-      return true;
-    case Kind::flush:
-      own_.flush_caches();
       return true;
     case Kind::drop:
       group_.send(0, bytes_of(own_.drop().tainted));

@@ -38,7 +38,6 @@ class Team {
   // where it was started.
   void prepare(const TimedWork& work);
   double time_s(int times);  // of so many runs of the work prepared, on the slowest rank
-  void flush_caches();
   BlockReadings drop();
 
  private:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "models/base/error.hpp"
 #include "validate/harness/tcp_collectives.hpp"
 
@@ -44,6 +46,27 @@ TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
     const std::function<void()> run = work.prepare();
     EXPECT_GT(cpu.time_s(run, 3), 0) << text;
   }
+}
+
+// Cold: a run comes back to its buffers when no host's share of a cache holds them any more.
+TEST(KernelRunner, ColdRunsGoRoundOverManyBuffers) {
+  static std::set<const std::byte*> buffers;
+  Device counting = device(DeviceKind::cpu);
+  counting.allocate = [](std::size_t size_bytes, MemoryKind memory) {
+    std::byte* made = device(DeviceKind::cpu).allocate(size_bytes, memory);
+    buffers.insert(made);
+    return made;
+  };
+  const auto made_for = [&](const char* text, CacheState cache) {
+    buffers.clear();
+    const TimedWork work = timed_work(parse_kernel_steps(text), SampleRole::fit, cache, counting);
+    const std::function<void()> run = work.prepare();
+    for (int i = 0; i < 100; ++i) run();
+    return buffers.size();
+  };
+  EXPECT_EQ(made_for("copy bytes=4000000", CacheState::warm), 2U);
+  EXPECT_GE(made_for("copy bytes=4000000", CacheState::cold), 32U);
+  EXPECT_GE(made_for("copy bytes=200000000", CacheState::cold), 4U);
 }
 
 TEST(KernelRunner, SaysWhatItCannotRun) {

@@ -16,7 +16,6 @@ struct FakeMachine {
   double clock_step_Hz = 0;  // per reading, until `settles`
   int readings = 0;
   int settles = 1000000;
-  int flushes = 0;
 };
 FakeMachine machine;
 
@@ -34,7 +33,6 @@ Device fake_device() {
     now.clock_Hz = machine.clock_Hz;
     return now;
   };
-  fake.flush_caches = [] { ++machine.flushes; };
   fake.time_s = [](const std::function<void()>& work, int times) {
     for (int i = 0; i < std::min(times, 3); ++i) work();
     return machine.second_s * times;
@@ -126,12 +124,6 @@ TEST_F(Measure, LongWorksAreTimedLessOftenThanTheBudgetWouldBear) {
   EXPECT_EQ(repeats(1, 1000), 10);
   EXPECT_EQ(repeats(1, 14), 7);
   EXPECT_EQ(repeats(1, 1), 5);
-}
-
-TEST_F(Measure, ColdTimingsFlushTheCachesBeforeEach) {
-  const Outcome outcome = measured(copies(1, CacheState::cold));
-  EXPECT_EQ(outcome.samples[0].cache, CacheState::cold);
-  EXPECT_GE(machine.flushes, outcome.samples[0].repeats);
 }
 
 TEST_F(Measure, BlocksBesideAMovingClockAreThrownAway) {

@@ -1,0 +1,76 @@
+#include "validate/harness/kernel_suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "scenarios/case.hpp"
+#include "validate/harness/job_products.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kMemory_bytes = 1e9;
+
+TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
+  const std::vector<TimedWork> works =
+      kernel_suite(device(DeviceKind::cpu), kMemory_bytes, nullptr, {});
+  std::set<std::pair<std::string, CacheState>> names;
+  std::map<std::string, int> fitted;
+  for (const TimedWork& work : works) {
+    EXPECT_TRUE(names.insert({to_text(work.steps), work.cache}).second) << to_text(work.steps);
+    EXPECT_FALSE(work.role == SampleRole::fit && work.steps.size() > 1) << to_text(work.steps);
+    if (work.role == SampleRole::fit) {
+      ++fitted[work.steps[0][0].kernel + (work.cache == CacheState::cold ? " cold" : "")];
+    }
+  }
+  for (const char* kernel : {"copy", "add", "quantise-int8", "sign-pack", "top-k", "rs-encode",
+                             "xor", "gemm type", "low-rank"}) {
+    const std::string name = std::string(kernel).substr(0, std::string_view(kernel).find(' '));
+    EXPECT_GE(fitted[name], 4) << name;
+  }
+  // A law needs four sizes of either state of the caches.
+  for (const auto& [name, sizes] : fitted) EXPECT_GE(sizes, 4) << name;
+  EXPECT_GE(fitted["copy cold"], 4);
+  EXPECT_EQ(fitted["rs-encode cold"], 0);
+}
+
+TEST(KernelSuite, NeedsNoMoreMemoryThanThereIs) {
+  const std::vector<TimedWork> small = kernel_suite(device(DeviceKind::cpu), 1e6);
+  EXPECT_FALSE(small.empty());
+  EXPECT_LT(small.size(), kernel_suite(device(DeviceKind::cpu), kMemory_bytes).size());
+}
+
+TEST(KernelSuite, MeasuresTheProductsOfAJob) {
+  const Case the_case = load_case(std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/mlp-cpu.yaml");
+  const std::vector<KernelWork> products = job_products(the_case.job);
+  std::set<std::string> texts;
+  for (const KernelWork& product : products) texts.insert(to_text({{product}}));
+  EXPECT_EQ(texts.size(), products.size());
+  // Forward and both backward products of the first layer's shape.
+  EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=1024"));
+  EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=2048"));
+  EXPECT_FALSE(texts.empty());
+  int found = 0;
+  for (const TimedWork& work :
+       kernel_suite(device(DeviceKind::cpu), kMemory_bytes, nullptr, products)) {
+    found += texts.contains(to_text(work.steps)) && work.cache == CacheState::cold ? 1 : 0;
+  }
+  EXPECT_EQ(found, static_cast<int>(products.size()));
+}
+
+TEST(JobProducts, OfATransformerAreThoseOfItsLinearLayers) {
+  const Case the_case = load_case(std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/small.yaml");
+  const std::vector<KernelWork> products = job_products(the_case.job);
+  // Llama 3 8B with tp 2: the up projection's width is 14336 / 2 for each of its two parts.
+  bool up = false;
+  for (const KernelWork& product : products) {
+    EXPECT_EQ(product.precision, the_case.job.precision);
+    up |= product.m == 8192 && product.k == 4096 && product.n == 14336;
+  }
+  EXPECT_TRUE(up);
+}
+
+}  // namespace
+}  // namespace windtunnel
