@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/budget.hpp"
 #include "cli/calibrate_kernels.hpp"
-#include "models/base/units.hpp"
 
 namespace windtunnel {
 
@@ -51,7 +51,7 @@ ExitCode calibrate_on_device(const DeviceCalibration& options) {
   kernels.ranks = options.ranks;
   kernels.coordinator = options.coordinator;
   kernels.force = options.force;
-  kernels.budget_s = parse_quantity(options.budget, Dimension::seconds);
+  kernels.budget_s = budget_of(options.budget);
   kernels.samples = options.samples.empty()
                         ? fs::path(options.out).replace_extension(".samples.csv").string()
                         : options.samples;

@@ -171,9 +171,8 @@ std::string measured_text(const KernelCalibration& options, const Measured& meas
   const SessionResult& result = measured.result;
   const MeasureProgress& progress = result.progress;
   return fmt::format(
-      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away (clock, "
-      "heat, "
-      "other tenants)\nwrote {}\n",
+      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away "
+      "(clock, heat, other tenants)\nwrote {}\n",
       measured.device, progress.done,
       measured.ranks > 1 ? fmt::format(" by {} ranks at once", measured.ranks) : "",
       progress.elapsed_s, result.kept, progress.tainted, options.samples);

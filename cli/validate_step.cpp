@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/budget.hpp"
 #include "cli/output.hpp"
 #include "cli/overrides.hpp"
 #include "models/base/error.hpp"
@@ -127,9 +128,11 @@ std::string text_of(const JudgedStep& step) {
     const double m = measured.phases.by_phase[i];
     const double p = predicted.phases.by_phase[i];
     if (m > 0 || p > 0) text += time_row(kStepPhases[i], m, p);
+    const bool waits = static_cast<StepPhase>(i) == StepPhase::communicate;
+    if (waits && measured.waiting_s > 0) {
+      text += row("  of it waiting", format_seconds(measured.waiting_s), "", "");
+    }
   }
-  if (measured.waiting_s > 0)
-    text += row("  of it waiting", format_seconds(measured.waiting_s), "", "");
   if (predicted.other_s > 1e-9) text += row("other", "", format_seconds(predicted.other_s), "");
   if (predicted.naive_s > 0) {
     text += row("by the highest rates", "", format_seconds(predicted.naive_s),
@@ -196,7 +199,7 @@ std::vector<JudgedStep> read_steps(const StepOptions& options) {
 // All points are checked before the first is measured, and measured before the first is simulated:
 // ranks are forked from a process of one thread.
 ExitCode run(const StepOptions& options) {
-  const double budget_s = parse_quantity(options.budget, Dimension::seconds);
+  const double budget_s = budget_of(options.budget);
   std::vector<JudgedStep> steps = read_steps(options);
   std::vector<MlpPlan> plans;
   for (const JudgedStep& step : steps) plans.push_back(mlp_plan(step.the_case.job));
