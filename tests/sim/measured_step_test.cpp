@@ -63,7 +63,8 @@ constexpr int kLayers = 4;
 class MeasuredStep : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ = std::filesystem::path(::testing::TempDir()) / "measured_step.yaml";
+    const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    path_ = std::filesystem::path(::testing::TempDir()) / ("measured_step_" + test + ".yaml");
     Calibration calibration =
         calibration_of(laws_, calibration_of("generic"), {.source = "a test"});
     calibration.name = "measured_step";
