@@ -11,7 +11,7 @@ namespace windtunnel {
 enum class SampleRole {
   fit,    // constants may be fitted on it
   judge,  // measured to be predicted: compositions
-  again,  // the first work of a run repeated at its end: drift
+  again,  // the first works of a run repeated at its end: drift
 };
 
 struct DeviceState {

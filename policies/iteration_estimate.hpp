@@ -24,10 +24,10 @@ struct BalancedBatch;
 struct PreparedIteration {
   // Under Software::post_validation several iterations of it without a flush between them.
   Schedule schedule;
-  std::vector<ChunkCost> chunks;              // [stage of the model] per micro-batch
-  std::vector<ChunkCost> units;               // unit_costs()
-  std::vector<double> peak_activation_bytes;  // [pipeline rank]
-  std::vector<GpuMemory> memory;              // [pipeline rank]
+  std::vector<ChunkCost> chunks;                  // [stage of the model] per micro-batch
+  std::vector<ChunkCost> units;                   // unit_costs()
+  std::vector<double> peak_activation_bytes;      // [pipeline rank]
+  std::vector<GpuMemory> memory;                  // [pipeline rank]
   std::shared_ptr<const BalancedBatch> balanced;  // where lengths are unequal
 };
 // Throws Error when layout, batch or schedule do not fit together.

@@ -61,7 +61,7 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device,
                              const Collectives* collectives) {
   for (const std::vector<KernelWork>& step : steps) {
     for (const KernelWork& work : step) {
-      const std::string reason = why_not_runnable(work, device, collectives);
+      std::string reason = why_not_runnable(work, device, collectives);
       if (!reason.empty()) return reason;
     }
     if (std::ranges::count_if(step, is_collective) > 1) {

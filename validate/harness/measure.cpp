@@ -13,6 +13,7 @@
 namespace windtunnel {
 namespace {
 
+constexpr size_t kPerAgain = 50;  // works for each that is measured again
 constexpr int kBlockTimings = 10;
 constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
@@ -203,15 +204,18 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   for (const TimedWork& work : works) order.push_back(&work);
   RandomStream random(options_.seed, RandomPurpose::measurement, 0);
   for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
-  TimedWork again = *order.front();
-  again.role = SampleRole::again;
-  order.push_back(&again);
-  progress_.works = static_cast<int>(order.size());
   const auto together = static_cast<size_t>(options_.together);
+  std::vector<TimedWork> again;
+  for (size_t i = 0; i < std::clamp<size_t>(order.size() / kPerAgain, 1, together); ++i) {
+    again.push_back(*order[i]);
+    again.back().role = SampleRole::again;
+  }
+  const size_t once = order.size();
+  for (const TimedWork& work : again) order.push_back(&work);
+  progress_.works = static_cast<int>(order.size());
   for (size_t first = 0; first < order.size() && !events_.stopped();) {
-    // The repeated work stands alone: as far from its first time as the run is long.
-    const size_t end =
-        first + 1 == order.size() ? order.size() : std::min(first + together, order.size() - 1);
+    // Those repeated come by themselves: as far from their first time as the run is long.
+    const size_t end = first < once ? std::min(first + together, once) : order.size();
     std::vector<Running> running;
     for (size_t i = first; i < end; ++i) {
       Running& one = running.emplace_back();

@@ -40,9 +40,9 @@ struct MeasureEvents {
   std::function<bool()> stopped = [] { return false; };  // asked after every block
 };
 
-// By all ranks of the team at once. The first work is measured again at the end
-// (SampleRole::again). Throws Error when the device cannot run kernels or has not the memory, or
-// another rank failed; what was `measured` before stays.
+// By all ranks of the team at once. The first work, or the first ones of many, are measured again
+// at the end (SampleRole::again). Throws Error when the device cannot run kernels or has not the
+// memory, or another rank failed; what was `measured` before stays.
 MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
                         const MeasureEvents& events);
 
