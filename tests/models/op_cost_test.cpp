@@ -7,6 +7,7 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "tests/models/cost_fixtures.hpp"
+#include "tests/support/straight_laws.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -201,23 +202,6 @@ TEST(OpCost, UnsupportedPrecisionIsAnError) {
 }
 
 // ---- Measured kernels.
-
-KernelLaw line_of(const char* key, double fixed_s, double flop_s, double byte_s) {
-  KernelLaw law;
-  law.key = key;
-  law.fixed_s = fixed_s;
-  law.flop_s = flop_s;
-  law.byte_s = byte_s;
-  return law;
-}
-
-KernelLaw curve_of(const char* key, double fixed_s, double byte_s) {
-  KernelLaw law;
-  law.key = key;
-  law.curve.sizes = {1e3, 1e9};
-  law.curve.seconds = {fixed_s + 1e3 * byte_s, fixed_s + 1e9 * byte_s};
-  return law;
-}
 
 Calibration measured() {
   Calibration calibration = test_calibration();

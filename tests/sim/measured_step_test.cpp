@@ -11,30 +11,11 @@
 #include "scenarios/calibration_writer.hpp"
 #include "scenarios/library.hpp"
 #include "sim/simulate.hpp"
+#include "tests/support/straight_laws.hpp"
 #include "validate/accuracy/samples.hpp"
 
 namespace windtunnel {
 namespace {
-
-KernelLaw line_of(const char* key, double fixed_s, double flop_s, double byte_s) {
-  KernelLaw law;
-  law.key = key;
-  law.fixed_s = fixed_s;
-  law.flop_s = flop_s;
-  law.byte_s = byte_s;
-  return law;
-}
-
-// Straight: so that sums over calls are sums of calls and bytes.
-KernelLaw curve_of(const char* key, double fixed_s, double byte_s) {
-  KernelLaw law;
-  law.key = key;
-  law.least = 1;
-  law.most = 1e9;
-  law.curve.sizes = {1, 1e9};
-  law.curve.seconds = {fixed_s + byte_s, fixed_s + 1e9 * byte_s};
-  return law;
-}
 
 KernelLaws machine() {
   KernelLaws laws;

@@ -138,7 +138,12 @@ class NcclCollectives : public Collectives {
  public:
   NcclCollectives(const ncclUniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
     check(nccl().comm_init_rank(&communicator_, ranks, id, rank), "ncclCommInitRank", nullptr);
-    connect();
+    try {
+      connect();
+    } catch (...) {
+      nccl().comm_abort(communicator_);  // no destructor runs, and others wait for this rank
+      throw;
+    }
   }
   // Where something went wrong another rank may be gone, for which a quiet end would wait.
   ~NcclCollectives() override {

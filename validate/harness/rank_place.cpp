@@ -82,12 +82,9 @@ const Launcher* launcher_of(const Variables& variables) {
   return nullptr;
 }
 
-// FNV-1a, the same on every host.
 int port_of(const std::string& job) {
   if (job.empty()) return kUsualPort;
-  std::uint32_t hash = 2166136261U;
-  for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return kFirstDerivedPort + static_cast<int>(hash % kDerivedPorts);
+  return kFirstDerivedPort + static_cast<int>(job_word(job) % kDerivedPorts);
 }
 
 struct Address {
@@ -170,6 +167,12 @@ std::optional<RankPlace> launched_place(const Environment& environment,
   place.host = address.host;
   place.port = address.port > 0 ? address.port : port_of(place.job);
   return place;
+}
+
+std::uint64_t job_word(const std::string& job) {
+  std::uint64_t word = 14695981039346656037ULL;
+  for (const char c : job) word = (word ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return word;
 }
 
 std::string first_host(const std::string& list) {

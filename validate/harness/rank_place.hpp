@@ -4,6 +4,7 @@
 // that speak PMI (PMI_RANK, PMI_SIZE), Slurm's srun (SLURM_PROCID: slurm.schedmd.com/srun.html).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ using Environment = std::function<const char*(const char*)>;
 // variables hold no numbers or no place, or where rank 0 listens cannot be told.
 std::optional<RankPlace> launched_place(const Environment& environment,
                                         const std::string& coordinator);
+
+// A job's name in a word (FNV-1a), the same on every host.
+std::uint64_t job_word(const std::string& job);
 
 // "node[007-012,20]-ib,other" -> "node007-ib": the first host of a list as Slurm writes them.
 std::string first_host(const std::string& list);

@@ -357,13 +357,6 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
   return endpoints;
 }
 
-// A job's name in a word (FNV-1a), the same on every host.
-std::uint64_t word_of(const std::string& job) {
-  std::uint64_t word = 14695981039346656037ULL;
-  for (const char c : job) word = (word ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return word;
-}
-
 }  // namespace
 
 struct ForkedRanks::Ports {
@@ -404,7 +397,7 @@ RankSockets find_ranks(const RankPlace& place, double timeout_s) {
   asio::io_context context;
   tcp::acceptor listening = listen_everywhere(context, 0);
   Hello hello;
-  hello.job = word_of(place.job);
+  hello.job = job_word(place.job);
   hello.rank = place.rank;
   hello.ranks = place.ranks;
   hello.port = listening.local_endpoint().port();

@@ -1,0 +1,29 @@
+// Laws of kernels whose times are straight lines: sums over calls are sums of calls and bytes.
+#pragma once
+
+#include "models/kernel_law.hpp"
+
+namespace windtunnel {
+
+// t = fixed_s + flop_s flops + byte_s bytes.
+inline KernelLaw line_of(const char* key, double fixed_s, double flop_s, double byte_s) {
+  KernelLaw law;
+  law.key = key;
+  law.fixed_s = fixed_s;
+  law.flop_s = flop_s;
+  law.byte_s = byte_s;
+  return law;
+}
+
+// t = fixed_s + byte_s bytes, as a curve over bytes.
+inline KernelLaw curve_of(const char* key, double fixed_s, double byte_s) {
+  KernelLaw law;
+  law.key = key;
+  law.least = 1;
+  law.most = 1e9;
+  law.curve.sizes = {1, 1e9};
+  law.curve.seconds = {fixed_s + byte_s, fixed_s + 1e9 * byte_s};
+  return law;
+}
+
+}  // namespace windtunnel
