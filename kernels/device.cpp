@@ -64,6 +64,7 @@ constexpr Device kCpu = {
     [](int index) { CHECK(index == 0, "CPU {} of one", index); },
     [] { return describe_host(); },
     [] { return host_readings(); },
+    core_disturbed,
     allocate_host,
     [](std::byte* memory, MemoryKind /*memory*/) { std::free(memory); },
     copy_host,

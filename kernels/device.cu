@@ -143,6 +143,10 @@ DeviceDescription describe() {
   return description;
 }
 
+bool disturbed() {
+  return false;
+}
+
 DeviceReadings readings() {
   std::array<char, 32> bus = {};
   CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), present_device()));
@@ -263,8 +267,8 @@ void run_beside(const std::vector<std::function<void()>>& works) {
 }
 
 constexpr Device kCuda = {
-    DeviceKind::cuda, "cuda",  why_unusable, count,       select, describe,   readings,
-    allocate,         release, copy,         synchronize, time_s, run_beside,
+    DeviceKind::cuda, "cuda",   why_unusable, count, select,      describe, readings,
+    disturbed,        allocate, release,      copy,  synchronize, time_s,   run_beside,
 };
 
 }  // namespace

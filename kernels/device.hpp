@@ -57,6 +57,9 @@ struct Device {
   void (*select)(int index);
   DeviceDescription (*describe)();
   DeviceReadings (*readings)();
+  // Whether others take from the device at this moment, which no reading shows. CPU: of the core
+  // that calls, by its other hardware thread (host_machine.hpp). CUDA: false.
+  bool (*disturbed)();
   // At least 64-byte aligned. Throws Error when there is not enough memory.
   std::byte* (*allocate)(std::size_t size_bytes, MemoryKind memory);
   void (*release)(std::byte* memory_of_device, MemoryKind memory);

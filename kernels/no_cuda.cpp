@@ -19,6 +19,7 @@ constexpr Device kCuda = {
     [](int) { refuse(); },
     []() -> DeviceDescription { refuse(); },
     []() -> DeviceReadings { refuse(); },
+    []() -> bool { refuse(); },
     [](std::size_t, MemoryKind) -> std::byte* { refuse(); },
     [](std::byte*, MemoryKind) { refuse(); },
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },

@@ -27,6 +27,32 @@ double own_error(const KernelLaw& law, double run_spread) {
   return std::sqrt(std::max(0.0, law.spread * law.spread - run_spread * run_spread));
 }
 
+double byte_s(const TimeCurve& curve, double bytes) {
+  return curve.at(bytes) / bytes;
+}
+
+// Of `bytes` that are part of a larger working set.
+double working_set_time(const KernelLaw& law, double bytes, double working_set,
+                        const KernelLaw* copy) {
+  const double known = std::min(working_set, law.most);
+  const double alone_s = law.curve.at(bytes);
+  if (known <= bytes) return alone_s;
+  const double seconds = std::max(alone_s, byte_s(law.curve, known) * bytes);
+  if (copy == nullptr || copy->curve.sizes.empty()) return seconds;
+  const double beyond = std::min(working_set, copy->most);
+  const double longer_s =
+      byte_s(copy->curve, beyond) - byte_s(copy->curve, std::min(known, beyond));
+  return seconds + std::max(0.0, longer_s) * bytes;
+}
+
+double bytes_moved(const KernelSteps& steps) {
+  double bytes = 0;
+  for (const std::vector<KernelWork>& step : steps) {
+    for (const KernelWork& work : step) bytes += kernel_kind(work.kernel).bytes(work);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string law_key(const KernelWork& work, CacheState cache) {
@@ -66,13 +92,17 @@ double law_time(const KernelLaw& law, double flops, double bytes) {
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache) {
   double seconds = 0;
   std::map<std::string, double> error_s;
+  const double working_set = bytes_moved(steps);
+  const KernelLaw* copy = find_law(laws, "copy", CacheState::warm);
   for (const std::vector<KernelWork>& step : steps) {
     double longest = 0;
     const KernelLaw* decides = nullptr;
     for (const KernelWork& work : step) {
       const KernelLaw& law = law_of(work, laws, cache);
       const KernelKind& kind = kernel_kind(work.kernel);
-      const double time = law_time(law, kind.flops(work), kind.bytes(work));
+      const bool in_caches = cache == CacheState::warm && !law.curve.sizes.empty();
+      const double time = in_caches ? working_set_time(law, kind.bytes(work), working_set, copy)
+                                    : law_time(law, kind.flops(work), kind.bytes(work));
       if (decides == nullptr || time > longest) {
         longest = time;
         decides = &law;

@@ -46,6 +46,11 @@ const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
 // Of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
 
+// Steps work on buffers of their own, in turn, and again: what one left in a cache is gone when the
+// working set of them all has passed (least recently used goes first). So each moves its bytes at
+// the rate that its kernel has on a working set of that size; beyond the largest that was measured,
+// every byte takes as much longer as a byte of the largest copies does.
+//
 // Its interval: a law errs alike in all steps that are its own, laws err apart from each other, and
 // the whole differs from the next time by run_spread, however many steps it has. Throws Error for a
 // kernel without a law.

@@ -13,6 +13,14 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLeastSpread = 0.01;  // between two runs of a program
+// What a series may be off by all of whose timings others disturbed.
+constexpr double kDisturbed = 0.3;
+
+// Standard deviation of the log of its median, beside what runs differ by.
+double spread_of(const Sample& sample) {
+  return std::hypot((sample.high_s - sample.low_s) / (4 * sample.median_s),
+                    kDisturbed * sample.disturbed);
+}
 
 double bytes_of(const KernelWork& work) {
   return kernel_kind(work.kernel).bytes(work);
@@ -37,7 +45,8 @@ KernelLaw fit_line(const Points& points) {
     columns[1].push_back(flops_of(work_of(*sample)));
     columns[2].push_back(bytes_of(work_of(*sample)));
     y.push_back(sample->median_s);
-    weights.push_back(1 / (sample->median_s * sample->median_s));
+    const double spread = std::hypot(kLeastSpread, kDisturbed * sample->disturbed);
+    weights.push_back(std::pow(kLeastSpread / (spread * sample->median_s), 2));
   }
   const std::vector<double> x = nonnegative_fit(columns, y, weights);
   KernelLaw law;
@@ -75,8 +84,7 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
     std::vector<TimedSize> sizes;
     for (const Sample* sample : points) {
       sizes.push_back(
-          {bytes_of(work_of(*sample)), sample->median_s,
-           std::max(run_spread, (sample->high_s - sample->low_s) / (4 * sample->median_s))});
+          {bytes_of(work_of(*sample)), sample->median_s, std::max(run_spread, spread_of(*sample))});
     }
     law.curve = fit_time_curve(std::move(sizes));
     law.spread = law.curve.spread;
@@ -90,14 +98,14 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
   return law;
 }
 
-// From works that were measured twice.
+// From works that were measured twice, neither time beside others.
 double run_spread(std::span<const Sample> samples) {
   double sum = 0;
   int pairs = 0;
   for (const Sample& again : samples) {
-    if (again.role != SampleRole::again) continue;
+    if (again.role != SampleRole::again || again.disturbed > 0) continue;
     for (const Sample& first : samples) {
-      if (first.role == SampleRole::again || first.cache != again.cache ||
+      if (first.role == SampleRole::again || first.disturbed > 0 || first.cache != again.cache ||
           to_text(first.work) != to_text(again.work)) {
         continue;
       }

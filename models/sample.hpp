@@ -41,6 +41,9 @@ struct Sample {
   std::string date;
   int ranks = 1;             // that ran it at once; a timing is the slowest one's
   int ranks_per_device = 1;  // more: time-sliced, good for correctness alone
+  // Of its timings, those beside which others took from a device; no other rests on any of them
+  // where there are enough without.
+  double disturbed = 0;
 };
 
 }  // namespace windtunnel

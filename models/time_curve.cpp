@@ -19,7 +19,7 @@ constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
 constexpr double kSpreadOfMedian = 1.4826;  // of a normal law, over the median of its size
 
-using Points = std::vector<TimedSize>;
+using Points = std::vector<TimedSize>;  // `spread` over that of the surest, or 1
 
 TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
   std::vector<std::vector<double>> columns(ends.size(), std::vector<double>(points.size()));
@@ -33,7 +33,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
       columns[piece][i] = std::clamp(points[i].size, ends[piece - 1], end) - ends[piece - 1];
     }
     y[i] = points[i].seconds;
-    weights[i] = 1 / (y[i] * y[i]);
+    weights[i] = 1 / std::pow(y[i] * points[i].spread, 2);
   }
   std::vector<double> x = nonnegative_fit(columns, y, weights);
   TimeCurve curve{.sizes = ends, .seconds = {}};
@@ -44,12 +44,12 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     }
     std::vector<double> errors;
     for (const TimedSize& point : points) {
-      errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1));
+      errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1) / point.spread);
     }
     const double scale = std::max(kLeastSpread, kSpreadOfMedian * median(errors));
     for (size_t i = 0; i < points.size(); ++i) {
       const double r = errors[i] / scale;
-      weights[i] = (kFreedom + 1) / (kFreedom + r * r) / (y[i] * y[i]);
+      weights[i] = (kFreedom + 1) / (kFreedom + r * r) / std::pow(y[i] * points[i].spread, 2);
     }
     x = nonnegative_fit(columns, y, weights);
   }
@@ -60,7 +60,8 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
 double criterion(const TimeCurve& curve, const Points& points, double scale) {
   double sum = 0;
   for (const TimedSize& point : points) {
-    const double r = std::log(std::max(1e-300, curve.at(point.size)) / point.seconds) / scale;
+    const double r =
+        std::log(std::max(1e-300, curve.at(point.size)) / point.seconds) / (scale * point.spread);
     sum += (kFreedom + 1) * std::log1p(r * r / kFreedom);
   }
   // A piece has a slope and an end.
@@ -68,10 +69,12 @@ double criterion(const TimeCurve& curve, const Points& points, double scale) {
   return sum + parameters * std::log(static_cast<double>(points.size()));
 }
 
+// Of the surest: most series are, beside some that are not.
 double noise_of(const Points& points) {
   std::vector<double> spreads;
   for (const TimedSize& point : points) spreads.push_back(point.spread);
-  return std::max(0.01, median(spreads));
+  std::ranges::sort(spreads);
+  return std::max(0.01, spreads[spreads.size() / 4]);
 }
 
 // One more end, where it helps most; the same curve where none does.
@@ -132,6 +135,7 @@ TimeCurve fit_time_curve(std::vector<TimedSize> points) {
     throw Error(fmt::format("{} sizes; a curve needs three at least", sizes.size()));
   }
   const double noise = noise_of(points);
+  for (TimedSize& point : points) point.spread = std::max(1.0, point.spread / noise);
   TimeCurve curve = best_curve(points, noise);
   curve.spread = left_out_spread(points, noise);
   return curve;

@@ -23,7 +23,8 @@ struct TimedSize {
 };
 
 // t = a + sum over pieces of slope x length, a and slopes >= 0 (nonnegative_fit.hpp), errors
-// relative, rows far off weighted down (Student-t with 4 degrees of freedom). As many pieces as the
+// relative, rows far off weighted down (Student-t with 4 degrees of freedom), and those that are
+// less sure than most. As many pieces as the
 // Bayesian information criterion asks for, at most 4, ends at measured sizes. Throws Error with
 // fewer than 3 sizes.
 TimeCurve fit_time_curve(std::vector<TimedSize> points);

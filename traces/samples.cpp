@@ -31,9 +31,10 @@ constexpr std::array<std::string_view, 23> kColumns = {"work",
                                                        "temperature_after_C",
                                                        "throttled_before",
                                                        "throttled_after"};
-// What files of one rank may lack.
+// What files of one rank, and of machines of one's own, may lack.
 constexpr std::string_view kRanksPerDevice = "ranks_per_device";
 constexpr std::string_view kRanks = "ranks";
+constexpr std::string_view kDisturbed = "disturbed";
 
 constexpr std::array<std::string_view, 3> kRoles = {"fit", "judge", "again"};
 constexpr std::array<std::string_view, 2> kCaches = {"warm", "cold"};
@@ -101,6 +102,7 @@ Sample read_sample(const CsvTable& table, size_t row, RowReader& reader) {
   sample.date = reader.text("date");
   sample.ranks_per_device = reader.count({kRanksPerDevice, "", 1e6}).value_or(1);
   sample.ranks = reader.count({kRanks, "", 1e6}).value_or(1);
+  sample.disturbed = reader.number({kDisturbed, "", 1, true}).value_or(0);
   return sample;
 }
 
@@ -137,17 +139,19 @@ SampleFile read_samples(const std::string& path) {
 }
 
 std::string samples_header() {
-  return fmt::format("{},{},{}\n", fmt::join(kColumns, ","), kRanksPerDevice, kRanks);
+  return fmt::format("{},{},{},{}\n", fmt::join(kColumns, ","), kRanksPerDevice, kRanks,
+                     kDisturbed);
 }
 
 std::string sample_row(const Sample& s) {
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d},{:d},{},{}\n",
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:d},{:d},{},{},{}\n",
       to_text(s.work), kRoles[static_cast<size_t>(s.role)], kCaches[static_cast<size_t>(s.cache)],
       s.median_s, s.low_s, s.high_s, s.p05_s, s.p95_s, s.repeats, s.order, s.started_s, s.backend,
       csv_cell(s.device), csv_cell(s.driver), s.date, s.before.clock_Hz, s.after.clock_Hz,
       s.before.memory_clock_Hz, s.after.memory_clock_Hz, s.before.temperature_C,
-      s.after.temperature_C, s.before.throttled, s.after.throttled, s.ranks_per_device, s.ranks);
+      s.after.temperature_C, s.before.throttled, s.after.throttled, s.ranks_per_device, s.ranks,
+      s.disturbed);
 }
 
 }  // namespace windtunnel

@@ -157,6 +157,14 @@ void slow_clock(Series& run, Random& random, KnownMachine&) {
 void tainted_rows(Series& run, Random& random, KnownMachine&) {
   for (int i = 0; i < 3; ++i) inner_row(run, random).before.throttled = true;
 }
+// The rows that never had the device to themselves are as long as others made them.
+void disturbed(Series& run, Random& random, KnownMachine&) {
+  for (int i = 0; i < 20; ++i) {
+    Sample& s = inner_row(run, random);
+    if (s.disturbed == 0) stretch(s, between(random, 1.2, 2));
+    s.disturbed = between(random, 0.5, 1);
+  }
+}
 void milliseconds(Series& run, Random& random, KnownMachine&) {
   const double factor = random.below(2) == 0 ? 1e3 : 1e6;
   for (Sample& s : run) stretch(s, factor);
@@ -297,6 +305,7 @@ const std::vector<Case> kCases = {
     {"cold-faster", cold_faster},
     {"drift", drift},
     {"drift", changed_work},
+    {"disturbed", disturbed},
 };
 
 class SampleFaultCase : public ::testing::TestWithParam<std::size_t> {};

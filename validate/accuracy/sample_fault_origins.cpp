@@ -247,6 +247,17 @@ Blames tainted_rows(const SampleEvidence& evidence) {
   return {blame};
 }
 
+Blames disturbed(const SampleEvidence& evidence) {
+  Blame blame;
+  for (const Sample* sample : evidence.samples) {
+    if (sample->disturbed > 0) blame.rows.push_back(sample);
+  }
+  if (blame.rows.empty()) return {};
+  blame.what = fmt::format("{} of {} rows never had the device to themselves", blame.rows.size(),
+                           evidence.samples.size());
+  return {blame};
+}
+
 Blames unsure(const SampleEvidence& evidence) {
   Blame blame;
   for (const Sample* sample : evidence.samples) {

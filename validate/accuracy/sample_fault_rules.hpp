@@ -35,6 +35,7 @@ Blames too_few_points(const SampleEvidence& evidence);
 Blames duplicated_rows(const SampleEvidence& evidence);
 Blames throttled(const SampleEvidence& evidence);
 Blames tainted_rows(const SampleEvidence& evidence);
+Blames disturbed(const SampleEvidence& evidence);
 Blames unsure(const SampleEvidence& evidence);
 
 // What rates are possible.

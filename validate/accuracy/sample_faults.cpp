@@ -27,7 +27,7 @@ struct Rule {
 constexpr double kEnoughLeft = 0.8;
 
 // What explains most comes first.
-constexpr std::array<Rule, 22> kRules = {{
+constexpr std::array<Rule, 23> kRules = {{
     {{"time-sliced", kRefused, "several ranks shared one device",
       "measure with a device for each rank; such timings show that it works, not how fast"},
      time_sliced,
@@ -70,6 +70,10 @@ constexpr std::array<Rule, 22> kRules = {{
      true},
     {{"tainted-rows", kWarned, "a few rows were measured at a held-back clock", kRemoveRows},
      tainted_rows,
+     true},
+    {{"disturbed", kWarned, "others took from the device in a row's timings",
+      "measure into a new file when the machine is quiet; laws follow these rows loosely"},
+     disturbed,
      true},
     {{"non-monotone", kRefused, "larger works take less time than smaller ones", kRemoveRows},
      non_monotone,

@@ -194,6 +194,12 @@ ValidationReport validate_samples(const SampleFile& file, const KernelLaws& laws
   for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
   for (const Sample& sample : file.runs) {
     if (sample.role == SampleRole::again) continue;
+    if (sample.role == SampleRole::judge && sample.disturbed > 0) {
+      report.skipped.push_back(
+          {sample.id, fmt::format("others took from the device beside {:.0f} % of its timings",
+                                  100 * sample.disturbed)});
+      continue;
+    }
     try {
       (sample.role == SampleRole::judge ? report.rows : report.fitted)
           .push_back(row_of(sample, laws));

@@ -30,6 +30,9 @@ constexpr double kBetween = 1.4142135623730951;
 constexpr double kSmallestMessage = 64;
 constexpr double kLargestMessage = 64 << 20;
 constexpr double kMessageStep = 4;
+// Between these, protocols and pieces change and messages outgrow the caches.
+constexpr double kFirstBend = 16 << 10;
+constexpr double kLastBend = 1 << 20;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
 constexpr double kParts = 2;     // that are summed
@@ -182,6 +185,16 @@ void add_matrices(std::span<const KernelWork> products, Suite& suite) {
   }
 }
 
+// Copies of what no cache holds, each twice as large: what bytes of large working sets cost.
+void add_large_copies(Suite& suite) {
+  constexpr double kLargest = 256e6;  // moved
+  KernelWork copy;
+  copy.kernel = "copy";
+  for (double bytes = suite.most_bytes() / 2; bytes <= kLargest; bytes *= 2) {
+    suite.add({{sized(copy, kernel_kind("copy"), bytes)}}, SampleRole::fit);
+  }
+}
+
 // Compress, copy, decode; products with a copy; encode and copy.
 void add_compositions(Suite& suite) {
   for (const double elements : {1e5, 1e6, 8e6}) {
@@ -224,11 +237,13 @@ void add_collectives(Suite& suite) {
     work.kernel = kind.name;
     work.ranks = suite.ranks();
     int count = 0;
-    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kMessageStep) {
+    double step = kMessageStep;
+    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= step) {
+      step = bytes >= kFirstBend && bytes < kLastBend ? kStep : kMessageStep;
       work.bytes = in_parts(bytes, suite.ranks());
       suite.add({{work}}, SampleRole::fit);
       if (++count % 3 == 0) {
-        work.bytes = in_parts(bytes * kMessageStep / 2, suite.ranks());
+        work.bytes = in_parts(bytes * std::sqrt(step), suite.ranks());
         suite.add({{work}}, SampleRole::judge);
       }
     }
@@ -276,6 +291,7 @@ std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
     add_cold_sizes(kind, suite);
   }
   add_matrices(products, suite);
+  if (device.kind == DeviceKind::cpu) add_large_copies(suite);
   add_compositions(suite);
   if (suite.ranks() > 1) {
     add_collectives(suite);

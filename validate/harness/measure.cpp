@@ -16,10 +16,16 @@ namespace {
 constexpr size_t kPerAgain = 50;  // works for each that is measured again
 constexpr int kBlockTimings = 10;
 constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
+constexpr size_t kLeastQuiet = 5;      // timings of a series without others on the device
+constexpr double kLateShare = 0.15;    // of the budget, for works that others disturbed and repeats
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
-// The last rank leaves a barrier some ten microseconds after the first, and a collective waits for
-// it: a small part of a timing that is longer.
-constexpr double kTeamTimings = 20;
+// The last rank leaves a barrier some microseconds after the first, and a collective waits for it:
+// a small part of a timing that is longer.
+constexpr double kTeamTimings = 8;
+// Others come and go within milliseconds: what they do in a longer timing is known by the share of
+// timings that began or ended beside them, and where this is no more, a median hardly moves.
+constexpr double kOthersStay_s = 1e-3;
+constexpr double kFewDisturbed = 0.1;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,38 +40,57 @@ struct Running {
   const TimedWork* work = nullptr;
   double order = 0;
   double started_s = 0;
-  int inner = 0;        // runs in a timing; 0: not known yet
-  double timing_s = 0;  // that it takes
-  std::vector<double> seconds;
+  int inner = 0;                  // runs in a timing; 0: not known yet
+  double timing_s = 0;            // that it takes
+  std::vector<double> seconds;    // that nobody disturbed
+  std::vector<double> disturbed;  // the others
   DeviceState before, after;
   int tainted_in_a_row = 0;
   bool done = false;
+
+  bool measured() const { return !seconds.empty() || !disturbed.empty(); }
+  double share_disturbed() const {
+    return static_cast<double>(disturbed.size()) /
+           static_cast<double>(disturbed.size() + seconds.size());
+  }
+  // Enough of what nobody disturbed.
+  bool quiet() const {
+    if (disturbed.empty()) return true;
+    return seconds.size() >= kLeastQuiet &&
+           (timing_s < kOthersStay_s || share_disturbed() < kFewDisturbed);
+  }
 };
+
+std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
 
 // Enough runs of what is prepared that a timing is no shorter than asked for.
 void find_inner_runs(Running& running, Team& team, double timing_s) {
   constexpr double kClearly = 10;  // longer than asked for, even without what a first run costs
-  const double first_s = team.time_s(1);  // first touch, lazy loading
+  const double first_s = team.time(1).seconds;  // first touch, lazy loading
   if (running.inner > 0) return;
   running.inner = 1;
   running.timing_s = first_s;
   if (first_s >= kClearly * timing_s) return;
   while (running.inner < (1 << 20)) {
-    running.timing_s = team.time_s(running.inner);
+    running.timing_s = team.time(running.inner).seconds;
     if (running.timing_s >= timing_s) return;
     const double more = std::min(100.0, timing_s / running.timing_s);
     running.inner = std::max(2 * running.inner, static_cast<int>(running.inner * more));
   }
 }
 
-std::vector<double> timed_block(const Running& running, Team& team, benchmark::State& state) {
-  std::vector<double> seconds;
+// Of one run each.
+std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::State& state) {
+  std::vector<Timing> timings;
   for ([[maybe_unused]] auto turn : state) {
-    const double taken_s = team.time_s(running.inner);
-    state.SetIterationTime(taken_s);
-    seconds.push_back(taken_s / running.inner);
+    const Timing all = team.time(running.inner);
+    state.SetIterationTime(all.seconds);
+    timings.push_back({all.seconds / running.inner, all.disturbed});
   }
-  return seconds;
+  return timings;
 }
 
 // Google Benchmark prints what it ran; series are told by MeasureEvents.
@@ -83,11 +108,13 @@ class Measurement {
   MeasureProgress run(std::span<const TimedWork> works);
 
  private:
-  void run_together(std::vector<Running>& running, double until_s);
+  // Works that are not done yet.
+  std::vector<Running> run_together(std::vector<Running> running, double until_s, bool last);
   void run_block(Running& running);
-  BlockReadings timed(Running& running, std::vector<double>& seconds);
+  BlockReadings timed(Running& running, std::vector<Timing>& timings);
   int block_timings(const Running& running) const;
   bool steady(const Running& running) const;
+  size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
 
@@ -111,7 +138,7 @@ int Measurement::block_timings(const Running& running) const {
       std::clamp(share_s / running.timing_s, double{kLeastTimings}, double{kBlockTimings}));
 }
 
-BlockReadings Measurement::timed(Running& running, std::vector<double>& seconds) {
+BlockReadings Measurement::timed(Running& running, std::vector<Timing>& timings) {
   std::exception_ptr fault;
   team_.prepare(*running.work);
   find_inner_runs(running, team_, options_.timing_s * (team_.ranks() > 1 ? kTeamTimings : 1));
@@ -119,7 +146,7 @@ BlockReadings Measurement::timed(Running& running, std::vector<double>& seconds)
   benchmark::RegisterBenchmark(to_text(running.work->steps).c_str(),
                                [&](benchmark::State& state) {
                                  try {
-                                   seconds = timed_block(running, team_, state);
+                                   timings = timed_block(running, team_, state);
                                  } catch (const Error& error) {
                                    fault = std::current_exception();
                                    state.SkipWithError(error.what());
@@ -134,10 +161,10 @@ BlockReadings Measurement::timed(Running& running, std::vector<double>& seconds)
 }
 
 void Measurement::run_block(Running& running) {
-  std::vector<double> seconds;
+  std::vector<Timing> timings;
   BlockReadings block;
   try {
-    block = timed(running, seconds);
+    block = timed(running, timings);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", to_text(running.work->steps), error.what()),
                 ExitCode::failed);
@@ -147,15 +174,21 @@ void Measurement::run_block(Running& running) {
     ++progress_.tainted;
     return;
   }
-  if (running.seconds.empty()) running.before = state_of(block.before);
+  if (!running.measured()) running.before = state_of(block.before);
   const bool throttled = running.after.throttled || block.tainted;
   running.after = state_of(block.after);
   running.after.throttled = throttled;
-  running.seconds.insert(running.seconds.end(), seconds.begin(), seconds.end());
+  for (const Timing& timing : timings) {
+    (timing.disturbed ? running.disturbed : running.seconds).push_back(timing.seconds);
+    progress_.disturbed += timing.disturbed ? 1 : 0;
+    ++progress_.timings;
+  }
 }
 
 void Measurement::report(const Running& running) {
-  const SeriesSummary summary = summarise(running.seconds, options_.seed);
+  const std::vector<double> seconds =
+      running.quiet() ? running.seconds : joined(running.seconds, running.disturbed);
+  const SeriesSummary summary = summarise(seconds, options_.seed);
   const DeviceDescription description = team_.device().describe();
   Sample sample;
   sample.work = running.work->steps;
@@ -166,7 +199,8 @@ void Measurement::report(const Running& running) {
   sample.high_s = summary.high_s;
   sample.p05_s = summary.p05_s;
   sample.p95_s = summary.p95_s;
-  sample.repeats = static_cast<int>(running.seconds.size());
+  sample.repeats = static_cast<int>(seconds.size());
+  if (!running.quiet()) sample.disturbed = running.share_disturbed();
   sample.order = running.order;
   sample.started_s = running.started_s;
   sample.before = running.before;
@@ -181,21 +215,32 @@ void Measurement::report(const Running& running) {
   ++progress_.done;
 }
 
-// Rounds of blocks until each is steady or the time is over; then all that have timings are told.
-void Measurement::run_together(std::vector<Running>& running, double until_s) {
-  while (true) {
-    bool any = false;
+// Rounds of blocks until each is steady or the time is over. What has too few quiet timings then
+// is handed back, at `last` told as it is.
+std::vector<Running> Measurement::run_together(std::vector<Running> running, double until_s,
+                                               bool last) {
+  const auto over = [&](const Running& one) {
+    return one.measured() && (elapsed_s() > until_s || one.disturbed.size() >= most());
+  };
+  std::vector<Running> late;
+  while (!running.empty()) {
+    std::vector<Running> undone;
     for (Running& one : running) {
-      if (one.done || events_.stopped()) continue;
+      if (events_.stopped()) return {};
       run_block(one);
-      one.done = steady(one) || (!one.seconds.empty() && elapsed_s() > until_s);
-      if (one.done) report(one);
-      any = true;
       progress_.elapsed_s = elapsed_s();
+      if (!steady(one) && !over(one)) {
+        undone.push_back(std::move(one));
+      } else if (one.quiet() || last) {
+        report(one);
+      } else {
+        late.push_back(std::move(one));
+      }
       events_.progress(progress_);
     }
-    if (!any) return;
+    running = std::move(undone);
   }
+  return late;
 }
 
 MeasureProgress Measurement::run(std::span<const TimedWork> works) {
@@ -210,24 +255,37 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
     again.push_back(*order[i]);
     again.back().role = SampleRole::again;
   }
-  const size_t once = order.size();
-  for (const TimedWork& work : again) order.push_back(&work);
-  progress_.works = static_cast<int>(order.size());
-  for (size_t first = 0; first < order.size() && !events_.stopped();) {
-    // Those repeated come by themselves: as far from their first time as the run is long.
-    const size_t end = first < once ? std::min(first + together, once) : order.size();
+  progress_.works = static_cast<int>(order.size() + again.size());
+  const auto started = [&](const TimedWork& work, size_t place) {
+    Running one;
+    one.work = &work;
+    one.order = static_cast<double>(place);
+    one.started_s = elapsed_s();
+    return one;
+  };
+  // Of the time until `end_s`, what `part` of `whole` works may take.
+  const auto share_until = [&](size_t part, size_t whole, double end_s) {
+    return elapsed_s() +
+           static_cast<double>(part) / static_cast<double>(whole) * (end_s - elapsed_s());
+  };
+  std::vector<Running> late;
+  for (size_t first = 0; first < order.size() && !events_.stopped(); first += together) {
+    const size_t end = std::min(first + together, order.size());
     std::vector<Running> running;
-    for (size_t i = first; i < end; ++i) {
-      Running& one = running.emplace_back();
-      one.work = order[i];
-      one.order = static_cast<double>(i);
-      one.started_s = elapsed_s();
+    for (size_t i = first; i < end; ++i) running.push_back(started(*order[i], i));
+    const double until_s =
+        share_until(end - first, order.size() - first, (1 - kLateShare) * options_.budget_s);
+    for (Running& one : run_together(std::move(running), until_s, false)) {
+      late.push_back(std::move(one));
     }
-    const double share =
-        static_cast<double>(end - first) / static_cast<double>(order.size() - first);
-    run_together(running, elapsed_s() + share * (options_.budget_s - elapsed_s()));
-    first = end;
   }
+  const size_t rest = late.size() + again.size();
+  const double late_until_s = share_until(late.size(), rest, options_.budget_s);
+  run_together(std::move(late), late_until_s, true);
+  // As far from their first time as the run is long.
+  std::vector<Running> repeats;
+  for (size_t i = 0; i < again.size(); ++i) repeats.push_back(started(again[i], order.size() + i));
+  run_together(std::move(repeats), options_.budget_s, true);
   return progress_;
 }
 

@@ -1,7 +1,6 @@
 #include "validate/harness/tcp_collectives.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace windtunnel {
 namespace {
@@ -22,6 +21,10 @@ void add(std::span<float> sum, std::span<const float> a, std::span<const float> 
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
 }
 
+std::span<float> scratch_floats(TcpGroup& group, size_t count) {
+  return {reinterpret_cast<float*>(group.scratch(count * sizeof(float)).data()), count};
+}
+
 int wrapped(int rank, int ranks) {
   return (rank % ranks + ranks) % ranks;
 }
@@ -40,11 +43,13 @@ void reduce_scatter_ring(TcpGroup& group, std::span<const float> values, std::sp
   // A part starts at the rank behind its owner and comes round to it.
   std::span<const float> out = part(values, wrapped(rank - 1, ranks), ranks);
   if (ranks == 1) std::ranges::copy(out, own.begin());
-  std::vector<float> received(values.size() / static_cast<size_t>(ranks) + 1);
-  std::vector<float> sent(ranks > 2 ? received.size() : 0);
+  const size_t longest = values.size() / static_cast<size_t>(ranks) + 1;
+  const std::span<float> memory = scratch_floats(group, 2 * longest);
+  std::span<float> received = memory.first(longest);
+  std::span<float> sent = memory.last(longest);
   for (int step = 1; step < ranks; ++step) {
     const std::span<const float> mine = part(values, wrapped(rank - step - 1, ranks), ranks);
-    const std::span<float> in(received.data(), mine.size());
+    const std::span<float> in = received.first(mine.size());
     group.exchange(wrapped(rank + 1, ranks), std::as_bytes(out), wrapped(rank - 1, ranks),
                    std::as_writable_bytes(in));
     if (step == ranks - 1) {
@@ -52,7 +57,7 @@ void reduce_scatter_ring(TcpGroup& group, std::span<const float> values, std::sp
     } else {
       add(in, in, mine);
       std::swap(sent, received);
-      out = std::span<const float>(sent.data(), mine.size());
+      out = sent.first(mine.size());
     }
   }
 }
@@ -74,11 +79,12 @@ void all_reduce_ring(TcpGroup& group, std::span<float> values) {
 }
 
 void all_reduce_tree(TcpGroup& group, std::span<float> values) {
-  std::vector<float> received(values.size());
   const int first_child = 2 * group.rank() + 1;
   const int last_child = std::min(first_child + 1, group.ranks() - 1);
+  const std::span<float> received =
+      scratch_floats(group, first_child <= last_child ? values.size() : 0);
   for (int child = first_child; child <= last_child; ++child) {
-    group.receive(child, std::as_writable_bytes(std::span<float>(received)));
+    group.receive(child, std::as_writable_bytes(received));
     add(values, values, received);
   }
   if (group.rank() > 0) group.send((group.rank() - 1) / 2, std::as_bytes(values));

@@ -8,6 +8,7 @@
 #include <array>
 #include <boost/asio.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -22,9 +23,17 @@ namespace windtunnel {
 namespace {
 
 namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
 using asio::ip::tcp;
 
 constexpr int kFailed = 1;
+// A rank has a core of its own and looks for what comes before it sleeps, as ranks of MPI and NCCL
+// do: on a virtual machine a sleeper takes 30 us to wake, which would be most of a short message.
+constexpr std::chrono::microseconds kLook{200};
+// Of a message, handed over at once: what one rank writes, the other reads while caches hold it.
+// The system's buffers hold several, of a size that does not depend on what was sent before.
+constexpr std::size_t kPiece = std::size_t{128} << 10;
+constexpr int kBuffer = 4 << 20;
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
 
 // Follows from the fault of another rank, which has more to say.
@@ -39,6 +48,9 @@ struct TcpGroup::Connections {
   int rank = 0;
   asio::io_context context;
   std::vector<tcp::socket> sockets;  // by rank; its own is closed
+  std::vector<std::byte> scratch;
+
+  void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
 
   Connections(int own_rank, const RankSockets& descriptors) : rank(own_rank) {
     for (const int descriptor : descriptors) {
@@ -47,9 +59,43 @@ struct TcpGroup::Connections {
       // Which version of addresses it was opened for tells nothing once it is connected.
       socket.assign(tcp::v4(), descriptor);
       socket.set_option(tcp::no_delay(true));
+      socket.set_option(tcp::socket::send_buffer_size(kBuffer));
+      socket.set_option(tcp::socket::receive_buffer_size(kBuffer));
     }
   }
 };
+
+void TcpGroup::Connections::exchange(int to, std::span<const std::byte> out, int from,
+                                     std::span<std::byte> in) {
+  boost::system::error_code fault;
+  const auto note = [&](boost::system::error_code error, std::size_t /*bytes*/) {
+    if (!error || fault) return;
+    fault = error;
+    // The other half may wait for a rank that waits for this one.
+    for (tcp::socket& socket : sockets) socket.close(error);
+  };
+  const auto rest = [](boost::system::error_code error, std::size_t /*done*/) {
+    return error ? 0 : kPiece;
+  };
+  context.restart();
+  if (!out.empty()) {
+    asio::async_write(sockets[static_cast<size_t>(to)], asio::buffer(out.data(), out.size()), rest,
+                      note);
+  }
+  if (!in.empty()) {
+    asio::async_read(sockets[static_cast<size_t>(from)], asio::buffer(in.data(), in.size()), rest,
+                     note);
+  }
+  for (auto until = Clock::now() + kLook; !context.stopped() && Clock::now() < until;) {
+    if (context.poll() > 0) until = Clock::now() + kLook;
+  }
+  context.run();
+  if (fault) {
+    throw ConnectionLost(
+        fmt::format("rank {}: exchange with ranks {} and {}: {}", rank, to, from, fault.message()),
+        ExitCode::failed);
+  }
+}
 
 TcpGroup::TcpGroup(std::unique_ptr<Connections> connections)
     : connections_(std::move(connections)) {}
@@ -64,29 +110,20 @@ int TcpGroup::ranks() const {
 }
 
 void TcpGroup::exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
-  boost::system::error_code fault;
-  const auto note = [&](boost::system::error_code error, std::size_t /*bytes*/) {
-    if (!error || fault) return;
-    fault = error;
-    // The other half may wait for a rank that waits for this one.
-    for (tcp::socket& socket : connections_->sockets) socket.close(error);
-  };
-  asio::io_context& context = connections_->context;
-  context.restart();
-  if (!out.empty()) {
-    asio::async_write(connections_->sockets[static_cast<size_t>(to)],
-                      asio::buffer(out.data(), out.size()), note);
+  while (out.size() > kPiece || in.size() > kPiece) {
+    const std::size_t sent = std::min(out.size(), kPiece);
+    const std::size_t got = std::min(in.size(), kPiece);
+    connections_->exchange(to, out.first(sent), from, in.first(got));
+    out = out.subspan(sent);
+    in = in.subspan(got);
   }
-  if (!in.empty()) {
-    asio::async_read(connections_->sockets[static_cast<size_t>(from)],
-                     asio::buffer(in.data(), in.size()), note);
-  }
-  context.run();
-  if (fault) {
-    throw ConnectionLost(fmt::format("rank {}: exchange with ranks {} and {}: {}", rank(), to, from,
-                                     fault.message()),
-                         ExitCode::failed);
-  }
+  connections_->exchange(to, out, from, in);
+}
+
+std::span<std::byte> TcpGroup::scratch(std::size_t size_bytes) {
+  std::vector<std::byte>& memory = connections_->scratch;
+  if (memory.size() < size_bytes) memory.resize(size_bytes);
+  return {memory.data(), size_bytes};
 }
 
 // To rank 0 and back.

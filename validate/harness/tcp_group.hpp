@@ -32,6 +32,9 @@ class TcpGroup {
   void send(int to, std::span<const std::byte> out) { exchange(to, out, to, {}); }
   void receive(int from, std::span<std::byte> in) { exchange(from, {}, from, in); }
   void barrier();
+  // Memory of the group's, for what is on its way; its content is gone with the next call. Fresh
+  // memory for each message would cost more than the message.
+  std::span<std::byte> scratch(std::size_t size_bytes);
 
  private:
   friend void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);

@@ -68,7 +68,38 @@ struct Team::Order {
   std::uint64_t text_length = 0;  // of the work's name, which comes behind
 };
 
-Team::Team(const Device& device, TcpGroup* group) : device_(device), group_(group) {
+void TeamMember::prepare(const TimedWork& work) {
+  before_ = device_.readings();
+  started_s_ = now_s();
+  run_ = work.prepare();
+}
+
+// A moment without others is waited for, not for long: they leave for parts of a millisecond.
+bool left_alone(const Device& device) {
+  constexpr int kLooks = 200;
+  for (int look = 0; look < kLooks; ++look) {
+    if (!device.disturbed()) return true;
+  }
+  return false;
+}
+
+Timing TeamMember::time(int times, TcpGroup* group) const {
+  Timing timing;
+  timing.disturbed = !left_alone(device_);
+  if (group != nullptr) group->barrier();
+  timing.seconds = device_.time_s(run_, times);
+  if (device_.disturbed()) timing.disturbed = true;
+  return timing;
+}
+
+BlockReadings TeamMember::drop() {
+  run_ = nullptr;
+  BlockReadings block{before_, device_.readings()};
+  block.tainted = tainted(device_, block.before, block.after, now_s() - started_s_);
+  return block;
+}
+
+Team::Team(const Device& device, TcpGroup* group) : own_(device), group_(group) {
   CHECK(group == nullptr || group->rank() == 0, "rank {} leads a team", group->rank());
 }
 
@@ -90,27 +121,24 @@ void Team::tell(const Order& order, std::string_view work) {
 }
 
 void Team::prepare(const TimedWork& work) {
-  before_ = device_.readings();
-  started_s_ = now_s();
   tell({Order::Kind::prepare}, name_of(work));
-  run_ = work.prepare();
+  own_.prepare(work);
 }
 
-double Team::time_s(int times) {
+Timing Team::time(int times) {
   tell({Order::Kind::time, times});
-  if (ranks() > 1) group_->barrier();
-  double slowest_s = device_.time_s(run_, times);
+  Timing slowest = own_.time(times, ranks() > 1 ? group_ : nullptr);
   for (int other = 1; other < ranks(); ++other) {
-    slowest_s = std::max(slowest_s, received<double>(*group_, other));
+    const auto theirs = received<Timing>(*group_, other);
+    slowest.seconds = std::max(slowest.seconds, theirs.seconds);
+    if (theirs.disturbed) slowest.disturbed = true;
   }
-  return slowest_s;
+  return slowest;
 }
 
 BlockReadings Team::drop() {
   tell({Order::Kind::drop});
-  run_ = nullptr;
-  BlockReadings block{before_, device_.readings()};
-  block.tainted = tainted(device_, block.before, block.after, now_s() - started_s_);
+  BlockReadings block = own_.drop();
   for (int other = 1; other < ranks(); ++other) {
     if (received<bool>(*group_, other)) block.tainted = true;
   }
@@ -134,7 +162,7 @@ class Follower {
 
   std::span<const TimedWork> works_;
   TcpGroup& group_;
-  Team own_;  // of this rank alone
+  TeamMember own_;
 };
 
 const TimedWork& Follower::work_of(const std::string& name) const {
@@ -155,8 +183,7 @@ bool Follower::follow(const Team::Order& order) {
       own_.prepare(work_of(received_text(group_, order.text_length)));
       return true;
     case Kind::time:
-      group_.barrier();
-      group_.send(0, bytes_of(own_.time_s(order.times)));
+      group_.send(0, bytes_of(own_.time(order.times, &group_)));
       return true;
     case Kind::drop:
       group_.send(0, bytes_of(own_.drop().tainted));

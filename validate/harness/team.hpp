@@ -16,11 +16,34 @@
 
 namespace windtunnel {
 
-// Rank 0's device before and after a block of timings, and whether that of any rank was disturbed:
-// its clock moved, it was held back, others got its time.
+// Of so many runs of a work, on the slowest rank.
+struct Timing {
+  double seconds = 0;
+  bool disturbed = false;  // others took from the device of some rank when it began or ended
+};
+
+// Rank 0's device before and after a block of timings, and whether any rank's clock moved, was held
+// back, or a hypervisor took much of its time.
 struct BlockReadings {
   DeviceReadings before, after;
   bool tainted = false;
+};
+
+// One rank's device, and the work that is prepared on it.
+class TeamMember {
+ public:
+  explicit TeamMember(const Device& device) : device_(device) {}
+
+  const Device& device() const { return device_; }
+  void prepare(const TimedWork& work);
+  Timing time(int times, TcpGroup* group) const;  // behind a barrier, where there is a group
+  BlockReadings drop();
+
+ private:
+  const Device& device_;
+  std::function<void()> run_;
+  DeviceReadings before_;
+  double started_s_ = 0;
 };
 
 class Team {
@@ -31,13 +54,13 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  const Device& device() const { return device_; }
+  const Device& device() const { return own_.device(); }
   int ranks() const { return group_ == nullptr ? 1 : group_->ranks(); }
 
   // Of one block. Throw Error when a connection breaks: then another rank has failed, and says why
   // where it was started.
   void prepare(const TimedWork& work);
-  double time_s(int times);  // of so many runs of the work prepared, on the slowest rank
+  Timing time(int times);
   BlockReadings drop();
 
  private:
@@ -45,11 +68,8 @@ class Team {
   struct Order;
   void tell(const Order& order, std::string_view work = "");
 
-  const Device& device_;
+  TeamMember own_;
   TcpGroup* group_;
-  std::function<void()> run_;
-  DeviceReadings before_;
-  double started_s_ = 0;
 };
 
 // On every other rank: makes the calls of rank 0's Team until that ends, with the works of that

@@ -16,6 +16,10 @@ struct FakeMachine {
   double clock_step_Hz = 0;  // per reading, until `settles`
   int readings = 0;
   int settles = 1000000;
+  int timings = 0;
+  // Whether others take from it when so many timings were made.
+  std::function<bool(int)> disturbed = [](int) { return false; };
+  std::function<double(int)> slower = [](int) { return 1.0; };  // by what factor that timing is
 };
 FakeMachine machine;
 
@@ -33,9 +37,10 @@ Device fake_device() {
     now.clock_Hz = machine.clock_Hz;
     return now;
   };
+  fake.disturbed = [] { return machine.disturbed(machine.timings); };
   fake.time_s = [](const std::function<void()>& work, int times) {
     for (int i = 0; i < std::min(times, 3); ++i) work();
-    return machine.second_s * times;
+    return machine.second_s * times * machine.slower(machine.timings++);
   };
   return fake;
 }
@@ -138,6 +143,56 @@ TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
   machine.clock_step_Hz = 5e7;
   const Outcome outcome = measured(copies(1));
   EXPECT_TRUE(outcome.samples[0].after.throttled);
+}
+
+// They come in a third timing and stay until the next has begun: it and the next are slow.
+TEST_F(Measure, TimingsBesideOthersDoNotCount) {
+  machine.disturbed = [](int timings) { return timings % 3 == 0; };
+  machine.slower = [](int timing) { return timing % 3 == 1 ? 1.0 : 5.0; };
+  const Outcome outcome = measured(copies(3), {.half_width = 1});
+  ASSERT_EQ(outcome.samples.size(), 4U);
+  for (const Sample& sample : outcome.samples) {
+    EXPECT_DOUBLE_EQ(sample.p95_s, 1e-4);
+    EXPECT_EQ(sample.disturbed, 0);
+    EXPECT_FALSE(sample.after.throttled);
+  }
+  EXPECT_GT(outcome.progress.disturbed, outcome.progress.timings / 2);
+}
+
+// Nobody sees what they do inside of a timing that is longer than they stay.
+TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
+  for (const int apart : {4, 40}) {
+    machine = {.second_s = 0.1};
+    machine.disturbed = [apart](int timings) { return timings % apart == 0; };
+    const Outcome outcome = measured(copies(1), {.half_width = 1, .most = 60});
+    for (const Sample& sample : outcome.samples) EXPECT_EQ(sample.disturbed > 0, apart == 4);
+  }
+}
+
+// Others stay until the groups are through, then leave.
+TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
+  constexpr int kWorks = 6;
+  // Thirty timings in three blocks, each behind a first run, the first one behind a second.
+  constexpr int kStay = (30 + 3 + 1) * kWorks / 2;
+  machine.disturbed = [](int timings) { return timings < kStay; };
+  MeasureOptions options{.most = 30, .together = kWorks / 2};
+  const Outcome outcome = measured(copies(kWorks), options);
+  ASSERT_EQ(outcome.samples.size(), kWorks + 1U);
+  for (const Sample& sample : outcome.samples) EXPECT_EQ(sample.disturbed, 0);
+  for (int i = 0; i < kWorks / 2; ++i) {
+    EXPECT_GE(outcome.samples[std::size_t(i)].order, kWorks / 2);
+    EXPECT_LT(outcome.samples[std::size_t(kWorks / 2 + i)].order, kWorks / 2);
+  }
+}
+
+TEST_F(Measure, ASeriesThatOthersNeverLeaveAloneSaysSo) {
+  machine.disturbed = [](int) { return true; };
+  const Outcome outcome = measured(copies(2), {.most = 40});
+  ASSERT_EQ(outcome.samples.size(), 3U);
+  for (const Sample& sample : outcome.samples) {
+    EXPECT_EQ(sample.disturbed, 1);
+    EXPECT_GE(sample.repeats, 40);
+  }
 }
 
 TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {

@@ -19,6 +19,7 @@ struct Calls {
   double run_s = 1e-4;  // a run's time
   double clock_Hz = 1e9;
   double clock_step_Hz = 0;  // per reading
+  bool disturbed = false;
 };
 Calls calls;
 
@@ -30,6 +31,7 @@ Device noting_device() {
     now.clock_Hz = calls.clock_Hz += calls.clock_step_Hz;
     return now;
   };
+  noting.disturbed = [] { return calls.disturbed; };
   noting.time_s = [](const std::function<void()>& work, int times) {
     calls.text += fmt::format("{}", times);
     for (int i = 0; i < times; ++i) work();
@@ -124,6 +126,18 @@ TEST(Team, ABlockIsThrownAwayWhereverADeviceWasDisturbed) {
     const Outcome outcome = measured(works(1), team);
     EXPECT_GE(outcome.progress.tainted, 1);
     for (const Sample& sample : outcome.samples) EXPECT_TRUE(sample.after.throttled);
+  });
+}
+
+TEST(Team, ATimingIsDisturbedWhereverOthersTakeFromADevice) {
+  const Device noting = noting_device();
+  run_ranks(kRanks, [&](TcpGroup& group) {
+    calls = {};
+    calls.disturbed = group.rank() == 1;
+    if (group.rank() > 0) return follow(works(1), noting, group);
+    Team team(noting, &group);
+    team.prepare(works(1)[0]);
+    if (!team.time(1).disturbed) throw Error("rank 1's others took nothing");
   });
 }
 
