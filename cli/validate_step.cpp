@@ -113,11 +113,21 @@ std::string time_row(std::string_view name, double measured_s, double predicted_
              judged ? percent(predicted_s / measured_s - 1) : "");
 }
 
+// Predictions are of cores that are whole.
+std::string disturbance_text(const MeasuredStep& measured) {
+  if (measured.steps == measured.all_steps && measured.disturbed == 0) return "";
+  return fmt::format("  {} of them count; others took from the cores for {:.0f} % of these{}\n",
+                     measured.steps, 100 * measured.disturbed,
+                     measured.disturbed > 0.1 ? ": measure again when the machine is quiet" : "");
+}
+
 std::string text_of(const JudgedStep& step) {
   const MeasuredStep& measured = step.measured;
   const PredictedStep& predicted = step.predicted;
-  std::string text = fmt::format("{}, {}: {} ranks, {} steps\n", step.the_case.scenario,
-                                 set_text(step.set), step.the_case.job.layout.dp, measured.steps);
+  std::string text =
+      fmt::format("{}, {}: {} ranks, {} steps\n", step.the_case.scenario, set_text(step.set),
+                  step.the_case.job.layout.dp, measured.all_steps) +
+      disturbance_text(measured);
   text += row("", "measured", "predicted", "error");
   text += time_row("step", measured.step.median_s, predicted.step_s);
   text += row("  from", format_seconds(measured.step.low_s),

@@ -89,6 +89,22 @@ double law_time(const KernelLaw& law, double flops, double bytes) {
   return law.fixed_s + law.flop_s * flops + law.byte_s * bytes;
 }
 
+double shape_factor(const KernelLaw& law, double m, double n, double k) {
+  constexpr double kNear = 0.35;   // of a log: sizes 1.4 apart are alike
+  constexpr double kShrink = 0.2;  // weight of the line itself
+  if (m <= 0 || n <= 0 || k <= 0) return 1;
+  double sum = 0;
+  double weights = kShrink;
+  for (const MeasuredShape& shape : law.shapes) {
+    const double apart =
+        std::hypot(std::log(m / shape.m), std::log(n / shape.n), std::log(k / shape.k)) / kNear;
+    const double weight = std::exp(-apart * apart / 2);
+    sum += weight * shape.residual;
+    weights += weight;
+  }
+  return std::exp(sum / weights);
+}
+
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache) {
   double seconds = 0;
   std::map<std::string, double> error_s;
@@ -102,7 +118,8 @@ PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, C
       const KernelKind& kind = kernel_kind(work.kernel);
       const bool in_caches = cache == CacheState::warm && !law.curve.sizes.empty();
       const double time = in_caches ? working_set_time(law, kind.bytes(work), working_set, copy)
-                                    : law_time(law, kind.flops(work), kind.bytes(work));
+                                    : law_time(law, kind.flops(work), kind.bytes(work)) *
+                                          shape_factor(law, work.m, work.n, work.k);
       if (decides == nullptr || time > longest) {
         longest = time;
         decides = &law;

@@ -1,8 +1,10 @@
 // Time of measured kernels by their own laws (fitted on samples by kernel_law_fit.hpp), and what
 // compositions of them take: steps one after the other, works side by side as long as the longest.
 //
-// Matrix products: t = a + b flops + c bytes, all >= 0. Everything else: a curve over the bytes
-// moved (time_curve.hpp), one for each set of the other sizes (a code's k and m, a type).
+// Matrix products: t = a + b flops + c bytes, all >= 0, and what shapes near this one differed by:
+// libraries cut them into tiles, and some sizes fall on the same lines of a cache. Everything else:
+// a curve over the bytes moved (time_curve.hpp), one for each set of the other sizes (a code's k
+// and m, a type).
 #pragma once
 
 #include <string>
@@ -14,12 +16,19 @@
 
 namespace windtunnel {
 
+// Of a product that was measured: how far its time lies from the line, less where it is unsure.
+struct MeasuredShape {
+  double m = 0, n = 0, k = 0;
+  double residual = 0;  // log(measured / line)
+};
+
 struct KernelLaw {
   std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy cold"
   TimeCurve curve = {};  // without sizes: the line below
   double fixed_s = 0;
   double flop_s = 0;
   double byte_s = 0;
+  std::vector<MeasuredShape> shapes = {};  // of products
   double spread = 0;           // standard deviation of log(measured / law), left out in turn
   double least = 0, most = 0;  // bytes of the smallest and the largest work fitted on
 };
@@ -45,6 +54,10 @@ const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
 
 // Of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
+
+// Of a product of that shape, over law_time(): exp of the residuals nearby, weighted by a normal
+// law of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is near).
+double shape_factor(const KernelLaw& law, double m, double n, double k);
 
 // Steps work on buffers of their own, in turn, and again: what one left in a cache is gone when the
 // working set of them all has passed (least recently used goes first). So each moves its bytes at

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/nonnegative_fit.hpp"
 
 namespace windtunnel {
@@ -15,6 +17,7 @@ namespace {
 constexpr double kLeastSpread = 0.01;  // between two runs of a program
 // What a series may be off by all of whose timings others disturbed.
 constexpr double kDisturbed = 0.3;
+constexpr double kTrusted = 0.05;  // a series whose log is known to this counts half
 
 // Standard deviation of the log of its median, beside what runs differ by.
 double spread_of(const Sample& sample) {
@@ -53,6 +56,12 @@ KernelLaw fit_line(const Points& points) {
   law.fixed_s = x[0];
   law.flop_s = x[1];
   law.byte_s = x[2];
+  for (const Sample* sample : points) {
+    const KernelWork& work = work_of(*sample);
+    const double off = std::log(sample->median_s / law_time(law, flops_of(work), bytes_of(work)));
+    const double trust = 1 / (1 + std::pow(spread_of(*sample) / kTrusted, 2));
+    law.shapes.push_back({work.m, work.n, work.k, trust * off});
+  }
   return law;
 }
 
@@ -62,7 +71,9 @@ double left_out_spread(const Points& points) {
     Points others = points;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const KernelWork& work = work_of(*points[i]);
-    const double seconds = law_time(fit_line(others), flops_of(work), bytes_of(work));
+    const KernelLaw law = fit_line(others);
+    const double seconds =
+        law_time(law, flops_of(work), bytes_of(work)) * shape_factor(law, work.m, work.n, work.k);
     const double error = std::log(seconds / points[i]->median_s);
     sum += error * error;
   }
@@ -100,8 +111,7 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
 
 // From works that were measured twice, neither time beside others.
 double run_spread(std::span<const Sample> samples) {
-  double sum = 0;
-  int pairs = 0;
+  std::vector<double> changes;
   for (const Sample& again : samples) {
     if (again.role != SampleRole::again || again.disturbed > 0) continue;
     for (const Sample& first : samples) {
@@ -109,12 +119,13 @@ double run_spread(std::span<const Sample> samples) {
           to_text(first.work) != to_text(again.work)) {
         continue;
       }
-      const double change = std::log(again.median_s / first.median_s);
-      sum += change * change / 2;  // both vary
-      ++pairs;
+      changes.push_back(std::abs(std::log(again.median_s / first.median_s)));
     }
   }
-  return pairs > 0 ? std::max(kLeastSpread, std::sqrt(sum / pairs)) : kLeastSpread;
+  if (changes.empty()) return kLeastSpread;
+  // Of a normal law; of the difference of two that both vary.
+  constexpr double kSpreadOfMedian = 1.4826 / std::numbers::sqrt2;
+  return std::max(kLeastSpread, kSpreadOfMedian * median(changes));
 }
 
 }  // namespace

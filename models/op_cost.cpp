@@ -179,7 +179,8 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
 
 double calls_time(const Op& op, const KernelLaw& law, double bytes) {
   const double calls = op.launches > 0 ? op.launches : 1;
-  return calls * law_time(law, op.flops / calls, bytes / calls);
+  return calls * law_time(law, op.flops / calls, bytes / calls) *
+         shape_factor(law, op.m, op.n, op.k);
 }
 
 // By a kernel that does a part of what the op does: with the bytes of its own.

@@ -40,10 +40,37 @@ bool is_line(std::string_view key) {
   return kernel_kind(kernel_of(key)).flops(work) > 0;
 }
 
+// None in a file that somebody wrote by hand.
+std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
+  std::vector<MeasuredShape> shapes;
+  const DocumentNode* list = map.value_of("shapes");
+  if (list == nullptr) return shapes;
+  for (const DocumentNode& item : list->items) {
+    std::vector<double> numbers;
+    for (const DocumentNode& part : item.items) {
+      numbers.push_back(quantity(part, Dimension::number, "shapes"));
+    }
+    const bool positive = numbers.size() == 4 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
+    if (!positive || !std::isfinite(numbers[3])) {
+      throw Error(item.where, "shapes: [m, n, k, log of measured over the line] is due");
+    }
+    shapes.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
+  }
+  return shapes;
+}
+
+std::string shapes_text(const std::vector<MeasuredShape>& shapes) {
+  std::vector<std::string> texts;
+  for (const MeasuredShape& shape : shapes) {
+    texts.push_back(fmt::format("[{}, {}, {}, {}]", shape.m, shape.n, shape.k, shape.residual));
+  }
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
 KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   require_map(map, key);
-  check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "spread", "least_bytes",
-                   "most_bytes"});
+  check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "shapes", "spread",
+                   "least_bytes", "most_bytes"});
   KernelLaw law;
   law.key = key;
   law.spread = number(map, "spread");
@@ -53,6 +80,7 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
     law.fixed_s = number(map, "fixed_s");
     law.flop_s = number(map, "flop_s");
     law.byte_s = number(map, "byte_s");
+    law.shapes = read_shapes(map);
     return law;
   }
   law.curve.sizes = ascending(map, "sizes_bytes");
@@ -86,6 +114,7 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     if (law.curve.sizes.empty()) {
       text += fmt::format("      fixed_s: {}\n      flop_s: {}\n      byte_s: {}\n", law.fixed_s,
                           law.flop_s, law.byte_s);
+      if (!law.shapes.empty()) text += fmt::format("      shapes: {}\n", shapes_text(law.shapes));
     } else {
       text += fmt::format("      sizes_bytes: [{}]\n      seconds: [{}]\n",
                           fmt::join(law.curve.sizes, ", "), fmt::join(law.curve.seconds, ", "));

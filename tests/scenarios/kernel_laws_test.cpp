@@ -22,6 +22,7 @@ KernelLaws some_laws() {
   line.fixed_s = 1e-6;
   line.flop_s = 1.0 / 3e10;
   line.byte_s = 1e-11;
+  line.shapes = {{64, 2048, 1024, -0.1 / 3}, {256, 256, 256, 0.02}};
   line.spread = 0.02;
   line.least = 100;
   line.most = 1e9;
@@ -59,6 +60,8 @@ TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {
            {"[1000, 2000,", "[1000, 1000,"},
            {"[1e-06, 1e-06,", "[1e-06,"},
            {"spread: 0.02", "spread: wide"},
+           {"[64, 2048, 1024,", "[64, -2048, 1024,"},
+           {"[64, 2048, 1024,", "[64, 2048,"},
            {"gemm type=fp32", "gmm type=fp32"},
            {"      fixed_s: 1e-06\n", ""},
            {"sizes_bytes", "fixed_s"},

@@ -88,7 +88,10 @@ TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache
                      const Device& device, Collectives* collectives) {
   return {steps, role, cache, [=, &device]() -> Run {
             if (cache == CacheState::warm) return prepare_steps(steps, device, collectives);
-            const double times = 1 + bytes_between(device) / memory_bytes(steps);
+            // Of small messages, more than the first caches hold.
+            constexpr double kMostCopies = 2000;
+            const double times =
+                std::min(kMostCopies, 1 + bytes_between(device) / memory_bytes(steps));
             std::vector<Run> copies;
             while (static_cast<double>(copies.size()) < times) {
               copies.push_back(prepare_steps(steps, device, collectives));

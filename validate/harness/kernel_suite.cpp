@@ -33,6 +33,7 @@ constexpr double kMessageStep = 4;
 // Between these, protocols and pieces change and messages outgrow the caches.
 constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
+constexpr double kColdMessageStep = 16;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
 constexpr double kParts = 2;     // that are summed
@@ -246,6 +247,11 @@ void add_collectives(Suite& suite) {
         work.bytes = in_parts(bytes * std::sqrt(step), suite.ranks());
         suite.add({{work}}, SampleRole::judge);
       }
+    }
+    // Of gradients, which a training step has just written.
+    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kColdMessageStep) {
+      work.bytes = in_parts(bytes, suite.ranks());
+      suite.add({{work}}, SampleRole::fit, CacheState::cold);
     }
   }
 }

@@ -22,10 +22,12 @@ constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept
 // The last rank leaves a barrier some microseconds after the first, and a collective waits for it:
 // a small part of a timing that is longer.
 constexpr double kTeamTimings = 8;
-// Others come and go within milliseconds: what they do in a longer timing is known by the share of
-// timings that began or ended beside them, and where this is no more, a median hardly moves.
-constexpr double kOthersStay_s = 1e-3;
-constexpr double kFewDisturbed = 0.1;
+// Others come and go: they stay for half a millisecond or so (measured on shared virtual machines),
+// and with a share f of the time theirs, leave the device alone for that times (1 - f) / f. In a
+// longer timing they are, whether or not they are seen at its ends. Where f is small, a median
+// hardly moves.
+constexpr double kOthersStay_s = 0.5e-3;
+constexpr double kFewDisturbed = 0.05;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -56,8 +58,9 @@ struct Running {
   // Enough of what nobody disturbed.
   bool quiet() const {
     if (disturbed.empty()) return true;
-    return seconds.size() >= kLeastQuiet &&
-           (timing_s < kOthersStay_s || share_disturbed() < kFewDisturbed);
+    if (seconds.size() < kLeastQuiet) return false;
+    const double share = share_disturbed();
+    return share < kFewDisturbed || timing_s * share < kOthersStay_s * (1 - share);
   }
 };
 

@@ -16,6 +16,8 @@ namespace {
 constexpr int kWarmUp = 10;
 constexpr int kLeast = 20;
 constexpr int kMost = 5000;
+constexpr double kFewDisturbed = 0.05;  // of a step's time
+constexpr std::size_t kLeastQuiet = 10;
 
 std::vector<float> normal_numbers(std::size_t size, std::uint64_t which) {
   RandomStream random(1, RandomPurpose::measurement, which);
@@ -49,7 +51,38 @@ std::vector<std::vector<StepSeconds>> gathered(Collectives& collectives,
   return all;
 }
 
-void summarise_steps(const std::vector<std::vector<StepSeconds>>& ranks, MeasuredStep& measured) {
+// Share of its time beside others, on the rank that they disturbed most.
+double disturbed_share(const std::vector<std::vector<StepSeconds>>& ranks, std::size_t step) {
+  double most = 0;
+  for (const std::vector<StepSeconds>& rank : ranks) {
+    most = std::max(most, rank[step].disturbed / rank[step].total());
+  }
+  return most;
+}
+
+// Leaves the steps that were hardly disturbed, or where these are few, those that were least.
+std::vector<std::vector<StepSeconds>> quiet_steps(
+    const std::vector<std::vector<StepSeconds>>& ranks, MeasuredStep& measured) {
+  const std::size_t steps = ranks.front().size();
+  std::vector<std::pair<double, std::size_t>> by_share;
+  for (std::size_t i = 0; i < steps; ++i) by_share.emplace_back(disturbed_share(ranks, i), i);
+  std::ranges::sort(by_share);
+  std::vector<std::vector<StepSeconds>> quiet(ranks.size());
+  std::vector<double> shares;
+  for (const auto& [share, step] : by_share) {
+    if (share > kFewDisturbed && shares.size() >= kLeastQuiet) break;
+    shares.push_back(share);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      quiet[rank].push_back(ranks[rank][step]);
+    }
+  }
+  measured.all_steps = static_cast<int>(steps);
+  measured.disturbed = median(shares);
+  return quiet;
+}
+
+void summarise_steps(const std::vector<std::vector<StepSeconds>>& all, MeasuredStep& measured) {
+  const std::vector<std::vector<StepSeconds>> ranks = quiet_steps(all, measured);
   const std::size_t steps = ranks.front().size();
   std::vector<double> slowest(steps);
   std::vector<double> waiting(steps);

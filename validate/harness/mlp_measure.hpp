@@ -9,8 +9,10 @@
 namespace windtunnel {
 
 struct MeasuredStep {
-  int steps = 0;
-  SeriesSummary step;  // of the slowest rank
+  int steps = 0;         // that count: those that others disturbed least
+  int all_steps = 0;     // that ran
+  double disturbed = 0;  // share of time, of the steps that count
+  SeriesSummary step;    // of the slowest rank
   // By phase the mean over ranks, in the median over steps. Of what is counted as communication
   // `waiting_s` is more than the rank has that waits least: for others to come.
   StepSeconds phases;

@@ -41,8 +41,10 @@ class MlpStep::Clock {
   void end(StepPhase phase) {
     device_.synchronize();
     const auto now = Time::now();
-    seconds_.of(phase) += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
+    const double taken_s = std::chrono::duration<double>(now - last_).count();
+    seconds_.of(phase) += taken_s;
+    if (device_.disturbed()) seconds_.disturbed += taken_s;
+    last_ = Time::now();
   }
   const StepSeconds& seconds() const { return seconds_; }
 

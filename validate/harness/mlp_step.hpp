@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 5> kStepPhases = {"forward", "backward", 
 // Waiting for other ranks counts as communicating.
 struct StepSeconds {
   std::array<double, kStepPhases.size()> by_phase = {};
+  double disturbed = 0;  // of all, in parts at whose end others took from the device
 
   double& of(StepPhase phase) { return by_phase[static_cast<std::size_t>(phase)]; }
   double of(StepPhase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }
