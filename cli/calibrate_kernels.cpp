@@ -172,10 +172,11 @@ std::string measured_text(const KernelCalibration& options, const Measured& meas
   const MeasureProgress& progress = result.progress;
   return fmt::format(
       "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away "
-      "(clock, heat, other tenants)\nwrote {}\n",
+      "(clock, heat, other tenants), {} of {} timings (others on a core)\nwrote {}\n",
       measured.device, progress.done,
       measured.ranks > 1 ? fmt::format(" by {} ranks at once", measured.ranks) : "",
-      progress.elapsed_s, result.kept, progress.tainted, options.samples);
+      progress.elapsed_s, result.kept, progress.tainted, progress.disturbed, progress.timings,
+      options.samples);
 }
 
 // For a scenario's `cluster.node` where no data sheet tells.

@@ -169,6 +169,8 @@ Json document_of(const JudgedStep& step) {
   document["set"] = set;
   document["ranks"] = step.the_case.job.layout.dp;
   document["measured"] = {{"steps", measured.steps},
+                          {"all_steps", measured.all_steps},
+                          {"disturbed", measured.disturbed},
                           {"step_s", measured.step.median_s},
                           {"low_s", measured.step.low_s},
                           {"high_s", measured.step.high_s},

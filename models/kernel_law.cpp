@@ -35,9 +35,8 @@ double byte_s(const TimeCurve& curve, double bytes) {
 double working_set_time(const KernelLaw& law, double bytes, double working_set,
                         const KernelLaw* copy) {
   const double known = std::min(working_set, law.most);
-  const double alone_s = law.curve.at(bytes);
-  if (known <= bytes) return alone_s;
-  const double seconds = std::max(alone_s, byte_s(law.curve, known) * bytes);
+  double seconds = law.curve.at(bytes);
+  if (known > bytes) seconds = std::max(seconds, byte_s(law.curve, known) * bytes);
   if (copy == nullptr || copy->curve.sizes.empty()) return seconds;
   const double beyond = std::min(working_set, copy->most);
   const double longer_s =

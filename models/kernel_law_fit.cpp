@@ -58,9 +58,11 @@ KernelLaw fit_line(const Points& points) {
   law.byte_s = x[2];
   for (const Sample* sample : points) {
     const KernelWork& work = work_of(*sample);
+    if (work.n <= 0) continue;  // of one matrix: its line tells all
     const double off = std::log(sample->median_s / law_time(law, flops_of(work), bytes_of(work)));
+    constexpr double kHalf = 0.5;  // less says nothing of a neighbour
     const double trust = 1 / (1 + std::pow(spread_of(*sample) / kTrusted, 2));
-    law.shapes.push_back({work.m, work.n, work.k, trust * off});
+    if (trust > kHalf) law.shapes.push_back({work.m, work.n, work.k, trust * off});
   }
   return law;
 }
@@ -123,14 +125,31 @@ double run_spread(std::span<const Sample> samples) {
     }
   }
   if (changes.empty()) return kLeastSpread;
-  // Of a normal law; of the difference of two that both vary.
-  constexpr double kSpreadOfMedian = 1.4826 / std::numbers::sqrt2;
-  return std::max(kLeastSpread, kSpreadOfMedian * median(changes));
+  // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
+  // of its own would widen the intervals of all.
+  constexpr size_t kMany = 8;
+  constexpr double kSpreadOfMedian = 1.4826;  // of a normal law
+  double squares = 0;
+  for (const double change : changes) squares += change * change;
+  const double spread = changes.size() < kMany
+                            ? std::sqrt(squares / static_cast<double>(changes.size()))
+                            : kSpreadOfMedian * median(changes);
+  return std::max(kLeastSpread, spread / std::numbers::sqrt2);
 }
 
 }  // namespace
 
-KernelLaws fit_kernel_laws(std::span<const Sample> samples) {
+bool mostly_disturbed(std::span<const Sample> samples) {
+  const auto disturbed =
+      std::ranges::count_if(samples, [](const Sample& sample) { return sample.disturbed > 0; });
+  return 2 * static_cast<size_t>(disturbed) > samples.size();
+}
+
+KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
+  std::vector<Sample> samples(measured.begin(), measured.end());
+  if (mostly_disturbed(measured)) {
+    for (Sample& sample : samples) sample.disturbed = 0;
+  }
   std::map<std::string, Points> by_key;
   for (const Sample& sample : samples) {
     if (sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1) {

@@ -19,7 +19,7 @@ constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
 constexpr double kSpreadOfMedian = 1.4826;  // of a normal law, over the median of its size
 
-using Points = std::vector<TimedSize>;  // `spread` over that of the surest, or 1
+using Points = std::vector<TimedSize>;  // `spread` over that of the middle one, or 1
 
 TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
   std::vector<std::vector<double>> columns(ends.size(), std::vector<double>(points.size()));
@@ -69,12 +69,10 @@ double criterion(const TimeCurve& curve, const Points& points, double scale) {
   return sum + parameters * std::log(static_cast<double>(points.size()));
 }
 
-// Of the surest: most series are, beside some that are not.
 double noise_of(const Points& points) {
   std::vector<double> spreads;
   for (const TimedSize& point : points) spreads.push_back(point.spread);
-  std::ranges::sort(spreads);
-  return std::max(0.01, spreads[spreads.size() / 4]);
+  return std::max(0.01, median(spreads));
 }
 
 // One more end, where it helps most; the same curve where none does.

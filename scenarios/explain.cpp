@@ -215,8 +215,9 @@ class Explanation {
 
   static std::string law_text(const KernelLaw& law) {
     if (law.curve.sizes.empty()) {
-      return fmt::format("{:.4g} s + {:.4g} s a FLOP + {:.4g} s a byte", law.fixed_s, law.flop_s,
-                         law.byte_s);
+      return fmt::format(
+          "{:.4g} s + {:.4g} s a FLOP + {:.4g} s a byte{}", law.fixed_s, law.flop_s, law.byte_s,
+          law.shapes.empty() ? "" : fmt::format(", corrected near {} shapes", law.shapes.size()));
     }
     return fmt::format("{:.4g} s to {:.4g} s for {} to {}", law.curve.seconds.front(),
                        law.curve.seconds.back(), format_bytes(law.curve.sizes.front()),

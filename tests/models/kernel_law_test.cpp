@@ -119,6 +119,90 @@ TEST(KernelLaw, ColdCachesHaveLawsOfTheirOwn) {
   EXPECT_EQ(find_law(laws, "cop"), nullptr);
 }
 
+// The curve bends at 1 MB: half of it alone fits in the cache, two halves in turn do not.
+TEST(KernelLaw, StepsShareTheCachesWithEachOther) {
+  const KernelLaws laws = fit_kernel_laws(run_of(0, 1));
+  const auto predicted = [&](const char* text) {
+    return predicted_time(parse_kernel_steps(text), laws, CacheState::warm).seconds;
+  };
+  const double whole_s = true_time(parse_kernel_steps("copy bytes=8388608")[0][0]);
+  EXPECT_NEAR(predicted("copy bytes=4194304 > copy bytes=4194304") / whole_s, 1, 0.02);
+  const double small_s = true_time(parse_kernel_steps("copy bytes=262144")[0][0]);
+  EXPECT_NEAR(predicted("copy bytes=262144") / small_s, 1, 0.02);
+  EXPECT_GT(predicted("copy bytes=262144 > copy bytes=4194304"),
+            1.3 * small_s + predicted("copy bytes=4194304"));
+  EXPECT_GE(predicted("copy bytes=262144 > copy bytes=64"), small_s);
+}
+
+// Beyond what was measured of a kernel, its bytes take as much longer as those of large copies do.
+TEST(KernelLaw, LargeWorkingSetsCostWhatCopiesSay) {
+  KernelLaws laws;
+  KernelLaw copy;
+  copy.key = "copy";
+  copy.curve = {.sizes = {0, 1e7, 1e8}, .seconds = {0, 1e-3, 19e-3}};  // 0.1 ns a byte, then 0.2
+  copy.most = 1e8;
+  KernelLaw encode;
+  encode.key = "xor k=4 m=1";
+  encode.curve = {.sizes = {0, 1e7}, .seconds = {0, 3e-3}};
+  encode.most = 1e7;
+  laws.laws = {copy, encode};
+  const auto predicted = [&](const std::string& text) {
+    return predicted_time(parse_kernel_steps(text), laws, CacheState::warm).seconds;
+  };
+  EXPECT_NEAR(predicted("xor k=4 m=1 bytes=2000000"), 3e-3, 1e-9);
+  // Of 100 MB: a byte of a copy takes 0.19 ns there, 0.1 ns at what was measured of xor.
+  EXPECT_NEAR(predicted("xor k=4 m=1 bytes=2000000 > copy bytes=45000000"),
+              3e-3 + 1e7 * 0.09e-9 + 0.9 * 19e-3, 1e-6);
+}
+
+TEST(KernelLaw, ProductsKnowTheShapesNearThem) {
+  std::vector<Sample> samples = run_of(0, 1);
+  RandomStream random(1, RandomPurpose::test, 3);
+  Sample odd = timed("gemm type=fp32 m=2048 n=2048 k=64", SampleRole::fit, 0, random);
+  for (double* seconds : {&odd.median_s, &odd.low_s, &odd.high_s}) *seconds *= 1.3;
+  samples.push_back(odd);
+  const KernelLaws laws = fit_kernel_laws(samples);
+  const auto over_truth = [&](const char* text) {
+    const KernelSteps steps = parse_kernel_steps(text);
+    return predicted_time(steps, laws, CacheState::warm).seconds / true_time(steps[0][0]);
+  };
+  EXPECT_NEAR(over_truth("gemm type=fp32 m=2048 n=2048 k=64"), 1.3, 0.08);
+  EXPECT_NEAR(over_truth("gemm type=fp32 m=1800 n=2200 k=64"), 1.25, 0.1);
+  EXPECT_NEAR(over_truth("gemm type=fp32 m=512 n=512 k=512"), 1, 0.05);
+  const KernelLaw& law = *find_law(laws, "gemm type=fp32");
+  EXPECT_NEAR(shape_factor(law, 1, 1, 1), 1, 1e-6) << "none is near";
+  EXPECT_EQ(shape_factor(law, 0, 0, 0), 1) << "no product";
+}
+
+TEST(KernelLaw, RowsThatOthersDisturbedHardlyCount) {
+  std::vector<Sample> samples = run_of(0, 1);
+  for (Sample& sample : samples) {
+    const double bytes = kernel_kind(sample.work[0][0].kernel).bytes(sample.work[0][0]);
+    if (sample.work[0][0].kernel == "gemm" || bytes < 1e8) continue;
+    sample.median_s *= 1.5;
+    sample.low_s = sample.high_s = sample.median_s;
+    sample.disturbed = 1;
+  }
+  const KernelLaws laws = fit_kernel_laws(samples);
+  const KernelSteps copy = parse_kernel_steps("copy bytes=100000000");
+  EXPECT_NEAR(predicted_time(copy, laws, CacheState::warm).seconds / true_time(copy[0][0]), 1,
+              0.06);
+}
+
+TEST(KernelLaw, OfAMachineThatIsAlwaysSharedAllRowsCount) {
+  std::vector<Sample> samples = run_of(0, 1);
+  for (Sample& sample : samples) {
+    sample.median_s *= 1.5;
+    sample.low_s = sample.high_s = sample.median_s;
+    sample.disturbed = 0.9;
+  }
+  EXPECT_TRUE(mostly_disturbed(samples));
+  const KernelLaws laws = fit_kernel_laws(samples);
+  const KernelSteps copy = parse_kernel_steps("copy bytes=100000000");
+  EXPECT_NEAR(predicted_time(copy, laws, CacheState::warm).seconds / true_time(copy[0][0]), 1.5,
+              0.06);
+}
+
 TEST(KernelLaw, SaysWhatIsMissing) {
   std::vector<Sample> samples = run_of(0, 1);
   samples.erase(samples.begin() + 6, samples.end());

@@ -98,6 +98,21 @@ TEST(TimeCurve, ASpikeDoesNotBendIt) {
   }
 }
 
+TEST(TimeCurve, FollowsWhatIsSure) {
+  std::vector<TimedSize> points;
+  for (double size = 1e3; size < 1e8; size *= 2) points.push_back({size, 1e-6 + size / 1e10, 0.01});
+  std::vector<TimedSize> unsure = points;
+  // The two largest: as sure as the rest they would be a piece of their own.
+  for (size_t i = points.size() - 2; i < points.size(); ++i) {
+    points[i].seconds *= 1.5;
+    unsure[i].seconds *= 1.5;
+    unsure[i].spread = 0.3;
+  }
+  const double last = points.back().size;
+  EXPECT_NEAR(fit_time_curve(points).at(last) / (last / 1e10), 1.5, 0.03);
+  EXPECT_NEAR(fit_time_curve(unsure).at(last) / (last / 1e10), 1, 0.03);
+}
+
 TEST(TimeCurve, NeverFalls) {
   RandomStream random(4, RandomPurpose::test, 2);
   for (int round = 0; round < 30; ++round) {

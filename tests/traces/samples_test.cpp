@@ -28,6 +28,7 @@ Sample a_sample() {
   sample.date = "2026-11-22";
   sample.ranks_per_device = 2;
   sample.ranks = 4;
+  sample.disturbed = 0.25;
   return sample;
 }
 
@@ -49,16 +50,18 @@ TEST(Samples, ARowReadsBackAsTheSame) {
   EXPECT_TRUE(file.runs[0].after.throttled);
   EXPECT_EQ(file.runs[0].id, "s.csv:2");
   EXPECT_EQ(file.runs[0].ranks, 4);
+  EXPECT_EQ(file.runs[0].disturbed, 0.25);
 }
 
 TEST(Samples, FilesOfOneRankMayLackTheColumnsOfRanks) {
   std::string text = samples_header() + sample_row(a_sample());
-  text = replaced(text, ",ranks_per_device,ranks\n", "\n");
-  text = replaced(text, ",2,4\n", "\n");
+  text = replaced(text, ",ranks_per_device,ranks,disturbed\n", "\n");
+  text = replaced(text, ",2,4,0.25\n", "\n");
   const SampleFile file = parse_samples(text, "s.csv");
   ASSERT_EQ(file.runs.size(), 1U);
   EXPECT_EQ(file.runs[0].ranks, 1);
   EXPECT_EQ(file.runs[0].ranks_per_device, 1);
+  EXPECT_EQ(file.runs[0].disturbed, 0);
 }
 
 TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
@@ -72,7 +75,8 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
            {"1.25e-05", "1"},
            {",30,", ",30.5,"},
            {"0.5", "soon"},
-           {",2,4\n", ",2,0\n"},
+           {",2,4,0.25\n", ",2,0,0.25\n"},
+           {",2,4,0.25\n", ",2,4,2\n"},
        }) {
     const SampleFile file =
         parse_samples(samples_header() + replaced(row, from, to) + row, "s.csv");

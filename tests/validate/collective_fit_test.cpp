@@ -1,5 +1,4 @@
 // The fit of a network's law, on timings generated from laws that are known.
-#include "models/base/quantile.hpp"
 #include "validate/accuracy/collective_fit.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/network_laws.hpp"

@@ -62,6 +62,18 @@ TEST(Samples, CompositionsAndSizesBetweenAreJudgedApart) {
   EXPECT_NE(report.skipped[0].reason.find("xor"), std::string::npos);
 }
 
+TEST(Samples, WhatOthersDisturbedJudgesNothingAndIsListed) {
+  SampleFile file = a_run();
+  for (Sample& sample : file.runs) {
+    if (sample.role == SampleRole::judge && sample.work.size() > 1) sample.disturbed = 0.4;
+  }
+  const ValidationReport report = validate_samples(file, fit_kernel_laws(file.runs));
+  ASSERT_EQ(report.families.size(), 1U);
+  EXPECT_EQ(report.families[0].name, "single kernels");
+  ASSERT_EQ(report.skipped.size(), 2U);
+  EXPECT_NE(report.skipped[0].reason.find("40 %"), std::string::npos) << report.skipped[0].reason;
+}
+
 TEST(Samples, LawsBecomeACalibration) {
   const KernelLaws laws = fit_kernel_laws(a_run().runs);
   const DeviceRates rates = device_rates(laws);
@@ -111,6 +123,20 @@ KernelLaws with_collectives(double launch_s, double step_s, double port_Bps) {
   send.curve.seconds = {25e-6, 0.1};
   laws.laws.push_back(send);
   return laws;
+}
+
+// Of a kernel with one matrix the law has no shapes.
+TEST(Samples, LawsOfAllProductsReadBack) {
+  SampleFile file = a_run();
+  for (const int m : {256, 512, 1024, 2048}) {
+    file.runs.push_back(timed(fmt::format("orthonormalise m={} k=4", m), SampleRole::fit));
+  }
+  const KernelLaws laws = fit_kernel_laws(file.runs);
+  EXPECT_EQ(find_law(laws, "gemm type=fp32")->shapes.size(), 5U);
+  EXPECT_TRUE(find_law(laws, "orthonormalise")->shapes.empty());
+  const std::string text = kernel_laws_text(laws);
+  EXPECT_EQ(kernel_laws_text(read_kernel_laws(parse_document(text, "a.yaml").entries[0].value)),
+            text);
 }
 
 TEST(Samples, CollectivesGiveTheConstantsOfOtherGroups) {

@@ -13,6 +13,7 @@
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/collective_steps.hpp"
+#include "models/kernel_law_fit.hpp"
 #include "models/nonnegative_fit.hpp"
 #include "models/pattern.hpp"
 
@@ -104,6 +105,7 @@ std::optional<PortLaw> fit_port_law(const KernelLaws& laws) {
     for (const KernelLaw& law : laws.laws) {
       const int ranks = ranks_of(law);
       if (ranks < 2 || law.key.substr(0, law.key.find(' ')) != pattern.kernel) continue;
+      if (law.key.ends_with(" cold")) continue;  // constants of the network, not of memory
       GroupShape shape;
       shape.members = shape.members_per_node = ranks;
       for (double bytes = law.least; bytes <= law.most; bytes *= kApart) {
@@ -192,9 +194,10 @@ void add_cpu(Calibration& calibration) {
 ValidationReport validate_samples(const SampleFile& file, const KernelLaws& laws) {
   ValidationReport report;
   for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
+  const bool shared = mostly_disturbed(file.runs);
   for (const Sample& sample : file.runs) {
     if (sample.role == SampleRole::again) continue;
-    if (sample.role == SampleRole::judge && sample.disturbed > 0) {
+    if (sample.role == SampleRole::judge && sample.disturbed > 0 && !shared) {
       report.skipped.push_back(
           {sample.id, fmt::format("others took from the device beside {:.0f} % of its timings",
                                   100 * sample.disturbed)});

@@ -88,7 +88,7 @@ TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache
                      const Device& device, Collectives* collectives) {
   return {steps, role, cache, [=, &device]() -> Run {
             if (cache == CacheState::warm) return prepare_steps(steps, device, collectives);
-            // Of small messages, more than the first caches hold.
+            // Of small works, whose time is not of memory: as many as the first cache holds.
             constexpr double kMostCopies = 2000;
             const double times =
                 std::min(kMostCopies, 1 + bytes_between(device) / memory_bytes(steps));

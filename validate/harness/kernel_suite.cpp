@@ -33,7 +33,6 @@ constexpr double kMessageStep = 4;
 // Between these, protocols and pieces change and messages outgrow the caches.
 constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
-constexpr double kColdMessageStep = 16;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
 constexpr double kParts = 2;     // that are summed
@@ -186,7 +185,8 @@ void add_matrices(std::span<const KernelWork> products, Suite& suite) {
   }
 }
 
-// Copies of what no cache holds, each twice as large: what bytes of large working sets cost.
+// Copies beyond what the sizes of all kernels reach, each twice as large: what bytes of large
+// working sets cost.
 void add_large_copies(Suite& suite) {
   constexpr double kLargest = 256e6;  // moved
   KernelWork copy;
@@ -249,10 +249,12 @@ void add_collectives(Suite& suite) {
       }
     }
     // Of gradients, which a training step has just written.
-    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kColdMessageStep) {
+    for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kMessageStep) {
       work.bytes = in_parts(bytes, suite.ranks());
       suite.add({{work}}, SampleRole::fit, CacheState::cold);
     }
+    work.bytes = in_parts(kFirstBend * kMessageStep * 2, suite.ranks());
+    suite.add({{work}}, SampleRole::judge, CacheState::cold);
   }
 }
 

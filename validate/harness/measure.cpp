@@ -48,7 +48,6 @@ struct Running {
   std::vector<double> disturbed;  // the others
   DeviceState before, after;
   int tainted_in_a_row = 0;
-  bool done = false;
 
   bool measured() const { return !seconds.empty() || !disturbed.empty(); }
   double share_disturbed() const {
@@ -85,7 +84,7 @@ void find_inner_runs(Running& running, Team& team, double timing_s) {
   }
 }
 
-// Of one run each.
+// Seconds of a single run.
 std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::State& state) {
   std::vector<Timing> timings;
   for ([[maybe_unused]] auto turn : state) {
@@ -116,7 +115,13 @@ class Measurement {
   void run_block(Running& running);
   BlockReadings timed(Running& running, std::vector<Timing>& timings);
   int block_timings(const Running& running) const;
+  Running started(const TimedWork& work, double order) const;
   bool steady(const Running& running) const;
+  // Then waiting for a better moment is in vain.
+  bool mostly_disturbed() const {
+    constexpr int kKnown = 500;  // timings that tell
+    return progress_.timings > kKnown && 2 * progress_.disturbed > progress_.timings;
+  }
   size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
@@ -127,6 +132,14 @@ class Measurement {
   const double start_s_;
   MeasureProgress progress_;
 };
+
+Running Measurement::started(const TimedWork& work, double order) const {
+  Running one;
+  one.work = &work;
+  one.order = order;
+  one.started_s = elapsed_s();
+  return one;
+}
 
 bool Measurement::steady(const Running& running) const {
   const int timings = static_cast<int>(running.seconds.size());
@@ -229,15 +242,16 @@ std::vector<Running> Measurement::run_together(std::vector<Running> running, dou
   while (!running.empty()) {
     std::vector<Running> undone;
     for (Running& one : running) {
-      if (events_.stopped()) return {};
+      if (events_.stopped()) return late;
       run_block(one);
       progress_.elapsed_s = elapsed_s();
-      if (!steady(one) && !over(one)) {
+      const bool quiet = one.quiet();
+      if (!(quiet && steady(one)) && !over(one)) {
         undone.push_back(std::move(one));
-      } else if (one.quiet() || last) {
+      } else if (quiet || last || mostly_disturbed()) {
         report(one);
       } else {
-        late.push_back(std::move(one));
+        late.push_back(started(*one.work, one.order));
       }
       events_.progress(progress_);
     }
@@ -259,13 +273,6 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
     again.back().role = SampleRole::again;
   }
   progress_.works = static_cast<int>(order.size() + again.size());
-  const auto started = [&](const TimedWork& work, size_t place) {
-    Running one;
-    one.work = &work;
-    one.order = static_cast<double>(place);
-    one.started_s = elapsed_s();
-    return one;
-  };
   // Of the time until `end_s`, what `part` of `whole` works may take.
   const auto share_until = [&](size_t part, size_t whole, double end_s) {
     return elapsed_s() +
@@ -275,7 +282,8 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   for (size_t first = 0; first < order.size() && !events_.stopped(); first += together) {
     const size_t end = std::min(first + together, order.size());
     std::vector<Running> running;
-    for (size_t i = first; i < end; ++i) running.push_back(started(*order[i], i));
+    for (size_t i = first; i < end; ++i)
+      running.push_back(started(*order[i], static_cast<double>(i)));
     const double until_s =
         share_until(end - first, order.size() - first, (1 - kLateShare) * options_.budget_s);
     for (Running& one : run_together(std::move(running), until_s, false)) {
@@ -287,7 +295,9 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   run_together(std::move(late), late_until_s, true);
   // As far from their first time as the run is long.
   std::vector<Running> repeats;
-  for (size_t i = 0; i < again.size(); ++i) repeats.push_back(started(again[i], order.size() + i));
+  for (size_t i = 0; i < again.size(); ++i) {
+    repeats.push_back(started(again[i], static_cast<double>(order.size() + i)));
+  }
   run_together(std::move(repeats), options_.budget_s, true);
   return progress_;
 }

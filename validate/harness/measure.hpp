@@ -1,9 +1,9 @@
-// Times works on a device. They are taken in random order, a few together in rounds of blocks, so
+// Times works on a device. They are taken in random order, some together in rounds of blocks, so
 // that whatever changes meanwhile (clocks, neighbours) spreads over all; a work is done when its
 // median is known to 1 % or its share of the budget is used up. Blocks beside which the device's
 // clock moved by more than 1 % or was held back are thrown away and taken again, and so are timings
-// beside which others took from the device; a work that has too few others comes again at the end.
-// Google Benchmark runs the blocks.
+// beside which others took from the device; a work that has too few without comes again at the end,
+// unless they are there most of the time. Google Benchmark runs the blocks.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct MeasureOptions {
   double half_width = 0.01;  // of the median's interval, relative
   int least = 30;            // timings of a series, where the budget allows
   int most = 300;
-  int together = 64;        // works whose blocks alternate
-  double timing_s = 50e-6;  // of work at least in a timing; of ranks in a team 20 times that
+  int together = 24;        // works whose blocks alternate
+  double timing_s = 50e-6;  // of work at least in a timing; of ranks in a team 8 times that
   int ranks_per_device = 1;
   std::uint64_t seed = 1;
   std::string date = {};  // YYYY-MM-DD

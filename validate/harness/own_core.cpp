@@ -3,6 +3,10 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace windtunnel {
 namespace {
@@ -20,6 +24,28 @@ void run_on(const cpu_set_t& cores) {
   pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
 }
 
+// "0,64" or "0-1": the first one.
+int first_thread_of_core(int thread) {
+  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(thread) +
+                     "/topology/thread_siblings_list");
+  int first = thread;
+  return file >> first ? first : thread;
+}
+
+// In the order in which ranks take them: a thread of each core before the second of any, which
+// would take turns with the first.
+std::vector<int> threads_of(const cpu_set_t& usable) {
+  std::vector<int> threads;
+  std::set<int> cores;
+  std::vector<int> seconds;
+  for (int thread = 0; thread < CPU_SETSIZE; ++thread) {
+    if (!CPU_ISSET(thread, &usable)) continue;
+    (cores.insert(first_thread_of_core(thread)).second ? threads : seconds).push_back(thread);
+  }
+  threads.insert(threads.end(), seconds.begin(), seconds.end());
+  return threads;
+}
+
 }  // namespace
 
 int usable_cores() {
@@ -29,15 +55,10 @@ int usable_cores() {
 
 OwnCore::OwnCore(int rank, int ranks) : before_(usable()) {
   if (ranks < 2 || ranks > CPU_COUNT(&before_)) return;
-  int place = 0;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &before_) || place++ != rank) continue;
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    CPU_SET(core, &own);
-    run_on(own);
-    return;
-  }
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(threads_of(before_)[static_cast<std::size_t>(rank)], &own);
+  run_on(own);
 }
 
 OwnCore::~OwnCore() {

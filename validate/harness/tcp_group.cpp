@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "validate/harness/own_core.hpp"
 #include "validate/harness/rank_sockets.hpp"
 
 namespace windtunnel {
@@ -29,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 using asio::ip::tcp;
 
 constexpr int kFailed = 1;
-// A rank has a core of its own and looks for what comes before it sleeps, as ranks of MPI and NCCL
-// do: on a virtual machine a sleeper takes 30 us to wake, which would be most of a short message.
+// A rank with a core of its own looks for what comes before it sleeps, as ranks of MPI and NCCL do:
+// on a virtual machine a sleeper takes 30 us to wake, which would be most of a short message.
 constexpr std::chrono::microseconds kLook{200};
 // Of a message, handed over at once: what one rank writes, the other reads while caches hold it.
 // The system's buffers hold several, of a size that does not depend on what was sent before.
@@ -38,13 +39,16 @@ constexpr std::size_t kPiece = std::size_t{128} << 10;
 constexpr int kBuffer = 1 << 20;
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
 
-// Between processes of a machine, a control that sends at a rate it has estimated (BBR, a common
+// To a process of this machine. A control that sends at a rate it has estimated (BBR, a common
 // default) stays at half the rate for seconds once a one-way message misled it: then none that
-// estimates. Where Linux lacks this one, the default stays.
-void do_not_pace(tcp::socket& socket) {
+// estimates; where Linux lacks this one, the default stays. To other machines all is as it is for
+// other programs.
+void tune(tcp::socket& socket) {
   boost::system::error_code unknown;
   const auto peer = socket.remote_endpoint(unknown);
-  if (unknown || !peer.address().is_loopback()) return;
+  if (unknown || peer.address() != socket.local_endpoint(unknown).address() || unknown) return;
+  socket.set_option(tcp::socket::send_buffer_size(kBuffer), unknown);
+  socket.set_option(tcp::socket::receive_buffer_size(kBuffer), unknown);
   constexpr std::string_view kControl = "reno";
   setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, kControl.data(), kControl.size());
 }
@@ -62,19 +66,19 @@ struct TcpGroup::Connections {
   asio::io_context context;
   std::vector<tcp::socket> sockets;  // by rank; its own is closed
   std::vector<std::byte> scratch;
+  bool own_core = false;
 
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
 
-  Connections(int own_rank, const RankSockets& descriptors) : rank(own_rank) {
+  Connections(int own_rank, const RankSockets& descriptors)
+      : rank(own_rank), own_core(static_cast<int>(descriptors.size()) <= usable_cores()) {
     for (const int descriptor : descriptors) {
       tcp::socket& socket = sockets.emplace_back(context);
       if (descriptor < 0) continue;
       // Which version of addresses it was opened for tells nothing once it is connected.
       socket.assign(tcp::v4(), descriptor);
       socket.set_option(tcp::no_delay(true));
-      do_not_pace(socket);
-      socket.set_option(tcp::socket::send_buffer_size(kBuffer));
-      socket.set_option(tcp::socket::receive_buffer_size(kBuffer));
+      tune(socket);
     }
   }
 };
@@ -100,8 +104,9 @@ void TcpGroup::Connections::exchange(int to, std::span<const std::byte> out, int
     asio::async_read(sockets[static_cast<size_t>(from)], asio::buffer(in.data(), in.size()), rest,
                      note);
   }
-  for (auto until = Clock::now() + kLook; !context.stopped() && Clock::now() < until;) {
-    if (context.poll() > 0) until = Clock::now() + kLook;
+  const auto look = own_core ? kLook : kLook.zero();
+  for (auto until = Clock::now() + look; !context.stopped() && Clock::now() < until;) {
+    if (context.poll() > 0) until = Clock::now() + look;
   }
   context.run();
   if (fault) {

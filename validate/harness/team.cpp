@@ -35,6 +35,15 @@ bool tainted(const Device& device, const DeviceReadings& before, const DeviceRea
          moved(before.memory_clock_Hz, after.memory_clock_Hz);
 }
 
+// A moment without others is waited for, not for long: they leave for parts of a millisecond.
+bool left_alone(const Device& device) {
+  constexpr int kLooks = 200;
+  for (int look = 0; look < kLooks; ++look) {
+    if (!device.disturbed()) return true;
+  }
+  return false;
+}
+
 // Between ranks, which run the same program.
 template <typename Value>
 std::span<const std::byte> bytes_of(const Value& value) {
@@ -72,15 +81,6 @@ void TeamMember::prepare(const TimedWork& work) {
   before_ = device_.readings();
   started_s_ = now_s();
   run_ = work.prepare();
-}
-
-// A moment without others is waited for, not for long: they leave for parts of a millisecond.
-bool left_alone(const Device& device) {
-  constexpr int kLooks = 200;
-  for (int look = 0; look < kLooks; ++look) {
-    if (!device.disturbed()) return true;
-  }
-  return false;
 }
 
 Timing TeamMember::time(int times, TcpGroup* group) const {

@@ -145,10 +145,10 @@ TEST_F(Measure, ASeriesThatNeverGetsACleanBlockSaysSo) {
   EXPECT_TRUE(outcome.samples[0].after.throttled);
 }
 
-// They come in a third timing and stay until the next has begun: it and the next are slow.
+// They come in a fifth timing and stay until the next has begun: it and the next are slow.
 TEST_F(Measure, TimingsBesideOthersDoNotCount) {
-  machine.disturbed = [](int timings) { return timings % 3 == 0; };
-  machine.slower = [](int timing) { return timing % 3 == 1 ? 1.0 : 5.0; };
+  machine.disturbed = [](int timings) { return timings % 5 == 0; };
+  machine.slower = [](int timing) { return timing % 5 == 0 || timing % 5 == 4 ? 5.0 : 1.0; };
   const Outcome outcome = measured(copies(3), {.half_width = 1});
   ASSERT_EQ(outcome.samples.size(), 4U);
   for (const Sample& sample : outcome.samples) {
@@ -156,15 +156,15 @@ TEST_F(Measure, TimingsBesideOthersDoNotCount) {
     EXPECT_EQ(sample.disturbed, 0);
     EXPECT_FALSE(sample.after.throttled);
   }
-  EXPECT_GT(outcome.progress.disturbed, outcome.progress.timings / 2);
+  EXPECT_GT(outcome.progress.disturbed, outcome.progress.timings / 3);
 }
 
 // Nobody sees what they do inside of a timing that is longer than they stay.
 TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
-  for (const int apart : {4, 40}) {
+  for (const int apart : {4, 70}) {
     machine = {.second_s = 0.1};
     machine.disturbed = [apart](int timings) { return timings % apart == 0; };
-    const Outcome outcome = measured(copies(1), {.half_width = 1, .most = 60});
+    const Outcome outcome = measured(copies(1), {.half_width = 1, .least = 60, .most = 60});
     for (const Sample& sample : outcome.samples) EXPECT_EQ(sample.disturbed > 0, apart == 4);
   }
 }
@@ -175,7 +175,7 @@ TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
   // Thirty timings in three blocks, each behind a first run, the first one behind a second.
   constexpr int kStay = (30 + 3 + 1) * kWorks / 2;
   machine.disturbed = [](int timings) { return timings < kStay; };
-  MeasureOptions options{.most = 30, .together = kWorks / 2};
+  MeasureOptions options{.least = 20, .most = 30, .together = kWorks / 2};
   const Outcome outcome = measured(copies(kWorks), options);
   ASSERT_EQ(outcome.samples.size(), kWorks + 1U);
   for (const Sample& sample : outcome.samples) EXPECT_EQ(sample.disturbed, 0);

@@ -89,7 +89,11 @@ TEST(MlpMeasure, CountsWhatItRuns) {
     return;
   }
   const MeasuredStep measured = measure_mlp_step(plan, 0.1);
-  EXPECT_GE(measured.steps, 20);
+  EXPECT_GE(measured.all_steps, 20);
+  EXPECT_GE(measured.steps, 10);
+  EXPECT_LE(measured.steps, measured.all_steps);
+  EXPECT_GE(measured.disturbed, 0);
+  EXPECT_LE(measured.disturbed, 1);
   EXPECT_GT(measured.step.median_s, 0);
   EXPECT_LE(measured.step.low_s, measured.step.median_s);
   for (const double seconds : measured.phases.by_phase) EXPECT_GT(seconds, 0);

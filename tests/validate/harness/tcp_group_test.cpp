@@ -94,6 +94,24 @@ TEST(TcpGroup, LaunchedRanksFindEachOther) {
   }
 }
 
+// Messages go in pieces; one way has many where the other has one.
+TEST(TcpGroup, LongAndShortMessagesMeet) {
+  run_ranks(3, [](TcpGroup& group) {
+    const int right = (group.rank() + 1) % 3;
+    const int left = (group.rank() + 2) % 3;
+    for (const std::size_t size : {std::size_t{1}, std::size_t{131072}, std::size_t{1000003}}) {
+      // Rank 0 sends the long one.
+      const auto of = [&](int rank) {
+        return std::vector<std::byte>(rank == 0 ? size : 5, std::byte(rank + 1));
+      };
+      std::vector<std::byte> in(of(left).size());
+      group.exchange(right, of(group.rank()), left, in);
+      if (in != of(left)) throw Error("another message came");
+      if (group.scratch(size).size() != size) throw Error("no scratch");
+    }
+  });
+}
+
 TEST(TcpGroup, MissingRanksAreNamed) {
   const int port = free_port();
   const auto said = told({place(0, 4, port), place(2, 4, port)}, 0.5, greet_all);
