@@ -37,13 +37,20 @@ KernelLaws some_laws() {
 
 class KernelLawsFile : public ::testing::Test {
  protected:
-  std::string written(const std::string& text) {
-    path_ = (std::filesystem::path(::testing::TempDir()) / "kernel_laws.yaml").string();
-    std::ofstream(path_) << text;
-    return path_;
+  // Tests run beside each other.
+  void SetUp() override {
+    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / (std::string("kernel_laws_") + test->name());
+    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
-  std::string path_;
+  std::string written(const std::string& text) {
+    const std::string path = (folder_ / "kernel_laws.yaml").string();
+    std::ofstream(path) << text;
+    return path;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
 };
 
 TEST_F(KernelLawsFile, ReadsBackToTheLastBit) {
@@ -99,7 +106,7 @@ TEST_F(KernelLawsFile, BelongsToTheKeyOfACase) {
                "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\nbatch: {global: "
                "64}\n"
                "calibration: kernel_laws.yaml\n",
-               (std::filesystem::path(::testing::TempDir()) / "a.yaml").string())
+               (folder_ / "a.yaml").string())
         .key;
   };
   const std::string without = key();
