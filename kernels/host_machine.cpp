@@ -88,17 +88,28 @@ void chain() {
   }
 }
 
+struct CoreTimes {
+  double issue_s = 0;
+  double chain_s = 0;
+
+  double ratio() const { return issue_s / chain_s; }
+};
+
 // The shorter of two each, as an interrupt may fall into one.
-double issue_over_chain() {
-  const double issue_s = std::min(seconds_of(issue), seconds_of(issue));
-  return issue_s / std::min(seconds_of(chain), seconds_of(chain));
+CoreTimes core_times() {
+  return {std::min(seconds_of(issue), seconds_of(issue)),
+          std::min(seconds_of(chain), seconds_of(chain))};
 }
 
-double least_of_a_while() {
+CoreTimes least(const CoreTimes& a, const CoreTimes& b) {
+  return {std::min(a.issue_s, b.issue_s), std::min(a.chain_s, b.chain_s)};
+}
+
+CoreTimes least_of_a_while() {
   constexpr int kLooks = 3000;  // longer than other tenants work without a pause
-  double least = issue_over_chain();
-  for (int i = 0; i < kLooks; ++i) least = std::min(least, issue_over_chain());
-  return least;
+  CoreTimes times = core_times();
+  for (int i = 0; i < kLooks; ++i) times = least(times, core_times());
+  return times;
 }
 
 }  // namespace
@@ -107,11 +118,11 @@ bool core_disturbed() {
   // Alone, a core's ratios differ by 3 %; beside a busy thread they are 1.4 to 2 times as high
   // (measured on a Xeon of the Sapphire Rapids generation).
   constexpr double kDisturbed = 1.2;
-  thread_local double whole = least_of_a_while();
-  const double now = issue_over_chain();
-  // A chain that was interrupted makes a ratio that no core has.
-  if (now > 0.95 * whole) whole = std::min(whole, now);
-  return now > kDisturbed * whole;
+  // Each of the two alone, at the highest clock: the least ratio would be of an interrupted chain.
+  thread_local CoreTimes whole = least_of_a_while();
+  const CoreTimes now = core_times();
+  whole = least(whole, now);
+  return now.ratio() > kDisturbed * whole.ratio();
 }
 
 DeviceDescription describe_host(const std::string& root) {

@@ -142,7 +142,7 @@ double run_spread(std::span<const Sample> samples) {
 bool mostly_disturbed(std::span<const Sample> samples) {
   const auto disturbed =
       std::ranges::count_if(samples, [](const Sample& sample) { return sample.disturbed > 0; });
-  return 2 * static_cast<size_t>(disturbed) > samples.size();
+  return 5 * static_cast<size_t>(disturbed) > 4 * samples.size();
 }
 
 KernelLaws fit_kernel_laws(std::span<const Sample> measured) {

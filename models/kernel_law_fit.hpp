@@ -8,8 +8,8 @@
 
 namespace windtunnel {
 
-// More than half of the series never had the device to themselves: then laws are of the machine as
-// it is shared, and these rows count like all others.
+// Four of five series or more rest on timings beside others: then laws are of the machine as it is
+// shared, and these rows count like all others.
 bool mostly_disturbed(std::span<const Sample> samples);
 
 // Of the samples with role fit; run_spread also from those measured again. Throws Error when a

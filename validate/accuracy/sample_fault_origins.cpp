@@ -256,7 +256,7 @@ Blames disturbed(const SampleEvidence& evidence) {
   blame.what = fmt::format("{} of {} rows rest on timings beside others", blame.rows.size(),
                            evidence.samples.size());
   // They count like all others then, and are looked at like these.
-  if (2 * blame.rows.size() > evidence.samples.size()) blame.rows.clear();
+  if (5 * blame.rows.size() > 4 * evidence.samples.size()) blame.rows.clear();
   return {blame};
 }
 

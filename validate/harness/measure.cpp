@@ -120,7 +120,7 @@ class Measurement {
   // Then waiting for a better moment is in vain.
   bool mostly_disturbed() const {
     constexpr int kKnown = 500;  // timings that tell
-    return progress_.timings > kKnown && 2 * progress_.disturbed > progress_.timings;
+    return progress_.timings > kKnown && 5 * progress_.disturbed > 4 * progress_.timings;
   }
   size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
