@@ -114,6 +114,11 @@ std::vector<Case> cases() {
          sign_code(a.kind).error(A::at<float>(a.x), kElements, sums, A::at<float>(a.y),
                                  A::at<Word>(a.words), sums + 1);
        }},
+      {"sign-magnitude", 0,
+       [](const A& a) {
+         sign_code(a.kind).magnitude(A::at<float>(a.x), A::at<float>(a.y), kElements,
+                                     A::at<double>(a.sums));
+       }},
       {"vote", kParts,
        [](const A& a) {
          sign_code(a.kind).vote(A::at<Word>(a.words), kParts, kElements, A::at<Word>(a.indices));
@@ -122,6 +127,15 @@ std::vector<Case> cases() {
        [](const A& a) {
          ternary(a.kind).encode(A::at<float>(a.x), kElements, A::at<float>(a.sums), 7,
                                 A::at<Word>(a.words));
+       }},
+      {"ternary-max", 0,
+       [](const A& a) {
+         ternary(a.kind).maximum(A::at<float>(a.x), kElements, A::at<float>(a.sums));
+       }},
+      {"ternary-decode", 0,
+       [](const A& a) {
+         ternary(a.kind).decode(A::at<Word>(a.words), kElements, A::at<float>(a.sums),
+                                A::at<float>(a.y));
        }},
       {"top-k", kKept,
        [](const A& a) {

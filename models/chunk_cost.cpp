@@ -291,7 +291,9 @@ std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
   step.kind = OpKind::memory;
   step.bytes = parameters * std::max(0.0, calibration.optimizer_bytes.value -
                                               missing * calibration.moment_bytes.value);
-  if (missing == 0) step.kernel = "adam";
+  // Momentum has no kernel of its own.
+  if (job.software.optimizer == Optimizer::adam) step.kernel = "adam";
+  if (job.software.optimizer == Optimizer::sgd) step.kernel = "sgd";
   // A memory-bound op does not depend on the precision.
   const OpCost cost = op_cost(step, job.cluster.node.gpu, Precision::fp32, calibration);
   Origin origin = weakest(cost.origin, calibration.optimizer_bytes.origin);

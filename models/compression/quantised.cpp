@@ -24,6 +24,12 @@ Op blocks(double bytes, double starts, std::string_view kernel) {
   return op;
 }
 
+Op ternary_pass(double bytes, std::string_view kernel) {
+  Op op = pass("ternary", bytes);
+  op.kernel = kernel;
+  return op;
+}
+
 // Parts to the rank that sums them, requantises, and hands the sum out: 2 (P-1)/P of `packed`.
 Recipe two_hops(ErrorFeedback feedback, double n, double packed, double starts,
                 const MeasuredForms& measured, const ReducingGroup& group, double b) {
@@ -108,10 +114,10 @@ Recipe tern_grad_recipe(const CompressorChoice& choice, std::span<const TensorSh
   Recipe recipe;
   std::vector<Op> kernels;
   add_feedback(choice.feedback, n, b, kernels, recipe);
-  kernels.push_back(pass("ternary", b * n));  // the maximum
+  kernels.push_back(ternary_pass(b * n, "ternary-max"));
   recipe.steps.push_back(all_reduce_step(std::move(kernels), kScaleBytes * buffer.tensors));
-  recipe.steps.push_back(all_reduce_step({pass("ternary", b * n + n / 4)}, sums));
-  recipe.steps.push_back(last_step({pass("ternary", sums + b * n)}));
+  recipe.steps.push_back(all_reduce_step({ternary_pass(b * n + n / 4, "ternary")}, sums));
+  recipe.steps.push_back(last_step({ternary_pass(sums + b * n, "ternary-decode")}));
   recipe.buffer_bytes = sums;
   return recipe;
 }

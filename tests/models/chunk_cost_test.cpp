@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "models/collective.hpp"
 #include "models/memory.hpp"
 #include "models/op_cost.hpp"
 #include "tests/models/cost_fixtures.hpp"
+#include "tests/support/straight_laws.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -370,6 +373,27 @@ TEST(ChunkCost, OptimizerMovesItsBytes) {
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(22e9), 1e-12);
   job.calibration.moment_bytes.value = 15;  // by operations of their own
   EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(8e9), 1e-12);
+}
+
+TEST(ChunkCost, MeasuredOptimizersTakeTheTimeOfTheirKernel) {
+  Job job;
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  std::vector<KernelLaw>& laws = job.calibration.kernel_laws.laws;
+  const auto expect = [&](double adam_s, double momentum_s, double sgd_s) {
+    const std::array<std::pair<Optimizer, double>, 3> due = {
+        {{Optimizer::adam, adam_s}, {Optimizer::momentum, momentum_s}, {Optimizer::sgd, sgd_s}}};
+    for (const auto& [optimizer, due_s] : due) {
+      job.software.optimizer = optimizer;
+      EXPECT_NEAR(optimizer_cost(1e6, job)[0].seconds, due_s, 1e-12);
+    }
+  };
+  laws = {curve_of("add", 1e-6, 1e-12)};
+  expect(1e-6 + 38e-6, 1e-6 + 30e-6, 1e-6 + 22e-6);
+  laws.push_back(curve_of("adam", 2e-6, 3e-12));
+  expect(2e-6 + 3 * 38e-6, 1e-6 + 30e-6, 1e-6 + 22e-6);
+  laws.push_back(curve_of("sgd", 3e-6, 5e-12));
+  expect(2e-6 + 3 * 38e-6, 1e-6 + 30e-6, 3e-6 + 5 * 22e-6);
 }
 
 // Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for

@@ -22,6 +22,7 @@ KernelLaws machine() {
   laws.laws = {line_of("gemm type=fp32", 3e-6, 1 / 2.5e10, 2e-12),
                curve_of("add", 1e-6, 1e-10),
                curve_of("scale", 2e-6, 1.5e-10),
+               curve_of("sgd", 1e-6, 0.7e-10),
                curve_of("copy", 1e-6, 0.5e-10),
                curve_of("quantise-int8", 4e-6, 2e-10),
                curve_of("dequantise-int8", 3e-6, 1.2e-10),
@@ -80,7 +81,7 @@ class MeasuredStep : public ::testing::Test {
         seconds += law("scale", 8 * kSamples * out) + law("add", 12 * kSamples * out);
       }
     }
-    seconds += law("add", 12 * parameters());
+    seconds += law("sgd", 12 * parameters());
     return seconds + law("all-reduce-ring ranks=2", 8);  // the norm of the gradients
   }
   static double parameters() {

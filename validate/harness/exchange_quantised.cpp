@@ -105,7 +105,7 @@ class QuantisedExchange {
 
   void subtract(const float* sent, float* error) {
     const auto run = stream_ops(parts_.device->kind).sgd;
-    parts_.kernel("add", static_cast<double>(array_.elements),
+    parts_.kernel("sgd", static_cast<double>(array_.elements),
                   [=, n = array_.elements] { run(1.0F, sent, error, n); });
   }
 
@@ -171,9 +171,10 @@ void add_ternary_exchange(ExchangeParts& parts) {
   const auto elements = static_cast<double>(n);
   const std::uint64_t* const runs = &parts.runs;
   const auto rank = static_cast<std::uint64_t>(parts.collectives->rank());
-  parts.kernel("ternary", elements, [=, &code] { code.maximum(array.gradient, n, own_maximum); });
+  parts.kernel("ternary-max", elements,
+               [=, &code] { code.maximum(array.gradient, n, own_maximum); });
   parts.all_gather(own_maximum, maxima, sizeof(float));
-  parts.kernel("ternary", static_cast<double>(ranks),
+  parts.kernel("ternary-max", static_cast<double>(ranks),
                [=, &code] { code.maximum(maxima, ranks, maximum); });
   // A rank rounds by random numbers of its own.
   parts.kernel("ternary", elements,
@@ -181,7 +182,8 @@ void add_ternary_exchange(ExchangeParts& parts) {
   parts.all_gather(own, all, words * sizeof(std::uint32_t));
   for (std::size_t r = 0; r < ranks; ++r) {
     float* const to = r == 0 ? array.gradient : decoded;
-    parts.kernel("ternary", elements, [=, &code] { code.decode(all + r * words, n, maximum, to); });
+    parts.kernel("ternary-decode", elements,
+                 [=, &code] { code.decode(all + r * words, n, maximum, to); });
     if (r > 0) parts.add(array.gradient, decoded, array.gradient, n);
   }
 }

@@ -21,7 +21,7 @@ void add_magnitudes(ExchangeParts& parts, double* magnitude) {
   parts.device->synchronize();
   parts.kernel("sign-unpack", 1, [=, &code] { code.unpack(positive, 1, magnitude, number); });
   parts.all_reduce(number, 1);
-  parts.kernel("scale", 1, [=, &code] { code.magnitude(number, zero, 1, magnitude); });
+  parts.kernel("sign-magnitude", 1, [=, &code] { code.magnitude(number, zero, 1, magnitude); });
 }
 
 }  // namespace
@@ -39,8 +39,7 @@ void add_sign_exchange(ExchangeParts& parts) {
   auto* const majority = parts.array<std::uint32_t>(sign_words(part));
   auto* const sums = parts.array<double>(2);
   if (array.error != nullptr) {
-    // Reads as much as `scale` moves.
-    parts.kernel("scale", elements,
+    parts.kernel("sign-magnitude", elements,
                  [=, &code] { code.magnitude(array.gradient, array.error, n, sums); });
     parts.kernel("sign-error", elements,
                  [=, &code] { code.error(array.gradient, n, sums, array.error, words, sums + 1); });

@@ -233,6 +233,15 @@ Run prepare_adam(const KernelWork& work, const Device& device) {
   };
 }
 
+// A rate of zero: weights stay what they are, however often it runs.
+Run prepare_sgd(const KernelWork& work, const Device& device) {
+  auto buffers = buffers_on(device);
+  const float* const gradient = buffers->floats(work.elements);
+  float* const weight = buffers->floats(work.elements);
+  const auto sgd = stream_ops(device.kind).sgd;
+  return [=, kept = buffers, n = whole(work.elements)] { sgd(0, gradient, weight, n); };
+}
+
 template <QuantisedForm kForm, bool kEncode>
 Run prepare_quantise(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
@@ -296,6 +305,7 @@ Run prepare_sign_unpack(const KernelWork& work, const Device& device) {
   return [=, kept = buffers] { unpack(words, n, magnitude, x); };
 }
 
+template <bool kMagnitude>
 Run prepare_sign_error(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);
@@ -305,18 +315,32 @@ Run prepare_sign_error(const KernelWork& work, const Device& device) {
   auto* const sums = buffers->zeros<double>(2);
   const SignCode& code = sign_code(device.kind);
   code.magnitude(gradient, error, n, sums);
-  return [=, kept = buffers, &code] { code.error(gradient, n, sums, error, words, sums + 1); };
+  return [=, kept = buffers, &code] {
+    if (kMagnitude) {
+      code.magnitude(gradient, error, n, sums);
+    } else {
+      code.error(gradient, n, sums, error, words, sums + 1);
+    }
+  };
 }
 
+enum class TernaryStep { maximum, encode, decode };
+
+template <TernaryStep step>
 Run prepare_ternary(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);
-  const float* const x = buffers->floats(work.elements);
+  float* const x = buffers->floats(work.elements);
   auto* const maximum = buffers->zeros<float>(1);
   auto* const words = buffers->zeros<std::uint32_t>(ternary_words(n));
   const Ternary& code = ternary(device.kind);
   code.maximum(x, n, maximum);
-  return [=, kept = buffers, &code] { code.encode(x, n, maximum, 1, words); };
+  code.encode(x, n, maximum, 1, words);
+  return [=, kept = buffers, &code] {
+    if (step == TernaryStep::maximum) code.maximum(x, n, maximum);
+    if (step == TernaryStep::encode) code.encode(x, n, maximum, 1, words);
+    if (step == TernaryStep::decode) code.decode(words, n, maximum, x);
+  };
 }
 
 Run prepare_top_k(const KernelWork& work, const Device& device) {
@@ -415,11 +439,12 @@ constexpr MemoryKind kDevice = MemoryKind::device;
 constexpr MemoryKind kPinned = MemoryKind::pinned;
 constexpr MemoryKind kPageable = MemoryKind::pageable;
 
-constexpr std::array<Kernel, 33> kKernels = {{
+constexpr std::array<Kernel, 37> kKernels = {{
     {"gemm", prepare_gemm},
     {"add", prepare_add},
     {"scale", prepare_scale},
     {"adam", prepare_adam},
+    {"sgd", prepare_sgd},
     {"copy", prepare_copy<kDevice, kDevice>},
     {"copy-to-device", prepare_copy<kPinned, kDevice>},
     {"copy-to-host", prepare_copy<kDevice, kPinned>},
@@ -431,8 +456,11 @@ constexpr std::array<Kernel, 33> kKernels = {{
     {"rs-update", prepare_update},
     {"sign-pack", prepare_sign_pack},
     {"sign-unpack", prepare_sign_unpack},
-    {"sign-error", prepare_sign_error},
-    {"ternary", prepare_ternary},
+    {"sign-error", prepare_sign_error<false>},
+    {"sign-magnitude", prepare_sign_error<true>},
+    {"ternary", prepare_ternary<TernaryStep::encode>},
+    {"ternary-max", prepare_ternary<TernaryStep::maximum>},
+    {"ternary-decode", prepare_ternary<TernaryStep::decode>},
     {"quantise-int8", prepare_quantise<QuantisedForm::int8, true>},
     {"dequantise-int8", prepare_quantise<QuantisedForm::int8, false>},
     {"quantise-int4", prepare_quantise<QuantisedForm::int4, true>},

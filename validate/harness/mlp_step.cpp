@@ -252,7 +252,7 @@ KernelSteps MlpStep::work() const {
     for (const ExchangeStep& step : exchange.steps()) steps.push_back({step.work});
   }
   for (const MlpTensor& tensor : plan_.tensors) {
-    pass(plan_.optimizer == Optimizer::adam ? "adam" : "add", tensor.shape.elements());
+    pass(plan_.optimizer == Optimizer::adam ? "adam" : "sgd", tensor.shape.elements());
   }
   return steps;
 }

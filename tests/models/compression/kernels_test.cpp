@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "models/compression/recipe_parts.hpp"
 #include "models/op_cost.hpp"
 #include "tests/models/cost_fixtures.hpp"
+#include "tests/support/straight_laws.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -98,6 +100,34 @@ TEST(CompressionKernels, ACalibrationStatesItsOwn) {
     EXPECT_NEAR(got.seconds, kPerElement_s * elements, 2e-5 + 1e-9 * elements * 1e-3);
     EXPECT_EQ(got.origin, Origin::spec);  // the bandwidth's, no more the assumed share's
   }
+}
+
+// Where the coding alone was measured, its law stands for the others too.
+TEST(CompressionKernels, TernaryPassesEachByTheirOwnLaw) {
+  constexpr double kElements = 1e6;
+  constexpr int kRanks = 4;
+  const std::vector<TensorShape> tensors = {{0, kElements}};
+  const Recipe recipe = make_recipe({.name = "terngrad"}, tensors, {.ranks = kRanks}, 4);
+  Calibration calibration = test_calibration();
+  const auto seconds = [&] {
+    std::vector<double> of_steps;
+    for (const RecipeStep& step : recipe.steps) {
+      of_steps.push_back(cost(step.kernels.at(0), calibration).seconds);
+    }
+    return of_steps;
+  };
+  const double sums = kElements * std::log2(2.0 * kRanks + 1) / 8;
+  const std::vector<double> bytes = {4 * kElements, 4.25 * kElements, sums + 4 * kElements};
+  const auto expect = [&](const std::vector<double>& byte_s) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      EXPECT_NEAR(seconds()[i], 1e-6 + bytes[i] * byte_s[i], 1e-12) << i;
+    }
+  };
+  calibration.kernel_laws.laws = {curve_of("ternary", 1e-6, 5e-12)};
+  expect({5e-12, 5e-12, 5e-12});
+  calibration.kernel_laws.laws.push_back(curve_of("ternary-max", 1e-6, 1e-12));
+  calibration.kernel_laws.laws.push_back(curve_of("ternary-decode", 1e-6, 2e-12));
+  expect({1e-12, 5e-12, 2e-12});
 }
 
 // Factors are thin: the product is bound by the matrix that it reads.

@@ -223,6 +223,37 @@ TEST(ExchangeRecipe, TernaryAndSketchesGather) {
   EXPECT_EQ(recipe[1].bytes * kRanks, 135168);
 }
 
+// Decoded codes are added: nobody sums them on the way.
+TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
+  NobodyElse nobody(kRanks);
+  const CompressorChoice choice{.name = "terngrad"};
+  const Exchange exchange = exchange_of(choice, nobody);
+  std::vector<std::string> ran;
+  for (const ExchangeStep& step : exchange.steps()) {
+    const bool again = !ran.empty() && ran.back() == step.work.kernel;
+    if (!step.communicates() && step.work.kernel != "add" && !again) {
+      ran.push_back(step.work.kernel);
+    }
+  }
+  std::vector<std::string> priced;
+  for (const RecipeStep& step : make_recipe(choice, kShapes, {kRanks, 1}, 4).steps) {
+    for (const Op& op : step.kernels) priced.emplace_back(op.kernel);
+  }
+  // The maximum of a rank, then that of all: the recipe's collective finds it.
+  EXPECT_EQ(priced, (std::vector<std::string>{"ternary-max", "ternary", "ternary-decode"}));
+  EXPECT_EQ(ran, priced);
+}
+
+// What was sent is taken off the error: descent at a rate of one.
+TEST(ExchangeRecipe, QuantisedErrorsLeaveByDescent) {
+  NobodyElse nobody(kRanks);
+  const Exchange exchange = exchange_of({.name = "int8", .feedback = ErrorFeedback::ef}, nobody);
+  std::map<std::string, int> ran;
+  for (const ExchangeStep& step : exchange.steps()) ++ran[step.work.kernel];
+  EXPECT_EQ(ran["add"], 1);
+  EXPECT_EQ(ran["sgd"], 1);
+}
+
 TEST(ExchangeRecipe, RefusesWhatIsNotThere) {
   NobodyElse nobody(kRanks);
   for (const char* const name : {"fp8", "demo", "onebit-sgd", "qsgd", "dgc"}) {

@@ -221,6 +221,25 @@ TEST(MlpStep, RanksWithPartsOfABatchLearnTheSame) {
   }
 }
 
+TEST(MlpStep, NamesTheKernelOfItsOptimizer) {
+  for (const auto& [optimizer, kernel] :
+       {std::pair{Optimizer::sgd, "sgd"}, std::pair{Optimizer::adam, "adam"}}) {
+    MlpPlan plan = plan_of({.name = "none"});
+    plan.optimizer = optimizer;
+    KernelSteps work;
+    run_ranks(1, [&](TcpGroup& group) {
+      TcpCollectives collectives(group);
+      work = MlpStep(plan, device(DeviceKind::cpu), collectives).work();
+    });
+    ASSERT_GT(work.size(), plan.tensors.size());
+    for (size_t i = 0; i < plan.tensors.size(); ++i) {
+      const KernelWork& step = work[work.size() - plan.tensors.size() + i].front();
+      EXPECT_EQ(step.kernel, kernel);
+      EXPECT_EQ(step.elements, plan.tensors[i].shape.elements());
+    }
+  }
+}
+
 // Buckets change when gradients go, not what becomes of them.
 TEST(MlpStep, BucketsDoNotChangeDenseSteps) {
   MlpPlan plan = plan_of({.name = "none"});
