@@ -132,6 +132,19 @@ Measured measured_by_launched_ranks(const KernelCalibration& options, const Devi
   return measured;
 }
 
+int default_ranks(const Device& device, int devices) {
+  return device.kind == DeviceKind::cpu ? std::min(devices, kMostRanks) : devices;
+}
+
+// For before they start: many of them take minutes to find each other.
+std::string sharing_text(int ranks, int devices, const Device& device) {
+  return fmt::format(
+      "warning: --ranks {}: they share {} {}{}: good to try programs, not for times, and no "
+      "calibration is made of them without --force; --ranks {} measures one\n",
+      ranks, devices, device.kind == DeviceKind::cpu ? "core" : "device", devices > 1 ? "s" : "",
+      default_ranks(device, devices));
+}
+
 // The processes are there before any touches CUDA.
 Measured measured_by_own_ranks(const KernelCalibration& options, const Device& device) {
   check_out(options.out, options.force);
@@ -140,12 +153,12 @@ Measured measured_by_own_ranks(const KernelCalibration& options, const Device& d
     throw Error(fmt::format("--backend {}: {}; --backend cpu measures this machine's cores",
                             options.backend, usable.why_none));
   }
-  const int devices =
-      device.kind == DeviceKind::cpu ? std::min(usable_cores(), kMostRanks) : usable.count;
+  const int devices = device.kind == DeviceKind::cpu ? usable_cores() : usable.count;
+  const int ranks = options.ranks > 0 ? options.ranks : default_ranks(device, devices);
+  if (ranks > devices) print_human(sharing_text(ranks, devices, device), true);
   Measured measured;
   const Interruption interruption;
-  run_ranks(options.ranks > 0 ? options.ranks : devices,
-            [&](TcpGroup& group) { measure_as_rank(options, device, group, measured); });
+  run_ranks(ranks, [&](TcpGroup& group) { measure_as_rank(options, device, group, measured); });
   return measured;
 }
 

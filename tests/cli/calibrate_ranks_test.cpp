@@ -1,12 +1,15 @@
 // Calibrations that several processes measure: who ends them, and what is left.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -84,6 +87,45 @@ TEST(CalibrateRanks, OthersEndWithTheFirst) {
   EXPECT_EQ(job.wait(), -SIGKILL);
   for (int i = 0; i < kPauses && job.any_left(); ++i) std::this_thread::sleep_for(kPause);
   EXPECT_FALSE(job.any_left());
+}
+
+// This process and those it starts, for as long as it lives.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    EXPECT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+    int core = 0;
+    while (!CPU_ISSET(core, &before_)) ++core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+// Samples that cannot be gone on with end it before anything is measured.
+TEST(CalibrateRanks, ThatShareACoreAreToldSoBeforeTheyStart) {
+  const std::string folder = scratch_folder("sharing");
+  const std::string samples = folder + "/mine.samples.csv";
+  const std::string shares =
+      "warning: --ranks 2: they share 1 core: good to try programs, not for times, and no "
+      "calibration is made of them without --force; --ranks 1 measures one\n";
+  const OnOneCore core;
+  for (const int ranks : {1, 2}) {
+    std::ofstream(samples) << "mine\n";
+    const ProgramResult result = run_program(
+        fmt::format("calibrate --backend cpu --ranks {} --json --out {}/mine.yaml", ranks, folder));
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err.starts_with(shares), ranks == 2) << result.err;
+    EXPECT_EQ(result.err.find("share") != std::string::npos, ranks == 2) << result.err;
+  }
 }
 
 TEST(CalibrateRanks, GoWithABackend) {

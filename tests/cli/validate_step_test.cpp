@@ -63,14 +63,31 @@ TEST(ValidateStep, ChecksAllPointsFirst) {
 TEST(ValidateStep, CalibrationsMustBeThere) {
   const ProgramResult name = validated("--calibration generik");
   EXPECT_EQ(name.exit_code, 2);
-  EXPECT_NE(name.err.find("unknown calibration 'generik'; did you mean 'generic'?"),
-            std::string::npos)
+  EXPECT_TRUE(name.err.starts_with(
+      "windtunnel: --calibration: unknown calibration 'generik'; did you mean 'generic'?"))
       << name.err;
-  const ProgramResult file = validated("--calibration nowhere.yaml");
-  EXPECT_EQ(file.exit_code, 2);
-  EXPECT_NE(file.err.find("nowhere.yaml: cannot be read: No such file or directory"),
-            std::string::npos)
-      << file.err;
+  // Named as typed, wherever the scenario lies.
+  for (const std::string file : {"nowhere.yaml", "folder/nowhere.yaml", "/nowhere.yaml"}) {
+    expect_refused("--calibration " + file,
+                   file +
+                       ": --calibration: no such file; 'windtunnel calibrate --backend cpu "
+                       "--ranks N --out " +
+                       file + "' measures one");
+  }
+  const ProgramResult other = validated("--calibration scenarios/mlp-cpu.yaml");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(other.err.starts_with("windtunnel: --calibration: scenarios/mlp-cpu.yaml:9:1: "))
+      << other.err;
+}
+
+// The program runs where the sources begin, and the scenario lies in a folder there.
+TEST(ValidateStep, CalibrationsAreFoundFromHere) {
+  expect_refused("--calibration scenarios/library/calibrations/generic.yaml --set layout.pp=2",
+                 "--set layout.pp=2: layout.pp is 2, but model 'mlp' is a table of layers, which "
+                 "runs data parallel only; set it to 1");
+  expect_refused("--calibration auto --set communication.overlap=wfbp",
+                 "model 'mlp' cannot run here: set communication.overlap: blocking (or none), "
+                 "because nothing is computed while gradients are exchanged");
 }
 
 TEST(ValidateStep, EachRankNeedsACore) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "models/kernel_law_fit.hpp"
 #include "tests/validate/sample_faults_run.hpp"
@@ -440,6 +441,29 @@ TEST(SampleFaults, MutationsOfARealRunAreFound) {
       EXPECT_TRUE(kinds_of(faults).contains(test.kind)) << i << ", seed " << seed << "\n"
                                                         << text_of(faults);
     }
+  }
+}
+
+// Only about eight tells of bits. What is off by more may be the device's too, and is told as what
+// it is.
+TEST(SampleFaults, FarBelowTheDataSheetIsNoSlipByItself) {
+  for (const auto& [slower, kind, told] :
+       std::vector<std::tuple<double, std::string, bool>>{{8, "bits-for-bytes", false},
+                                                          {20, "swapped-units", true},
+                                                          {60, "swapped-units", true},
+                                                          {1000, "swapped-units", false}}) {
+    Series run = clean_run(MachineKind::gpu, 1);
+    for (Sample& s : run) {
+      stretch(s, slower);
+      s.started_s *= slower;
+    }
+    const std::vector<SampleFault> faults = sample_faults(run, known_of(MachineKind::gpu));
+    EXPECT_EQ(kinds_of(faults), std::set<std::string>{kind}) << slower << "\n" << text_of(faults);
+    EXPECT_TRUE(any_refused(faults));
+    const std::string text = text_of(faults);
+    EXPECT_EQ(text.find("a unit is wrong, or the device is shared") != std::string::npos, told)
+        << slower << "\n"
+        << text;
   }
 }
 
