@@ -16,6 +16,7 @@
 #include "models/network_cost.hpp"
 #include "report/console.hpp"
 #include "report/document.hpp"
+#include "scenarios/library.hpp"
 #include "sim/simulate.hpp"
 #include "validate/accuracy/samples.hpp"
 #include "validate/harness/mlp_measure.hpp"
@@ -35,6 +36,7 @@ struct StepOptions {
 
 struct PredictedStep {
   double step_s = 0;
+  double slower = 1;             // counted in: by others beside the measured steps
   double low_s = 0, high_s = 0;  // 90 %; 0: no laws tell it
   StepSeconds phases;
   double other_s = 0;
@@ -88,8 +90,16 @@ PredictedStep predicted_step(const Case& the_case, const MeasuredStep& measured)
   if (laws.laws.empty()) return predicted;
   predicted.naive_s = naive_s(measured.work, device_rates(laws));
   try {
-    // How far laws are off, by the works of the step; the prediction is the simulator's.
-    const PredictedTime time = predicted_time(measured.work, laws, CacheState::cold);
+    // How far laws are off, and how much longer works take beside others, by those of the step; the
+    // prediction is the simulator's, of whole cores.
+    const auto time_at = [&](double disturbed) {
+      return predicted_time(measured.work, laws, CacheState::cold, disturbed);
+    };
+    const PredictedTime time = time_at(measured.disturbed);
+    predicted.slower = time.seconds / time_at(0).seconds;
+    predicted.step_s *= predicted.slower;
+    predicted.other_s *= predicted.slower;
+    for (double& seconds : predicted.phases.by_phase) seconds *= predicted.slower;
     predicted.low_s = predicted.step_s * time.low_s / time.seconds;
     predicted.high_s = predicted.step_s * time.high_s / time.seconds;
   } catch (const Error&) {
@@ -113,12 +123,13 @@ std::string time_row(std::string_view name, double measured_s, double predicted_
              judged ? percent(predicted_s / measured_s - 1) : "");
 }
 
-// Predictions are of cores that are whole.
-std::string disturbance_text(const MeasuredStep& measured) {
+std::string disturbance_text(const MeasuredStep& measured, const PredictedStep& predicted) {
   if (measured.steps == measured.all_steps && measured.disturbed == 0) return "";
-  return fmt::format("  {} of them count; others took from the cores for {:.0f} % of these{}\n",
-                     measured.steps, 100 * measured.disturbed,
-                     measured.disturbed > 0.1 ? ": measure again when the machine is quiet" : "");
+  return fmt::format(
+      "  {} of them count; others were on the cores for {:.0f} % of these: predicted {:.2f} times "
+      "as "
+      "long as alone\n",
+      measured.steps, 100 * measured.disturbed, predicted.slower);
 }
 
 std::string text_of(const JudgedStep& step) {
@@ -127,7 +138,7 @@ std::string text_of(const JudgedStep& step) {
   std::string text =
       fmt::format("{}, {}: {} ranks, {} steps\n", step.the_case.scenario, set_text(step.set),
                   step.the_case.job.layout.dp, measured.all_steps) +
-      disturbance_text(measured);
+      disturbance_text(measured, predicted);
   text += row("", "measured", "predicted", "error");
   text += time_row("step", measured.step.median_s, predicted.step_s);
   text += row("  from", format_seconds(measured.step.low_s),
@@ -180,20 +191,39 @@ Json document_of(const JudgedStep& step) {
                           {"waiting_s", measured.waiting_s},
                           {"work", to_text(measured.work)}};
   const auto known = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
-  document["predicted"] = {
-      {"step_s", predicted.step_s},        {"low_s", known(predicted.low_s)},
-      {"high_s", known(predicted.high_s)}, {"phases", phases_document(predicted.phases)},
-      {"other_s", predicted.other_s},      {"highest_rates_s", known(predicted.naive_s)}};
+  document["predicted"] = {{"step_s", predicted.step_s},
+                           {"slower", predicted.slower},
+                           {"low_s", known(predicted.low_s)},
+                           {"high_s", known(predicted.high_s)},
+                           {"phases", phases_document(predicted.phases)},
+                           {"other_s", predicted.other_s},
+                           {"highest_rates_s", known(predicted.naive_s)}};
   document["error"] = step.error();
   return document;
+}
+
+// As a scenario names it, whose paths start at its own folder. What is wrong with it is told of the
+// path that was typed.
+std::string calibration_value(const std::string& typed) {
+  if (typed == "auto") return typed;
+  const bool is_file = typed.ends_with(".yaml");
+  if (is_file && !std::filesystem::exists(typed)) {
+    throw Error(Location{typed}, fmt::format("--calibration: no such file; 'windtunnel calibrate "
+                                             "--backend cpu --ranks N --out {}' measures one",
+                                             typed));
+  }
+  try {
+    calibration_of(typed);
+  } catch (const Error& error) {
+    throw Error(fmt::format("--calibration: {}", error.what()), error.code());
+  }
+  return is_file ? std::filesystem::absolute(typed).string() : typed;
 }
 
 std::vector<JudgedStep> read_steps(const StepOptions& options) {
   Overrides common = parse_overrides(options.set);
   if (!options.calibration.empty()) {
-    const auto path = std::filesystem::absolute(options.calibration);
-    const bool is_file = std::filesystem::exists(path);
-    common.emplace_back("calibration", is_file ? path.string() : options.calibration);
+    common.emplace_back("calibration", calibration_value(options.calibration));
   }
   std::vector<JudgedStep> steps;
   for (const Overrides& point : cross_product(parse_varied(options.vary))) {

@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "models/kernel_work.hpp"
+#include "models/slowdown.hpp"
 #include "models/time_curve.hpp"
 
 namespace windtunnel {
 
-// Of a product that was measured: how far its time lies from the line, less where it is unsure.
+// Of a product that was measured: how far its time lies from the line.
 struct MeasuredShape {
   double m = 0, n = 0, k = 0;
   double residual = 0;  // log(measured / line)
+  double weight = 1;    // share of the variance of residuals that is no doubt about this one
 };
 
 struct KernelLaw {
@@ -31,6 +33,7 @@ struct KernelLaw {
   std::vector<MeasuredShape> shapes = {};  // of products
   double spread = 0;           // standard deviation of log(measured / law), left out in turn
   double least = 0, most = 0;  // bytes of the smallest and the largest work fitted on
+  Slowdown slowdown = {};      // beside others; the law is of works alone
 };
 
 struct KernelLaws {
@@ -52,21 +55,31 @@ std::string law_key(const KernelWork& work, CacheState cache = CacheState::warm)
 const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
                           CacheState cache = CacheState::cold);
 
+// Read and written by all works.
+double bytes_moved(const KernelSteps& steps);
+
 // Of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
+// By its shape too.
+double law_time(const KernelLaw& law, const KernelWork& work);
 
-// Of a product of that shape, over law_time(): exp of the residuals nearby, weighted by a normal
-// law of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is near).
+// Of a product of that shape, over the line: exp of the residuals nearby, weighted by a normal law
+// of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is near).
 double shape_factor(const KernelLaw& law, double m, double n, double k);
 
 // Steps work on buffers of their own, in turn, and again: what one left in a cache is gone when the
 // working set of them all has passed (least recently used goes first). So each moves its bytes at
-// the rate that its kernel has on a working set of that size; beyond the largest that was measured,
-// every byte takes as much longer as a byte of the largest copies does.
+// the rate that its kernel has on a working set of that size. Beyond the largest that was measured
+// of it, what has outgrown the caches, as the sizes of `scale` tell, takes as long as it does cold,
+// or without a cold law as much longer as in `scale`.
 //
-// Its interval: a law errs alike in all steps that are its own, laws err apart from each other, and
+// `disturbed`: share of the time with others beside it on its cores.
+//
+// Its interval: a law errs alike in all steps that are its own, laws err apart from each other, how
+// much of the caches is this work's varies, and
 // the whole differs from the next time by run_spread, however many steps it has. Throws Error for a
 // kernel without a law.
-PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache);
+PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache,
+                             double disturbed = 0);
 
 }  // namespace windtunnel

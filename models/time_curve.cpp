@@ -17,7 +17,6 @@ constexpr size_t kMostPieces = 4;
 constexpr double kLeastSpread = 2e-3;  // of a timing: nothing is known better
 constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
-constexpr double kSpreadOfMedian = 1.4826;  // of a normal law, over the median of its size
 
 using Points = std::vector<TimedSize>;  // `spread` over that of the middle one, or 1
 
@@ -46,7 +45,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     for (const TimedSize& point : points) {
       errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1) / point.spread);
     }
-    const double scale = std::max(kLeastSpread, kSpreadOfMedian * median(errors));
+    const double scale = std::max(kLeastSpread, kNormalOfMedian * median(errors));
     for (size_t i = 0; i < points.size(); ++i) {
       const double r = errors[i] / scale;
       weights[i] = (kFreedom + 1) / (kFreedom + r * r) / std::pow(y[i] * points[i].spread, 2);
@@ -110,7 +109,7 @@ double left_out_spread(const Points& points, double noise) {
     errors.push_back(
         std::abs(std::log(best_curve(others, noise).at(points[i].size) / points[i].seconds)));
   }
-  return errors.empty() ? noise : kSpreadOfMedian * median(errors);
+  return errors.empty() ? noise : kNormalOfMedian * median(errors);
 }
 
 }  // namespace

@@ -50,11 +50,12 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     for (const DocumentNode& part : item.items) {
       numbers.push_back(quantity(part, Dimension::number, "shapes"));
     }
-    const bool positive = numbers.size() == 4 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
-    if (!positive || !std::isfinite(numbers[3])) {
-      throw Error(item.where, "shapes: [m, n, k, log of measured over the line] is due");
+    const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
+    if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
+      throw Error(item.where,
+                  "shapes: [m, n, k, log of measured over the line, weight of 0 to 1] is due");
     }
-    shapes.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
+    shapes.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
   }
   return shapes;
 }
@@ -62,7 +63,8 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
 std::string shapes_text(const std::vector<MeasuredShape>& shapes) {
   std::vector<std::string> texts;
   for (const MeasuredShape& shape : shapes) {
-    texts.push_back(fmt::format("[{}, {}, {}, {}]", shape.m, shape.n, shape.k, shape.residual));
+    texts.push_back(fmt::format("[{}, {}, {}, {}, {}]", shape.m, shape.n, shape.k, shape.residual,
+                                shape.weight));
   }
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
@@ -70,12 +72,15 @@ std::string shapes_text(const std::vector<MeasuredShape>& shapes) {
 KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   require_map(map, key);
   check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "shapes", "spread",
-                   "least_bytes", "most_bytes"});
+                   "least_bytes", "most_bytes", "slowdown", "slowdown_spread"});
   KernelLaw law;
   law.key = key;
   law.spread = number(map, "spread");
   law.least = number(map, "least_bytes");
   law.most = number(map, "most_bytes");
+  if (map.value_of("slowdown") != nullptr) {
+    law.slowdown = {number(map, "slowdown"), number(map, "slowdown_spread")};
+  }
   if (is_line(key)) {
     law.fixed_s = number(map, "fixed_s");
     law.flop_s = number(map, "flop_s");
@@ -121,6 +126,9 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     }
     text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
                         law.spread, law.least, law.most);
+    if (law.slowdown == Slowdown{}) continue;  // nothing was learnt
+    text += fmt::format("      slowdown: {}\n      slowdown_spread: {}\n", law.slowdown.log,
+                        law.slowdown.spread);
   }
   return text;
 }

@@ -255,8 +255,6 @@ Blames disturbed(const SampleEvidence& evidence) {
   if (blame.rows.empty()) return {};
   blame.what = fmt::format("{} of {} rows rest on timings beside others", blame.rows.size(),
                            evidence.samples.size());
-  // They count like all others then, and are looked at like these.
-  if (5 * blame.rows.size() > 4 * evidence.samples.size()) blame.rows.clear();
   return {blame};
 }
 

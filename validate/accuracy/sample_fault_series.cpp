@@ -229,7 +229,7 @@ std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
 // any strays by.
 std::optional<Blame> changed(const Sample& first, const Sample& again,
                              const std::vector<double>& strays) {
-  const double change = std::log(again.median_s / first.median_s);
+  const double change = std::log(alone(again, {}).median_s / alone(first, {}).median_s);
   const auto as_far = std::ranges::count_if(
       strays, [&](double stray) { return stray >= std::abs(change) / std::sqrt(2); });
   const double share = static_cast<double>(as_far) / static_cast<double>(strays.size());
@@ -291,7 +291,7 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
   }
   if (sizes.size() < kLawNeeds || median(sizes) < std::log(kDriftMatters)) return std::nullopt;
   const double claimed = std::hypot(law.spread, laws.run_spread);
-  const double spread = 1.4826 * median(sizes);
+  const double spread = kNormalOfMedian * median(sizes);
   if (spread < kLawMisses * claimed && runs_of_signs(residuals) > kRareRuns) return std::nullopt;
   return Blame{rows_of(series),
                fmt::format("{}: rows lie {:.3g} % from the law, which claims {:.3g} %", series.key,

@@ -72,9 +72,11 @@ constexpr std::array<Rule, 23> kRules = {{
      tainted_rows,
      true},
     {{"disturbed", kWarned, "others took from the device in a row's timings",
-      "measure into a new file when the machine is quiet; laws follow these rows loosely"},
+      "laws count with what they would have taken alone, and are less sure; for better ones "
+      "measure "
+      "into a new file when the machine is quiet"},
      disturbed,
-     true},
+     false},
     {{"non-monotone", kRefused, "larger works take less time than smaller ones", kRemoveRows},
      non_monotone,
      true},

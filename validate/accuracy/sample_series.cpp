@@ -10,7 +10,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kOfNormal = 1.4826;  // standard deviation over the median of sizes, normal law
 constexpr double kInterval95 = 1.96;  // half a 95 % interval, normal law
 constexpr double kLeastNoise = 0.02;  // between two runs of a program on a quiet machine
 constexpr std::size_t kBeside = 3;    // neighbours on either side
@@ -26,7 +25,7 @@ SizedSample sized(const Sample& sample, bool product) {
   point.sample = &sample;
   point.bytes = kind.bytes(work);
   point.size = product ? kind.flops(work) : point.bytes;
-  point.log_s = std::log(sample.median_s);
+  point.log_s = std::log(alone(sample, {}).median_s);
   point.noise = (sample.high_s - sample.low_s) / (2 * kInterval95 * sample.median_s);
   return point;
 }
@@ -70,7 +69,7 @@ void judge_by_neighbours(Points& points) {
 }
 
 double spread_of(const std::vector<double>& sizes) {
-  return sizes.empty() ? kLeastNoise : std::max(kLeastNoise, kOfNormal * median(sizes));
+  return sizes.empty() ? kLeastNoise : std::max(kLeastNoise, kNormalOfMedian * median(sizes));
 }
 
 void add_sizes(const KernelSeries& series, std::vector<double>& sizes) {

@@ -34,20 +34,12 @@ double copy_rate(const KernelLaws& laws) {
   return copy == nullptr ? 0 : rate_of(*copy);
 }
 
-double bytes_of(const KernelSteps& steps) {
-  double bytes = 0;
-  for (const std::vector<KernelWork>& step : steps) {
-    for (const KernelWork& work : step) bytes += kernel_kind(work.kernel).bytes(work);
-  }
-  return bytes;
-}
-
 bool is_single(const Sample& sample) {
   return sample.work.size() == 1 && sample.work[0].size() == 1;
 }
 
 ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
-  const PredictedTime time = predicted_time(sample.work, laws, sample.cache);
+  const PredictedTime time = predicted_time(sample.work, laws, sample.cache, sample.disturbed);
   ValidationRow row;
   row.id = sample.id;
   row.family = is_single(sample) ? kSingle : kCompositions;
@@ -59,7 +51,7 @@ ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
   row.origin = Origin::measured;
   row.label = to_text(sample.work);
   const double rate = copy_rate(laws);
-  if (rate > 0) row.baselines["bytes at a copy's rate"] = bytes_of(sample.work) / rate;
+  if (rate > 0) row.baselines["bytes at a copy's rate"] = bytes_moved(sample.work) / rate;
   return row;
 }
 
@@ -194,15 +186,8 @@ void add_cpu(Calibration& calibration) {
 ValidationReport validate_samples(const SampleFile& file, const KernelLaws& laws) {
   ValidationReport report;
   for (const UnusableRow& row : file.unusable) report.skipped.push_back({row.id, row.reason});
-  const bool shared = mostly_disturbed(file.runs);
   for (const Sample& sample : file.runs) {
     if (sample.role == SampleRole::again) continue;
-    if (sample.role == SampleRole::judge && sample.disturbed > 0 && !shared) {
-      report.skipped.push_back(
-          {sample.id, fmt::format("others took from the device beside {:.0f} % of its timings",
-                                  100 * sample.disturbed)});
-      continue;
-    }
     try {
       (sample.role == SampleRole::judge ? report.rows : report.fitted)
           .push_back(row_of(sample, laws));

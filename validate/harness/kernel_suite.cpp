@@ -185,20 +185,21 @@ void add_matrices(std::span<const KernelWork> products, Suite& suite) {
   }
 }
 
-// Copies beyond what the sizes of all kernels reach, each twice as large: what bytes of large
-// working sets cost.
-void add_large_copies(Suite& suite) {
+// Streams beyond what the sizes of all kernels reach: where working sets outgrow the caches. No
+// copies, whose library writes large ones past the caches.
+void add_large_streams(Suite& suite) {
   constexpr double kLargest = 256e6;  // moved
-  KernelWork copy;
-  copy.kernel = "copy";
-  for (double bytes = suite.most_bytes() / 2; bytes <= kLargest; bytes *= 2) {
-    suite.add({{sized(copy, kernel_kind("copy"), bytes)}}, SampleRole::fit);
+  constexpr double kFine = 1.5;
+  KernelWork scale;
+  scale.kernel = "scale";
+  for (double bytes = kLargest; bytes > kLargeStep * kLarge; bytes /= kFine) {
+    suite.add({{sized(scale, kernel_kind("scale"), bytes)}}, SampleRole::fit);
   }
 }
 
 // Compress, copy, decode; products with a copy; encode and copy.
 void add_compositions(Suite& suite) {
-  for (const double elements : {1e5, 1e6, 8e6}) {
+  for (const double elements : {1e5, 3e5, 1e6, 3e6, 8e6}) {
     const double packed = elements * 5 / 4;
     suite.add(
         fmt::format("quantise-int8 elements={0} > copy bytes={1} > dequantise-int8 elements={0}",
@@ -214,7 +215,7 @@ void add_compositions(Suite& suite) {
               SampleRole::judge);
     suite.add(fmt::format("xor k=4 m=1 bytes={0} > copy bytes={0}", elements), SampleRole::judge);
   }
-  for (const int n : {384, 768}) {
+  for (const int n : {256, 384, 512, 768}) {
     suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > copy bytes={1}", n, 4 * n * n),
               SampleRole::judge);
     // Three layers of a backward pass, each with its bucket quantised.
@@ -263,7 +264,7 @@ void add_compositions_of_ranks(Suite& suite) {
   const int ranks = suite.ranks();
   const std::string all_gather = suite.of_these("all-gather-ring", "all-gather");
   const std::string all_reduce = suite.of_these("all-reduce-ring", "all-reduce");
-  for (const double elements : {1e5, 1e6, 4e6}) {
+  for (const double elements : {1e5, 3e5, 1e6, 2e6, 4e6}) {
     const double bytes_of_int8 = in_parts(elements + 4 * elements / 256, ranks);
     const double bytes_of_signs = in_parts(elements / 8, ranks);
     suite.add(fmt::format("quantise-int8 elements={} > send bytes={}", elements, bytes_of_int8),
@@ -299,7 +300,7 @@ std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
     add_cold_sizes(kind, suite);
   }
   add_matrices(products, suite);
-  if (device.kind == DeviceKind::cpu) add_large_copies(suite);
+  if (device.kind == DeviceKind::cpu) add_large_streams(suite);
   add_compositions(suite);
   if (suite.ranks() > 1) {
     add_collectives(suite);

@@ -7,6 +7,7 @@
 
 #include "scenarios/case.hpp"
 #include "validate/harness/job_products.hpp"
+#include "validate/harness/tcp_collectives.hpp"
 
 namespace windtunnel {
 namespace {
@@ -25,8 +26,9 @@ TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
       ++fitted[work.steps[0][0].kernel + (work.cache == CacheState::cold ? " cold" : "")];
     }
   }
-  for (const char* kernel : {"copy", "add", "quantise-int8", "sign-pack", "top-k", "rs-encode",
-                             "xor", "gemm type", "low-rank"}) {
+  for (const char* kernel :
+       {"copy", "add", "quantise-int8", "sign-pack", "top-k", "rs-encode", "xor", "gemm type",
+        "low-rank", "adam", "sgd", "ternary", "ternary-max", "ternary-decode", "sign-magnitude"}) {
     const std::string name = std::string(kernel).substr(0, std::string_view(kernel).find(' '));
     EXPECT_GE(fitted[name], 4) << name;
   }
@@ -34,6 +36,29 @@ TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
   for (const auto& [name, sizes] : fitted) EXPECT_GE(sizes, 4) << name;
   EXPECT_GE(fitted["copy cold"], 4);
   EXPECT_EQ(fitted["rs-encode cold"], 0);
+}
+
+// As a training step finds them, with rows that judge: gradients were just written by others.
+TEST(KernelSuite, MeasuresCollectivesOnColdBuffersToo) {
+  std::map<std::string, int> fitted;
+  std::map<std::string, int> judged;
+  std::set<std::string> collectives;
+  run_ranks(2, [&](TcpGroup& group) {
+    TcpCollectives between(group);
+    for (const TimedWork& work : kernel_suite(device(DeviceKind::cpu), kMemory_bytes, &between)) {
+      const std::string& name = work.steps[0][0].kernel;
+      const bool single = work.steps.size() == 1 && work.steps[0].size() == 1;
+      if (!single || kernel_kind(name).family != KernelFamily::collective) continue;
+      collectives.insert(name);
+      if (work.cache == CacheState::cold) ++(work.role == SampleRole::fit ? fitted : judged)[name];
+    }
+  });
+  EXPECT_TRUE(collectives.contains("all-reduce-ring"));
+  EXPECT_TRUE(collectives.contains("send"));
+  for (const std::string& name : collectives) {
+    EXPECT_GE(fitted[name], 4) << name;
+    EXPECT_GE(judged[name], 1) << name;
+  }
 }
 
 TEST(KernelSuite, NeedsNoMoreMemoryThanThereIs) {

@@ -1,0 +1,25 @@
+#include "models/slowdown.hpp"
+
+#include <cmath>
+
+namespace windtunnel {
+
+double slowdown_spread(const Slowdown& slowdown, double disturbed) {
+  return disturbed * std::hypot(slowdown.spread, kSizesDiffer);
+}
+
+Sample alone(Sample sample, const Slowdown& slowdown) {
+  constexpr double kInterval95 = 1.96;  // standard deviations, as the interval of a sample has
+  const double factor = std::exp(-slowdown.log * sample.disturbed);
+  const double wider = std::exp(kInterval95 * slowdown_spread(slowdown, sample.disturbed));
+  for (double* seconds :
+       {&sample.median_s, &sample.low_s, &sample.high_s, &sample.p05_s, &sample.p95_s}) {
+    *seconds *= factor;
+  }
+  sample.low_s /= wider;
+  sample.high_s *= wider;
+  sample.disturbed = 0;
+  return sample;
+}
+
+}  // namespace windtunnel
