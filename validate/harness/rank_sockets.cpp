@@ -1,5 +1,6 @@
 #include "validate/harness/rank_sockets.hpp"
 
+#include <netinet/tcp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -98,6 +100,10 @@ boost::system::error_code connect(asio::io_context& context, tcp::socket& socket
     for (const tcp::endpoint& endpoint : endpoints) {
       boost::system::error_code closing;
       socket.close(closing);
+      if (endpoint.address().is_loopback()) {
+        socket.open(endpoint.protocol(), closing);
+        send_unpaced(socket.native_handle());
+      }
       const boost::system::error_code tried = ended_by(
           context, socket, until, [&](const auto& note) { socket.async_connect(endpoint, note); });
       if (!tried) return tried;
@@ -359,6 +365,11 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
 
 }  // namespace
 
+void send_unpaced(int descriptor) {
+  constexpr std::string_view kControl = "reno";
+  setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, kControl.data(), kControl.size());
+}
+
 struct ForkedRanks::Ports {
   asio::io_context context;
   std::vector<tcp::acceptor> acceptors;
@@ -369,6 +380,7 @@ ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
     for (int rank = 0; rank < ranks; ++rank) {
       ports_->acceptors.emplace_back(ports_->context,
                                      tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+      send_unpaced(ports_->acceptors.back().native_handle());  // and those that it accepts
     }
   } catch (const boost::system::system_error& error) {  // each takes a descriptor
     throw Error(fmt::format("{} ranks cannot listen: {}; take fewer", ranks, error.what()),

@@ -1,6 +1,5 @@
 #include "validate/harness/tcp_group.hpp"
 
-#include <netinet/tcp.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +14,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -39,18 +37,15 @@ constexpr std::size_t kPiece = std::size_t{128} << 10;
 constexpr int kBuffer = 1 << 20;
 constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
 
-// To a process of this machine. A control that sends at a rate it has estimated (BBR, a common
-// default) stays at half the rate for seconds once a one-way message misled it: then none that
-// estimates; where Linux lacks this one, the default stays. To other machines all is as it is for
-// other programs.
+// To a process of this machine, whichever of its addresses was taken. To other machines all is as
+// it is for other programs.
 void tune(tcp::socket& socket) {
   boost::system::error_code unknown;
   const auto peer = socket.remote_endpoint(unknown);
   if (unknown || peer.address() != socket.local_endpoint(unknown).address() || unknown) return;
   socket.set_option(tcp::socket::send_buffer_size(kBuffer), unknown);
   socket.set_option(tcp::socket::receive_buffer_size(kBuffer), unknown);
-  constexpr std::string_view kControl = "reno";
-  setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, kControl.data(), kControl.size());
+  send_unpaced(socket.native_handle());
 }
 
 // Follows from the fault of another rank, which has more to say.
