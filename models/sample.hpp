@@ -41,8 +41,8 @@ struct Sample {
   std::string date;
   int ranks = 1;             // that ran it at once; a timing is the slowest one's
   int ranks_per_device = 1;  // more: time-sliced, good for correctness alone
-  // Of its timings, those beside which others took from a device; no other rests on any of them
-  // where there are enough without.
+  // Share of the time of its timings that others were beside it on a device, taking from it, as far
+  // as the ends of timings tell; 0 where enough of them had none.
   double disturbed = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "models/sample.hpp"
+
 namespace windtunnel {
 
 double slowdown_spread(const Slowdown& slowdown, double disturbed) {

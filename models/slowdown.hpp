@@ -2,9 +2,9 @@
 // of a core, and on machines that are rented by the thread the other one is somebody else's.
 #pragma once
 
-#include "models/sample.hpp"
-
 namespace windtunnel {
+
+struct Sample;
 
 // A work that has others beside it for a share f of its time takes exp(log f) times as long.
 // Until a run tells more of a kernel: the median of 30 kernels, and their standard deviation,

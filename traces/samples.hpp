@@ -12,7 +12,7 @@
 //   throttled_before, throttled_after   0 | 1
 //   ranks_per_device                    more than 1: time-sliced
 //   ranks                               that ran the work at once; timings are the slowest one's
-//   disturbed                           share of the timings beside which others took from a device
+//   disturbed                           share of its time that others were beside it on a device
 #pragma once
 
 #include <string>

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
+#include "models/slowdown.hpp"
 #include "validate/harness/series.hpp"
 
 namespace windtunnel {
@@ -63,9 +66,27 @@ struct Running {
   }
 };
 
+// Timings that a series is told by, and the share of their time that others were beside them.
+struct CountedTimings {
+  std::vector<double> seconds;
+  double disturbed = 0;
+};
+
 std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+// Others that stay for many timings make those at whose ends they are seen as much longer as others
+// do, and leave the rest alone; others that come and go within each make all alike.
+CountedTimings counted_timings(const Running& running) {
+  if (running.quiet()) return {running.seconds, 0};
+  const double share = running.share_disturbed();
+  if (running.seconds.size() < kLeastQuiet) {
+    return {joined(running.seconds, running.disturbed), share};
+  }
+  const double longer = std::log(median(running.disturbed) / median(running.seconds));
+  return {running.seconds, share * std::clamp(1 - longer / Slowdown{}.log, 0.0, 1.0)};
 }
 
 // Enough runs of what is prepared that a timing is no shorter than asked for.
@@ -202,9 +223,8 @@ void Measurement::run_block(Running& running) {
 }
 
 void Measurement::report(const Running& running) {
-  const std::vector<double> seconds =
-      running.quiet() ? running.seconds : joined(running.seconds, running.disturbed);
-  const SeriesSummary summary = summarise(seconds, options_.seed);
+  const CountedTimings counted = counted_timings(running);
+  const SeriesSummary summary = summarise(counted.seconds, options_.seed);
   const DeviceDescription description = team_.device().describe();
   Sample sample;
   sample.work = running.work->steps;
@@ -215,8 +235,8 @@ void Measurement::report(const Running& running) {
   sample.high_s = summary.high_s;
   sample.p05_s = summary.p05_s;
   sample.p95_s = summary.p95_s;
-  sample.repeats = static_cast<int>(seconds.size());
-  if (!running.quiet()) sample.disturbed = running.share_disturbed();
+  sample.repeats = static_cast<int>(counted.seconds.size());
+  sample.disturbed = counted.disturbed;
   sample.order = running.order;
   sample.started_s = running.started_s;
   sample.before = running.before;
@@ -232,7 +252,8 @@ void Measurement::report(const Running& running) {
 }
 
 // Rounds of blocks until each is steady or the time is over. What has too few quiet timings then
-// is handed back, at `last` told as it is.
+// is handed back, at `last` told as it is. Stopped, what is not told yet is lost: it is measured
+// anew when the run goes on.
 std::vector<Running> Measurement::run_together(std::vector<Running> running, double until_s,
                                                bool last) {
   const auto over = [&](const Running& one) {
@@ -242,7 +263,7 @@ std::vector<Running> Measurement::run_together(std::vector<Running> running, dou
   while (!running.empty()) {
     std::vector<Running> undone;
     for (Running& one : running) {
-      if (events_.stopped()) return late;
+      if (events_.stopped()) return {};
       run_block(one);
       progress_.elapsed_s = elapsed_s();
       const bool quiet = one.quiet();

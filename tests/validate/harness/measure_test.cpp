@@ -169,6 +169,21 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
+// Those that others leave alone say what the work takes; where all are alike, others come and go in
+// each.
+TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
+  for (const double longer : {1.3, 1.0}) {
+    machine = {.second_s = 0.1};
+    machine.disturbed = [](int timings) { return timings / 10 % 2 == 0; };
+    machine.slower = [longer](int timing) { return timing / 10 % 2 == 0 ? longer : 1.0; };
+    const Outcome outcome = measured(copies(1), {.half_width = 1, .least = 60, .most = 60});
+    for (const Sample& sample : outcome.samples) {
+      EXPECT_NEAR(sample.disturbed, longer > 1 ? 0 : 0.5, 0.1);
+      EXPECT_DOUBLE_EQ(sample.median_s, 0.1);
+    }
+  }
+}
+
 // Others stay until the groups are through, then leave.
 TEST_F(Measure, WhatOthersDisturbedComesAgainAtTheEnd) {
   constexpr int kWorks = 6;
