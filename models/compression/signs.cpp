@@ -15,6 +15,12 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
   // With error feedback a scale goes along, the mean magnitude: a read more.
   kernels.push_back(keeps_error ? pass("sign error", 2 * b * n + bits)
                                 : pass("sign pack", b * n + bits));
+  if (feedback == ErrorFeedback::ef) {
+    // Adding, signs and what is left are one kernel, the magnitude before it the other. Each law
+    // stands at the pass with its bytes, but for the bits.
+    kernels.front().kernel = "sign-error";
+    kernels.back().kernel = "sign-magnitude";
+  }
   add_two_hops(std::move(kernels), {pass("vote", bits + bits / group.ranks)}, bits, recipe);
   recipe.steps.push_back(last_step({pass("sign unpack", bits + b * n)}));
   recipe.buffer_bytes = 2 * bits;

@@ -5,6 +5,15 @@
 #include "models/compression/recipes.hpp"
 
 namespace windtunnel {
+namespace {
+
+Op sketch_pass(double bytes, std::string_view kernel) {
+  Op op = pass("sketch", bytes);
+  op.kernel = kernel;
+  return op;
+}
+
+}  // namespace
 
 // S2 Reducer (Ge et al. 2021, arXiv 2110.02140): what is not zero goes into a count-sketch of
 // density * N counters, which are summed; a bitmap says where (a sum by OR: MPI and Gloo have it,
@@ -20,10 +29,11 @@ Recipe s2_reducer_recipe(const CompressorChoice& choice, std::span<const TensorS
   Recipe recipe;
   std::vector<Op> kernels;
   add_feedback(choice.feedback, n, b, kernels, recipe);
-  kernels.push_back(pass("sketch", b * n + n / 8 + 2 * kHashes * b * filled));
+  kernels.push_back(sketch_pass(b * n + n / 8 + 2 * kHashes * b * filled, "sketch"));
   recipe.steps.push_back(all_reduce_step(std::move(kernels), b * choice.density * n));
   recipe.steps.push_back(all_reduce_step({}, n / 8));
-  recipe.steps.push_back(last_step({pass("sketch", n / 8 + (kHashes + 1) * b * united)}));
+  recipe.steps.push_back(
+      last_step({sketch_pass(n / 8 + (kHashes + 1) * b * united, "sketch-estimate")}));
   recipe.buffer_bytes = b * choice.density * n + n / 8;
   return recipe;
 }

@@ -200,7 +200,7 @@ void add_sketch_exchange(ExchangeParts& parts) {
   parts.all_reduce(counters, kSketchRows * columns);
   parts.all_gather(own, all, words * sizeof(std::uint32_t));
   parts.kernel(work_of("vote", n, voters), [=] { vote(all, static_cast<int>(voters), n, any); });
-  parts.kernel(work_of("sketch", n, columns), [=, &kernels, runs = &parts.runs] {
+  parts.kernel(work_of("sketch-estimate", n, columns), [=, &kernels, runs = &parts.runs] {
     kernels.estimate(counters, columns, *runs, any, n, array.gradient);
   });
 }

@@ -35,8 +35,10 @@ constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
-constexpr double kParts = 2;     // that are summed
-constexpr double kSparse = 100;  // elements for each that is kept
+constexpr double kParts = 2;      // that are summed
+constexpr double kSparse = 100;   // elements for each that is kept
+constexpr double kSketched = 20;  // elements for a column: three of them are 0.15 of the elements
+constexpr std::array<int, 3> kStreams = {2, 4, 8};
 constexpr std::array<std::array<int, 3>, 6> kThin = {{{256, 256, 4},
                                                       {512, 512, 4},
                                                       {1024, 1024, 4},
@@ -69,6 +71,13 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   std::vector<KernelWork> shapes;
   if (has(kind, "m") && kind.family != KernelFamily::code) return {};  // add_matrices
   if (kind.family == KernelFamily::collective) return {};              // add_collectives
+  if (kind.family == KernelFamily::copy && has(kind, "k")) {
+    for (const int streams : kStreams) {
+      work.k = streams;
+      shapes.push_back(work);
+    }
+    return shapes;
+  }
   if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
     // XOR has one block of parity, whatever m.
@@ -89,10 +98,12 @@ KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
     return work;
   }
   const bool parts = kind.name == "requantise-int8" || kind.name == "vote";
+  const double sparse = kind.share == "sketch" ? kSketched : kSparse;
   const auto of = [&](double elements) {
     work.elements = std::max(1.0, std::round(elements));
-    if (has(kind, "k"))
-      work.k = parts ? kParts : std::max(1.0, std::round(work.elements / kSparse));
+    if (has(kind, "k")) {
+      work.k = parts ? kParts : std::max(1.0, std::round(work.elements / sparse));
+    }
     return work;
   };
   constexpr double kMany = 1e6;

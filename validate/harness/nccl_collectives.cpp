@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/work_stream.cuh"
 #include "models/base/error.hpp"
+#include "validate/harness/rank_watch.hpp"
 
 namespace windtunnel {
 namespace {
@@ -134,25 +137,31 @@ ncclUniqueId shared_id(TcpGroup& group) {
   return id;
 }
 
+// A rank that fails leaves the others' kernels waiting, which the watch of rank 0 ends: it takes
+// the communicator from another thread, never within a call.
 class NcclCollectives : public Collectives {
  public:
-  NcclCollectives(const ncclUniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
-    check(nccl().comm_init_rank(&communicator_, ranks, id, rank), "ncclCommInitRank", nullptr);
+  NcclCollectives(const ncclUniqueId& id, const TcpGroup& group)
+      : rank_(group.rank()),
+        ranks_(group.ranks()),
+        communicator_(joined(id, rank_, ranks_)),
+        hook_(group.watch(), [this] { abort(); }) {
     try {
       connect();
     } catch (...) {
-      nccl().comm_abort(communicator_);  // no destructor runs, and others wait for this rank
+      abort();  // no destructor runs, and others wait for this rank
       throw;
     }
   }
   // Where something went wrong another rank may be gone, for which a quiet end would wait.
   ~NcclCollectives() override {
     if (std::uncaught_exceptions() > exceptions_ || !healthy()) {
-      nccl().comm_abort(communicator_);
+      abort();
       return;
     }
     cudaStreamSynchronize(work_stream());
-    nccl().comm_destroy(communicator_);
+    const ncclComm_t whole = taken();
+    if (whole != nullptr) nccl().comm_destroy(whole);
   }
   NcclCollectives(const NcclCollectives&) = delete;
   NcclCollectives& operator=(const NcclCollectives&) = delete;
@@ -162,23 +171,27 @@ class NcclCollectives : public Collectives {
 
   void all_reduce(float* values, size_t elements) override {
     if (elements == 0) return;
+    const std::lock_guard call(calls_);
     start("ncclAllReduce", nccl().all_reduce(values, values, elements, ncclFloat32, ncclSum,
-                                             communicator_, work_stream()));
+                                             communicator(), work_stream()));
   }
   void reduce_scatter(const float* values, float* part, size_t part_elements) override {
     if (part_elements == 0) return;
+    const std::lock_guard call(calls_);
     start("ncclReduceScatter", nccl().reduce_scatter(values, part, part_elements, ncclFloat32,
-                                                     ncclSum, communicator_, work_stream()));
+                                                     ncclSum, communicator(), work_stream()));
   }
   void all_gather(const std::byte* part, std::byte* all, size_t part_bytes) override {
     if (part_bytes == 0) return;
+    const std::lock_guard call(calls_);
     start("ncclAllGather",
-          nccl().all_gather(part, all, part_bytes, ncclUint8, communicator_, work_stream()));
+          nccl().all_gather(part, all, part_bytes, ncclUint8, communicator(), work_stream()));
   }
   void broadcast(std::byte* values, size_t size_bytes, int root) override {
     if (size_bytes == 0) return;
+    const std::lock_guard call(calls_);
     start("ncclBroadcast", nccl().broadcast(values, values, size_bytes, ncclUint8, root,
-                                            communicator_, work_stream()));
+                                            communicator(), work_stream()));
   }
   // A send and a receive with each rank, at once.
   void all_to_all(const std::byte* out, std::byte* in, size_t part_bytes) override {
@@ -215,6 +228,31 @@ class NcclCollectives : public Collectives {
     size_t in_bytes = 0;
   };
 
+  static ncclComm_t joined(const ncclUniqueId& id, int rank, int ranks) {
+    ncclComm_t communicator = nullptr;
+    check(nccl().comm_init_rank(&communicator, ranks, id, rank), "ncclCommInitRank", nullptr);
+    return communicator;
+  }
+
+  // For a call, which holds `calls_`.
+  ncclComm_t communicator() const {
+    if (communicator_ == nullptr) throw Error("NCCL: another rank has failed", ExitCode::failed);
+    return communicator_;
+  }
+
+  // Whoever gets it ends it; nullptr: it was.
+  ncclComm_t taken() {
+    const std::lock_guard no_call(calls_);
+    return std::exchange(communicator_, nullptr);
+  }
+
+  // Kernels end, their results undefined. Returns when graphs that hold some are gone, for which
+  // the caller of a collective must not wait: the lock is not held meanwhile.
+  void abort() {
+    const ncclComm_t broken = taken();
+    if (broken != nullptr) nccl().comm_abort(broken);
+  }
+
   // What the network meanwhile said of earlier ones counts too.
   void start(const char* call, ncclResult_t status) const {
     check(status, call, communicator_);
@@ -227,7 +265,8 @@ class NcclCollectives : public Collectives {
   // The group is ended whatever happens inside: it belongs to the thread. The first fault is told.
   void start_together(const std::vector<Message>& messages) const {
     const cudaStream_t stream = work_stream();
-    check(nccl().group_start(), "ncclGroupStart", communicator_);
+    const std::lock_guard call(calls_);
+    check(nccl().group_start(), "ncclGroupStart", communicator());
     ncclResult_t sent = ncclSuccess;
     ncclResult_t received = ncclSuccess;
     for (const Message& each : messages) {
@@ -245,15 +284,19 @@ class NcclCollectives : public Collectives {
   }
 
   bool healthy() const {
+    const std::lock_guard call(calls_);
     ncclResult_t status = ncclSuccess;
-    return nccl().comm_get_async_error(communicator_, &status) == ncclSuccess &&
+    return communicator_ != nullptr &&
+           nccl().comm_get_async_error(communicator_, &status) == ncclSuccess &&
            status == ncclSuccess;
   }
 
   int rank_;
   int ranks_;
   int exceptions_ = std::uncaught_exceptions();
-  ncclComm_t communicator_ = nullptr;
+  mutable std::mutex calls_;
+  ncclComm_t communicator_;  // nullptr: ended
+  FailureHook hook_;         // last: gone before what it ends
 };
 
 }  // namespace
@@ -281,7 +324,7 @@ std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare
         fmt::format("ranks have different versions of NCCL: {}", fmt::join(versions, ", ")));
   }
   const ncclUniqueId id = shared_id(group);
-  return std::make_unique<NcclCollectives>(id, group.rank(), group.ranks());
+  return std::make_unique<NcclCollectives>(id, group);
 }
 
 }  // namespace windtunnel

@@ -5,8 +5,9 @@
 // They start on the work stream and may be captured into a graph, as Device::time_s does, when
 // every rank captures the same ones as often (NCCL user guide, "Using NCCL with CUDA Graphs"). All
 // connections are made at the start, so that none falls into a capture. A graph must be gone before
-// the collectives are. A rank that dies leaves the others waiting in theirs: a launcher ends
-// them; ranks that were forked wait until they are interrupted.
+// the collectives are. A rank that dies leaves the others waiting in theirs: a launcher ends them,
+// or where ranks were forked the watch of rank 0 (rank_watch.hpp). Only while NCCL makes the
+// connections nothing does.
 #pragma once
 
 #include <memory>

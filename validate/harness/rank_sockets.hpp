@@ -13,10 +13,10 @@ namespace windtunnel {
 // Descriptors of connected TCP sockets by rank, to be closed by whoever gets them; the own one -1.
 using RankSockets = std::vector<int>;
 
-// For sockets between processes of one machine, before they connect. A congestion control that sends
-// at a rate it has estimated (BBR, a common default) stays at half the rate for seconds once a
-// one-way message misled it, and what it has begun to pace stays paced under any other: after each
-// pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
+// For sockets between processes of one machine, before they connect. A congestion control that
+// sends at a rate it has estimated (BBR, a common default) stays at half the rate for seconds once
+// a one-way message misled it, and what it has begun to pace stays paced under any other: after
+// each pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
 void send_unpaced(int descriptor);
 
 class ForkedRanks {

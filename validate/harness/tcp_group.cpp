@@ -19,6 +19,7 @@
 #include "models/base/error.hpp"
 #include "validate/harness/own_core.hpp"
 #include "validate/harness/rank_sockets.hpp"
+#include "validate/harness/rank_watch.hpp"
 
 namespace windtunnel {
 namespace {
@@ -62,6 +63,7 @@ struct TcpGroup::Connections {
   std::vector<tcp::socket> sockets;  // by rank; its own is closed
   std::vector<std::byte> scratch;
   bool own_core = false;
+  RankWatch* watch = nullptr;
 
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
 
@@ -122,6 +124,9 @@ int TcpGroup::rank() const {
 int TcpGroup::ranks() const {
   return static_cast<int>(connections_->sockets.size());
 }
+RankWatch* TcpGroup::watch() const {
+  return connections_->watch;
+}
 
 void TcpGroup::exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
   while (out.size() > kPiece || in.size() > kPiece) {
@@ -181,12 +186,7 @@ constexpr char kFollows = 'f';
               ExitCode::failed);
 }
 
-struct Child {
-  pid_t process = 0;
-  int pipe = -1;
-};
-
-Ending ended(const Child& child) {
+Ending ended(const ForkedRank& child, bool killed) {
   std::string told(kLongestMessage + 1, '\0');
   const ssize_t length = read(child.pipe, told.data(), told.size());
   close(child.pipe);
@@ -199,6 +199,7 @@ Ending ended(const Child& child) {
     ending.follows = told[0] == kFollows;
   } else if (WIFSIGNALED(status)) {
     ending.message = fmt::format("ended by signal {}", WTERMSIG(status));
+    ending.follows = killed;
   } else if (status != 0) {
     ending.message = "ended without a word";
   }
@@ -210,9 +211,10 @@ Ending ended(const Child& child) {
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   CHECK(ranks >= 1, "{} ranks", ranks);
   const ForkedRanks ports(ranks);
-  const auto run = [&](int rank) -> Ending {
+  const auto run = [&](int rank, RankWatch* watch) -> Ending {
     try {
       TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, ports.connect(rank)));
+      group.connections_->watch = watch;
       body(group);
       group.barrier();  // nobody leaves while another still sends
       return {};
@@ -226,7 +228,7 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   };
   // What is not written yet would be written once by each.
   std::fflush(nullptr);
-  std::vector<Child> children;
+  std::vector<ForkedRank> children;
   for (int rank = 1; rank < ranks; ++rank) {
     std::array<int, 2> ends = {};
     if (pipe(ends.data()) != 0) refuse_process(rank, ranks);
@@ -236,15 +238,17 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
       // Where it waits for rank 0 on a device, no broken connection tells it that this is gone.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
-      end_child(ends[1], run(rank));
+      end_child(ends[1], run(rank, nullptr));
     }
     close(ends[1]);
     children.push_back({process, ends[0]});
   }
-  std::exception_ptr told = run(0).thrown;
+  RankWatch watch(children);
+  std::exception_ptr told = run(0, &watch).thrown;
+  watch.end(told != nullptr);
   bool own = false;  // of another rank
   for (size_t i = 0; i < children.size(); ++i) {
-    const Ending ending = ended(children[i]);
+    const Ending ending = ended(children[i], watch.killed(children[i].process));
     if (!ending.failed || own) continue;
     own = !ending.follows;
     // Rank 0's as it was thrown, unless another one's may have led to it.

@@ -20,6 +20,8 @@ class AgreedFault : public Error {
   using Error::Error;
 };
 
+class RankWatch;
+
 class TcpGroup {
  public:
   ~TcpGroup();
@@ -32,6 +34,8 @@ class TcpGroup {
   void send(int to, std::span<const std::byte> out) { exchange(to, out, to, {}); }
   void receive(int from, std::span<std::byte> in) { exchange(from, {}, from, in); }
   void barrier();
+  // On rank 0 of forked ranks, for FailureHook; else nullptr.
+  RankWatch* watch() const;
   // Memory of the group's, for what is on its way; its content is gone with the next call. Fresh
   // memory for each message would cost more than the message.
   std::span<std::byte> scratch(std::size_t size_bytes);
@@ -46,7 +50,8 @@ class TcpGroup {
 };
 
 // `body` runs in every process, rank 0 being the calling one, and each other ends with it; no other
-// thread may run meanwhile. Throws Error when one of them fails: its own message, on rank 0's side.
+// thread may run when they begin. Throws Error when one of them fails: its own message, on rank 0's
+// side, once all have ended or been ended.
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);
 
 // `body` runs in the calling process, which is one of those that a launcher started. They find each

@@ -130,6 +130,29 @@ TEST(CompressionKernels, TernaryPassesEachByTheirOwnLaw) {
   expect({1e-12, 5e-12, 2e-12});
 }
 
+// Where the magnitude was not measured, the law of signs with error stands for it.
+TEST(CompressionKernels, SignsWithFeedbackByTheKernelsThatRun) {
+  constexpr double kElements = 1e6;
+  const std::vector<TensorShape> tensors = {{0, kElements}};
+  const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
+  const Recipe recipe = make_recipe(choice, tensors, {.ranks = 4}, 4);
+  const std::vector<Op>& kernels = recipe.steps.at(0).kernels;
+  ASSERT_EQ(kernels.size(), 2U);
+  Calibration calibration = test_calibration();
+  const auto expect = [&](double first_s, double second_s) {
+    EXPECT_NEAR(cost(kernels[0], calibration).seconds, first_s, 1e-12);
+    EXPECT_NEAR(cost(kernels[1], calibration).seconds, second_s, 1e-12);
+  };
+  const double sign_bytes = kElements / 8;
+  calibration.kernel_laws.laws = {curve_of("add", 1e-6, 1e-12)};
+  const double share = find_compression_kernel("sign error")->share.value;
+  expect(1e-6 + 12 * kElements * 1e-12, 1e-6 + (8 * kElements + sign_bytes) / share * 1e-12);
+  calibration.kernel_laws.laws.push_back(curve_of("sign-error", 2e-6, 5e-12));
+  expect(2e-6 + 12 * kElements * 5e-12, 2e-6 + (8 * kElements + sign_bytes) * 5e-12);
+  calibration.kernel_laws.laws.push_back(curve_of("sign-magnitude", 3e-6, 2e-12));
+  expect(2e-6 + 12 * kElements * 5e-12, 3e-6 + (8 * kElements + sign_bytes) * 2e-12);
+}
+
 // Factors are thin: the product is bound by the matrix that it reads.
 TEST(CompressionKernels, ThinProductsAreBoundByMemory) {
   const double share = find_compression_kernel("low-rank product")->share.value;

@@ -223,6 +223,56 @@ TEST(ExchangeRecipe, TernaryAndSketchesGather) {
   EXPECT_EQ(recipe[1].bytes * kRanks, 135168);
 }
 
+// Of kernels by their names.
+std::map<std::string, double> bytes_run(std::span<const ExchangeStep> steps) {
+  std::map<std::string, double> bytes;
+  for (const ExchangeStep& step : steps) {
+    if (step.communicates()) continue;
+    bytes[step.work.kernel] += kernel_kind(step.work.kernel).bytes(step.work);
+  }
+  return bytes;
+}
+std::map<std::string, double> bytes_priced(const std::vector<Op>& kernels) {
+  std::map<std::string, double> bytes;
+  for (const Op& op : kernels) bytes[std::string(op.kernel)] += op.bytes;
+  return bytes;
+}
+
+void expect_near(const std::map<std::string, double>& ran,
+                 const std::map<std::string, double>& priced, double tolerance) {
+  ASSERT_EQ(ran.size(), priced.size());
+  for (const auto& [kernel, bytes] : ran) {
+    ASSERT_TRUE(priced.contains(kernel)) << kernel;
+    EXPECT_NEAR(priced.at(kernel), bytes, tolerance * bytes) << kernel;
+  }
+}
+
+// Signs alone are counted at the other pass: an eighth of a byte of 8.
+TEST(ExchangeRecipe, SignsWithFeedbackRunTheKernelsThatTheyArePricedBy) {
+  NobodyElse nobody(kRanks);
+  const CompressorChoice choice{.name = "signsgd", .feedback = ErrorFeedback::ef};
+  const Exchange exchange = exchange_of(choice, nobody);
+  const std::span<const ExchangeStep> steps = exchange.steps();
+  const Recipe recipe = make_recipe(choice, kShapes, {kRanks, 1}, 4);
+  const std::map<std::string, double> priced = bytes_priced(recipe.steps[0].kernels);
+  EXPECT_EQ(priced.size(), 2U);
+  expect_near(bytes_run(steps.first(2)), priced, 0.016);
+}
+
+// Bits are joined by a vote, which a sum on the way would not need.
+TEST(ExchangeRecipe, SketchesRunTheKernelsThatTheyArePricedBy) {
+  NobodyElse nobody(kRanks);
+  const CompressorChoice choice{.name = "s2-reducer"};
+  const Exchange exchange = exchange_of(choice, nobody);
+  std::map<std::string, double> ran = bytes_run(exchange.steps());
+  EXPECT_EQ(ran.erase("vote"), 1U);
+  std::vector<Op> kernels;
+  for (const RecipeStep& step : make_recipe(choice, kShapes, {kRanks, 1}, 4).steps) {
+    kernels.insert(kernels.end(), step.kernels.begin(), step.kernels.end());
+  }
+  expect_near(ran, bytes_priced(kernels), 1e-9);
+}
+
 // Decoded codes are added: nobody sums them on the way.
 TEST(ExchangeRecipe, TernaryRunsTheKernelsThatItIsPricedBy) {
   NobodyElse nobody(kRanks);

@@ -21,6 +21,7 @@ TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
                            "sign-unpack elements=1001",
                            "sign-error elements=1001",
                            "sign-magnitude elements=1001",
+                           "vote elements=1001 k=3",
                            "ternary elements=1001",
                            "ternary-max elements=1001",
                            "ternary-decode elements=1001",
@@ -35,6 +36,8 @@ TEST(KernelRunner, WorksRunOnTheCpuInTurnAndSideBySide) {
                            "threshold elements=1001 k=10",
                            "random-k elements=1001 k=10",
                            "scatter elements=1001 k=10",
+                           "sketch elements=1001 k=50",
+                           "sketch-estimate elements=1001 k=50",
                            "low-rank m=40 n=30 k=4",
                            "orthonormalise m=40 k=4",
                            "copy bytes=100000",
@@ -75,7 +78,8 @@ TEST(KernelRunner, ColdRunsGoRoundOverManyBuffers) {
 
 TEST(KernelRunner, SaysWhatItCannotRun) {
   for (const char* text :
-       {"send bytes=1", "copy-to-host bytes=1", "gemm type=fp8 m=16 n=16 k=16"}) {
+       {"send bytes=1", "copy-to-host bytes=1", "copy-to-host-beside k=4 bytes=1",
+        "copy-to-device-beside k=4 bytes=1", "gemm type=fp8 m=16 n=16 k=16"}) {
     EXPECT_NE(why_not_runnable(parse_kernel_steps(text), device(DeviceKind::cpu)), "") << text;
   }
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "models/kernel_law.hpp"
 #include "scenarios/case.hpp"
 #include "validate/harness/job_products.hpp"
 #include "validate/harness/tcp_collectives.hpp"
@@ -28,7 +29,8 @@ TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
   }
   for (const char* kernel :
        {"copy", "add", "quantise-int8", "sign-pack", "top-k", "rs-encode", "xor", "gemm type",
-        "low-rank", "adam", "sgd", "ternary", "ternary-max", "ternary-decode", "sign-magnitude"}) {
+        "low-rank", "adam", "sgd", "ternary", "ternary-max", "ternary-decode", "sign-magnitude",
+        "vote", "sketch", "sketch-estimate"}) {
     const std::string name = std::string(kernel).substr(0, std::string_view(kernel).find(' '));
     EXPECT_GE(fitted[name], 4) << name;
   }
@@ -36,6 +38,34 @@ TEST(KernelSuite, MeasuresEveryKernelOfTheDeviceOnceForEachSize) {
   for (const auto& [name, sizes] : fitted) EXPECT_GE(sizes, 4) << name;
   EXPECT_GE(fitted["copy cold"], 4);
   EXPECT_EQ(fitted["rs-encode cold"], 0);
+}
+
+// Three rows of counters are 0.15 of the elements, as S2 Reducer has them by default.
+TEST(KernelSuite, SketchesAsMethodsDo) {
+  int sketches = 0;
+  for (const TimedWork& work : kernel_suite(device(DeviceKind::cpu), kMemory_bytes)) {
+    const KernelWork& first = work.steps[0][0];
+    if (!first.kernel.starts_with("sketch")) continue;
+    EXPECT_NEAR(3 * first.k / first.elements, 0.15, 1e-3);
+    ++sketches;
+  }
+  EXPECT_GT(sketches, 0);
+}
+
+// Works are made, and not run: no GPU is needed.
+TEST(KernelSuite, CopiesByNumbersOfStreamsHaveLawsOfTheirOwn) {
+  Device gpu = device(DeviceKind::cpu);
+  gpu.kind = DeviceKind::cuda;
+  std::map<std::string, int> fitted;
+  for (const TimedWork& work : kernel_suite(gpu, kMemory_bytes)) {
+    const KernelWork& first = work.steps[0][0];
+    if (work.role == SampleRole::fit && first.kernel.ends_with("-beside")) {
+      ++fitted[law_key(first, work.cache)];
+    }
+  }
+  EXPECT_EQ(fitted.size(), 12U);  // to and fro, 2, 4 or 8 at once, warm or cold
+  EXPECT_TRUE(fitted.contains("copy-to-device-beside k=8"));
+  for (const auto& [key, sizes] : fitted) EXPECT_GE(sizes, 4) << key;
 }
 
 // As a training step finds them, with rows that judge: gradients were just written by others.

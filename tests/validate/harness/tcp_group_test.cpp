@@ -9,12 +9,15 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "validate/harness/rank_watch.hpp"
 
 namespace windtunnel {
 namespace {
@@ -207,6 +210,109 @@ TEST(TcpGroup, ForkedRanksEndWithRankZero) {
   int status = 0;
   waitpid(first, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+// As a kernel of NCCL: no broken connection ends it, the hook does.
+class Wait {
+ public:
+  explicit Wait(RankWatch* watch) : hook_(watch, [this] { end(); }) {}
+  bool ended_within(double seconds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return ended_; });
+  }
+
+ private:
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  FailureHook hook_;
+};
+
+// What it throws, within `seconds`.
+std::string fault_of(int ranks, double seconds, const std::function<void(TcpGroup&)>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string said;
+  try {
+    run_ranks(ranks, body);
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+            seconds);
+  return said;
+}
+
+[[noreturn]] void wait_for_ever() {
+  while (true) pause();
+}
+
+TEST(TcpGroup, AFailedRankEndsWhatRankZeroWaitsIn) {
+  for (const bool killed : {false, true}) {
+    const std::string said = fault_of(2, 4, [&](TcpGroup& group) {
+      group.barrier();
+      if (group.rank() == 1) {
+        if (killed) std::raise(SIGKILL);
+        throw Error("out of cheese");
+      }
+      if (!Wait(group.watch()).ended_within(10)) throw Error("nobody ended it");
+      throw Error("ended");
+    });
+    EXPECT_EQ(said, killed ? "rank 1: ended by signal 9" : "rank 1: out of cheese");
+  }
+}
+
+// Nothing tells rank 2.
+TEST(TcpGroup, RanksThatDoNotNoticeAFailureAreEnded) {
+  const std::string said = fault_of(3, 9, [](TcpGroup& group) {
+    group.barrier();
+    if (group.rank() == 1) throw Error("out of cheese");
+    if (group.rank() == 2) wait_for_ever();
+    if (!Wait(group.watch()).ended_within(20)) throw Error("nobody ended it");
+    std::array<std::byte, 1> word = {};
+    group.receive(2, word);
+  });
+  EXPECT_EQ(said, "rank 1: out of cheese");
+  EXPECT_EQ(fault_of(2, 9,
+                     [](TcpGroup& group) {
+                       if (group.rank() == 1) wait_for_ever();
+                       throw Error("out of wine");
+                     }),
+            "out of wine");
+}
+
+ForkedRank forked(const std::function<void()>& body) {
+  std::array<int, 2> ends = {};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const pid_t process = fork();
+  if (process == 0) {
+    close(ends[0]);
+    body();
+    _exit(0);
+  }
+  close(ends[1]);
+  return {process, ends[0]};
+}
+
+TEST(RankWatch, ARankThatEndsWellIsNoFailure) {
+  const ForkedRank well = forked([] {});
+  const ForkedRank other = forked(wait_for_ever);
+  RankWatch watch({well, other});
+  Wait wait(&watch);
+  EXPECT_FALSE(wait.ended_within(0.3));
+  kill(other.process, SIGTERM);
+  EXPECT_TRUE(wait.ended_within(10));
+  EXPECT_TRUE(Wait(&watch).ended_within(0));  // one that comes later
+  watch.end(false);
+  for (const ForkedRank& rank : {well, other}) {
+    EXPECT_FALSE(watch.killed(rank.process));
+    EXPECT_EQ(waitpid(rank.process, nullptr, 0), rank.process);  // left to be waited for
+    close(rank.pipe);
+  }
 }
 
 TEST(TcpGroup, ALaunchedRanksFailureIsItsOwn) {
