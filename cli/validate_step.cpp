@@ -36,7 +36,7 @@ struct StepOptions {
 
 struct PredictedStep {
   double step_s = 0;
-  double slower = 1;             // counted in: by others beside the measured steps
+  double slower = 0;             // counted in: by others beside the measured steps; 0: not known
   double low_s = 0, high_s = 0;  // 90 %; 0: no laws tell it
   StepSeconds phases;
   double other_s = 0;
@@ -125,11 +125,11 @@ std::string time_row(std::string_view name, double measured_s, double predicted_
 
 std::string disturbance_text(const MeasuredStep& measured, const PredictedStep& predicted) {
   if (measured.steps == measured.all_steps && measured.disturbed == 0) return "";
-  return fmt::format(
-      "  {} of them count; others were on the cores for {:.0f} % of these: predicted {:.2f} times "
-      "as "
-      "long as alone\n",
-      measured.steps, 100 * measured.disturbed, predicted.slower);
+  const std::string slower = predicted.slower > 0
+                                 ? fmt::format("predicted {:.2f} times as long", predicted.slower)
+                                 : "not known how much longer that makes them";
+  return fmt::format("  {} of them count, others on the cores for {:.0f} % of their time: {}\n",
+                     measured.steps, 100 * measured.disturbed, slower);
 }
 
 std::string text_of(const JudgedStep& step) {
@@ -192,7 +192,7 @@ Json document_of(const JudgedStep& step) {
                           {"work", to_text(measured.work)}};
   const auto known = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
   document["predicted"] = {{"step_s", predicted.step_s},
-                           {"slower", predicted.slower},
+                           {"slower", known(predicted.slower)},
                            {"low_s", known(predicted.low_s)},
                            {"high_s", known(predicted.high_s)},
                            {"phases", phases_document(predicted.phases)},

@@ -34,6 +34,7 @@ struct KernelLaw {
   double spread = 0;           // standard deviation of log(measured / law), left out in turn
   double least = 0, most = 0;  // bytes of the smallest and the largest work fitted on
   Slowdown slowdown = {};      // beside others; the law is of works alone
+  double disturbed = 0;        // mean share that others were beside the works it was fitted on
 };
 
 struct KernelLaws {
@@ -76,9 +77,10 @@ double shape_factor(const KernelLaw& law, double m, double n, double k);
 // `disturbed`: share of the time with others beside it on its cores.
 //
 // Its interval: a law errs alike in all steps that are its own, laws err apart from each other, how
-// much of the caches is this work's varies, and
-// the whole differs from the next time by run_spread, however many steps it has. Throws Error for a
-// kernel without a law.
+// much of the caches is this work's varies, steps in turn stray from what they are alone, and the
+// whole differs from the next time by run_spread, however many steps it has. A slowdown that is
+// unsure counts by how far `disturbed` lies from the share that a law was fitted at. Throws Error
+// for a kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache,
                              double disturbed = 0);
 

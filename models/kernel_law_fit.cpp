@@ -114,19 +114,27 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
   return law;
 }
 
-// From works that were measured twice, neither time beside others.
-double run_spread(std::span<const Sample> samples) {
+// Of works that were measured twice: log of the second over the first, both as they were alone.
+std::vector<double> changes_of(std::span<const Sample> samples, bool quiet) {
   std::vector<double> changes;
   for (const Sample& again : samples) {
-    if (again.role != SampleRole::again || again.disturbed > 0) continue;
+    if (again.role != SampleRole::again || (quiet && again.disturbed > 0)) continue;
     for (const Sample& first : samples) {
-      if (first.role == SampleRole::again || first.disturbed > 0 || first.cache != again.cache ||
-          to_text(first.work) != to_text(again.work)) {
+      if (first.role == SampleRole::again || (quiet && first.disturbed > 0) ||
+          first.cache != again.cache || to_text(first.work) != to_text(again.work)) {
         continue;
       }
-      changes.push_back(std::abs(std::log(again.median_s / first.median_s)));
+      changes.push_back(std::abs(std::log(alone(again, {}).median_s / alone(first, {}).median_s)));
     }
   }
+  return changes;
+}
+
+// By those that had nobody beside them, where these are more than a few.
+double run_spread(std::span<const Sample> samples) {
+  constexpr size_t kFew = 4;
+  std::vector<double> changes = changes_of(samples, true);
+  if (changes.size() < kFew) changes = changes_of(samples, false);
   if (changes.empty()) return kLeastSpread;
   // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
   // of its own would widen the intervals of all.
@@ -211,12 +219,21 @@ KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
   KernelLaws fitted;
   fitted.run_spread = run_spread(samples);
   const std::map<std::string, Slowdown> slower = slowdowns(samples, fitted.run_spread);
+  std::map<std::string, double> shares;  // sums, by law
   for (Sample& sample : samples) {
-    if (is_fitted(sample)) sample = alone(sample, slower.at(work_of(sample).kernel));
+    if (!is_fitted(sample)) continue;
+    shares[law_key(work_of(sample), sample.cache)] += sample.disturbed;
+    sample = alone(sample, slower.at(work_of(sample).kernel));
   }
   for (const auto& [key, points] : by_key_of(samples)) {
-    fitted.laws.push_back(fit_law(key, points, fitted.run_spread));
-    fitted.laws.back().slowdown = slower.at(work_of(*points[0]).kernel);
+    KernelLaw law = fit_law(key, points, fitted.run_spread);
+    law.slowdown = slower.at(work_of(*points[0]).kernel);
+    law.disturbed = shares.at(key) / static_cast<double>(points.size());
+    // Of the law, not of the sizes about it.
+    law.spread = std::max(std::min(law.spread, fitted.run_spread),
+                          std::sqrt(std::max(0.0, law.spread * law.spread -
+                                                      std::pow(kSizesDiffer * law.disturbed, 2))));
+    fitted.laws.push_back(std::move(law));
   }
   return fitted;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "scenarios/document_reader.hpp"
 
@@ -50,6 +51,7 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     for (const DocumentNode& part : item.items) {
       numbers.push_back(quantity(part, Dimension::number, "shapes"));
     }
+    if (numbers.size() == 4) numbers.push_back(1);  // of somebody who does not know
     const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
     if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
       throw Error(item.where,
@@ -72,7 +74,7 @@ std::string shapes_text(const std::vector<MeasuredShape>& shapes) {
 KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   require_map(map, key);
   check_keys(map, {"sizes_bytes", "seconds", "fixed_s", "flop_s", "byte_s", "shapes", "spread",
-                   "least_bytes", "most_bytes", "slowdown", "slowdown_spread"});
+                   "least_bytes", "most_bytes", "slowdown", "slowdown_spread", "disturbed"});
   KernelLaw law;
   law.key = key;
   law.spread = number(map, "spread");
@@ -80,7 +82,12 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   law.most = number(map, "most_bytes");
   if (map.value_of("slowdown") != nullptr) {
     law.slowdown = {number(map, "slowdown"), number(map, "slowdown_spread")};
+    if (law.slowdown.log > std::numbers::ln2) {
+      throw Error(require(map, "slowdown").where,
+                  "slowdown: of two threads on a core each has half of it, log 2 at most");
+    }
   }
+  if (map.value_of("disturbed") != nullptr) law.disturbed = number(map, "disturbed");
   if (is_line(key)) {
     law.fixed_s = number(map, "fixed_s");
     law.flop_s = number(map, "flop_s");
@@ -126,6 +133,7 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     }
     text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
                         law.spread, law.least, law.most);
+    if (law.disturbed > 0) text += fmt::format("      disturbed: {}\n", law.disturbed);
     if (law.slowdown == Slowdown{}) continue;  // nothing was learnt
     text += fmt::format("      slowdown: {}\n      slowdown_spread: {}\n", law.slowdown.log,
                         law.slowdown.spread);

@@ -22,7 +22,9 @@ KernelLaws some_laws() {
   line.fixed_s = 1e-6;
   line.flop_s = 1.0 / 3e10;
   line.byte_s = 1e-11;
-  line.shapes = {{64, 2048, 1024, -0.1 / 3}, {256, 256, 256, 0.02}};
+  line.shapes = {{64, 2048, 1024, -0.1 / 3, 0.1 / 3}, {256, 256, 256, 0.02}};
+  line.slowdown = {0.1 / 3, 0.01};
+  line.disturbed = 0.3;
   line.spread = 0.02;
   line.least = 100;
   line.most = 1e9;
@@ -55,7 +57,11 @@ class KernelLawsFile : public ::testing::Test {
 
 TEST_F(KernelLawsFile, ReadsBackToTheLastBit) {
   const std::string text = kernel_laws_text(some_laws());
-  EXPECT_EQ(kernel_laws_text(read_kernel_laws(written(text))), text);
+  const KernelLaws read = read_kernel_laws(written(text));
+  EXPECT_EQ(kernel_laws_text(read), text);
+  EXPECT_EQ(read.laws[0].slowdown, some_laws().laws[0].slowdown);
+  EXPECT_EQ(read.laws[0].disturbed, 0.3);
+  EXPECT_EQ(read.laws[1].slowdown, Slowdown{});
 }
 
 TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {

@@ -218,4 +218,36 @@ void stretch(Sample& sample, double factor) {
   }
 }
 
+void slow_down(std::vector<Sample>& run, double slower) {
+  for (Sample& sample : run) {
+    stretch(sample, slower);
+    sample.started_s *= slower;
+  }
+}
+
+bool is_single(const Sample& sample) {
+  return sample.work.size() == 1 && sample.work[0].size() == 1;
+}
+
+std::string kernel_of(const Sample& sample) {
+  return sample.work[0][0].kernel;
+}
+
+bool is_stream(std::string_view kernel) {
+  return kernel == "copy" || kernel == "add" || kernel == "scale";
+}
+
+std::vector<Sample*> series_of(std::vector<Sample>& run, std::string_view kernel, bool judged) {
+  std::vector<Sample*> series;
+  for (Sample& s : run) {
+    if (is_single(s) && kernel_of(s) == kernel && s.cache == CacheState::warm &&
+        (s.role == SampleRole::fit || (judged && s.role == SampleRole::judge))) {
+      series.push_back(&s);
+    }
+  }
+  std::ranges::sort(
+      series, {}, [](const Sample* s) { return kernel_kind(kernel_of(*s)).bytes(s->work[0][0]); });
+  return series;
+}
+
 }  // namespace windtunnel::testing

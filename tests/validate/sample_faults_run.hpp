@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/random.hpp"
@@ -21,5 +22,16 @@ std::vector<Sample> clean_run(MachineKind kind, std::uint64_t seed, double noise
 
 // Seconds of all figures of a series times `factor`.
 void stretch(Sample& sample, double factor);
+
+// Whatever slowed the device slowed the run.
+void slow_down(std::vector<Sample>& run, double slower);
+
+bool is_single(const Sample& sample);
+std::string kernel_of(const Sample& sample);  // the first one
+bool is_stream(std::string_view kernel);
+
+// The warm series of a kernel, by size: to be fitted on, or all.
+std::vector<Sample*> series_of(std::vector<Sample>& run, std::string_view kernel,
+                               bool judged = false);
 
 }  // namespace windtunnel::testing

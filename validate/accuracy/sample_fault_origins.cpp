@@ -253,8 +253,8 @@ Blames disturbed(const SampleEvidence& evidence) {
     if (sample->disturbed > 0) blame.rows.push_back(sample);
   }
   if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} of {} rows rest on timings beside others", blame.rows.size(),
-                           evidence.samples.size());
+  blame.what =
+      fmt::format("others were beside {} of {} rows", blame.rows.size(), evidence.samples.size());
   return {blame};
 }
 

@@ -17,7 +17,8 @@ namespace windtunnel {
 namespace {
 
 // Slips of people and scripts: bits for bytes; ms or kB, us or MB.
-constexpr std::array<double, 3> kSlips = {8, 1e3, 1e6};
+constexpr double kBits = 8;
+constexpr std::array<double, 2> kThousands = {1e3, 1e6};
 // Between kernels of one memory, and from a data sheet to what is reached, lies less than this.
 constexpr double kNoSlip = 5;
 // Of rows beside their neighbours in size: what strays by a thousand, or most that strays by about
@@ -27,7 +28,7 @@ constexpr double kUnitsTolerance = 3;
 constexpr double kStrays = 3;
 constexpr double kLessStrays = 2;
 constexpr double kBitsTolerance = 1.7;  // of their middle: their neighbours vary by two
-constexpr double kBitsNear = 2.5;       // of most of them
+constexpr double kBitsNear = 2.5;       // of most of them; beside streams, whose caches differ
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
 constexpr double kDeviations = 7;
@@ -54,18 +55,12 @@ constexpr double kCacheReach = 2;       // of the L2 cache, from where its share
 constexpr double kUnlikeInAll = 1.25;   // between two calibrations, by the middle of all kernels
 constexpr double kUnlikeInOne = 2;      // by the middle of a kernel's sizes
 
+enum class SlipKind { bits, units, neither };
 struct Slip {
-  double factor = 1;  // of kSlips
+  SlipKind kind = SlipKind::units;
   Blame blame;
 };
 using Slips = std::vector<Slip>;
-
-double nearest_slip(double ratio) {
-  const auto distance = [&](double slip) {
-    return std::abs(std::log(slip) - std::abs(std::log(ratio)));
-  };
-  return *std::ranges::min_element(kSlips, {}, distance);
-}
 
 bool near(double log_ratio, double slip, double tolerance) {
   return std::abs(std::abs(log_ratio) - std::log(slip)) < std::log(tolerance);
@@ -73,6 +68,15 @@ bool near(double log_ratio, double slip, double tolerance) {
 
 bool is_slip(double ratio) {
   return ratio >= kNoSlip || ratio <= 1 / kNoSlip;
+}
+
+// Copies reach 0.6 to 1 of a data sheet, so bits are as near eight as among neighbours.
+SlipKind slip_kind(double ratio, double bits_tolerance = kBitsTolerance) {
+  const double log = std::log(ratio);
+  if (near(log, kBits, bits_tolerance)) return SlipKind::bits;
+  const bool thousands = std::ranges::any_of(
+      kThousands, [&](double slip) { return near(log, slip, kUnitsTolerance); });
+  return thousands ? SlipKind::units : SlipKind::neither;
 }
 
 std::vector<const Sample*> rows_of(const KernelSeries& series) {
@@ -135,7 +139,7 @@ void against_the_clock(const SampleEvidence& evidence, Slips& slips) {
     }
     const double took_s = last_s - first_s;
     if (took_s > 0 && least_s > took_s) {
-      slips.push_back({1e3,
+      slips.push_back({SlipKind::units,
                        {run, fmt::format("timings of {:.3g} s at least in a run of {:.3g} s",
                                          least_s, took_s)}});
     }
@@ -159,33 +163,24 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
     const bool fast = rate_Bps > (largest.bytes >= kBeyondCaches ? fastest_Bps : 10 * kFastest_Bps);
     if (!slow && !fast) continue;
     slips.push_back(
-        {1e3,
+        {SlipKind::units,
          {rows_of(series), fmt::format("{}: {:.3g} GB/s at {:.3g} MB, which no machine "
                                        "does",
                                        series.key, rate_Bps * 1e-9, largest.bytes * 1e-6)}});
   }
 }
 
-// What it may be where units alone do not lead there. Copies reach 0.6 to 1 of a data sheet, so
-// bits are as near eight as among neighbours.
-std::string other_cause(double ratio) {
-  const double log = std::log(ratio);
-  const bool bits = near(log, kSlips[0], kBitsTolerance);
-  if (bits || near(log, kSlips[1], kUnitsTolerance) || near(log, kSlips[2], kUnitsTolerance)) {
-    return "";
-  }
-  return ratio < 1 ? fmt::format(
-                         ", {:.3g} times that: a unit is wrong, or the device is shared, "
-                         "held back or another one",
-                         1 / ratio)
-                   : fmt::format(
-                         ", {:.3g} times less: a unit is wrong, or works were not waited "
-                         "for, or the device is another one",
-                         ratio);
-}
+// A series whose largest works go at `ratio` times the rate of the data sheet, as no slower or
+// faster memory explains.
+struct OffSpec {
+  const KernelSeries* series;
+  double ratio;
+  std::string what;
+};
 
-void against_spec(const SampleEvidence& evidence, Slips& slips) {
-  if (evidence.known.spec == nullptr) return;
+std::vector<OffSpec> off_spec(const SampleEvidence& evidence) {
+  std::vector<OffSpec> off;
+  if (evidence.known.spec == nullptr) return off;
   const double spec_Bps = evidence.known.spec->memory_Bps.value;
   for (const KernelSeries& series : evidence.series) {
     if (!moves_memory(series)) continue;
@@ -193,12 +188,17 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
     const double ratio = peak / spec_Bps;
     const bool too_slow = is_stream(series) && is_large(series.points.back());
     if ((ratio < 1 && !too_slow) || !is_slip(ratio)) continue;
-    const std::string other = other_cause(ratio);
-    slips.push_back(
-        {other.empty() ? nearest_slip(ratio) : kSlips[1],
-         {rows_of(series),
-          fmt::format("{}: {:.3g} GB/s, the data sheet of {} says {:.4g}{}", series.key,
-                      peak * 1e-9, evidence.known.spec->name, spec_Bps * 1e-9, other)}});
+    off.push_back({&series, ratio,
+                   fmt::format("{}: {:.3g} GB/s, the data sheet of {} says {:.4g}", series.key,
+                               peak * 1e-9, evidence.known.spec->name, spec_Bps * 1e-9)});
+  }
+  return off;
+}
+
+void against_spec(const SampleEvidence& evidence, Slips& slips) {
+  for (const OffSpec& off : off_spec(evidence)) {
+    const SlipKind kind = slip_kind(off.ratio);
+    if (kind != SlipKind::neither) slips.push_back({kind, {rows_of(*off.series), off.what}});
   }
 }
 
@@ -227,7 +227,8 @@ void against_streams(const SampleEvidence& evidence, Slips& slips) {
     const double ratio = std::exp(log_beside_streams(series, streams));
     const bool possible = ratio < 1 && !is_stream(series);
     if (possible || !is_slip(ratio)) continue;
-    slips.push_back({nearest_slip(ratio),
+    const SlipKind kind = slip_kind(ratio, kBitsNear);
+    slips.push_back({kind == SlipKind::neither ? SlipKind::units : kind,
                      {rows_of(series),
                       fmt::format("{}: {:.3g} times the rate of copies and sums, {:.3g} GB/s at "
                                   "its largest",
@@ -250,12 +251,15 @@ std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& la
   return median(ratios);
 }
 
+// Other factors are told by unlike_earlier().
 void against_earlier(const SampleEvidence& evidence, Slips& slips) {
   if (evidence.known.earlier == nullptr) return;
   for (const KernelSeries& series : evidence.series) {
     const std::optional<double> log = log_ratio(series, *evidence.known.earlier);
     if (!log || !is_slip(std::exp(*log))) continue;
-    slips.push_back({nearest_slip(std::exp(*log)),
+    const SlipKind kind = slip_kind(std::exp(*log));
+    if (kind == SlipKind::neither) continue;
+    slips.push_back({kind,
                      {rows_of(series), fmt::format("{}: takes {:.3g} times as long as before",
                                                    series.key, std::exp(*log))}});
   }
@@ -281,13 +285,13 @@ void eighths(const Strays& strays, std::size_t less, Slips& slips) {
   double about_eight = 0;
   for (const SizedSample* stray : strays) {
     logs.push_back(stray->residual);
-    if (near(stray->residual, kSlips[0], kBitsNear)) ++about_eight;
+    if (near(stray->residual, kBits, kBitsNear)) ++about_eight;
   }
   const double most = kMostOfThem * static_cast<double>(strays.size());
-  if (!near(median(logs), kSlips[0], kBitsTolerance) || about_eight < most) {
+  if (!near(median(logs), kBits, kBitsTolerance) || about_eight < most) {
     return;
   }
-  slips.push_back({kSlips[0], blame_of(strays)});
+  slips.push_back({SlipKind::bits, blame_of(strays)});
 }
 
 void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
@@ -301,7 +305,7 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
     const double noise = kDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;
-      if (near(r, kSlips[1], kUnitsTolerance) || near(r, kSlips[2], kUnitsTolerance)) {
+      if (slip_kind(std::exp(r)) == SlipKind::units) {
         if (std::abs(r) > (point.inner ? noise : kEndDoubt * noise)) units.push_back(&point);
       } else if (series.product || !point.inner) {
         continue;  // a product's sizes are no bytes
@@ -312,8 +316,8 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
       }
     }
   }
-  if (!units.empty()) slips.push_back({kSlips[1], blame_of(units)});
-  if (kDeviations * evidence.noise > std::log(kSlips[0])) return;
+  if (!units.empty()) slips.push_back({SlipKind::units, blame_of(units)});
+  if (kDeviations * evidence.noise > std::log(kBits)) return;
   eighths(slow, less_slow, slips);
   eighths(fast, less_fast, slips);
 }
@@ -329,15 +333,15 @@ Slips all_slips(const SampleEvidence& evidence) {
   return slips;
 }
 
-Blames of_slips(const SampleEvidence& evidence, bool bits) {
+Blames of_slips(const SampleEvidence& evidence, SlipKind kind) {
   Blames blames;
   for (Slip& slip : all_slips(evidence)) {
-    if ((slip.factor == kSlips[0]) == bits) blames.push_back(std::move(slip.blame));
+    if (slip.kind == kind) blames.push_back(std::move(slip.blame));
   }
   return blames;
 }
 
-// A row that is faster than the data sheet allows, by `ratio`.
+// A row that is faster than the data sheet allows, `ratio` times.
 struct Above {
   const Sample* row;
   double ratio;
@@ -377,11 +381,23 @@ void streams_above(const KernelSeries& series, const GpuSpec& spec, std::vector<
 }  // namespace
 
 Blames swapped_units(const SampleEvidence& evidence) {
-  return of_slips(evidence, false);
+  return of_slips(evidence, SlipKind::units);
 }
 
 Blames bits_for_bytes(const SampleEvidence& evidence) {
-  return of_slips(evidence, true);
+  return of_slips(evidence, SlipKind::bits);
+}
+
+Blames below_specification(const SampleEvidence& evidence) {
+  Blames blames;
+  for (const OffSpec& off : off_spec(evidence)) {
+    if (off.ratio > 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
+    blames.push_back({rows_of(*off.series),
+                      fmt::format("{}, {:.3g} times that: a unit is wrong, or the device is "
+                                  "shared, held back or another one",
+                                  off.what, 1 / off.ratio)});
+  }
+  return blames;
 }
 
 Blames above_specification(const SampleEvidence& evidence) {
@@ -391,10 +407,20 @@ Blames above_specification(const SampleEvidence& evidence) {
     products_above(series, *evidence.known.spec, above);
     streams_above(series, *evidence.known.spec, above);
   }
+  for (const OffSpec& off : off_spec(evidence)) {
+    if (off.ratio < 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
+    const std::string what = fmt::format(
+        "{}, {:.3g} times less: a unit is wrong, or works were not waited for, or the "
+        "device is another one",
+        off.what, off.ratio);
+    for (const Sample* row : rows_of(*off.series)) above.push_back({row, off.ratio, what});
+  }
   if (above.size() < kLeastAbove) return {};
   const Above& worst = *std::ranges::max_element(above, {}, &Above::ratio);
   Blame blame{{}, worst.what};
-  for (const Above& one : above) blame.rows.push_back(one.row);
+  for (const Above& one : above) {
+    if (std::ranges::find(blame.rows, one.row) == blame.rows.end()) blame.rows.push_back(one.row);
+  }
   return {blame};
 }
 

@@ -41,6 +41,7 @@ Blames unsure(const SampleEvidence& evidence);
 // What rates are possible.
 Blames swapped_units(const SampleEvidence& evidence);
 Blames bits_for_bytes(const SampleEvidence& evidence);
+Blames below_specification(const SampleEvidence& evidence);
 Blames above_specification(const SampleEvidence& evidence);
 Blames unlike_earlier(const SampleEvidence& evidence);
 

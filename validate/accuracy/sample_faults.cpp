@@ -27,7 +27,7 @@ struct Rule {
 constexpr double kEnoughLeft = 0.8;
 
 // What explains most comes first.
-constexpr std::array<Rule, 23> kRules = {{
+constexpr std::array<Rule, 24> kRules = {{
     {{"time-sliced", kRefused, "several ranks shared one device",
       "measure with a device for each rank; such timings show that it works, not how fast"},
      time_sliced,
@@ -71,21 +71,26 @@ constexpr std::array<Rule, 23> kRules = {{
     {{"tainted-rows", kWarned, "a few rows were measured at a held-back clock", kRemoveRows},
      tainted_rows,
      true},
-    {{"disturbed", kWarned, "others took from the device in a row's timings",
-      "laws count with what they would have taken alone, and are less sure; for better ones "
-      "measure "
-      "into a new file when the machine is quiet"},
+    {{"disturbed", kWarned, "others were on the device beside rows",
+      "laws correct for it and are less sure; a new file, when the machine is quiet, gives better "
+      "ones"},
      disturbed,
      false},
     {{"non-monotone", kRefused, "larger works take less time than smaller ones", kRemoveRows},
      non_monotone,
      true},
-    {{"swapped-units", kRefused, "off by thousands: ms or us for s, MB for B",
+    {{"swapped-units", kRefused,
+      "off by thousands, or at rates that no machine has: ms or us for s, MB for B",
       "the columns are in seconds and bytes: correct the rows, or measure again"},
      swapped_units,
      true},
     {{"bits-for-bytes", kRefused, "off by eight", "sizes are in bytes: correct the rows"},
      bits_for_bytes,
+     true},
+    {{"below-specification", kRefused, "far below the device's data sheet",
+      "find out what shares the device or holds it back, or whether it is another one; then "
+      "measure again"},
+     below_specification,
      true},
     {{"above-specification", kRefused, "faster than the device's data sheet allows",
       "check the device and whether works were waited for; then measure again"},

@@ -25,8 +25,9 @@ SizedSample sized(const Sample& sample, bool product) {
   point.sample = &sample;
   point.bytes = kind.bytes(work);
   point.size = product ? kind.flops(work) : point.bytes;
-  point.log_s = std::log(alone(sample, {}).median_s);
-  point.noise = (sample.high_s - sample.low_s) / (2 * kInterval95 * sample.median_s);
+  const Sample whole = alone(sample, {});
+  point.log_s = std::log(whole.median_s);
+  point.noise = (whole.high_s - whole.low_s) / (2 * kInterval95 * whole.median_s);
   return point;
 }
 

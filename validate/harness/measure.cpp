@@ -77,8 +77,6 @@ std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) 
   return a;
 }
 
-// Others that stay for many timings make those at whose ends they are seen as much longer as others
-// do, and leave the rest alone; others that come and go within each make all alike.
 CountedTimings counted_timings(const Running& running) {
   if (running.quiet()) return {running.seconds, 0};
   const double share = running.share_disturbed();
@@ -86,7 +84,7 @@ CountedTimings counted_timings(const Running& running) {
     return {joined(running.seconds, running.disturbed), share};
   }
   const double longer = std::log(median(running.disturbed) / median(running.seconds));
-  return {running.seconds, share * std::clamp(1 - longer / Slowdown{}.log, 0.0, 1.0)};
+  return {running.seconds, share_of_rest(share, share, longer)};
 }
 
 // Enough runs of what is prepared that a timing is no shorter than asked for.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
+#include "models/slowdown.hpp"
 #include "validate/harness/own_core.hpp"
 #include "validate/harness/tcp_collectives.hpp"
 
@@ -60,24 +62,43 @@ double disturbed_share(const std::vector<std::vector<StepSeconds>>& ranks, std::
   return most;
 }
 
-// Leaves the steps that were hardly disturbed, or where these are few, those that were least.
+double seconds_of_slowest(const std::vector<std::vector<StepSeconds>>& ranks, std::size_t step) {
+  double slowest = 0;
+  for (const std::vector<StepSeconds>& rank : ranks)
+    slowest = std::max(slowest, rank[step].total());
+  return slowest;
+}
+
+// Leaves the steps that were hardly disturbed, or where these are few, those that were least. What
+// was seen at the ends of phases picks them, so that it is no measure of them: how much longer the
+// others took tells how many of these had others beside them all the same.
 std::vector<std::vector<StepSeconds>> quiet_steps(
     const std::vector<std::vector<StepSeconds>>& ranks, MeasuredStep& measured) {
   const std::size_t steps = ranks.front().size();
   std::vector<std::pair<double, std::size_t>> by_share;
-  for (std::size_t i = 0; i < steps; ++i) by_share.emplace_back(disturbed_share(ranks, i), i);
+  double all_share = 0;
+  for (std::size_t i = 0; i < steps; ++i) {
+    by_share.emplace_back(disturbed_share(ranks, i), i);
+    all_share += by_share.back().first / static_cast<double>(steps);
+  }
   std::ranges::sort(by_share);
   std::vector<std::vector<StepSeconds>> quiet(ranks.size());
-  std::vector<double> shares;
+  std::vector<double> counted_s;
+  std::vector<double> other_s;
   for (const auto& [share, step] : by_share) {
-    if (share > kFewDisturbed && shares.size() >= kLeastQuiet) break;
-    shares.push_back(share);
+    const bool counts = share <= kFewDisturbed || counted_s.size() < kLeastQuiet;
+    (counts ? counted_s : other_s).push_back(seconds_of_slowest(ranks, step));
+    if (!counts) continue;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       quiet[rank].push_back(ranks[rank][step]);
     }
   }
   measured.all_steps = static_cast<int>(steps);
-  measured.disturbed = median(shares);
+  measured.disturbed = all_share;
+  if (other_s.empty()) return quiet;
+  measured.disturbed =
+      share_of_rest(all_share, static_cast<double>(other_s.size()) / static_cast<double>(steps),
+                    std::log(median(other_s) / median(counted_s)));
   return quiet;
 }
 
@@ -87,11 +108,11 @@ void summarise_steps(const std::vector<std::vector<StepSeconds>>& all, MeasuredS
   std::vector<double> slowest(steps);
   std::vector<double> waiting(steps);
   for (std::size_t i = 0; i < steps; ++i) {
+    slowest[i] = seconds_of_slowest(ranks, i);
     double least = ranks.front()[i].of(StepPhase::communicate);
     double mean = 0;
     for (const std::vector<StepSeconds>& rank : ranks) {
       const double communicate_s = rank[i].of(StepPhase::communicate);
-      slowest[i] = std::max(slowest[i], rank[i].total());
       least = std::min(least, communicate_s);
       mean += communicate_s / static_cast<double>(ranks.size());
     }
