@@ -114,27 +114,39 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
   return law;
 }
 
-// Of works that were measured twice: log of the second over the first, both as they were alone.
-std::vector<double> changes_of(std::span<const Sample> samples, bool quiet) {
-  std::vector<double> changes;
+// A work that was measured twice.
+struct Repeat {
+  const Sample* first = nullptr;
+  const Sample* again = nullptr;
+
+  double log_change() const { return std::log(again->median_s / first->median_s); }
+  double further_disturbed() const { return again->disturbed - first->disturbed; }
+};
+
+std::vector<Repeat> repeats_of(const std::vector<Sample>& samples) {
+  std::vector<Repeat> repeats;
   for (const Sample& again : samples) {
-    if (again.role != SampleRole::again || (quiet && again.disturbed > 0)) continue;
+    if (again.role != SampleRole::again) continue;
     for (const Sample& first : samples) {
-      if (first.role == SampleRole::again || (quiet && first.disturbed > 0) ||
-          first.cache != again.cache || to_text(first.work) != to_text(again.work)) {
-        continue;
-      }
-      changes.push_back(std::abs(std::log(alone(again, {}).median_s / alone(first, {}).median_s)));
+      const bool same = first.role != SampleRole::again && first.cache == again.cache &&
+                        to_text(first.work) == to_text(again.work);
+      if (same) repeats.push_back({&first, &again});
     }
   }
-  return changes;
+  return repeats;
 }
 
-// By those that had nobody beside them, where these are more than a few.
-double run_spread(std::span<const Sample> samples) {
+// By those that had nobody beside them, where these are more than a few; else by all, as they were
+// alone.
+double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) {
   constexpr size_t kFew = 4;
-  std::vector<double> changes = changes_of(samples, true);
-  if (changes.size() < kFew) changes = changes_of(samples, false);
+  std::vector<double> quiet;
+  std::vector<double> all;
+  for (const Repeat& repeat : repeats) {
+    all.push_back(std::abs(repeat.log_change() - slowdown.log * repeat.further_disturbed()));
+    if (repeat.first->disturbed == 0 && repeat.again->disturbed == 0) quiet.push_back(all.back());
+  }
+  const std::vector<double>& changes = quiet.size() < kFew ? all : quiet;
   if (changes.empty()) return kLeastSpread;
   // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
   // of its own would widen the intervals of all.
@@ -159,16 +171,22 @@ std::map<std::string, Points> by_key_of(const std::vector<Sample>& samples) {
   return by_key;
 }
 
-// Of sizes that were measured beside others: how much longer than the law of those that were not,
-// within its sizes, and how unsure that is.
-struct SlowerSizes {
+// What others cost, each log with its variance.
+struct Slowdowns {
   std::vector<double> logs;
   double variance = 0;  // of all
+
+  void add(double log, double error) {
+    logs.push_back(log);
+    variance += error * error;
+  }
 };
 
-void add_slower_sizes(const std::string& key, const Points& points, double run_spread,
-                      SlowerSizes& slower) {
-  constexpr double kMuch = 0.3;  // a smaller share tells little
+constexpr double kMuch = 0.3;  // a smaller share tells little
+
+// Of sizes that were measured beside others: how much longer than the law of those that were not,
+// within its sizes.
+void add_sizes(const std::string& key, const Points& points, Slowdowns& slowdowns) {
   Points quiet;
   Points beside;
   for (const Sample* sample : points) {
@@ -176,40 +194,54 @@ void add_slower_sizes(const std::string& key, const Points& points, double run_s
     if (sample->disturbed > kMuch) beside.push_back(sample);
   }
   if (quiet.size() < kLeastSizes || beside.empty()) return;
-  const KernelLaw law = fit_law(key, quiet, run_spread);
+  const KernelLaw law = fit_law(key, quiet, kLeastSpread);
   for (const Sample* sample : beside) {
     const KernelWork& work = work_of(*sample);
     if (bytes_of(work) < law.least || bytes_of(work) > law.most) continue;
-    const double log = std::log(sample->median_s / law_time(law, work)) / sample->disturbed;
-    slower.logs.push_back(log);
-    slower.variance += std::pow(std::hypot(kSizesDiffer, law.spread / sample->disturbed), 2);
+    slowdowns.add(std::log(sample->median_s / law_time(law, work)) / sample->disturbed,
+                  std::hypot(kSizesDiffer, law.spread / sample->disturbed));
   }
 }
 
-// What is known of all kernels, and what the sizes say, each by how sure it is.
-Slowdown slowdown_of(const SlowerSizes& slower) {
+// What is `known`, and what the logs say, each by how sure it is.
+Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
   constexpr double kOfMedian = std::numbers::pi / 2;  // its variance over that of the mean
   const double kHalfOfCore = std::numbers::ln2;       // no fair core gives a thread less
-  Slowdown slowdown;
-  if (slower.logs.empty()) return slowdown;
-  const auto count = static_cast<double>(slower.logs.size());
-  const double known = 1 / (slowdown.spread * slowdown.spread);
-  const double told = count * count / (kOfMedian * slower.variance);
-  slowdown.log = std::clamp((known * slowdown.log + told * median(slower.logs)) / (known + told),
-                            0.0, kHalfOfCore);
-  slowdown.spread = 1 / std::sqrt(known + told);
-  return slowdown;
+  if (slowdowns.logs.empty()) return known;
+  const auto count = static_cast<double>(slowdowns.logs.size());
+  const double before = 1 / (known.spread * known.spread);
+  const double told = count * count / (kOfMedian * slowdowns.variance);
+  const double log = (before * known.log + told * median(slowdowns.logs)) / (before + told);
+  return {std::clamp(log, 0.0, kHalfOfCore), 1 / std::sqrt(before + told)};
 }
 
-// By kernel, whatever its law: threads share the units that it uses.
-std::map<std::string, Slowdown> slowdowns(const std::vector<Sample>& samples, double run_spread) {
-  std::map<std::string, SlowerSizes> slower;
+struct RunSlowdowns {
+  Slowdown middle;                            // of kernels
+  std::map<std::string, Slowdown> of_kernel;  // whatever its law: threads share what it uses
+};
+
+// Others differ from run to run, by what they do: four calibrations had 0.26, a fifth 0.54
+// (measured); kernels differ about the run's.
+RunSlowdowns run_slowdowns(const std::vector<Sample>& samples, const std::vector<Repeat>& repeats) {
+  constexpr double kRunsDiffer = 0.15;
+  std::map<std::string, Slowdowns> by_kernel;
   for (const auto& [key, points] : by_key_of(samples)) {
-    add_slower_sizes(key, points, run_spread, slower[work_of(*points[0]).kernel]);
+    add_sizes(key, points, by_kernel[work_of(*points[0]).kernel]);
   }
-  std::map<std::string, Slowdown> slowdowns;
-  for (const auto& [kernel, sizes] : slower) slowdowns[kernel] = slowdown_of(sizes);
-  return slowdowns;
+  Slowdowns all;
+  for (const auto& [kernel, own] : by_kernel) {
+    all.logs.insert(all.logs.end(), own.logs.begin(), own.logs.end());
+    all.variance += own.variance;
+  }
+  for (const Repeat& repeat : repeats) {
+    const double further = repeat.further_disturbed();
+    if (std::abs(further) > kMuch) all.add(repeat.log_change() / further, kSizesDiffer / further);
+  }
+  RunSlowdowns run;
+  run.middle = slowdown_of(all, {Slowdown{}.log, kRunsDiffer});
+  const Slowdown known = {run.middle.log, std::hypot(run.middle.spread, Slowdown{}.spread)};
+  for (const auto& [kernel, own] : by_kernel) run.of_kernel[kernel] = slowdown_of(own, known);
+  return run;
 }
 
 }  // namespace
@@ -217,17 +249,18 @@ std::map<std::string, Slowdown> slowdowns(const std::vector<Sample>& samples, do
 KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
   std::vector<Sample> samples(measured.begin(), measured.end());
   KernelLaws fitted;
-  fitted.run_spread = run_spread(samples);
-  const std::map<std::string, Slowdown> slower = slowdowns(samples, fitted.run_spread);
+  const std::vector<Repeat> repeats = repeats_of(samples);
+  const RunSlowdowns slower = run_slowdowns(samples, repeats);
+  fitted.run_spread = run_spread(repeats, slower.middle);
   std::map<std::string, double> shares;  // sums, by law
   for (Sample& sample : samples) {
     if (!is_fitted(sample)) continue;
     shares[law_key(work_of(sample), sample.cache)] += sample.disturbed;
-    sample = alone(sample, slower.at(work_of(sample).kernel));
+    sample = alone(sample, slower.of_kernel.at(work_of(sample).kernel));
   }
   for (const auto& [key, points] : by_key_of(samples)) {
     KernelLaw law = fit_law(key, points, fitted.run_spread);
-    law.slowdown = slower.at(work_of(*points[0]).kernel);
+    law.slowdown = slower.of_kernel.at(work_of(*points[0]).kernel);
     law.disturbed = shares.at(key) / static_cast<double>(points.size());
     // Of the law, not of the sizes about it.
     law.spread = std::max(std::min(law.spread, fitted.run_spread),

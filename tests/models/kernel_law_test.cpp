@@ -203,11 +203,11 @@ TEST(KernelLaw, RowsBesideOthersTellWhatTheirKernelsLose) {
   std::vector<Sample> samples = run_of(0.01, 1);
   for (size_t i = 0; i < samples.size(); ++i) {
     const bool copy = samples[i].work[0][0].kernel == "copy";
-    if (i % 5 < 2) disturb(samples[i], i % 2 == 0 ? 1 : 0.6, copy ? 0.05 : 0.5);
+    if (i % 5 < 2) disturb(samples[i], i % 2 == 0 ? 1 : 0.6, copy ? 0.2 : 0.5);
   }
   const KernelLaws laws = fit_kernel_laws(samples);
   const Slowdown& of_copies = find_law(laws, "copy")->slowdown;
-  EXPECT_NEAR(of_copies.log, 0.05, 0.06);
+  EXPECT_NEAR(of_copies.log, 0.2, 0.06);
   EXPECT_LT(of_copies.spread, Slowdown{}.spread);
   EXPECT_NEAR(find_law(laws, "rs-encode k=8 m=2")->slowdown.log, 0.5, 0.08);
   EXPECT_NEAR(over_truth("copy bytes=100000000", laws), 1, 0.05);
@@ -219,7 +219,9 @@ TEST(KernelLaw, OfAMachineThatIsAlwaysSharedWorksAloneAreInferred) {
   std::vector<Sample> samples = run_of(0, 1);
   for (Sample& sample : samples) disturb(sample, 0.9, Slowdown{}.log + 0.1);
   const KernelLaws laws = fit_kernel_laws(samples);
-  EXPECT_EQ(find_law(laws, "copy")->slowdown, Slowdown{});
+  EXPECT_EQ(find_law(laws, "copy")->slowdown.log, Slowdown{}.log);
+  EXPECT_GT(find_law(laws, "copy")->slowdown.spread, Slowdown{}.spread)
+      << "of runs, and of kernels";
   EXPECT_NEAR(over_truth("copy bytes=100000000", laws), std::exp(0.9 * 0.1), 0.03);
   EXPECT_NEAR(over_truth("copy bytes=100000000", laws, 0.9), std::exp(0.9 * (Slowdown{}.log + 0.1)),
               0.05);
@@ -235,8 +237,9 @@ TEST(KernelLaw, IntervalsHoldNineOfTenBesideOthers) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       RandomStream random(seed, RandomPurpose::test, 4);
       std::map<std::string, double> lost;
+      const double run = Slowdown{}.log + 0.15 * random.normal();
       for (const char* kernel : {"copy", "rs-encode", "gemm"}) {
-        lost[kernel] = Slowdown{}.log + Slowdown{}.spread * random.normal();
+        lost[kernel] = run + Slowdown{}.spread * random.normal();
       }
       const auto beside = [&](Sample& sample, double share) {
         disturb(sample, share, lost.at(sample.work[0][0].kernel) + kSizesDiffer * random.normal());
@@ -270,6 +273,21 @@ TEST(KernelLaw, RepeatsBesideOthersTellTheSpreadOfRuns) {
   const double spread = fit_kernel_laws(samples).run_spread;
   EXPECT_GT(spread, kNoise / 4);
   EXPECT_LT(spread, kNoise * 1.5);
+}
+
+// First beside others that took half of every core, again without.
+TEST(KernelLaw, RepeatsTellWhatOthersCostInTheRun) {
+  std::vector<Sample> samples = run_of(0, 1);
+  RandomStream random(1, RandomPurpose::test, 6);
+  for (Sample& sample : samples) disturb(sample, 0.9, 0.55);
+  for (const char* text : {"copy bytes=8192", "copy bytes=65536", "copy bytes=1048576",
+                           "rs-encode k=8 m=2 bytes=8192", "gemm type=fp32 m=256 n=256 k=256"}) {
+    samples.push_back(timed(text, SampleRole::again, 0.02, random));
+  }
+  const KernelLaws laws = fit_kernel_laws(samples);
+  EXPECT_NEAR(find_law(laws, "rs-encode k=8 m=4")->slowdown.log, 0.55, 0.08);
+  EXPECT_NEAR(over_truth("rs-encode k=8 m=4 bytes=10000000", laws), 1, 0.08);
+  EXPECT_LT(laws.run_spread, 0.05);
 }
 
 // Sets of works that had left the caches long before are no news, however a flat stream strays; and
