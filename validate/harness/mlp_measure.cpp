@@ -16,6 +16,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kWarmUp = 10;
+constexpr int kTold = 5;  // of them, the last, tell how long a step takes
 constexpr int kLeast = 20;
 constexpr int kMost = 5000;
 constexpr double kFewDisturbed = 0.05;  // of a step's time
@@ -33,7 +34,7 @@ int planned_steps(Collectives& collectives, MlpStep& step, double budget_s) {
   double seconds = 0;
   for (int i = 0; i < kWarmUp; ++i) {
     const double step_s = step.run().total();
-    if (2 * i >= kWarmUp) seconds += step_s / (kWarmUp - kWarmUp / 2);
+    if (i >= kWarmUp - kTold) seconds += step_s / kTold;
   }
   int steps = static_cast<int>(std::clamp<double>(budget_s / seconds, kLeast, kMost));
   collectives.broadcast(reinterpret_cast<std::byte*>(&steps), sizeof steps, 0);
