@@ -7,6 +7,7 @@
 #include <map>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 
 namespace windtunnel {
 namespace {
@@ -20,8 +21,6 @@ constexpr double kCacheShare = 1.25;
 // What steps in turn differ by from their laws in turn, beyond what is known of: standard deviation
 // of the log of 136 compositions (four calibrations of a virtual machine with two cores, measured).
 constexpr double kTurnsDiffer = 0.06;
-
-constexpr double kNormal90 = 1.6448536269514722;  // of a normal law, 5 % beyond on either side
 
 const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheState cache) {
   const std::string key = law_key(work);
@@ -186,7 +185,7 @@ PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, C
   for (const auto& [key, error] : error_s) variance += error * error;
   const double turns = steps.size() > 1 ? kTurnsDiffer : 0;
   const double spread = std::hypot(std::sqrt(variance) / seconds, laws.run_spread, turns);
-  return {seconds, seconds * std::exp(-kNormal90 * spread), seconds * std::exp(kNormal90 * spread)};
+  return {seconds, seconds * std::exp(-kNormal95 * spread), seconds * std::exp(kNormal95 * spread)};
 }
 
 }  // namespace windtunnel

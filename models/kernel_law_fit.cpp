@@ -46,7 +46,7 @@ std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Points& poi
     shapes.push_back({work.m, work.n, work.k, off});
     sizes.push_back(std::abs(off));
   }
-  const double about = std::max(kLeastSpread, kNormalOfMedian * median(sizes));
+  const double about = std::max(kLeastSpread, normal_spread(sizes));
   for (size_t i = 0; i < shapes.size(); ++i) {
     shapes[i].weight = 1 / (1 + std::pow(spread_of(*points[i]) / about, 2));
   }
@@ -155,7 +155,7 @@ double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) 
   for (const double change : changes) squares += change * change;
   const double spread = changes.size() < kMany
                             ? std::sqrt(squares / static_cast<double>(changes.size()))
-                            : kNormalOfMedian * median(changes);
+                            : normal_spread(changes);
   return std::max(kLeastSpread, spread / std::numbers::sqrt2);
 }
 
@@ -205,12 +205,13 @@ void add_sizes(const std::string& key, const Points& points, Slowdowns& slowdown
 
 // What is `known`, and what the logs say, each by how sure it is.
 Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
-  constexpr double kOfMedian = std::numbers::pi / 2;  // its variance over that of the mean
-  const double kHalfOfCore = std::numbers::ln2;       // no fair core gives a thread less
+  const double kHalfOfCore = std::numbers::ln2;  // no fair core gives a thread less
   if (slowdowns.logs.empty()) return known;
   const auto count = static_cast<double>(slowdowns.logs.size());
   const double before = 1 / (known.spread * known.spread);
-  const double told = count * count / (kOfMedian * slowdowns.variance);
+  const double error =
+      error_of_median(std::sqrt(slowdowns.variance / count), slowdowns.logs.size());
+  const double told = 1 / (error * error);
   const double log = (before * known.log + told * median(slowdowns.logs)) / (before + told);
   return {std::clamp(log, 0.0, kHalfOfCore), 1 / std::sqrt(before + told)};
 }

@@ -45,7 +45,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     for (const TimedSize& point : points) {
       errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1) / point.spread);
     }
-    const double scale = std::max(kLeastSpread, kNormalOfMedian * median(errors));
+    const double scale = std::max(kLeastSpread, normal_spread(errors));
     for (size_t i = 0; i < points.size(); ++i) {
       const double r = errors[i] / scale;
       weights[i] = (kFreedom + 1) / (kFreedom + r * r) / std::pow(y[i] * points[i].spread, 2);
@@ -109,7 +109,7 @@ double left_out_spread(const Points& points, double noise) {
     errors.push_back(
         std::abs(std::log(best_curve(others, noise).at(points[i].size) / points[i].seconds)));
   }
-  return errors.empty() ? noise : kNormalOfMedian * median(errors);
+  return errors.empty() ? noise : normal_spread(errors);
 }
 
 }  // namespace

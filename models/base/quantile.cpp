@@ -1,7 +1,9 @@
 #include "models/base/quantile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -23,6 +25,15 @@ double quantile(std::vector<double> values, double share) {
 
 double median(std::vector<double> values) {
   return quantile(std::move(values), 0.5);
+}
+
+double normal_spread(std::vector<double> distances) {
+  constexpr double kNormal75 = 0.6744897501960817;  // half of a normal law lie this near
+  return median(std::move(distances)) / kNormal75;
+}
+
+double error_of_median(double spread, std::size_t count) {
+  return spread * std::sqrt(std::numbers::pi / 2 / static_cast<double>(count));
 }
 
 }  // namespace windtunnel

@@ -6,12 +6,12 @@
 #include <limits>
 #include <numbers>
 
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kNormal95 = 1.6448536269514722;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double normal(RandomStream& random) {  // Box and Muller

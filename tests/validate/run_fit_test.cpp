@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -248,8 +249,8 @@ TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
   options.only = {"kernel.sustained"};
   const RunFit fit = fit_runs(rows, prior, options);
   EXPECT_EQ(fit.memory_rows, 3);
-  const double fold = std::log(1.1) / 1.6448536;
-  const double known = 1 / (2 * std::pow(std::log(0.3 / 0.08) / (2 * 1.6448536), 2));
+  const double fold = std::log(1.1) / kNormal95;
+  const double known = 1 / (2 * std::pow(std::log(0.3 / 0.08) / (2 * kNormal95), 2));
   EXPECT_NEAR(fit.calibration.memory_error.value,
               std::sqrt((known * 0.15 * 0.15 + 3 * fold * fold) / (known + 3)), 1e-6);
   EXPECT_EQ(fit.calibration.memory_error.origin, Origin::published);
@@ -266,7 +267,7 @@ TEST(RunFit, IntervalIsStudents) {
   EXPECT_NEAR(known.step_low_s * known.step_high_s, 1, 1e-12);
   // An interval of a factor exp(1.645/sqrt(2 * 5)) around it is that of 5 degrees of freedom, for
   // which the tables give t = 2.015.
-  const double factor = std::exp(1.6448536 / std::sqrt(10.0));
+  const double factor = std::exp(kNormal95 / std::sqrt(10.0));
   calibration.memory_error = assumed(0.1, 0.1 / factor, 0.1 * factor);
   const PredictionInterval few =
       interval({.step_s = 1, .memory_bytes = 1, .memory = {}}, calibration);

@@ -16,7 +16,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kQuantile = 1.6448536269514722;  // of the normal distribution at 95 %
 constexpr double kSmallBytes = 1e6;
 constexpr double kScaleGuess = 0.1;
 // What the prior of slow nodes counts: node-jobs and slow nodes seen.
@@ -50,7 +49,7 @@ std::vector<const NetworkLawField*> fitted_fields(const NetworkLaw& prior) {
 }
 
 double prior_sd(const Parameter& parameter) {
-  return std::log(parameter.high / parameter.low) / (2 * kQuantile);
+  return std::log(parameter.high / parameter.low) / (2 * kNormal95);
 }
 
 // `point`: logarithms of the fitted numbers over their priors.
@@ -118,7 +117,7 @@ Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
                 const std::string& source) {
   if (residuals.size() < 10) return prior;
   Parameter parameter;
-  parameter.value = std::max(0.01, quantile(residuals, 0.9) / kQuantile);
+  parameter.value = std::max(0.01, quantile(residuals, 0.9) / kNormal95);
   parameter.low = parameter.value / 2;
   parameter.high = parameter.value * 2;
   parameter.origin = Origin::published;
@@ -161,8 +160,8 @@ void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std:
   const double jobs = node_jobs + kPriorNodeJobs;
   const double share = std::min(1.0, (slow * all + law.slow_share.value * kPriorNodeJobs) / jobs);
   const double share_sd = std::sqrt(slow + 1) * all / jobs;
-  law.slow_share = {share, std::max(share / 10, share - kQuantile * share_sd),
-                    std::min(1.0, share + kQuantile * share_sd), Origin::published, source};
+  law.slow_share = {share, std::max(share / 10, share - kNormal95 * share_sd),
+                    std::min(1.0, share + kNormal95 * share_sd), Origin::published, source};
   law.slow_log = {log, log / 2, log * 2, Origin::published, source};
 }
 
@@ -174,7 +173,7 @@ void set_parameters(const SettingFit& fit, const NetworkLaw& prior, const std::s
     if (!fit.result.influence[i]) continue;
     const Parameter& before = prior.*fields[i]->member;
     const double value = before.value * std::exp(fit.result.point[i]);
-    const double factor = std::exp(kQuantile * fit.result.sd[i]);
+    const double factor = std::exp(kNormal95 * fit.result.sd[i]);
     const double shrunk = fit.result.sd[i] / fit.problem.prior[i].sd;
     const bool rows_decide = shrunk * shrunk <= 0.5;
     law.*fields[i]->member = {
@@ -250,7 +249,7 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
 
 TimeFactors interval(const FittedNetwork& network, int nodes, double bytes) {
   const NetworkLaw& law = network.calibration.network;
-  const double core = kQuantile * (bytes < kSmallBytes ? law.small_noise_log : law.noise_log).value;
+  const double core = kNormal95 * (bytes < kSmallBytes ? law.small_noise_log : law.noise_log).value;
   const double middle = slowdown_log(law, nodes, 0.5);
   const double faster = middle - slowdown_log(law, nodes, 0.05);
   const double slower = slowdown_log(law, nodes, 0.95) - middle;

@@ -12,13 +12,12 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
 #include "models/fit.hpp"
 #include "policies/for_each_index.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kNormal95 = 1.6448536269514722;  // 95 % quantile of the normal distribution
 
 // Estimated beside the fit and not by it.
 bool is_error(const CalibrationField& field) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <span>
 
@@ -294,21 +293,20 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
   }
   if (sizes.size() < kLawNeeds || median(sizes) < std::log(kDriftMatters)) return std::nullopt;
   const double claimed = std::hypot(law.spread, laws.run_spread);
-  const double spread = kNormalOfMedian * median(sizes);
+  const double spread = normal_spread(sizes);
   if (spread < kLawMisses * claimed && runs_of_signs(residuals) > kRareRuns) return std::nullopt;
   return Blame{rows_of(series),
                fmt::format("{}: rows lie {:.3g} % from the law, which claims {:.3g} %", series.key,
                            100 * spread, 100 * claimed)};
 }
 
-// Of the median of values of a normal law, that strays by as much as `noise` at least.
-double error_of_median(const std::vector<double>& values, double noise) {
+// Of the median of values that stray by as much as `noise` at least.
+double error_of_middle(const std::vector<double>& values, double noise) {
   const double middle = median(values);
   std::vector<double> distances;
   distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - middle));
-  const double spread = std::max(noise, kNormalOfMedian * median(distances));
-  return spread * std::sqrt(std::numbers::pi / 2 / static_cast<double>(values.size()));
+  return error_of_median(std::max(noise, normal_spread(distances)), values.size());
 }
 
 }  // namespace
@@ -372,7 +370,7 @@ Blames cold_faster(const SampleEvidence& evidence) {
     blame.rows.push_back(cold);
   }
   if (logs.size() < kLeastPairs) return {};
-  const double sure = kSurelyFaster * error_of_median(logs, evidence.noise);
+  const double sure = kSurelyFaster * error_of_middle(logs, evidence.noise);
   if (median(logs) > -std::max(std::log(kColdFaster), sure)) return {};
   blame.what = fmt::format("the middle one of {} works takes {:.3g} times as long cold as warm",
                            logs.size(), std::exp(median(logs)));

@@ -70,7 +70,7 @@ void judge_by_neighbours(Points& points) {
 }
 
 double spread_of(const std::vector<double>& sizes) {
-  return sizes.empty() ? kLeastNoise : std::max(kLeastNoise, kNormalOfMedian * median(sizes));
+  return sizes.empty() ? kLeastNoise : std::max(kLeastNoise, normal_spread(sizes));
 }
 
 void add_sizes(const KernelSeries& series, std::vector<double>& sizes) {

@@ -13,7 +13,6 @@
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/collective_steps.hpp"
-#include "models/kernel_law_fit.hpp"
 #include "models/nonnegative_fit.hpp"
 #include "models/pattern.hpp"
 
@@ -22,7 +21,6 @@ namespace {
 
 constexpr const char* kCompositions = "compositions";
 constexpr const char* kSingle = "single kernels";
-constexpr double kNormal90 = 1.645;
 
 // Bytes a second at the largest size.
 double rate_of(const KernelLaw& law) {
@@ -123,12 +121,12 @@ std::optional<PortLaw> fit_port_law(const KernelLaws& laws) {
 // A share of a peak, with its 90 % interval.
 Parameter measured(double share, double spread, const std::string& source) {
   const double value = std::min(1.0, share);
-  return {value, value * std::exp(-kNormal90 * spread),
-          std::min(1.0, value * std::exp(kNormal90 * spread)), Origin::measured, source};
+  return {value, value * std::exp(-kNormal95 * spread),
+          std::min(1.0, value * std::exp(kNormal95 * spread)), Origin::measured, source};
 }
 
 Parameter measured_time(double seconds, double spread, const std::string& source) {
-  return {seconds, seconds * std::exp(-kNormal90 * spread), seconds * std::exp(kNormal90 * spread),
+  return {seconds, seconds * std::exp(-kNormal95 * spread), seconds * std::exp(kNormal95 * spread),
           Origin::measured, source};
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
+#include "models/base/random.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -12,6 +17,37 @@ TEST(Quantile, IsLinearBetweenValues) {
   EXPECT_NEAR(quantile({0, 10}, 0.1), 1, 1e-12);
   EXPECT_EQ(median({4, 1, 2, 8}), 3);
   EXPECT_EQ(quantile_of_sorted({7}, 0.3), 7);
+}
+
+double normal(RandomStream& random) {  // Box and Muller
+  const double radius = std::sqrt(-2 * std::log(random.uniform()));
+  return radius * std::cos(2 * std::numbers::pi * random.uniform());
+}
+
+// Of 4,000 medians of 101 values each.
+TEST(Quantile, SpreadAndMedianOfANormalLaw) {
+  constexpr double kSd = 0.3;
+  constexpr std::size_t kValues = 101;
+  constexpr int kTurns = 4000;
+  RandomStream random(14, RandomPurpose::test, 0);
+  double squares = 0;
+  double spreads = 0;
+  double within = 0;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    std::vector<double> values;
+    std::vector<double> distances;
+    for (std::size_t i = 0; i < kValues; ++i) {
+      values.push_back(kSd * normal(random));
+      distances.push_back(std::abs(values.back()));
+      within += distances.back() < kNormal95 * kSd;
+    }
+    squares += std::pow(median(values), 2);
+    spreads += normal_spread(distances);
+  }
+  EXPECT_NEAR(within / kTurns / kValues, 0.9, 0.002);
+  EXPECT_NEAR(spreads / kTurns, kSd, 0.01 * kSd);
+  EXPECT_NEAR(std::sqrt(squares / kTurns), error_of_median(kSd, kValues),
+              0.04 * error_of_median(kSd, kValues));
 }
 
 }  // namespace
