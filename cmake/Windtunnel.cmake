@@ -25,6 +25,14 @@ function(windtunnel_library name)
   windtunnel_options(${name})
 endfunction()
 
+# windtunnel_unused(NAME a.cpp): what a build without CUDA has in place of this build's; compiled, so
+# that a change that breaks it is seen here.
+function(windtunnel_unused name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  windtunnel_options(${name})
+endfunction()
+
 # windtunnel_test(NAME SOURCES a_test.cpp LINKS wt_models [LABEL fast|long|gpu])
 # One GoogleTest executable; CTest sees each of its tests. A test that needs a GPU is labelled
 # `fast-gpu`, which both `ctest -L fast` and `-L gpu` select: on a machine without a GPU it shows

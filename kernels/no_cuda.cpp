@@ -25,7 +25,6 @@ constexpr Device kCuda = {
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },
     [] { refuse(); },
     [](const std::function<void()>&, int) -> double { refuse(); },
-    [] { refuse(); },
     [](const std::vector<std::function<void()>>&) { refuse(); },
 };
 
