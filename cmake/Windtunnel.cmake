@@ -33,12 +33,14 @@ function(windtunnel_unused name)
   windtunnel_options(${name})
 endfunction()
 
-# windtunnel_test(NAME SOURCES a_test.cpp LINKS wt_models [LABEL fast|long|gpu])
+# windtunnel_test(NAME SOURCES a_test.cpp LINKS wt_models [LABEL fast|long|gpu] [PREFIX Name.]
+#   [LONG FILTER])
 # One GoogleTest executable; CTest sees each of its tests. A test that needs a GPU is labelled
 # `fast-gpu`, which both `ctest -L fast` and `-L gpu` select: on a machine without a GPU it shows
-# up by name as skipped, instead of not at all.
+# up by name as skipped, instead of not at all. Of one whose tests CTest knows from another, PREFIX
+# comes before their names; those that GoogleTest's filter LONG chooses are labelled `long`.
 function(windtunnel_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;PREFIX;LONG" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL fast)
   elseif(ARG_LABEL STREQUAL gpu)
@@ -58,7 +60,13 @@ function(windtunnel_test name)
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})
   include(GoogleTest)
-  gtest_discover_tests(${name} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
+  set(discovery DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}")
+  if(ARG_LONG)
+    gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} TEST_LIST ${name}_long
+      PROPERTIES LABELS long)
+    set(ARG_LONG -${ARG_LONG})
+  endif()
+  gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
 
 # windtunnel_bench(NAME SOURCES a_bench.cpp LINKS wt_models): a Google Benchmark executable.

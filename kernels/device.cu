@@ -198,18 +198,14 @@ void synchronize() {
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// The runs between two recordings of events, which are nodes of the graph
-// (cudaEventRecordExternal): the time between them has no launch in it. Null where something cannot
-// be captured.
-Graph captured(const std::function<void()>& work, int times, const Event& start,
-               const Event& stop) {
+// The recordings of the events are nodes of the graph (cudaEventRecordExternal). Null where
+// something cannot be captured.
+Graph captured(const std::function<void(unsigned)>& runs) {
   const cudaStream_t stream = work_stream();
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   bool complete = true;
   try {
-    CHECK_CUDA(cudaEventRecordWithFlags(start.get(), stream, cudaEventRecordExternal));
-    for (int i = 0; i < times; ++i) work();
-    CHECK_CUDA(cudaEventRecordWithFlags(stop.get(), stream, cudaEventRecordExternal));
+    runs(cudaEventRecordExternal);
   } catch (const std::exception&) {
     complete = false;  // what is wrong with the work itself shows again without a capture
   }
@@ -220,22 +216,33 @@ Graph captured(const std::function<void()>& work, int times, const Event& start,
   return complete && status == cudaSuccess ? std::move(owner) : nullptr;
 }
 
+// Null where there is no graph, or one that this driver does not run.
+ReadyGraph ready(const Graph& graph) {
+  cudaGraphExec_t instance = nullptr;
+  if (graph == nullptr || cudaGraphInstantiate(&instance, graph.get(), 0) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  return ReadyGraph(instance);
+}
+
 double time_s(const std::function<void()>& work, int times) {
   CHECK(times >= 1, "{} runs to time", times);
   const cudaStream_t stream = work_stream();
   const Event start(cudaEventDefault);
   const Event stop(cudaEventDefault);
-  ReadyGraph ready;  // lives until the replay is over
-  if (const Graph graph = captured(work, times, start, stop)) {
-    cudaGraphExec_t instance = nullptr;
-    CHECK_CUDA(cudaGraphInstantiate(&instance, graph.get(), 0));
-    ready.reset(instance);
-    CHECK_CUDA(cudaGraphUpload(instance, stream));
-    CHECK_CUDA(cudaGraphLaunch(instance, stream));
-  } else {
-    CHECK_CUDA(cudaEventRecord(start.get(), stream));
+  const auto runs = [&](unsigned record) {
+    work();
+    CHECK_CUDA(cudaEventRecordWithFlags(start.get(), stream, record));
     for (int i = 0; i < times; ++i) work();
-    CHECK_CUDA(cudaEventRecord(stop.get(), stream));
+    CHECK_CUDA(cudaEventRecordWithFlags(stop.get(), stream, record));
+  };
+  const ReadyGraph graph = ready(captured(runs));  // lives until the replay is over
+  if (graph != nullptr) {
+    CHECK_CUDA(cudaGraphUpload(graph.get(), stream));
+    CHECK_CUDA(cudaGraphLaunch(graph.get(), stream));
+  } else {
+    runs(cudaEventRecordDefault);
   }
   CHECK_CUDA(cudaStreamSynchronize(stream));
   float elapsed_ms = 0;

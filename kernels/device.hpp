@@ -69,7 +69,9 @@ struct Device {
   void (*synchronize)();
   // Seconds of `times` >= 1 runs of `work` in a row. CUDA: on the device's own clock and without
   // launches, as the replay of a graph that was captured from the calls; so `work` is called
-  // though it does not run yet, and maybe again. Work that cannot be captured (it allocates,
+  // though it does not run yet, and maybe again. One run more comes before the clock starts: no
+  // launch is in the time, and ranks that were not ready at once are brought together by the
+  // collectives in it. Work that cannot be captured (it allocates,
   // synchronises) is timed between two events, with the gaps that the host leaves.
   double (*time_s)(const std::function<void()>& work, int times);
   // The works at once: each on a stream (CPU: a thread) of its own, after what was started before

@@ -1,10 +1,13 @@
 #include "kernels/gemm.hpp"
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "kernels/cuda_entries.hpp"
 #include "models/base/error.hpp"
+#include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
@@ -48,7 +51,44 @@ std::function<void()> prepared(const GemmWork& work) {
 
 constexpr Gemm kCpu = {why_unusable, prepared};
 
+// A number's bits: the sign first, what makes a size of one, and below it the mantissa.
+struct Form {
+  int bits;
+  std::uint32_t one;
+  int mantissa;
+};
+
+Form form_of(GemmType type) {
+  switch (type) {
+    case GemmType::fp32:
+    case GemmType::tf32:
+      return {32, 0x3f800000, 23};
+    case GemmType::fp16:
+      return {16, 0x3c00, 10};
+    case GemmType::bf16:
+      return {16, 0x3f80, 7};
+    case GemmType::fp8:
+      return {8, 0x38, 3};
+  }
+  CHECK(false, "type {} of a product", static_cast<int>(type));
+}
+
 }  // namespace
+
+std::vector<std::byte> gemm_numbers(GemmType type, std::size_t elements) {
+  const Form form = form_of(type);
+  const std::size_t size = gemm_in_bytes(type);
+  RandomStream random(1, RandomPurpose::measurement, 3);
+  std::vector<std::byte> bytes(elements * size);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const auto mantissa =
+        static_cast<std::uint32_t>(random.below(std::uint64_t{1} << form.mantissa));
+    const auto sign = static_cast<std::uint32_t>(random.below(2)) << (form.bits - 1);
+    const std::uint32_t number = sign | form.one | mantissa;
+    std::memcpy(bytes.data() + i * size, &number, size);
+  }
+  return bytes;
+}
 
 std::size_t gemm_in_bytes(GemmType type) {
   if (type == GemmType::fp8) return 1;

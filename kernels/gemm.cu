@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -12,7 +16,9 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
-constexpr int kTimedRuns = 5;
+constexpr double kTimed_s = 200e-6;  // of a proposal: its launches and the clock's step are nothing
+constexpr int kMostTimedRuns = 500;
+constexpr int kRounds = 3;
 constexpr int kFp8Capability = 89;  // Ada
 
 struct Types {
@@ -52,6 +58,13 @@ cublasLtHandle_t library() {
     return created;
   }();
   return handle;
+}
+
+// What algorithms work in, of each stream: works of one stream do not run beside each other. There
+// as long as the process.
+const DeviceBuffer& workspace() {
+  static auto* const by_stream = new std::map<cudaStream_t, DeviceBuffer>;
+  return by_stream->try_emplace(work_stream(), cuda_device(), kWorkspaceBytes).first->second;
 }
 
 template <typename Value>
@@ -94,23 +107,31 @@ class Product {
                                     : make_layout(types_of(work.type).in, work.n, work.k)),
         right_(work.transposed_a ? make_layout(types_of(work.type).in, work.m, work.k)
                                  : make_layout(types_of(work.type).in, work.k, work.m)),
-        out_(make_layout(types_of(work.type).out, work.n, work.m)),
-        workspace_(cuda_device(), kWorkspaceBytes) {
-    const std::vector<cublasLtMatmulAlgo_t> proposals = proposed();
-    algorithm_ = proposals.front();
-    if (work.proposals > 1) choose(proposals);
+        out_(make_layout(types_of(work.type).out, work.n, work.m)) {
+    static auto* const known = new std::map<decltype(key()), cublasLtMatmulAlgo_t>;
+    const auto found = known->find(key());
+    algorithm_ = found != known->end() ? found->second : chosen(proposed());
+    known->try_emplace(key(), algorithm_);
   }
 
-  void start() const {
+  void start() const { start(algorithm_); }
+
+ private:
+  // What the choice depends on.
+  std::tuple<GemmType, int, int, int, bool, bool, int> key() const {
+    return {work_.type,         work_.m,        work_.n, work_.k, work_.transposed_a,
+            work_.transposed_b, work_.proposals};
+  }
+
+  void start(const cublasLtMatmulAlgo_t& algorithm) const {
+    const DeviceBuffer& room = workspace();
     const float one = 1;
     const float zero = 0;
     CHECK_CUBLAS(cublasLtMatmul(library(), operation_.get(), &one, work_.b, left_.get(), work_.a,
                                 right_.get(), &zero, work_.c, out_.get(), work_.c, out_.get(),
-                                &algorithm_, workspace_.data(), workspace_.size_bytes(),
-                                work_stream()));
+                                &algorithm, room.data(), room.size_bytes(), work_stream()));
   }
 
- private:
   std::vector<cublasLtMatmulAlgo_t> proposed() const {
     cublasLtMatmulPreference_t created = nullptr;
     CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&created));
@@ -135,29 +156,38 @@ class Product {
     return algorithms;
   }
 
-  // Keeps the first where no other is faster. A proposal may still be refused when it is started.
-  void choose(const std::vector<cublasLtMatmulAlgo_t>& proposals) {
-    cublasLtMatmulAlgo_t fastest = proposals.front();
-    double least_s = 0;
-    for (const cublasLtMatmulAlgo_t& proposal : proposals) {
-      algorithm_ = proposal;
+  double time_s(const cublasLtMatmulAlgo_t& algorithm, int runs) const {
+    return cuda_device().time_s([&] { start(algorithm); }, runs) / runs;
+  }
+
+  // The fastest, the first where no other is. A proposal may still be refused when it is started;
+  // where all are, that shows when the work runs. The rounds go over all of them, so that a clock
+  // that changes does so for all.
+  cublasLtMatmulAlgo_t chosen(const std::vector<cublasLtMatmulAlgo_t>& proposals) const {
+    if (proposals.size() == 1) return proposals.front();
+    std::vector<double> least_s(proposals.size(), std::numeric_limits<double>::infinity());
+    std::vector<int> runs(proposals.size(), 0);
+    for (size_t i = 0; i < proposals.size(); ++i) {
       try {
-        start();
-        const double time_s = cuda_device().time_s([this] { start(); }, kTimedRuns);
-        if (least_s > 0 && time_s >= least_s) continue;
-        least_s = time_s;
-        fastest = proposal;
+        start(proposals[i]);
+        const double about_s = time_s(proposals[i], 1);
+        runs[i] = static_cast<int>(std::clamp(kTimed_s / about_s, 1.0, double{kMostTimedRuns}));
       } catch (const Error&) {
         continue;
       }
     }
-    algorithm_ = fastest;
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < proposals.size(); ++i) {
+        if (runs[i] > 0) least_s[i] = std::min(least_s[i], time_s(proposals[i], runs[i]));
+      }
+    }
+    const auto fastest = std::min_element(least_s.begin(), least_s.end());
+    return proposals[static_cast<size_t>(fastest - least_s.begin())];
   }
 
   GemmWork work_;
   Operation operation_;
   Layout left_, right_, out_;
-  DeviceBuffer workspace_;
   cublasLtMatmulAlgo_t algorithm_ = {};
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "kernels/device.hpp"
 
@@ -44,7 +45,12 @@ struct Gemm {
   std::function<void()> (*prepared)(const GemmWork& work);
 };
 
-// CPU: Eigen, fp32 alone. CUDA: cuBLASLt, with 32 MiB of workspace for each prepared work.
+// Operands to time products on, 1 to 2 in size, of both signs: a GPU computes zeros at a higher
+// clock than numbers (their wires do not toggle).
+std::vector<std::byte> gemm_numbers(GemmType type, std::size_t elements);
+
+// CPU: Eigen, fp32 alone. CUDA: cuBLASLt, with 32 MiB of workspace for each stream; the choice
+// among proposals is made once for each size.
 const Gemm& gemm(DeviceKind kind);
 
 }  // namespace windtunnel

@@ -28,7 +28,8 @@ constexpr std::size_t bitmap_words(std::size_t elements) {
 // Arrays lie in the device's memory, aligned to 16 bytes, and do not overlap; elements < 2^32.
 // Kernels may still run until Device::synchronize.
 struct Sketch {
-  // `counters`: kSketchRows rows of `columns` >= 1, columns < 2^32.
+  // `counters`: kSketchRows rows of `columns` >= 1, columns < 2^32. CUDA adds to them as its memory
+  // does (PTX ISA, atom.add.f32): a sum or number below the normal ones counts as zero.
   void (*encode)(const float* x, std::size_t elements, std::uint64_t seed, std::size_t columns,
                  float* counters, std::uint32_t* bitmap);
   // Zeros where no bit is set.

@@ -58,8 +58,8 @@ const std::vector<Library>& libraries() {
       {"simgrid/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
       {"xbt/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
       {"isa-l", {"kernels", "tests/kernels"}, "ISA-L is included in kernels and their tests only"},
-      {"cuda", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
-      {"cublas", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
+      {"cuda", {"kernels", "validate/harness", "tests/cuda_host"}, "CUDA is included where kernels run only"},
+      {"cublas", {"kernels", "validate/harness", "tests/cuda_host"}, "CUDA is included where kernels run only"},
       {"nccl", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
   };
   return table;

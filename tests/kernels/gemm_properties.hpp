@@ -127,7 +127,7 @@ inline void expect_products(DeviceKind kind, GemmType type) {
     expect_product(kind, work, seed);
     if (::testing::Test::HasFatalFailure()) return;
   }
-  expect_product(kind, {type, 64, 128, 32, nullptr, nullptr, nullptr, true}, 99);
+  expect_product(kind, {type, 64, 128, 32, nullptr, nullptr, nullptr, kUsualProposals}, 99);
 }
 
 }  // namespace windtunnel

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfloat>
 #include <cmath>
 #include <vector>
 
@@ -87,8 +88,10 @@ inline void expect_sketch(DeviceKind kind, const Floats& x, std::uint64_t seed,
     if (!std::isfinite(magnitude[c])) {
       ASSERT_FALSE(std::isfinite(result.counters[c]));
     } else {
-      ASSERT_NEAR(result.counters[c], sum[c], std::max(terms[c] - 1, 0.0) * 0x1p-24 * magnitude[c])
-          << "counter " << c;
+      const double rounding = std::max(terms[c] - 1, 0.0) * 0x1p-24 * magnitude[c];
+      // Sums of a GPU's memory lose what is below the normal numbers.
+      const double lost = kind == DeviceKind::cuda ? terms[c] * FLT_MIN : 0;
+      ASSERT_NEAR(result.counters[c], sum[c], rounding + lost) << "counter " << c;
     }
   }
 }

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <vector>
 
 #include "kernels/galois_code.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/low_rank.hpp"
 #include "kernels/stream_ops.hpp"
 #include "kernels/xor_code.hpp"
 #include "models/base/random.hpp"
@@ -128,6 +130,13 @@ constexpr GemmType gemm_type(Precision precision) {
   }
 }
 
+const std::vector<std::byte>& product_numbers(GemmType type) {
+  static std::map<GemmType, std::vector<std::byte>> of_types;
+  std::vector<std::byte>& tile = of_types[type];
+  if (tile.empty()) tile = gemm_numbers(type, std::size_t{1} << 20);
+  return tile;
+}
+
 Run prepare_gemm(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const GemmType type = gemm_type(work.precision);
@@ -137,10 +146,10 @@ Run prepare_gemm(const KernelWork& work, const Device& device) {
   product.m = static_cast<int>(work.m);
   product.n = static_cast<int>(work.n);
   product.k = static_cast<int>(work.k);
+  const std::vector<std::byte>& tile = product_numbers(type);
   const auto matrix = [&](double elements) {
-    return type == GemmType::fp32 || type == GemmType::tf32
-               ? reinterpret_cast<std::byte*>(buffers->floats(elements))
-               : buffers->zeros<std::byte>(whole(elements * in));
+    return type == GemmType::fp32 ? reinterpret_cast<std::byte*>(buffers->floats(elements))
+                                  : buffers->tiled(tile, whole(elements * in));
   };
   product.a = matrix(work.m * work.k);
   product.b = matrix(work.k * work.n);
@@ -235,6 +244,10 @@ constexpr std::array<Kernel, 16> kKernels = {{
     {"rs-update", prepare_update},
 }};
 
+bool is_low_rank(std::string_view kernel) {
+  return kernel.starts_with("low-rank") || kernel == "orthonormalise";
+}
+
 bool is_between_memories(std::string_view kernel) {
   return kernel.starts_with("copy-");
 }
@@ -274,6 +287,7 @@ PrepareKernel find_kernel(const KernelWork& work, const Device& device) {
   if (work.kernel == "gemm" && !gemm(device.kind).why_unusable(gemm_type(work.precision)).empty()) {
     return nullptr;
   }
+  if (is_low_rank(work.kernel) && !low_rank(device.kind).why_unusable().empty()) return nullptr;
   const auto* const found = std::ranges::find(kKernels, work.kernel, &Kernel::name);
   return found == kKernels.end() ? find_compressor(work.kernel) : found->prepare;
 }

@@ -34,11 +34,12 @@ class RunBuffers {
   }
   // That neither repeat nor compress.
   std::byte* bytes(double size, MemoryKind kind = MemoryKind::device);
+  // The tile, repeated.
+  std::byte* tiled(const std::vector<std::byte>& tile, std::size_t size_bytes,
+                   MemoryKind kind = MemoryKind::device);
 
  private:
   std::byte* zero_bytes(std::size_t size_bytes);
-  std::byte* tiled(const std::vector<std::byte>& tile, std::size_t size_bytes,
-                   MemoryKind kind = MemoryKind::device);
 
   const Device& device_;
   std::vector<DeviceBuffer> buffers_;

@@ -314,6 +314,8 @@ std::string nccl_version() {
 
 std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& share) {
   if (share.ranks_per_device > 1) pass_for_hosts(group.rank(), share);
+  // Captured collectives would register their buffers, which those of a training step do not.
+  setenv("NCCL_GRAPH_REGISTER", "0", 0);
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);  // rings and trees are connected now, not when first used
   std::string fault = why_no_nccl();
   if (fault.empty()) fault = device(DeviceKind::cuda).why_unusable();
