@@ -82,7 +82,7 @@ std::string help_hint(const CLI::App& app) {
   return fmt::format("see '{} --help'", name);
 }
 
-void complain(const Program& program, const std::string& message) {
+void complain(const CliProgram& program, const std::string& message) {
   std::fputs(fmt::format("{}: {}\n", program.name, message).c_str(), stderr);
 }
 
@@ -90,7 +90,7 @@ int exit_status(ExitCode code) {
   return static_cast<int>(code);
 }
 
-int run(const Program& program, int argc, char** argv) {
+int run(const CliProgram& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "print this help");
   app.footer(program.footer);
@@ -123,7 +123,7 @@ int run(const Program& program, int argc, char** argv) {
 
 }  // namespace
 
-int run_program(const Program& program, int argc, char** argv) {
+int run_program(const CliProgram& program, int argc, char** argv) {
   try {
     return run(program, argc, argv);
   } catch (const Error& error) {

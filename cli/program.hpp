@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-struct Program {
+struct CliProgram {
   const char* name;
   const char* description;
   const char* footer;  // of its help: examples and exit codes
@@ -14,6 +14,6 @@ struct Program {
 };
 
 // What main() returns.
-int run_program(const Program& program, int argc, char** argv);
+int run_program(const CliProgram& program, int argc, char** argv);
 
 }  // namespace windtunnel

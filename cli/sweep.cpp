@@ -102,12 +102,12 @@ std::string resume_line(const std::string& folder) {
 
 }  // namespace
 
-Shard parse_shard(const std::string& text) {
+SweepShard parse_shard(const std::string& text) {
   const size_t slash = text.find('/');
   std::string index = text.substr(0, slash);
   const std::string count = slash == std::string::npos ? "" : text.substr(slash + 1);
   if (index == "auto") index = launcher_index();
-  const Shard shard{shard_number(index, text), shard_number(count, text)};
+  const SweepShard shard{shard_number(index, text), shard_number(count, text)};
   if (shard.index >= shard.count) {
     throw Error(fmt::format("--shard '{}': there is no part {} of {}; parts count from 0", text,
                             shard.index, shard.count));
@@ -146,7 +146,7 @@ SweepPlan open_sweep(const std::string& folder) {
   return plan;
 }
 
-ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Shard& shard,
+ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
                    int threads) {
   const std::map<int, std::string> finished = finished_points(folder, plan);
   std::vector<SweepCase> cases = shard_of(plan.cases, shard.index, shard.count);

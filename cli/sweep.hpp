@@ -19,12 +19,12 @@ struct SweepGrid {
   std::string out;
 };
 
-struct Shard {
+struct SweepShard {
   int index = 0;
   int count = 1;
 };
 // "2/8"; "auto/8" takes the index from the launcher's environment. Throws Error.
-Shard parse_shard(const std::string& text);
+SweepShard parse_shard(const std::string& text);
 
 // Writes cases.jsonl, or finds the same one there. Throws Error when another sweep is there.
 SweepPlan begin_sweep(const SweepGrid& grid, int threads);
@@ -33,7 +33,7 @@ SweepPlan open_sweep(const std::string& folder);
 
 // Runs what is missing of the shard. ExitCode::incomplete when SIGINT or SIGTERM came: the points
 // under way were finished, and it has said how to go on.
-ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Shard& shard,
+ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
                    int threads);
 
 // Writes and shows the results of all points that are finished; ExitCode::incomplete when some are

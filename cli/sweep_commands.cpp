@@ -55,7 +55,7 @@ Handler define_shard(CLI::App& app) {
       ->type_name("I/N|auto/N");
   add_threads(app, options->threads);
   return [options] {
-    const Shard shard = parse_shard(options->shard);
+    const SweepShard shard = parse_shard(options->shard);
     return run_shard(options->folder, open_sweep(options->folder), shard, options->threads);
   };
 }

@@ -19,7 +19,7 @@ namespace windtunnel {
 class RouteZone;
 
 // Both ends of a running transfer; they must outlive it.
-struct Transfer {
+struct RunningTransfer {
   simgrid::s4u::CommPtr out;
   simgrid::s4u::CommPtr in;
   void wait() { in->wait(); }
@@ -37,7 +37,7 @@ class Platform {
   bool has_links(FlowIndex flow) const;
   // Starts the transfer of `amount` units over the route of the flow, which has links. Only an
   // actor may call it, with its own mailbox.
-  Transfer start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
+  RunningTransfer start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
 
  private:
   void scale_links();

@@ -307,7 +307,7 @@ class Simulation {
   // The bytes of a message (flow -1: none), the task's demands, and of a collective the edges that
   // start here, all at once.
   void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
-    std::vector<Transfer> running;
+    std::vector<RunningTransfer> running;
     s4u::Mailbox* mailbox = stream_of(r, ranks_[r].tasks_of->tasks[t].stream).mailbox;
     const auto start = [&](FlowIndex flow, double amount) {
       if (flow < 0 || amount <= 0 || !platform_->has_links(flow)) return;
@@ -328,7 +328,7 @@ class Simulation {
         start(edge.flow, edge.bytes * planned.bytes);
       }
     }
-    for (Transfer& transfer : running) transfer.wait();
+    for (RunningTransfer& transfer : running) transfer.wait();
   }
 
   std::span<const GroupEdge> edges_from(std::int32_t r, const Task& planned,

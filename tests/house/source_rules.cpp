@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string_view>
@@ -58,9 +59,15 @@ const std::vector<Library>& libraries() {
       {"simgrid/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
       {"xbt/", {"sim/engine"}, "SimGrid is included in sim/engine only"},
       {"isa-l", {"kernels", "tests/kernels"}, "ISA-L is included in kernels and their tests only"},
-      {"cuda", {"kernels", "validate/harness", "tests/cuda_host"}, "CUDA is included where kernels run only"},
-      {"cublas", {"kernels", "validate/harness", "tests/cuda_host"}, "CUDA is included where kernels run only"},
-      {"nccl", {"kernels", "validate/harness"}, "CUDA is included where kernels run only"},
+      {"cuda",
+       {"kernels", "validate/harness", "tests/cuda_host"},
+       "CUDA is included where kernels run only"},
+      {"cublas",
+       {"kernels", "validate/harness", "tests/cuda_host"},
+       "CUDA is included where kernels run only"},
+      {"nccl",
+       {"kernels", "validate/harness", "tests/cuda_host"},
+       "CUDA is included where kernels run only"},
   };
   return table;
 }
@@ -206,6 +213,25 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
   if (is_header(file.path) && !once) add(0, "header without #pragma once");
   if (file.lines.size() > kMaxFileLines) {
     add(kMaxFileLines, fmt::format("file over {} lines", kMaxFileLines));
+  }
+  return breaches;
+}
+
+std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
+  static const std::regex definition(
+      R"(^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :.*)?(?: \{.*)?$)");
+  std::map<std::string, std::string> first;
+  std::vector<Breach> breaches;
+  for (const SourceFile& file : files) {
+    if (!is_header(file.path)) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch match;
+      if (!std::regex_match(file.lines[i], match, definition)) continue;
+      const auto [at, fresh] = first.try_emplace(match[1], file.path);
+      if (fresh || at->second == file.path) continue;
+      breaches.push_back({file.path, static_cast<int>(i + 1),
+                          fmt::format("'{}' is defined in {} too", at->first, at->second)});
+    }
   }
   return breaches;
 }

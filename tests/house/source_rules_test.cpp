@@ -62,6 +62,10 @@ TEST(House, FilesHaveTheForm) {
   EXPECT_EQ(scan(form_breaches), "");
 }
 
+TEST(House, NoTypeIsDefinedTwice) {
+  EXPECT_EQ(list(repeated_types(project())), "");
+}
+
 TEST(House, EverySourceIsBuilt) {
   EXPECT_EQ(list(unlisted_sources(WINDTUNNEL_SOURCE_DIR, project())), "");
 }
@@ -136,6 +140,17 @@ TEST(SourceRules, LongFileIsABreach) {
   EXPECT_EQ(texts(form_breaches(file)), Lines{});
   file.lines.emplace_back();
   EXPECT_EQ(texts(form_breaches(file)), Lines{"models/op.cpp:501: file over 500 lines"});
+}
+
+TEST(SourceRules, TypeOfTwoHeadersIsABreach) {
+  const std::vector<SourceFile> files = {
+      {"models/op.cpp", {"struct Op {"}},
+      {"models/op.hpp", {"struct Op {", "class Cost;"}},
+      {"models/plan.hpp", {"  struct Op {", "enum class Op {"}},
+      {"sim/op.hpp", {"struct Cost : Op {", "class Op final {"}}};
+  EXPECT_EQ(texts(repeated_types(files)),
+            (Lines{"models/plan.hpp:2: 'Op' is defined in models/op.hpp too",
+                   "sim/op.hpp:2: 'Op' is defined in models/op.hpp too"}));
 }
 
 TEST(SourceRules, UnlistedSourceIsABreach) {

@@ -53,7 +53,7 @@ inline std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
 }
 
 // One transfer and what is left of it.
-struct Fluid {
+struct FluidFlow {
   std::vector<int> route;  // by index into the links in use; as often as it weighs
   double amount = 0;
   double left = amount;
@@ -61,10 +61,10 @@ struct Fluid {
 };
 
 // Max-min fair rates by progressive filling.
-inline void set_rates(std::vector<Fluid>& fluids, const std::vector<double>& capacity) {
+inline void set_rates(std::vector<FluidFlow>& fluids, const std::vector<double>& capacity) {
   std::vector<double> free = capacity;
   std::vector<int> waiting(capacity.size(), 0);
-  for (Fluid& fluid : fluids) {
+  for (FluidFlow& fluid : fluids) {
     fluid.rate = 0;
     for (const int link : fluid.route) ++waiting[link];
   }
@@ -77,7 +77,7 @@ inline void set_rates(std::vector<Fluid>& fluids, const std::vector<double>& cap
     for (size_t link = 0; link < capacity.size(); ++link) {
       full[link] = waiting[link] > 0 && free[link] / waiting[link] <= share * (1 + 1e-12);
     }
-    for (Fluid& fluid : fluids) {
+    for (FluidFlow& fluid : fluids) {
       if (fluid.rate > 0) continue;
       if (std::none_of(fluid.route.begin(), fluid.route.end(),
                        [&](int link) { return full[link] != 0; })) {
@@ -99,10 +99,10 @@ inline double fluid_time(const CollectiveFlows& flows, const std::vector<std::in
   const LinkTable table(cluster, !flows.demands.empty());
   std::vector<double> capacity;
   std::map<LinkId, int> known;
-  std::vector<Fluid> active;
+  std::vector<FluidFlow> active;
   const auto add = [&](const std::vector<LinkId>& route, double bytes) {
     if (bytes <= 0) return;
-    Fluid& fluid = active.emplace_back(Fluid{{}, bytes});
+    FluidFlow& fluid = active.emplace_back(FluidFlow{{}, bytes});
     for (const LinkId link : route) {
       const auto [at, is_new] = known.try_emplace(link, static_cast<int>(capacity.size()));
       if (is_new) capacity.push_back(table.capacity(link));
@@ -123,10 +123,10 @@ inline double fluid_time(const CollectiveFlows& flows, const std::vector<std::in
   while (!active.empty()) {
     set_rates(active, capacity);
     double step_s = std::numeric_limits<double>::infinity();
-    for (const Fluid& fluid : active) step_s = std::min(step_s, fluid.left / fluid.rate);
+    for (const FluidFlow& fluid : active) step_s = std::min(step_s, fluid.left / fluid.rate);
     now_s += step_s;
-    for (Fluid& fluid : active) fluid.left -= fluid.rate * step_s;
-    std::erase_if(active, [](const Fluid& fluid) { return fluid.left < 1e-12 * fluid.amount; });
+    for (FluidFlow& fluid : active) fluid.left -= fluid.rate * step_s;
+    std::erase_if(active, [](const FluidFlow& fluid) { return fluid.left < 1e-12 * fluid.amount; });
   }
   return flows.latency_s + now_s;
 }

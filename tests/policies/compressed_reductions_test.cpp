@@ -334,7 +334,8 @@ TEST(GradientExchange, WhatRunsEveryFewStepsCostsItsShare) {
   const auto dp_s = [&](double every) {
     job.communication.compressor.every = every;
     double seconds = 0;
-    for (const Task& task : run(job).plan.classes.front().tasks) {
+    const Outcome outcome = run(job);
+    for (const Task& task : outcome.plan.classes.front().tasks) {
       if (task.kind != TaskKind::collective || task.name == "gradient norm") continue;
       seconds += total_seconds(task.cost);
     }

@@ -22,12 +22,12 @@ inline FailureClass traced(FailureKind kind, std::vector<double> times_s,
   return result;
 }
 
-struct Account {
+struct ExpectedAccount {
   std::int64_t iterations;
   double wall_s, stall_s, redo_s, detect_s, restart_s, degraded_s, wait_s;
 };
 
-inline void expect_account(const ReplicaResult& result, const Account& expected,
+inline void expect_account(const ReplicaResult& result, const ExpectedAccount& expected,
                            double iteration_s = 10) {
   const auto lost_s = [&](Loss loss) { return result.lost_s[static_cast<int>(loss)]; };
   EXPECT_EQ(result.iterations, expected.iterations);
