@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -63,6 +64,13 @@ SessionResult measured(const KernelCalibration& options, std::span<const TimedWo
                           options.budget_s));
   };
   session.stopped = [] { return Interruption::asked().load(); };
+  session.exceeds = [&](double least_s) {
+    line.wipe();
+    print_human(fmt::format("warning: --budget '{:g} s' is too short for what laws need; this "
+                            "takes about {:.0f} s\n",
+                            options.budget_s, least_s),
+                true);
+  };
   return run_session(works, team, session);
 }
 
@@ -192,6 +200,16 @@ std::string measured_text(const KernelCalibration& options, const Measured& meas
       options.samples);
 }
 
+std::string left_out_text(const SessionResult& result) {
+  const MeasureProgress& progress = result.progress;
+  if (!result.complete || progress.left_out == 0) return "";
+  constexpr double kRounded_s = 10;
+  return fmt::format(
+      "left out for lack of time: {} works, sizes between others and some that judge the laws; "
+      "--budget '{:.0f} s' suffices for all\n",
+      progress.left_out, kRounded_s * std::ceil(progress.enough_s / kRounded_s));
+}
+
 // For a scenario's `cluster.node` where no data sheet tells.
 std::string rates_text(const DeviceRates& rates) {
   std::string text =
@@ -247,7 +265,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   if (!measured.left_out.empty()) {
     print_human(fmt::format("collectives are left out: {}\n", measured.left_out), options.json);
   }
-  print_human(measured_text(options, measured), options.json);
+  print_human(measured_text(options, measured) + left_out_text(result), options.json);
   if (!result.complete) {
     print_human("interrupted: the same command goes on where it was\n", options.json);
     return ExitCode::incomplete;

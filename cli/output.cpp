@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "models/base/error.hpp"
 
@@ -50,7 +51,11 @@ ConsoleStyle human_style(bool stdout_is_taken) {
 Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_) std::fputs("\r\x1b[K", stderr);
+  wipe();
+}
+
+void Progress::wipe() {
+  if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
 }
 
 void Progress::show(const std::string& text) {

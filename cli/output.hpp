@@ -22,6 +22,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void show(const std::string& text);
+  void wipe();
 
  private:
   bool terminal_;

@@ -15,7 +15,6 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLeastSpread = 0.01;  // between two runs of a program
-constexpr size_t kLeastSizes = 4;      // of a law
 
 // Standard deviation of the log of its median, beside what runs differ by.
 double spread_of(const Sample& sample) {

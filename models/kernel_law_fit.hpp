@@ -1,12 +1,15 @@
 // Laws of measured kernels (kernel_law.hpp) from their samples.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "models/kernel_law.hpp"
 #include "models/sample.hpp"
 
 namespace windtunnel {
+
+constexpr std::size_t kLeastSizes = 4;  // of a law
 
 // Of the samples with role fit, by what works beside others would have taken alone; run_spread also
 // from those measured again. Throws Error when a kernel has too few sizes, naming it.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "validate/harness/kernel_runner.hpp"
+#include "validate/harness/suite_part.hpp"
 
 namespace windtunnel {
 namespace {
@@ -143,7 +144,16 @@ class Suite {
     add(steps, SampleRole::fit);
     add(steps, SampleRole::fit, CacheState::cold);
   }
-  std::vector<TimedWork> works() && { return std::move(works_); }
+  // A job's products are what was asked for: never left out.
+  std::vector<TimedWork> works(std::span<const KernelWork> products) && {
+    const std::vector<int> tiers = tiers_of(works_);
+    std::set<std::string> asked;
+    for (const KernelWork& product : products) asked.insert(to_text({{product}}));
+    for (size_t i = 0; i < works_.size(); ++i) {
+      works_[i].tier = asked.contains(to_text(works_[i].steps)) ? 0 : tiers[i];
+    }
+    return std::move(works_);
+  }
 
  private:
   const Device& device_;
@@ -317,7 +327,7 @@ std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
     add_collectives(suite);
     add_compositions_of_ranks(suite);
   }
-  return std::move(suite).works();
+  return std::move(suite).works(products);
 }
 
 }  // namespace windtunnel

@@ -1,6 +1,6 @@
 // What a calibration measures: every kernel that the device has a form of, and every collective
 // that the ranks have, over its sizes, to fit on; and compositions and sizes between those, to
-// judge the fit by.
+// judge the fit by. What is left out where the time is short: suite_part.hpp.
 #pragma once
 
 #include <span>

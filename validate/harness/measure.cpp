@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "models/slowdown.hpp"
 #include "validate/harness/series.hpp"
+#include "validate/harness/suite_part.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,6 +23,7 @@ constexpr int kBlockTimings = 10;
 constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
 constexpr size_t kLeastQuiet = 5;      // timings of a series without others on the device
 constexpr double kLateShare = 0.15;    // of the budget, for works that others disturbed and repeats
+constexpr double kFarOver = 1.2;       // the budget, by what is worth a warning
 constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
 // The last rank leaves a barrier some microseconds after the first, and a collective waits for it:
 // a small part of a timing that is longer.
@@ -51,6 +54,7 @@ struct Running {
   std::vector<double> disturbed;  // the others
   DeviceState before, after;
   int tainted_in_a_row = 0;
+  bool late = false;  // comes again at the end, anew
 
   bool measured() const { return !seconds.empty() || !disturbed.empty(); }
   double share_disturbed() const {
@@ -131,6 +135,7 @@ class Measurement {
  private:
   // Works that are not done yet.
   std::vector<Running> run_together(std::vector<Running> running, double until_s, bool last);
+  void go_on(Running& running);
   void run_block(Running& running);
   BlockReadings timed(Running& running, std::vector<Timing>& timings);
   int block_timings(const Running& running) const;
@@ -141,6 +146,9 @@ class Measurement {
     constexpr int kKnown = 500;  // timings that tell
     return progress_.timings > kKnown && 5 * progress_.disturbed > 4 * progress_.timings;
   }
+  // Whether there is time for each of what is not begun yet.
+  std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
+  double early_s() const { return (1 - kLateShare) * options_.budget_s; }  // for first times
   size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
   double elapsed_s() const { return now_s() - start_s_; }
@@ -150,6 +158,9 @@ class Measurement {
   const MeasureEvents& events_;
   const double start_s_;
   MeasureProgress progress_;
+  double effort_ = 0;  // of the works whose first blocks took first_blocks_s_
+  double first_blocks_s_ = 0;
+  bool told_ = false;  // that even the least far exceeds the budget
 };
 
 Running Measurement::started(const TimedWork& work, double order) const {
@@ -220,6 +231,20 @@ void Measurement::run_block(Running& running) {
   }
 }
 
+// A block. What comes again begins anew, or where the budget is used up is left as it was.
+void Measurement::go_on(Running& running) {
+  if (running.late) {
+    if (elapsed_s() > options_.budget_s) return;
+    running = started(*running.work, running.order);
+  }
+  const bool first = running.inner == 0;
+  const double begun_s = elapsed_s();
+  run_block(running);
+  if (!first) return;
+  effort_ += effort_of(*running.work);
+  first_blocks_s_ += elapsed_s() - begun_s;
+}
+
 void Measurement::report(const Running& running) {
   const CountedTimings counted = counted_timings(running);
   const SeriesSummary summary = summarise(counted.seconds, options_.seed);
@@ -262,7 +287,7 @@ std::vector<Running> Measurement::run_together(std::vector<Running> running, dou
     std::vector<Running> undone;
     for (Running& one : running) {
       if (events_.stopped()) return {};
-      run_block(one);
+      go_on(one);
       progress_.elapsed_s = elapsed_s();
       const bool quiet = one.quiet();
       if (!(quiet && steady(one)) && !over(one)) {
@@ -270,13 +295,34 @@ std::vector<Running> Measurement::run_together(std::vector<Running> running, dou
       } else if (quiet || last || mostly_disturbed()) {
         report(one);
       } else {
-        late.push_back(started(*one.work, one.order));
+        one.late = true;
+        late.push_back(std::move(one));
       }
       events_.progress(progress_);
     }
     running = std::move(undone);
   }
   return late;
+}
+
+std::vector<bool> Measurement::within_budget(std::span<const TimedWork* const> pending) {
+  std::vector<bool> all(pending.size(), true);
+  if (effort_ == 0) return all;  // nothing tells yet
+  std::vector<PricedWork> priced;
+  double all_s = elapsed_s();
+  double least_s = all_s;
+  for (const TimedWork* work : pending) {
+    const double seconds = first_blocks_s_ / effort_ * effort_of(*work);
+    priced.push_back({work->tier, seconds});
+    all_s += seconds;
+    if (work->tier == 0) least_s += seconds;
+  }
+  progress_.enough_s = all_s / (1 - kLateShare);
+  if (all_s <= options_.budget_s) return all;
+  if (least_s > kFarOver * options_.budget_s && !std::exchange(told_, true)) {
+    events_.exceeds(least_s);
+  }
+  return affordable(priced, early_s() - elapsed_s());
 }
 
 MeasureProgress Measurement::run(std::span<const TimedWork> works) {
@@ -286,28 +332,44 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   RandomStream random(options_.seed, RandomPurpose::measurement, 0);
   for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
   const auto together = static_cast<size_t>(options_.together);
-  std::vector<TimedWork> again;
-  for (size_t i = 0; i < std::clamp<size_t>(order.size() / kPerAgain, 1, together); ++i) {
-    again.push_back(*order[i]);
-    again.back().role = SampleRole::again;
-  }
-  progress_.works = static_cast<int>(order.size() + again.size());
+  const auto repeats_of = [&](size_t count) {
+    return std::clamp<size_t>(count / kPerAgain, 1, together);
+  };
   // Of the time until `end_s`, what `part` of `whole` works may take.
   const auto share_until = [&](size_t part, size_t whole, double end_s) {
     return elapsed_s() +
            static_cast<double>(part) / static_cast<double>(whole) * (end_s - elapsed_s());
   };
   std::vector<Running> late;
-  for (size_t first = 0; first < order.size() && !events_.stopped(); first += together) {
-    const size_t end = std::min(first + together, order.size());
+  std::vector<const TimedWork*> pending = order;
+  size_t begun = 0;
+  while (!pending.empty() && !events_.stopped()) {
+    const std::vector<bool> fits = within_budget(pending);
+    const auto count = static_cast<size_t>(std::ranges::count(fits, true));
+    progress_.works = static_cast<int>(begun + count + repeats_of(begun + count));
+    progress_.left_out = static_cast<int>(pending.size() - count);
+    if (count == 0) break;
     std::vector<Running> running;
-    for (size_t i = first; i < end; ++i)
-      running.push_back(started(*order[i], static_cast<double>(i)));
+    std::vector<const TimedWork*> rest;
+    for (size_t i = 0; i < pending.size(); ++i) {
+      if (fits[i] && running.size() < together) {
+        running.push_back(started(*pending[i], static_cast<double>(begun++)));
+      } else {
+        rest.push_back(pending[i]);
+      }
+    }
+    pending = std::move(rest);
+    // Where works are left out, time that is left over is theirs: a block each.
     const double until_s =
-        share_until(end - first, order.size() - first, (1 - kLateShare) * options_.budget_s);
+        progress_.left_out > 0 ? 0 : share_until(running.size(), count, early_s());
     for (Running& one : run_together(std::move(running), until_s, false)) {
       late.push_back(std::move(one));
     }
+  }
+  std::vector<TimedWork> again;
+  for (size_t i = 0; i < repeats_of(begun); ++i) {
+    again.push_back(*order[i]);
+    again.back().role = SampleRole::again;
   }
   const size_t rest = late.size() + again.size();
   const double late_until_s = share_until(late.size(), rest, options_.budget_s);
@@ -315,7 +377,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   // As far from their first time as the run is long.
   std::vector<Running> repeats;
   for (size_t i = 0; i < again.size(); ++i) {
-    repeats.push_back(started(again[i], static_cast<double>(order.size() + i)));
+    repeats.push_back(started(again[i], static_cast<double>(begun + i)));
   }
   run_together(std::move(repeats), options_.budget_s, true);
   return progress_;

@@ -4,6 +4,9 @@
 // clock moved by more than 1 % or was held back are thrown away and taken again, and so are timings
 // beside which others took from the device; a work that has too few without comes again at the end,
 // unless they are there most of the time. Google Benchmark runs the blocks.
+//
+// Where not even a block of each fits into the budget, as those so far tell, the works of the
+// highest tiers are left out (suite_part.hpp); those of tier 0 are measured whatever it takes.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +33,10 @@ struct MeasureOptions {
 
 struct MeasureProgress {
   int done = 0;
-  int works = 0;
-  int tainted = 0;  // blocks
+  int works = 0;        // that the budget suffices for
+  int left_out = 0;     // the others
+  double enough_s = 0;  // budget that is expected to suffice for all of them
+  int tainted = 0;      // blocks
   int timings = 0;
   int disturbed = 0;  // of them
   double elapsed_s = 0;
@@ -41,6 +46,9 @@ struct MeasureEvents {
   std::function<void(const Sample&)> measured;  // a series is complete
   std::function<void(const MeasureProgress&)> progress = [](const MeasureProgress&) {};
   std::function<bool()> stopped = [] { return false; };  // asked after every block
+  // Once, as soon as it is known: what tier 0 alone is expected to take, when that is far more than
+  // the budget.
+  std::function<void(double)> exceeds = [](double /*least_s*/) {};
 };
 
 // By all ranks of the team at once. The first work, or the first ones of many, are measured again

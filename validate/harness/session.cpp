@@ -104,6 +104,7 @@ SessionResult run_session(std::span<const TimedWork> works, Team& team, const Se
   events.measured = [&](const Sample& sample) { writer.write(sample_row(sample)); };
   events.progress = session.progress;
   events.stopped = session.stopped;
+  events.exceeds = session.exceeds;
   result.progress = measure(missing, team, session.options, events);
   result.complete = result.progress.done == result.progress.works;
   return result;

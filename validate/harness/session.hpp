@@ -14,6 +14,7 @@ struct Session {
   MeasureOptions options;
   std::function<void(const MeasureProgress&)> progress;
   std::function<bool()> stopped;
+  std::function<void(double)> exceeds = [](double /*least_s*/) {};  // MeasureEvents has it
 };
 
 struct SessionResult {

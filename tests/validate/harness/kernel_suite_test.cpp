@@ -110,7 +110,9 @@ TEST(KernelSuite, MeasuresTheProductsOfAJob) {
   int found = 0;
   for (const TimedWork& work :
        kernel_suite(device(DeviceKind::cpu), kMemory_bytes, nullptr, products)) {
-    found += texts.contains(to_text(work.steps)) && work.cache == CacheState::cold ? 1 : 0;
+    if (!texts.contains(to_text(work.steps))) continue;
+    EXPECT_EQ(work.tier, 0);
+    found += work.cache == CacheState::cold ? 1 : 0;
   }
   EXPECT_EQ(found, static_cast<int>(products.size()));
 }

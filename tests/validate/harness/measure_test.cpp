@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
+#include <set>
+#include <thread>
 
 #include "models/base/error.hpp"
 
@@ -60,6 +63,7 @@ std::vector<TimedWork> copies(int count, CacheState cache = CacheState::warm) {
 struct Outcome {
   std::vector<Sample> samples;
   MeasureProgress progress;
+  std::vector<double> exceeded_s;
 };
 
 Outcome measured(
@@ -69,6 +73,7 @@ Outcome measured(
   MeasureEvents events;
   events.measured = [&](const Sample& sample) { outcome.samples.push_back(sample); };
   events.stopped = std::move(stopped);
+  events.exceeds = [&](double least_s) { outcome.exceeded_s.push_back(least_s); };
   const Device fake = fake_device();
   Team team(fake);
   outcome.progress = measure(works, team, options, events);
@@ -215,6 +220,94 @@ TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {
   const Outcome outcome = measured(copies(20), {.together = 2}, [&] { return ++asked > 12; });
   EXPECT_GT(outcome.samples.size(), 0U);
   EXPECT_LT(outcome.samples.size(), 21U);
+}
+
+// Works whose buffers take a while to make, of three tiers in turn.
+std::vector<TimedWork> slow_works(int count) {
+  std::vector<TimedWork> works;
+  for (int i = 0; i < count; ++i) {
+    TimedWork work;
+    work.steps = parse_kernel_steps("copy bytes=" + std::to_string(i + 1));
+    work.prepare = [] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return [] {};
+    };
+    work.tier = i % 3;
+    works.push_back(work);
+  }
+  return works;
+}
+
+constexpr int kSlowWorks = 150;
+
+// A block of each, in groups of ten.
+MeasureOptions hurried(double budget_s) {
+  return {.budget_s = budget_s, .half_width = 1, .least = 1, .together = 10};
+}
+
+std::map<int, int> tiers_measured(const Outcome& outcome) {
+  std::map<int, int> tiers;
+  for (const Sample& sample : outcome.samples) {
+    const int place = static_cast<int>(sample.work[0][0].bytes) - 1;
+    if (sample.role != SampleRole::again) ++tiers[place % 3];
+  }
+  return tiers;
+}
+
+TEST_F(Measure, ABudgetThatSufficesLeavesNothingOutAndTheOrderAsItIs) {
+  const Outcome outcome = measured(slow_works(kSlowWorks), hurried(1000));
+  std::vector<TimedWork> alike = slow_works(kSlowWorks);
+  for (TimedWork& work : alike) work.tier = 0;
+  const Outcome same = measured(alike, hurried(1e-3));
+  ASSERT_EQ(outcome.samples.size(), kSlowWorks + 3U);
+  ASSERT_EQ(same.samples.size(), outcome.samples.size());
+  for (size_t i = 0; i < outcome.samples.size(); ++i) {
+    EXPECT_EQ(to_text(outcome.samples[i].work), to_text(same.samples[i].work));
+    EXPECT_EQ(outcome.samples[i].order, double(i));
+  }
+  EXPECT_EQ(outcome.progress.left_out, 0);
+  EXPECT_TRUE(outcome.exceeded_s.empty());
+}
+
+TEST_F(Measure, WithoutTheTimeForAllTheHighestTiersAreLeftOut) {
+  const Outcome outcome = measured(slow_works(kSlowWorks), hurried(0.12));
+  std::map<int, int> tiers = tiers_measured(outcome);
+  EXPECT_EQ(tiers[0], kSlowWorks / 3);
+  EXPECT_EQ(outcome.progress.done, outcome.progress.works);
+  EXPECT_GT(outcome.progress.left_out, 0);
+  EXPECT_EQ(tiers[0] + tiers[1] + tiers[2] + outcome.progress.left_out, kSlowWorks);
+  EXPECT_GT(outcome.progress.enough_s, kSlowWorks * 1e-3);
+}
+
+// The first group is what tells, whatever its tiers.
+TEST_F(Measure, WithoutTheTimeForTheLeastThatIsMeasuredAndToldOnce) {
+  const Outcome outcome = measured(slow_works(kSlowWorks), hurried(1e-3));
+  std::map<int, int> tiers = tiers_measured(outcome);
+  EXPECT_EQ(tiers[0], kSlowWorks / 3);
+  EXPECT_LE(tiers[1] + tiers[2], 10);
+  ASSERT_EQ(outcome.exceeded_s.size(), 1U);
+  EXPECT_GT(outcome.exceeded_s[0], kSlowWorks / 3 * 1e-3);
+  EXPECT_EQ(outcome.progress.done, outcome.progress.works);
+}
+
+TEST_F(Measure, WithoutTimeWhatOthersDisturbedDoesNotComeAgain) {
+  machine.disturbed = [](int) { return true; };
+  for (const double budget_s : {1000.0, 1e-6}) {
+    int made = 0;
+    std::vector<TimedWork> works = copies(3);
+    for (TimedWork& work : works) {
+      work.prepare = [&made] {
+        ++made;
+        return [] {};
+      };
+    }
+    MeasureOptions options = hurried(budget_s);
+    options.most = 5;
+    const Outcome outcome = measured(works, options);
+    EXPECT_EQ(outcome.samples.size(), 4U);
+    for (const Sample& sample : outcome.samples) EXPECT_EQ(sample.disturbed, 1);
+    EXPECT_EQ(made, budget_s > 1 ? 7 : 4);
+  }
 }
 
 TEST_F(Measure, AFaultNamesTheWork) {

@@ -29,7 +29,13 @@ class SessionTest : public ::testing::Test {
   Session session(std::function<bool()> stopped = [] { return false; }) const {
     Session made;
     made.samples_path = path_.string();
-    made.options = {.budget_s = 0.1, .together = 1, .date = "2026-11-22"};
+    // A block of each, and time for all.
+    made.options = {.budget_s = 300,
+                    .half_width = 1,
+                    .least = 1,
+                    .most = 1,
+                    .together = 1,
+                    .date = "2026-11-22"};
     made.progress = [](const MeasureProgress&) {};
     made.stopped = std::move(stopped);
     return made;
@@ -56,6 +62,28 @@ TEST_F(SessionTest, AnInterruptedRunGoesOnWhereItWas) {
   EXPECT_TRUE(file.unusable.empty());
   // Each once, and the drift check's.
   EXPECT_EQ(file.runs.size(), works().size() + 1);
+}
+
+TEST_F(SessionTest, WhatABudgetLeftOutIsMeasuredWithALargerOne) {
+  const std::vector<TimedWork> more = kernel_suite(cpu(), 1e6);  // sizes beyond the least
+  const auto run = [&](const Session& session) {
+    Team team(cpu());
+    return run_session(more, team, session);
+  };
+  Session hurried = session();
+  hurried.options.budget_s = 1e-6;
+  const SessionResult first = run(hurried);
+  EXPECT_TRUE(first.complete);
+  EXPECT_GT(first.progress.left_out, 0);
+  const SessionResult second = run(session());
+  EXPECT_TRUE(second.complete);
+  EXPECT_EQ(second.progress.left_out, 0);
+  EXPECT_GT(second.progress.done, first.progress.left_out);
+  std::set<std::string> measured;
+  for (const Sample& sample : read_samples(path_.string()).runs) {
+    measured.insert(to_text(sample.work) + (sample.cache == CacheState::cold ? " cold" : ""));
+  }
+  EXPECT_EQ(measured.size(), more.size());
 }
 
 TEST_F(SessionTest, SamplesOfAnotherDeviceAreNotMixedIn) {
