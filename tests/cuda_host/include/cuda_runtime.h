@@ -151,6 +151,9 @@ void __stcs(Value* to, Value value) {
 inline unsigned __popc(unsigned word) {
   return static_cast<unsigned>(std::popcount(word));
 }
+inline int __ffs(int word) {
+  return word == 0 ? 0 : std::countr_zero(static_cast<unsigned>(word)) + 1;
+}
 
 enum cudaError_t {
   cudaSuccess,

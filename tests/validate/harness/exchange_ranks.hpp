@@ -9,8 +9,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "tests/validate/harness/device_ranks.hpp"
 #include "validate/harness/exchange.hpp"
-#include "validate/harness/tcp_collectives.hpp"
 
 namespace windtunnel {
 
@@ -104,9 +104,10 @@ class ExchangingRank {
                  const std::vector<TensorShape>& shapes)
       : group_(group),
         tcp_(group),
-        collectives_(tcp_),
+        device_collectives_(device_collectives(group)),
+        collectives_(*device_collectives_),
         shapes_(shapes),
-        exchange_(choice, shapes, device(DeviceKind::cpu), collectives_) {}
+        exchange_(choice, shapes, device(kTestDevice), collectives_) {}
 
   int ranks() const { return group_.ranks(); }
   int rank() const { return group_.rank(); }
@@ -115,7 +116,10 @@ class ExchangingRank {
   // The sum as this rank has it.
   Tensors run(const Tensors& gradients) {
     for (size_t i = 0; i < shapes_.size(); ++i) {
-      std::copy(gradients[i].begin(), gradients[i].end(), exchange_.gradient(i));
+      device(kTestDevice)
+          .copy(reinterpret_cast<std::byte*>(exchange_.gradient(i)),
+                reinterpret_cast<const std::byte*>(gradients[i].data()),
+                gradients[i].size() * sizeof(float));
     }
     exchange_.run();
     return read([&](size_t i) { return exchange_.gradient(i); });
@@ -168,14 +172,18 @@ class ExchangingRank {
     for (size_t i = 0; i < shapes_.size(); ++i) {
       const auto elements = static_cast<size_t>(shapes_[i].elements());
       const float* const from = place(i);
-      tensors.emplace_back(from == nullptr ? std::vector<float>(elements)
-                                           : std::vector<float>(from, from + elements));
+      std::vector<float>& values = tensors.emplace_back(elements);
+      if (from == nullptr) continue;
+      device(kTestDevice)
+          .copy(reinterpret_cast<std::byte*>(values.data()),
+                reinterpret_cast<const std::byte*>(from), elements * sizeof(float));
     }
     return tensors;
   }
 
   TcpGroup& group_;
   TcpCollectives tcp_;
+  std::unique_ptr<Collectives> device_collectives_;
   RecordingCollectives collectives_;
   std::vector<TensorShape> shapes_;
   Exchange exchange_;

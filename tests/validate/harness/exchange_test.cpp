@@ -32,7 +32,8 @@ Sums magnitudes(GradientKind kind, int ranks, int step) {
   return sums;
 }
 
-class Exchanges : public ::testing::TestWithParam<std::tuple<int, GradientKind>> {
+class Exchanges : public DeviceRanksTest,
+                  public ::testing::WithParamInterface<std::tuple<int, GradientKind>> {
  protected:
   int ranks() const { return std::get<0>(GetParam()); }
   GradientKind kind() const { return std::get<1>(GetParam()); }
@@ -40,7 +41,7 @@ class Exchanges : public ::testing::TestWithParam<std::tuple<int, GradientKind>>
   // `check(rank, gradients, result, step)` on every rank after every step.
   template <typename Check>
   void run(const CompressorChoice& choice, const Check& check) const {
-    run_ranks(ranks(), [&](TcpGroup& group) {
+    run_device_ranks(ranks(), [&](TcpGroup& group) {
       ExchangingRank rank(group, choice, kShapes);
       for (int step = 0; step < kSteps; ++step) {
         const Tensors gradients = gradients_of(kind(), kShapes, rank.rank(), step);
@@ -280,13 +281,15 @@ INSTANTIATE_TEST_SUITE_P(RanksAndGradients, Exchanges,
                          ::testing::Combine(::testing::Values(2, 3, 4),
                                             ::testing::ValuesIn(kGradientKinds)));
 
+using OneExchange = DeviceRanksTest;
+
 // Whole numbers up to the largest code in every block: nothing is rounded while all ranks have the
 // same.
-TEST(Exchange, WholeNumbersSurviveQuantisation) {
+TEST_F(OneExchange, WholeNumbersSurviveQuantisation) {
   for (const auto& [name, levels] : {std::pair{"int8", 127}, std::pair{"int4", 7}}) {
     const CompressorChoice choice{.name = name, .block = levels < 10 ? 64.0 : 256.0};
     const int most = levels;
-    run_ranks(3, [&](TcpGroup& group) {
+    run_device_ranks(3, [&](TcpGroup& group) {
       const std::vector<TensorShape> shapes = {{40, 256}};
       ExchangingRank rank(group, choice, shapes);
       Tensors gradients(1);
@@ -303,10 +306,10 @@ TEST(Exchange, WholeNumbersSurviveQuantisation) {
 }
 
 // Gradients whose sum has no higher rank than the factors arrive whole: any start spans their rows.
-TEST(Exchange, FactorsHoldSumsOfTheirRank) {
+TEST_F(OneExchange, FactorsHoldSumsOfTheirRank) {
   for (const char* const name : {"powersgd", "acp-sgd"}) {
     const CompressorChoice choice{.name = name, .rank = 3};
-    run_ranks(3, [&](TcpGroup& group) {
+    run_device_ranks(3, [&](TcpGroup& group) {
       const std::vector<TensorShape> shapes = {{96, 80}};
       ExchangingRank rank(group, choice, shapes);
       for (int step = 0; step < 2; ++step) {
@@ -337,10 +340,10 @@ TEST(Exchange, FactorsHoldSumsOfTheirRank) {
 
 // Of a constant gradient power iteration finds the best approximation (Eckart and Young 1936): of a
 // diagonal matrix of falling numbers the first ones.
-TEST(Exchange, FactorsFindTheLargestSingularValues) {
+TEST_F(OneExchange, FactorsFindTheLargestSingularValues) {
   for (const char* const name : {"powersgd", "acp-sgd"}) {
     const CompressorChoice choice{.name = name, .rank = 3, .feedback = ErrorFeedback::none};
-    run_ranks(2, [&](TcpGroup& group) {
+    run_device_ranks(2, [&](TcpGroup& group) {
       const std::vector<TensorShape> shapes = {{64, 96}};
       ExchangingRank rank(group, choice, shapes);
       Tensors gradients = {std::vector<float>(64 * 96)};
@@ -360,8 +363,8 @@ TEST(Exchange, FactorsFindTheLargestSingularValues) {
 }
 
 // Expectation of TernGrad's codes: 300 runs of one gradient.
-TEST(Exchange, TernaryIsUnbiased) {
-  run_ranks(2, [](TcpGroup& group) {
+TEST_F(OneExchange, TernaryIsUnbiased) {
+  run_device_ranks(2, [](TcpGroup& group) {
     const std::vector<TensorShape> shapes = {{0, 512}};
     ExchangingRank rank(group, {.name = "terngrad"}, shapes);
     const Tensors gradients = gradients_of(GradientKind::gaussian, shapes, rank.rank(), 0);
@@ -386,9 +389,9 @@ TEST(Exchange, TernaryIsUnbiased) {
 
 // What no rank has is zero. Of m elements one shares a counter of c with another by 1 - e^(-m/c),
 // and is right where at most one of its three does so.
-TEST(Exchange, SketchesFindWhatIsNotZero) {
+TEST_F(OneExchange, SketchesFindWhatIsNotZero) {
   for (const int ranks : {2, 3, 4}) {
-    run_ranks(ranks, [](TcpGroup& group) {
+    run_device_ranks(ranks, [](TcpGroup& group) {
       const std::vector<TensorShape> shapes = {{100, 200}, {0, 100}};
       ExchangingRank rank(group, {.name = "s2-reducer", .density = 0.6}, shapes);
       for (int step = 0; step < 2; ++step) {
@@ -419,7 +422,7 @@ TEST(Exchange, SketchesFindWhatIsNotZero) {
   }
 }
 
-TEST(Exchange, SaysWhyNot) {
+TEST_F(OneExchange, SaysWhyNot) {
   EXPECT_EQ(why_no_exchange({.name = "powersgd"}), "");
   EXPECT_NE(why_no_exchange({.name = "fp8"}).find("int8"), std::string::npos);
   EXPECT_NE(why_no_exchange({.name = "demo"}).find("take one of"), std::string::npos);

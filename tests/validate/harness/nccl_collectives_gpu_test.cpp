@@ -1,5 +1,4 @@
-// NCCL against TCP: the same calls on the same numbers. On one GPU its ranks share it. The test's
-// own process leaves CUDA alone, for it forks the ranks.
+// NCCL against TCP: the same calls on the same numbers. On one GPU its ranks share it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "validate/harness/nccl_collectives.hpp"
-#include "validate/harness/tcp_collectives.hpp"
+#include "tests/validate/harness/device_ranks.hpp"
 
 namespace windtunnel {
 namespace {
@@ -92,20 +90,12 @@ void expect_equal(TcpGroup& group, Collectives& nccl) {
   compare("one way");
 }
 
-// Ranks on so many devices; skips where there is none.
-class NcclGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const UsableDevices usable = usable_devices(DeviceKind::cuda);
-    if (usable.count == 0) GTEST_SKIP() << usable.why_none;
-    if (!why_no_nccl().empty()) GTEST_SKIP() << why_no_nccl();
-    ranks_ = std::clamp(usable.count, 2, 4);
-  }
-  int ranks_ = 0;
-};
+constexpr int kRanks = 4;
+
+using NcclGpu = DeviceRanksTest;
 
 TEST_F(NcclGpu, EqualsTcp) {
-  run_ranks(ranks_, [](TcpGroup& group) {
+  run_device_ranks(kRanks, [](TcpGroup& group) {
     const DeviceShare share = take_devices(group, device(DeviceKind::cuda));
     const auto nccl = nccl_collectives(group, share);
     expect_equal(group, *nccl);
@@ -113,7 +103,7 @@ TEST_F(NcclGpu, EqualsTcp) {
 }
 
 TEST_F(NcclGpu, ThreeRanksOnOneDevice) {
-  run_ranks(3, [](TcpGroup& group) {
+  run_device_ranks(3, [](TcpGroup& group) {
     const Device& cuda = device(DeviceKind::cuda);
     cuda.select(0);
     const auto nccl = nccl_collectives(group, {0, 3, 1});
@@ -121,9 +111,9 @@ TEST_F(NcclGpu, ThreeRanksOnOneDevice) {
   });
 }
 
-// Replays do what calls do: each adds once more.
+// Replays do what calls do, after one more (Device::time_s): each adds once more.
 TEST_F(NcclGpu, IsCapturedInGraphs) {
-  run_ranks(ranks_, [](TcpGroup& group) {
+  run_device_ranks(kRanks, [](TcpGroup& group) {
     const Device& cuda = device(DeviceKind::cuda);
     const auto nccl = nccl_collectives(group, take_devices(group, cuda));
     const std::vector<float> ones(1000, 1);
@@ -135,7 +125,7 @@ TEST_F(NcclGpu, IsCapturedInGraphs) {
     if (cuda.time_s(work, 3) <= 0) throw Error("no time");
     std::vector<std::byte> got = buffer.download();
     float expected = 1;
-    for (int i = 0; i < 4; ++i) expected *= static_cast<float>(group.ranks());
+    for (int i = 0; i < 5; ++i) expected *= static_cast<float>(group.ranks());
     if (floats(got)[999] != expected) throw Error(fmt::format("{}", floats(got)[999]));
   });
 }
