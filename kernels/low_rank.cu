@@ -9,6 +9,7 @@
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/orthonormal_team.cuh"
+#include "kernels/thin_product.hpp"
 #include "kernels/work_stream.cuh"
 
 namespace windtunnel {
@@ -82,18 +83,21 @@ Operand transposed(const float* data, int rows, int columns) {
 
 // P^T = Q^T M^T
 void project(const LowRankShape& shape, const float* gradient, const float* q, float* p) {
+  if (shape.r <= kMaxThinRank) return thin_project(shape, gradient, q, p);
   const auto& [batch, m, n, r] = shape;
   multiply(batch, plain(q, n, r), plain(gradient, m, n), {p, r, m, n, 1, 0});
 }
 
 // Q^T = P^T M
 void back_project(const LowRankShape& shape, const float* gradient, const float* p, float* q) {
+  if (shape.r <= kMaxThinRank) return thin_back_project(shape, gradient, p, q);
   const auto& [batch, m, n, r] = shape;
   multiply(batch, plain(p, m, r), transposed(gradient, m, n), {q, r, n, m, 1, 0});
 }
 
 // M^T -= Q P^T
 void subtract(const LowRankShape& shape, const float* p, const float* q, float* gradient) {
+  if (shape.r <= kMaxThinRank) return thin_subtract(shape, p, q, gradient);
   const auto& [batch, m, n, r] = shape;
   multiply(batch, transposed(q, n, r), plain(p, m, r), {gradient, n, m, r, -1, 1});
 }

@@ -44,7 +44,7 @@ struct LowRank {
 // Aligned as DeviceBuffers are. Works of different streams must not share it.
 std::size_t orthonormal_workspace_bytes(int batch, int m, int r);
 
-// CPU: Eigen's products. CUDA: cuBLAS in full fp32.
+// CPU: Eigen's products. CUDA: kernels of thin_product.hpp for small r, else cuBLAS; in full fp32.
 const LowRank& low_rank(DeviceKind kind);
 
 }  // namespace windtunnel

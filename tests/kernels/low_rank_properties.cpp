@@ -139,27 +139,31 @@ void expect_orthonormal_kinds(DeviceKind kind, int m, int r, std::uint64_t seed)
   EXPECT_LE((as_matrix(orthonormalised(kind, well, 1, m, r), m, r) - expected).norm(), 1e-4);
 }
 
-void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed) {
+void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed,
+                     std::size_t offset) {
   const auto& [batch, m, n, r] = shape;
-  SCOPED_TRACE(fmt::format("{} of {} x {}, rank {}", batch, m, n, r));
+  SCOPED_TRACE(fmt::format("{} of {} x {}, rank {}, from {}", batch, m, n, r, offset));
   RandomStream random(seed, RandomPurpose::test, 0);
   const Floats gradients = random_floats(random, size_of(batch, m, n));
   const Floats left = random_floats(random, size_of(batch, m, r));
   const Floats right = random_floats(random, size_of(batch, n, r));
-  const DeviceFloats gradient(kind, gradients), p(kind, left), q(kind, right);
-  const DeviceFloats new_p(kind, Floats(left.size(), NAN)), new_q(kind, Floats(right.size(), NAN));
+  const DeviceFloats gradient(kind, gradients, offset);
+  const DeviceFloats p(kind, left, offset), q(kind, right, offset);
+  const DeviceFloats new_p(kind, Floats(left.size(), NAN), offset);
+  const DeviceFloats new_q(kind, Floats(right.size(), NAN), offset);
   low_rank(kind).project(shape, gradient.data(), q.data(), new_p.data());
   low_rank(kind).back_project(shape, gradient.data(), p.data(), new_q.data());
   low_rank(kind).subtract(shape, p.data(), q.data(), gradient.data());
   device(kind).synchronize();
+  const Floats projected = new_p.download(), back = new_q.download(), rest = gradient.download();
   for (int i = 0; i < batch; ++i) {
     const MatrixXd a = as_matrix(gradients, m, n, i);
     const MatrixXd b = as_matrix(left, m, r, i);
     const MatrixXd c = as_matrix(right, n, r, i);
-    expect_near(as_matrix(new_p.download(), m, r, i), a * c, a.cwiseAbs() * c.cwiseAbs(), n);
-    expect_near(as_matrix(new_q.download(), n, r, i), a.transpose() * b,
+    expect_near(as_matrix(projected, m, r, i), a * c, a.cwiseAbs() * c.cwiseAbs(), n);
+    expect_near(as_matrix(back, n, r, i), a.transpose() * b,
                 a.cwiseAbs().transpose() * b.cwiseAbs(), m);
-    expect_near(as_matrix(gradient.download(), m, n, i), a - b * c.transpose(),
+    expect_near(as_matrix(rest, m, n, i), a - b * c.transpose(),
                 a.cwiseAbs() + b.cwiseAbs() * c.cwiseAbs().transpose(), r);
   }
 }

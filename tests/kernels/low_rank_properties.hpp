@@ -22,9 +22,11 @@ std::vector<std::pair<std::string, Floats>> kinds_of_matrices(RandomStream& rand
 // is not finite, that it is NaN. The span as exact as `tolerance`, columns of `given` scaled to 1.
 void expect_orthonormal(const Floats& given, const Floats& result, int m, int r, double tolerance);
 
-// Every kind of matrix, each alone and all in one batch; products with random factors; whole steps.
+// Every kind of matrix, each alone and all in one batch; products with random factors, all arrays
+// `offset` floats behind aligned memory; whole steps.
 void expect_orthonormal_kinds(DeviceKind kind, int m, int r, std::uint64_t seed);
-void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed);
+void expect_products(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed,
+                     std::size_t offset = 0);
 void expect_step_of_low_rank(DeviceKind kind, const LowRankShape& shape, std::uint64_t seed);
 
 }  // namespace windtunnel
