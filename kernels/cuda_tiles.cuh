@@ -16,9 +16,10 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-// Enough to fill every SM of the largest devices; each warp or thread then strides over the rest.
+// Enough to fill every SM of the largest devices, in whole waves of 1, 2, 3, 4, 6 or 8 blocks on
+// each; each warp or thread then strides over the rest.
 inline unsigned grid_of(std::size_t pieces, std::size_t pieces_per_block) {
-  constexpr std::size_t kMaxBlocks = 132 * 32;
+  constexpr std::size_t kMaxBlocks = 132 * 24;
   return static_cast<unsigned>(
       std::min((pieces + pieces_per_block - 1) / pieces_per_block, kMaxBlocks));
 }
@@ -43,6 +44,20 @@ __device__ inline float4 load_quad(const float* from, std::size_t at, std::size_
   if (at + 1 < elements) quad.y = from[at + 1];
   if (at + 2 < elements) quad.z = from[at + 2];
   return quad;
+}
+
+// Quads `stride` elements apart, the first at `at`. `whole`: all are inside; their loads then come
+// one after another, so that all are under way at once.
+template <int kQuads>
+__device__ void load_quads(const float* from, std::size_t at, std::size_t stride,
+                           std::size_t elements, bool whole, float4 (&quads)[kQuads]) {
+  if (whole) {
+#pragma unroll
+    for (int i = 0; i < kQuads; ++i) quads[i] = load_quad<true>(from, at + i * stride, elements);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kQuads; ++i) quads[i] = load_quad(from, at + i * stride, elements);
+  }
 }
 
 template <bool kWhole = false>

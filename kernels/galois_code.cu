@@ -12,7 +12,13 @@ namespace {
 constexpr int kMaxSources = 64;  // of a launch: pointers and coefficients are its arguments
 constexpr int kMaxRows = 8;      // sums that stay in registers
 constexpr int kThreads = 256;
-constexpr std::size_t kMaxBlocks = 132 * 32;  // fills every SM of the largest devices
+// Fills every SM of the largest devices, in whole waves of 2, 3 or 4 blocks on each.
+constexpr std::size_t kMaxBlocks = 132 * 24;
+
+// So many that the sums and the selectors of two sources stay in registers.
+constexpr int blocks_of_processor(int rows) {
+  return rows <= 2 ? 4 : (rows <= 7 ? 3 : 2);
+}
 
 struct Sums {
   const std::byte* source[kMaxSources];
@@ -30,14 +36,14 @@ template <>
 struct Piece<4> {
   static constexpr int kCount = 4;
   static __device__ void load(const std::byte* from, std::size_t i, std::uint32_t (&words)[4]) {
-    const uint4 v = reinterpret_cast<const uint4*>(from)[i];
+    const uint4 v = __ldcs(reinterpret_cast<const uint4*>(from) + i);
     words[0] = v.x;
     words[1] = v.y;
     words[2] = v.z;
     words[3] = v.w;
   }
   static __device__ void store(std::byte* to, std::size_t i, const std::uint32_t (&words)[4]) {
-    reinterpret_cast<uint4*>(to)[i] = make_uint4(words[0], words[1], words[2], words[3]);
+    __stcs(reinterpret_cast<uint4*>(to) + i, make_uint4(words[0], words[1], words[2], words[3]));
   }
 };
 
@@ -45,23 +51,60 @@ template <>
 struct Piece<0> {
   static constexpr int kCount = 1;
   static __device__ void load(const std::byte* from, std::size_t i, std::uint32_t (&words)[1]) {
-    words[0] = reinterpret_cast<const unsigned char*>(from)[i];
+    words[0] = __ldcs(reinterpret_cast<const unsigned char*>(from) + i);
   }
   static __device__ void store(std::byte* to, std::size_t i, const std::uint32_t (&words)[1]) {
-    reinterpret_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(words[0]);
+    __stcs(reinterpret_cast<unsigned char*>(to) + i, static_cast<unsigned char>(words[0]));
   }
 };
 
+// The tables of a launch; low and middle ones together, so that two reads fetch all of an entry.
+template <int kRows>
+struct Tables {
+  uint4 low_and_middle[kMaxSources * kRows];
+  std::uint32_t high[kMaxSources * kRows];
+};
+
+// Adds what sources first .. first + kGroup - 1 give. Their loads come first, so that all of them
+// are under way at once.
+template <int kGroup, int kRows, typename P>
+__device__ void add_group(const Sums& sums, const Tables<kRows>& tables, int first, std::size_t i,
+                          std::uint32_t (&sum)[kRows][P::kCount]) {
+  std::uint32_t words[kGroup][P::kCount];
+#pragma unroll
+  for (int j = 0; j < kGroup; ++j) P::load(sums.source[first + j], i, words[j]);
+  GaloisSelectors selectors[kGroup][P::kCount];
+#pragma unroll
+  for (int j = 0; j < kGroup; ++j) {
+#pragma unroll
+    for (int w = 0; w < P::kCount; ++w) selectors[j][w] = galois_selectors(words[j][w]);
+  }
+#pragma unroll
+  for (int row = 0; row < kRows; ++row) {
+#pragma unroll
+    for (int j = 0; j < kGroup; ++j) {
+      const int entry = (first + j) * kRows + row;
+      const uint4 t = tables.low_and_middle[entry];
+      const GaloisTable table = {{t.x, t.y}, {t.z, t.w}, tables.high[entry]};
+#pragma unroll
+      for (int w = 0; w < P::kCount; ++w) {
+        add_galois_product(table, selectors[j][w], sum[row][w]);
+      }
+    }
+  }
+}
+
 template <int kRows, int kWords>
-__global__ void __launch_bounds__(kThreads) galois_kernel(Sums sums, std::size_t pieces) {
+__global__ void __launch_bounds__(kThreads, blocks_of_processor(kRows))
+    galois_kernel(const Sums sums, std::size_t pieces) {
   using P = Piece<kWords>;
-  // Low and middle tables together, so that two reads fetch all of a coefficient.
-  __shared__ uint4 tables[kMaxSources * kRows];
-  __shared__ std::uint32_t high[kMaxSources * kRows];
+  constexpr int kGroup = kRows <= 2 ? 4 : 2;  // as many as registers are left for
+  __shared__ Tables<kRows> tables;
   for (int i = static_cast<int>(threadIdx.x); i < sums.count * kRows; i += kThreads) {
     const GaloisTable table = galois_table(sums.coefficient[i % kRows][i / kRows]);
-    tables[i] = make_uint4(table.low[0], table.low[1], table.middle[0], table.middle[1]);
-    high[i] = table.high;
+    tables.low_and_middle[i] =
+        make_uint4(table.low[0], table.low[1], table.middle[0], table.middle[1]);
+    tables.high[i] = table.high;
   }
   __syncthreads();
   const std::size_t stride = std::size_t{gridDim.x} * kThreads;
@@ -70,24 +113,28 @@ __global__ void __launch_bounds__(kThreads) galois_kernel(Sums sums, std::size_t
     if (sums.add) {
 #pragma unroll
       for (int row = 0; row < kRows; ++row) P::load(sums.target[row], i, sum[row]);
-    }
-#pragma unroll 2
-    for (int j = 0; j < sums.count; ++j) {
-      std::uint32_t words[P::kCount];
-      P::load(sums.source[j], i, words);
-      GaloisSelectors selectors[P::kCount];
-#pragma unroll
-      for (int w = 0; w < P::kCount; ++w) selectors[w] = galois_selectors(words[w]);
 #pragma unroll
       for (int row = 0; row < kRows; ++row) {
-        const uint4 t = tables[j * kRows + row];
-        const GaloisTable table = {{t.x, t.y}, {t.z, t.w}, high[j * kRows + row]};
 #pragma unroll
-        for (int w = 0; w < P::kCount; ++w) sum[row][w] ^= galois_product(table, selectors[w]);
+        for (int w = 0; w < P::kCount; ++w) sum[row][w] = bytes_as_selected(sum[row][w]);
       }
     }
+    int next = 0;
+#pragma unroll 1
+    for (; next + kGroup <= sums.count; next += kGroup) {
+      add_group<kGroup, kRows, P>(sums, tables, next, i, sum);
+    }
+    if (kGroup > 2 && next + 2 <= sums.count) {
+      add_group<2, kRows, P>(sums, tables, next, i, sum);
+      next += 2;
+    }
+    if (next < sums.count) add_group<1, kRows, P>(sums, tables, next, i, sum);
 #pragma unroll
-    for (int row = 0; row < kRows; ++row) P::store(sums.target[row], i, sum[row]);
+    for (int row = 0; row < kRows; ++row) {
+#pragma unroll
+      for (int w = 0; w < P::kCount; ++w) sum[row][w] = bytes_in_order(sum[row][w]);
+      P::store(sums.target[row], i, sum[row]);
+    }
   }
 }
 

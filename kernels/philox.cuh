@@ -12,6 +12,17 @@ struct RandomWords {
   std::uint32_t word[4];
 };
 
+// In one instruction: nvcc else carries words of 64 bits through all rounds, a fifth more to do.
+WINDTUNNEL_BOTH inline std::uint64_t wide_product(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  std::uint64_t product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+#else
+  return std::uint64_t{a} * b;
+#endif
+}
+
 WINDTUNNEL_BOTH inline RandomWords philox(std::uint64_t seed, std::uint64_t counter) {
   auto key0 = static_cast<std::uint32_t>(seed);
   auto key1 = static_cast<std::uint32_t>(seed >> 32);
@@ -21,8 +32,8 @@ WINDTUNNEL_BOTH inline RandomWords philox(std::uint64_t seed, std::uint64_t coun
 #pragma unroll
 #endif
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * x.word[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * x.word[2];
+    const std::uint64_t a = wide_product(0xD2511F53u, x.word[0]);
+    const std::uint64_t b = wide_product(0xCD9E8D57u, x.word[2]);
     x = {{static_cast<std::uint32_t>(b >> 32) ^ x.word[1] ^ key0, static_cast<std::uint32_t>(b),
           static_cast<std::uint32_t>(a >> 32) ^ x.word[3] ^ key1, static_cast<std::uint32_t>(a)}};
     key0 += 0x9E3779B9u;

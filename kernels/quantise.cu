@@ -73,10 +73,8 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned lane = lane_of_warp();
   for (std::size_t tile = first_warp(); tile < tiles; tile += warp_stride()) {
     const std::size_t at = tile * kTile + 4 * lane;
-    const bool whole = (tile + 1) * kTile <= elements;
-    const float4 quads[2] = {
-        whole ? load_quad<true>(x, at, elements) : load_quad(x, at, elements),
-        whole ? load_quad<true>(x, at + kHalf, elements) : load_quad(x, at + kHalf, elements)};
+    float4 quads[2];
+    load_quads(x, at, kHalf, elements, (tile + 1) * kTile <= elements, quads);
     std::uint32_t largest[2] = {largest_of(quads[0]), largest_of(quads[1])};
     if constexpr (kBlockIsTile<kForm>) {
       largest[0] = largest[1] = __reduce_max_sync(kAllLanes, max(largest[0], largest[1]));
@@ -105,22 +103,27 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t tiles = (elements + kTile - 1) / kTile;
   for (std::size_t tile = first_warp(); tile < tiles; tile += warp_stride()) {
     const std::size_t at = tile * kTile + 4 * lane_of_warp();
+    Word words[2] = {};
+    float scale[2] = {};
+#pragma unroll
+    for (unsigned half = 0; half < 2; ++half) {  // both before a store: no load overtakes one
+      const std::size_t block = block_of<kForm>(tile, half);
+      if (block >= blocks) continue;  // the codes end with the last block
+      words[half] = __ldcs(reinterpret_cast<const Word*>(codes) + (at + half * kHalf) / 4);
+      scale[half] = __ldg(scales + block);
+    }
 #pragma unroll
     for (unsigned half = 0; half < 2; ++half) {
-      const std::size_t block = block_of<kForm>(tile, half);
-      if (block >= blocks) continue;
-      const Word word = __ldcs(reinterpret_cast<const Word*>(codes) + (at + half * kHalf) / 4);
-      store_quad(x, at + half * kHalf, elements, quad_of<kForm>(word, __ldg(scales + block)));
+      store_quad(x, at + half * kHalf, elements, quad_of<kForm>(words[half], scale[half]));
     }
   }
 }
 
 __device__ void add_codes(std::uint32_t codes, float scale, float4& sum) {
-  using C = Codec<QuantisedForm::int8>;
-  sum.x += C::value(codes & 0xffu) * scale;
-  sum.y += C::value(codes >> 8 & 0xffu) * scale;
-  sum.z += C::value(codes >> 16 & 0xffu) * scale;
-  sum.w += C::value(codes >> 24) * scale;
+  sum.x += int8_value<0>(codes) * scale;
+  sum.y += int8_value<1>(codes) * scale;
+  sum.z += int8_value<2>(codes) * scale;
+  sum.w += int8_value<3>(codes) * scale;
 }
 
 // Half a warp has a block, a lane 16 neighbours of it.

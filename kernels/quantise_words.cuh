@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/byte_words.cuh"
 #include "kernels/number_words.cuh"
 #include "kernels/quantise.hpp"
 
@@ -30,6 +31,15 @@ WINDTUNNEL_BOTH inline BlockScale block_scale(std::uint32_t largest_bits, float 
 WINDTUNNEL_BOTH inline float scaled_value(float value, float scale) {
   const float product = value * scale;
   return product == product ? product : float_of(kNanBits);
+}
+
+// Of four int8 codes the one in byte kByte. Put below the bits of 2^23 a byte is a number already:
+// conversions have a quarter of the rate of other instructions.
+template <std::uint32_t kByte>
+WINDTUNNEL_BOTH float int8_value(std::uint32_t codes) {
+  constexpr std::uint32_t kShiftBits = 0x4b000000;  // 2^23
+  constexpr float kShift = 8388736.0f;              // 2^23 + 128
+  return float_of(select_bytes(codes ^ 0x80808080u, kShiftBits, 0x7440u + kByte)) - kShift;
 }
 
 template <QuantisedForm kForm>

@@ -109,14 +109,34 @@ __device__ void add_up(double own, double* sum) {
   atomicAdd(sum, all);
 }
 
+constexpr int kHalfRows = kRows / 2;
+
+// Sums of a lane's quads in half a tile, from element `first` on: 8 loads at once.
+template <bool kWhole>
+__device__ void load_sums(const float* x, const float* y, std::size_t first, std::size_t elements,
+                          float4 (&sums)[kHalfRows]) {
+#pragma unroll
+  for (int row = 0; row < kHalfRows; ++row) {
+    const std::size_t at = first + row * kRow;
+    sums[row] = sum_of(load_quad<kWhole>(x, at, elements), load_quad<kWhole>(y, at, elements));
+  }
+}
+
 __global__ void __launch_bounds__(kThreads)
     magnitude_kernel(const float* x, const float* y, std::size_t elements, double* sum) {
+  constexpr std::size_t kHalf = kHalfRows * kRow;
   double own = 0;
-  const std::size_t stride = std::size_t{gridDim.x} * kThreads * 4;
-  const std::size_t first = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * 4;
-#pragma unroll 4
-  for (std::size_t at = first; at < elements; at += stride) {
-    own += magnitude_of(sum_of(load_quad(x, at, elements), load_quad(y, at, elements)));
+  const std::size_t halves = (elements + kHalf - 1) / kHalf;
+  for (std::size_t half = first_warp(); half < halves; half += warp_stride()) {
+    const std::size_t first = half * kHalf + 4 * lane_of_warp();
+    float4 sums[kHalfRows];
+    if ((half + 1) * kHalf <= elements) {
+      load_sums<true>(x, y, first, elements, sums);
+    } else {
+      load_sums<false>(x, y, first, elements, sums);
+    }
+#pragma unroll
+    for (int row = 0; row < kHalfRows; ++row) own += magnitude_of(sums[row]);
   }
   add_up(own, sum);
 }
@@ -127,17 +147,12 @@ __device__ std::uint32_t error_tile(const float* gradient, std::size_t elements,
                                     float scale, float* error, double& magnitude) {
   std::uint32_t nibbles = 0;
 #pragma unroll
-  for (int half = 0; half < kRows; half += 4) {  // 8 loads at once
+  for (int half = 0; half < kRows; half += kHalfRows) {
     const std::size_t first = tile * kTile + half * kRow + 4 * lane_of_warp();
-    float4 sums[4];
+    float4 sums[kHalfRows];
+    load_sums<kWhole>(error, gradient, first, elements, sums);
 #pragma unroll
-    for (int row = 0; row < 4; ++row) {
-      const std::size_t at = first + row * kRow;
-      sums[row] =
-          sum_of(load_quad<kWhole>(error, at, elements), load_quad<kWhole>(gradient, at, elements));
-    }
-#pragma unroll
-    for (int row = 0; row < 4; ++row) {
+    for (int row = 0; row < kHalfRows; ++row) {
       const std::size_t at = first + row * kRow;
       const float4 sum = sums[row];
       magnitude += magnitude_of(sum);

@@ -72,14 +72,9 @@ __global__ void __launch_bounds__(kThreads)
   const unsigned lane = lane_of_warp();
   unsigned size = 0;
   for (std::size_t tile = first_warp(); tile < tiles_of(elements); tile += warp_stride()) {
-    const bool whole = (tile + 1) * kTile <= elements;
     const std::size_t first = tile * kTile + 4 * lane;
     float4 quads[kRows];
-#pragma unroll
-    for (int row = 0; row < kRows; ++row) {
-      const std::size_t at = first + row * kRow;
-      quads[row] = whole ? load_quad<true>(x, at, elements) : load_quad(x, at, elements);
-    }
+    load_quads(x, first, kRow, elements, (tile + 1) * kTile <= elements, quads);
     std::uint32_t nibbles = 0;
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {

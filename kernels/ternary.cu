@@ -19,28 +19,27 @@ __device__ std::size_t tiles_of(std::size_t elements) {
 __global__ void __launch_bounds__(kThreads)
     maximum_kernel(const float* x, std::size_t elements, std::uint32_t* maximum) {
   std::uint32_t largest = 0;
-  const std::size_t stride = std::size_t{gridDim.x} * kThreads * 4;
-  const std::size_t first = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) * 4;
-#pragma unroll 4
-  for (std::size_t at = first; at < elements; at += stride) {
-    const float4 quad = load_quad(x, at, elements);
-    largest = max(largest, max(max(magnitude_bits(quad.x), magnitude_bits(quad.y)),
-                               max(magnitude_bits(quad.z), magnitude_bits(quad.w))));
+  for (std::size_t tile = first_warp(); tile < tiles_of(elements); tile += warp_stride()) {
+    float4 quads[kRows];
+    load_quads(x, tile * kTile + 4 * lane_of_warp(), kRow, elements, (tile + 1) * kTile <= elements,
+               quads);
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const float4 quad = quads[row];
+      largest = max(largest, max(max(magnitude_bits(quad.x), magnitude_bits(quad.y)),
+                                 max(magnitude_bits(quad.z), magnitude_bits(quad.w))));
+    }
   }
   largest = __reduce_max_sync(kAllLanes, largest);
   if (lane_of_warp() == 0) atomicMax(maximum, largest);
 }
 
 // Codes of a lane's quads, a byte each.
-template <bool kWhole>
 __device__ std::uint32_t encoded_tile(const float* x, std::size_t elements, std::size_t tile,
                                       float maximum, std::uint64_t seed) {
   const std::size_t first = tile * kTile + 4 * lane_of_warp();
   float4 quads[kRows];
-#pragma unroll
-  for (int row = 0; row < kRows; ++row) {
-    quads[row] = load_quad<kWhole>(x, first + row * kRow, elements);
-  }
+  load_quads(x, first, kRow, elements, (tile + 1) * kTile <= elements, quads);
   std::uint32_t bytes = 0;
 #pragma unroll
   for (int row = 0; row < kRows; ++row) {
@@ -60,10 +59,7 @@ __global__ void __launch_bounds__(kThreads)
   const float largest = *maximum;
   const unsigned lane = lane_of_warp();
   for (std::size_t tile = first_warp(); tile < tiles_of(elements); tile += warp_stride()) {
-    const bool whole = (tile + 1) * kTile <= elements;
-    const std::uint32_t bytes = whole ? encoded_tile<true>(x, elements, tile, largest, seed)
-                                      : encoded_tile<false>(x, elements, tile, largest, seed);
-    const std::uint32_t word = transposed<4>(bytes);
+    const std::uint32_t word = transposed<4>(encoded_tile(x, elements, tile, largest, seed));
     const std::size_t at = tile * 32 + lane % 4 * 8 + lane / 4;
     if (at < size) __stcs(words + at, word);
   }

@@ -14,7 +14,8 @@ constexpr int kShifts[kLevels] = {kKeyBits - kDigitBits, 41, 32, 21, 10, 0};
 
 constexpr int kQuads = 4;  // of a thread and tile
 constexpr std::size_t kTile = std::size_t{kThreads} * kQuads * 4;
-constexpr std::size_t kListShare = 16;  // elements for each place in the list
+constexpr unsigned kFullGrid = 132 * 8;  // of a wave on the largest devices
+constexpr std::size_t kListShare = 16;   // elements for each place in the list
 
 // What the kernels of a selection tell each other.
 struct Selection {
@@ -121,11 +122,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::size_t tile = blockIdx.x * kTile; tile < elements; tile += stride) {
     const bool whole = tile + kTile <= elements;
     float4 quads[kQuads];
-#pragma unroll
-    for (int row = 0; row < kQuads; ++row) {
-      const std::size_t at = tile + (row * kThreads + threadIdx.x) * 4;
-      quads[row] = whole ? load_quad<true>(x, at, elements) : load_quad(x, at, elements);
-    }
+    load_quads(x, tile + 4 * threadIdx.x, kThreads * 4, elements, whole, quads);
 #pragma unroll
     for (int row = 0; row < kQuads; ++row) {
       count(quads[row].x);  // zeros beyond the end are not counted either
@@ -203,61 +200,77 @@ __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::ui
   return {base.first + (before & 0xffffu), base.second + (before >> 16)};
 }
 
-// Of each element of the array: 0, 1 (out, with its value) or 2 (its key into the list).
-template <typename Kind>
-__device__ void compact(const float* x, std::size_t elements, const Kind& kind_of,
+// A magnitude is the upper half of a key of 64 bits: it decides alone as long as the bounds have no
+// lower half.
+template <typename Key>
+__device__ Key key_of(float value, std::uint32_t index) {
+  if constexpr (sizeof(Key) == 4) {
+    return magnitude_bits(value);
+  } else {
+    return selection_key(value, index);
+  }
+}
+
+// Elements of the array whose keys are `upper` or more go out, with their values; keys of those
+// between go into the list.
+template <typename Key>
+__device__ void compact(const float* x, std::size_t elements, Key lower, Key upper,
                         std::uint32_t capacity, std::uint32_t* indices, float* values,
                         std::uint64_t* list, std::uint32_t* selected, std::uint32_t* listed) {
   const std::size_t stride = gridDim.x * kTile;
   for (std::size_t tile = blockIdx.x * kTile; tile < elements; tile += stride) {
     const bool whole = tile + kTile <= elements;
-    float element[kQuads * 4];
-#pragma unroll
-    for (int row = 0; row < kQuads; ++row) {
-      const std::size_t at = tile + (row * kThreads + threadIdx.x) * 4;
-      const float4 quad = whole ? load_quad<true>(x, at, elements) : load_quad(x, at, elements);
-      element[4 * row] = quad.x;
-      element[4 * row + 1] = quad.y;
-      element[4 * row + 2] = quad.z;
-      element[4 * row + 3] = quad.w;
-    }
+    float4 quads[kQuads];
+    load_quads(x, tile + 4 * threadIdx.x, kThreads * 4, elements, whole, quads);
     const auto index_of = [&](int i) {
       return static_cast<std::uint32_t>(tile + (i / 4 * kThreads + threadIdx.x) * 4 + i % 4);
     };
-    std::uint32_t out = 0, undecided = 0;  // a bit for each element
+    std::uint32_t out = 0, kept = 0;  // a bit for each element
+    const auto sort_in = [&](float value, int i) {
+      const Key key = key_of<Key>(value, index_of(i));
+      out |= (key >= upper ? 1u : 0u) << i;
+      kept |= (key >= lower ? 1u : 0u) << i;
+    };
 #pragma unroll
-    for (int i = 0; i < kQuads * 4; ++i) {
-      const bool inside = whole || tile + (i / 4 * kThreads + threadIdx.x) * 4 + i % 4 < elements;
-      const int kind = inside ? kind_of(element[i], index_of(i)) : 0;
-      out |= (kind == 1 ? 1u : 0u) << i;
-      undecided |= (kind == 2 ? 1u : 0u) << i;
+    for (int row = 0; row < kQuads; ++row) {
+      sort_in(quads[row].x, 4 * row);
+      sort_in(quads[row].y, 4 * row + 1);
+      sort_in(quads[row].z, 4 * row + 2);
+      sort_in(quads[row].w, 4 * row + 3);
     }
-    Places to = places_of(__popc(out), __popc(undecided), selected, listed);
-    if ((out | undecided) == 0) continue;
-#pragma unroll
-    for (int i = 0; i < kQuads * 4; ++i) {
-      if ((out >> i & 1u) != 0) {
-        if (to.first < capacity) {
-          indices[to.first] = index_of(i);
-          values[to.first] = element[i];
-        }
-        ++to.first;
+    if (!whole) {
+#pragma unroll 1
+      for (int i = 0; i < kQuads * 4; ++i) {
+        if (index_of(i) < elements) continue;
+        out &= ~(1u << i);
+        kept &= ~(1u << i);
       }
-      if ((undecided >> i & 1u) != 0) list[to.second++] = selection_key(element[i], index_of(i));
+    }
+    std::uint32_t undecided = kept & ~out;
+    Places to = places_of(__popc(out), __popc(undecided), selected, listed);
+    // Few of many: to read these again is cheaper than to ask for each element whether it is one.
+    for (; out != 0; out &= out - 1, ++to.first) {
+      if (to.first >= capacity) break;
+      const std::uint32_t index = index_of(__ffs(static_cast<int>(out)) - 1);
+      indices[to.first] = index;
+      values[to.first] = x[index];
+    }
+    for (; undecided != 0; undecided &= undecided - 1, ++to.second) {
+      const std::uint32_t index = index_of(__ffs(static_cast<int>(undecided)) - 1);
+      list[to.second] = selection_key(x[index], index);
     }
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+template <typename Key>
+__global__ void __launch_bounds__(kThreads, sizeof(Key) == 4 ? 8 : 6)
     list_kernel(const float* x, std::size_t elements, Selection* selection, int level,
                 std::uint32_t k, std::uint32_t* indices, float* values, std::uint64_t* list) {
   if (selection->listed_at != level) return;
-  const std::uint64_t lower = selection->lower, upper = selection->upper;
-  const auto kind_of = [&](float value, std::uint32_t index) {
-    const std::uint64_t key = selection_key(value, index);
-    return key >= upper ? 1 : (key >= lower ? 2 : 0);
-  };
-  compact(x, elements, kind_of, k, indices, values, list, &selection->selected, &selection->listed);
+  constexpr int kShift = 64 - 8 * static_cast<int>(sizeof(Key));
+  compact(x, elements, static_cast<Key>(selection->lower >> kShift),
+          static_cast<Key>(selection->upper >> kShift), k, indices, values, list,
+          &selection->selected, &selection->listed);
 }
 
 // What is in, of the list: no two keys are equal, so that the last digit leaves nothing undecided.
@@ -267,28 +280,22 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t size = selection->listed;
   const std::uint64_t lower = selection->lower;
   const unsigned stride = gridDim.x * kThreads;
-  // Whole warps: one of their lanes takes places for all.
   for (std::uint32_t first = blockIdx.x * kThreads; first < size; first += stride) {
     const std::uint32_t i = first + threadIdx.x;
     const std::uint64_t key = i < size ? list[i] : 0;
     const bool is_in = i < size && key >= lower;
-    const unsigned lanes = __ballot_sync(kAllLanes, is_in);
-    std::uint32_t to = 0;
-    if (lane_of_warp() == 0 && lanes != 0) to = atomicAdd(&selection->selected, __popc(lanes));
-    to = __shfl_sync(kAllLanes, to, 0) + __popc(lanes & ((1u << lane_of_warp()) - 1));
+    const std::uint32_t to =
+        places_of(is_in ? 1 : 0, 0, &selection->selected, &selection->listed).first;
     if (!is_in) continue;
     indices[to] = index_of_key(key);
     values[to] = x[index_of_key(key)];
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 8)
     above_kernel(const float* x, std::size_t elements, std::uint32_t bound, std::uint32_t capacity,
                  std::uint32_t* indices, float* values, std::uint32_t* count) {
-  const auto kind_of = [&](float value, std::uint32_t) {
-    return magnitude_bits(value) >= bound ? 1 : 0;
-  };
-  compact(x, elements, kind_of, capacity, indices, values, nullptr, count, count);
+  compact(x, elements, bound, bound, capacity, indices, values, nullptr, count, count);
 }
 
 enum class Move { random, gather, scatter, scatter_add };
@@ -351,10 +358,15 @@ void select(const float* x, std::size_t elements, std::size_t k, std::byte* work
       histogram_kernel<<<std::min(list_grid, 132u * 6), kThreads, 0, stream>>>(
           x, elements, list, selection, level, kShifts[level], capacity);
     }
-    list_kernel<<<grid, kThreads, 0, stream>>>(x, elements, selection, level, wanted, indices,
+    const auto fill =
+        kShifts[level] >= 32 ? list_kernel<std::uint32_t> : list_kernel<std::uint64_t>;
+    // Mostly level 0 alone has something to do.
+    const unsigned list_blocks = level == 0 ? grid : std::min(grid, kFullGrid);
+    fill<<<list_blocks, kThreads, 0, stream>>>(x, elements, selection, level, wanted, indices,
                                                values, list);
   }
-  finish_kernel<<<list_grid, kThreads, 0, stream>>>(x, list, selection, indices, values);
+  finish_kernel<<<std::min(list_grid, kFullGrid), kThreads, 0, stream>>>(x, list, selection,
+                                                                         indices, values);
   CHECK_CUDA(cudaGetLastError());
 }
 

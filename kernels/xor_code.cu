@@ -26,16 +26,27 @@ __device__ uint4 exclusive_or(uint4 a, uint4 b) {
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
 }
 
-// Word is uint4 (every pointer 16-byte aligned) or a byte.
+// Word is uint4 (every pointer 16-byte aligned) or a byte. Sources are taken in fours, whose loads
+// are all under way at once, with zeros for those that are not there.
 template <typename Word>
-__global__ void xor_kernel(Sources sources, std::byte* target, std::size_t words) {
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += stride) {
-    Word sum = reinterpret_cast<const Word*>(sources.block[0])[i];
-    for (int j = 1; j < sources.count; ++j) {
-      sum = exclusive_or(sum, reinterpret_cast<const Word*>(sources.block[j])[i]);
+__global__ void __launch_bounds__(kThreads, 8)
+    xor_kernel(const Sources sources, std::byte* target, std::size_t words) {
+  const std::size_t stride = std::size_t{gridDim.x} * kThreads;
+  for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < words; i += stride) {
+    Word sum = {};
+#pragma unroll 1
+    for (int first = 0; first < sources.count; first += 4) {
+      Word four[4] = {};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (first + j < sources.count) {
+          four[j] = __ldcs(reinterpret_cast<const Word*>(sources.block[first + j]) + i);
+        }
+      }
+      sum = exclusive_or(
+          sum, exclusive_or(exclusive_or(four[0], four[1]), exclusive_or(four[2], four[3])));
     }
-    reinterpret_cast<Word*>(target)[i] = sum;
+    __stcs(reinterpret_cast<Word*>(target) + i, sum);
   }
 }
 

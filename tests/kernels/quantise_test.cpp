@@ -22,6 +22,20 @@ TEST(Quantise, RoundsToEven) {
   }
 }
 
+// What the CUDA form does with four codes, on the host.
+TEST(Quantise, Int8ValuesAreThoseOfEachByte) {
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    const std::uint32_t codes = code * 0x01010101U ^ 0x80ff5500U;
+    const auto plain = [&](unsigned byte) {
+      return bits_of(static_cast<float>(static_cast<std::int8_t>(codes >> (8 * byte))));
+    };
+    EXPECT_EQ(bits_of(int8_value<0>(codes)), plain(0)) << codes;
+    EXPECT_EQ(bits_of(int8_value<1>(codes)), plain(1)) << codes;
+    EXPECT_EQ(bits_of(int8_value<2>(codes)), plain(2)) << codes;
+    EXPECT_EQ(bits_of(int8_value<3>(codes)), plain(3)) << codes;
+  }
+}
+
 TEST(Quantise, E4m3IsTheNearestOfTheFormatsNumbers) {
   RandomStream random(5, RandomPurpose::test, 0);
   for (int i = 0; i < 200000; ++i) {
