@@ -59,6 +59,9 @@ function(windtunnel_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})
+  if(ARG_LABEL STREQUAL fast-gpu)
+    windtunnel_use_carried_libraries(${name})
+  endif()
   include(GoogleTest)
   set(discovery DISCOVERY_TIMEOUT 60 TEST_PREFIX "${ARG_PREFIX}")
   if(ARG_LONG)
@@ -81,10 +84,9 @@ function(windtunnel_bench name)
   add_dependencies(benchmarks ${name})
 endfunction()
 
-# windtunnel_carry_libraries(NAME): with WINDTUNNEL_CARRY_LIBRARIES the executable looks for shared
-# libraries in ../lib beside its folder first, and gets them there when it is built: all but those of
-# glibc. Those folders run where only these are.
-function(windtunnel_carry_libraries name)
+# windtunnel_use_carried_libraries(NAME): with WINDTUNNEL_CARRY_LIBRARIES the executable looks for
+# shared libraries in ../lib beside its folder first.
+function(windtunnel_use_carried_libraries name)
   if(NOT WINDTUNNEL_CARRY_LIBRARIES)
     return()
   endif()
@@ -92,6 +94,15 @@ function(windtunnel_carry_libraries name)
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
   # As DT_RPATH, which holds for what the libraries need too, and before LD_LIBRARY_PATH.
   target_link_options(${name} PRIVATE -Wl,--disable-new-dtags -Wl,--as-needed)
+endfunction()
+
+# windtunnel_carry_libraries(NAME): the same, and its libraries get there when it is built: all but
+# those of glibc. Those folders run where only these are. Of one executable: others use some of its.
+function(windtunnel_carry_libraries name)
+  if(NOT WINDTUNNEL_CARRY_LIBRARIES)
+    return()
+  endif()
+  windtunnel_use_carried_libraries(${name})
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
       -DFOLDER=${CMAKE_BINARY_DIR}/lib -P ${CMAKE_SOURCE_DIR}/cmake/carry_libraries.cmake
