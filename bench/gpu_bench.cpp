@@ -111,10 +111,10 @@ double top_k_s() {
   return seconds;
 }
 
+// Reed-Solomon codes are held to shares of the rate of data at which a copy moves data and parity.
 struct Target {
   const char* work;
-  double
-      share;  // of a copy's rate; a code's ceiling, copy x k / (k + m) of data, moves at all of it
+  double share;  // of a copy's rate, all bytes that the work must read and write
 };
 
 constexpr std::array<Target, 14> kTargets = {{{"sign-pack elements=268435456", 0.90},

@@ -216,13 +216,16 @@ Graph captured(const std::function<void(unsigned)>& runs) {
   return complete && status == cudaSuccess ? std::move(owner) : nullptr;
 }
 
-// Null where there is no graph, or one that this driver does not run.
+// Null where there is no graph, or one of what this driver does not run in graphs.
 ReadyGraph ready(const Graph& graph) {
+  if (graph == nullptr) return nullptr;
   cudaGraphExec_t instance = nullptr;
-  if (graph == nullptr || cudaGraphInstantiate(&instance, graph.get(), 0) != cudaSuccess) {
+  const cudaError_t status = cudaGraphInstantiate(&instance, graph.get(), 0);
+  if (status == cudaErrorNotSupported) {
     cudaGetLastError();
     return nullptr;
   }
+  CHECK_CUDA(status);
   return ReadyGraph(instance);
 }
 

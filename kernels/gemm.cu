@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <map>
 #include <memory>
@@ -108,6 +109,7 @@ class Product {
         right_(work.transposed_a ? make_layout(types_of(work.type).in, work.m, work.k)
                                  : make_layout(types_of(work.type).in, work.k, work.m)),
         out_(make_layout(types_of(work.type).out, work.n, work.m)) {
+    workspace();  // cannot be had while calls are captured
     static auto* const known = new std::map<decltype(key()), cublasLtMatmulAlgo_t>;
     const auto found = known->find(key());
     algorithm_ = found != known->end() ? found->second : chosen(proposed());
@@ -161,21 +163,23 @@ class Product {
   }
 
   // The fastest, the first where no other is. A proposal may still be refused when it is started;
-  // where all are, that shows when the work runs. The rounds go over all of them, so that a clock
-  // that changes does so for all.
+  // where all are, throws what was wrong with the last. The rounds go over all of them, so that a
+  // clock that changes does so for all.
   cublasLtMatmulAlgo_t chosen(const std::vector<cublasLtMatmulAlgo_t>& proposals) const {
     if (proposals.size() == 1) return proposals.front();
     std::vector<double> least_s(proposals.size(), std::numeric_limits<double>::infinity());
     std::vector<int> runs(proposals.size(), 0);
+    std::exception_ptr fault;
     for (size_t i = 0; i < proposals.size(); ++i) {
       try {
         start(proposals[i]);
         const double about_s = time_s(proposals[i], 1);
         runs[i] = static_cast<int>(std::clamp(kTimed_s / about_s, 1.0, double{kMostTimedRuns}));
       } catch (const Error&) {
-        continue;
+        fault = std::current_exception();
       }
     }
+    if (*std::max_element(runs.begin(), runs.end()) == 0) std::rethrow_exception(fault);
     for (int round = 0; round < kRounds; ++round) {
       for (size_t i = 0; i < proposals.size(); ++i) {
         if (runs[i] > 0) least_s[i] = std::min(least_s[i], time_s(proposals[i], runs[i]));

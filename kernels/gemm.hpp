@@ -29,8 +29,9 @@ struct GemmWork {
   const std::byte* a = nullptr;
   const std::byte* b = nullptr;
   std::byte* c = nullptr;
-  // So many of the algorithms that the library's heuristic proposes are run and timed when the work
-  // is prepared, on what A and B hold then, and the fastest stays. 1: its first, untimed.
+  // So many of the algorithms that the library's heuristic proposes are run and timed when the
+  // first work of this form is prepared, on what its A and B hold then; the fastest stays, for all
+  // of the form. 1: the heuristic's first, untimed.
   int proposals = 1;
   // A lies as k x m, B as n x k: gradients of a linear layer, dW = dY^T X, and its Y = X W^T. Not
   // fp8, which has its own order.
@@ -49,8 +50,8 @@ struct Gemm {
 // clock than numbers (their wires do not toggle).
 std::vector<std::byte> gemm_numbers(GemmType type, std::size_t elements);
 
-// CPU: Eigen, fp32 alone. CUDA: cuBLASLt, with 32 MiB of workspace for each stream; the choice
-// among proposals is made once for each size.
+// CPU: Eigen, fp32 alone. CUDA: cuBLASLt, with 32 MiB of workspace for each stream. One
+// thread prepares works.
 const Gemm& gemm(DeviceKind kind);
 
 }  // namespace windtunnel

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
 
-constexpr int kMaxBatch = 65535;  // blocks along y of a launch
-
 struct Block {
   int thread = static_cast<int>(threadIdx.x);
   int size = static_cast<int>(blockDim.x);

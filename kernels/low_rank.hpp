@@ -14,10 +14,11 @@
 namespace windtunnel {
 
 constexpr int kMaxRank = 64;
+constexpr int kMaxBatch = 65535;  // blocks along y of a launch
 
 // `batch` gradients M of m x n with factors P (m x r) and Q (n x r), each row by row and one matrix
 // behind the other, fp32, in the device's memory, aligned to 4 bytes. All at least 1,
-// r <= kMaxRank, batch <= 65535.
+// r <= kMaxRank, batch <= kMaxBatch.
 struct LowRankShape {
   int batch = 1, m = 1, n = 1, r = 1;
 };

@@ -327,7 +327,8 @@ unsigned pieces_of_block(const LowRankShape& shape, unsigned pieces, unsigned si
 // start(columns, vector) with the kR and kVector that fit, as types.
 template <int kR = 1, typename Start>
 void with_form(const LowRankShape& shape, const float* gradient, const Start& start) {
-  CHECK(shape.r <= kMaxThinRank, "rank {} is not thin", shape.r);
+  CHECK(shape.r <= kMaxThinRank && shape.batch <= kMaxBatch, "{} matrices of rank {}", shape.batch,
+        shape.r);
   if constexpr (kR < kMaxThinRank) {
     if (shape.r > kR) return with_form<2 * kR>(shape, gradient, start);
   }
@@ -353,6 +354,7 @@ void thin_project(const LowRankShape& shape, const float* gradient, const float*
     constexpr bool kVector = vector;
     const Matrix size = size_of(shape);
     const unsigned patches = quotient_up(size.m, kRows);
+    // The columns of a block's warps are at most those of a tile.
     const unsigned row_warps =
         pieces_of_block(shape, patches, kRows, kWarps * kColumns / kTile<kR>, kWarps);
     const dim3 blocks(quotient_up(patches, row_warps), static_cast<unsigned>(shape.batch));

@@ -42,6 +42,8 @@ double value_at(const void* data, cudaDataType type, std::int64_t i) {
   return 0;
 }
 
+constexpr int kJunk = 0x5a;  // what is left in a workspace
+
 // Of a matrix that lies by columns.
 Eigen::MatrixXd read(const void* data, cudaDataType type, std::int64_t rows, std::int64_t columns,
                      std::int64_t stride) {
@@ -63,6 +65,13 @@ void store(void* data, cudaDataType type, std::int64_t i, double value) {
 
 cublasStatus_t status_of(bool valid) {
   return valid ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+// Of work for a stream.
+cublasStatus_t status_of(cudaStream_t stream, std::function<void()> work) {
+  return cuda_host::enqueue(stream, std::move(work)) == cudaSuccess
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 // Rows and columns of op(layout).
@@ -95,6 +104,8 @@ const char* cublasLtGetStatusString(cublasStatus_t status) {
       return "CUBLAS_STATUS_SUCCESS";
     case CUBLAS_STATUS_INVALID_VALUE:
       return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
     case CUBLAS_STATUS_NOT_SUPPORTED:
       return "CUBLAS_STATUS_NOT_SUPPORTED";
   }
@@ -180,8 +191,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
                               const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
                               const void* c, cublasLtMatrixLayout_t /*c_layout*/, void* d,
                               cublasLtMatrixLayout_t d_layout,
-                              const cublasLtMatmulAlgo_t* algorithm, void* /*workspace*/,
-                              std::size_t /*workspace_size*/, cudaStream_t stream) {
+                              const cublasLtMatmulAlgo_t* algorithm, void* workspace,
+                              std::size_t workspace_size, cudaStream_t stream) {
   if (algorithm->data[0] == 1) return CUBLAS_STATUS_NOT_SUPPORTED;
   const cublasStatus_t status = status_of(*operation, *a_layout, *b_layout, *d_layout);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
@@ -192,7 +203,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
   const cublasLtMatrixLayoutOpaque right = *b_layout;
   const cublasLtMatrixLayoutOpaque out = *d_layout;
   const cublasLtMatmulDescOpaque form = *operation;
-  cuda_host::enqueue(stream, [=] {
+  return status_of(stream, [=] {
+    std::memset(workspace, kJunk, workspace_size);
     Eigen::MatrixXd first = read(a, left.type, left.rows, left.columns, left.stride);
     Eigen::MatrixXd second = read(b, right.type, right.rows, right.columns, right.stride);
     if (form.transposed_a) first.transposeInPlace();
@@ -204,7 +216,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
       }
     }
   });
-  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
@@ -236,7 +247,7 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
   if (!valid) return CUBLAS_STATUS_INVALID_VALUE;
   const float sign = *alpha;
   const float keep = *beta;
-  cuda_host::enqueue(handle->stream, [=] {
+  return status_of(handle->stream, [=] {
     const bool turned_a = a_form == CUBLAS_OP_T;
     const bool turned_b = b_form == CUBLAS_OP_T;
     for (int i = 0; i < count; ++i) {
@@ -255,5 +266,4 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
       }
     }
   });
-  return CUBLAS_STATUS_SUCCESS;
 }

@@ -49,7 +49,6 @@ struct Group {
   int rank;
   int ranks;
   std::string path;
-  std::atomic<bool> aborted = false;
 
   ~Group() {
     munmap(shared, size_of(ranks));
@@ -87,7 +86,7 @@ bool Group::move(Message& message) const {
 // Those of a pair in their order.
 void Group::finish(std::vector<Message> messages) const {
   auto heard = std::chrono::steady_clock::now();
-  while (!messages.empty() && !aborted && !shared->aborted) {
+  while (!messages.empty() && !shared->aborted) {
     bool moved = false;
     std::vector<Message> rest;
     std::vector<int> busy;  // peers, for what we send at 2 p and receive at 2 p + 1
@@ -212,7 +211,11 @@ ncclResult_t ncclCommInitRank(ncclComm_t* communicator, int ranks, ncclUniqueId 
   group->ranks = ranks;
   group->path = id.internal;
   ++shared->joined;
-  while (shared->joined < ranks && !shared->aborted) sched_yield();
+  const auto begun = std::chrono::steady_clock::now();
+  while (shared->joined < ranks && !shared->aborted) {
+    if (std::chrono::steady_clock::now() - begun > kPatience) return ncclSystemError;
+    sched_yield();
+  }
   *communicator = new ncclComm{group};
   return ncclSuccess;
 }
@@ -228,22 +231,23 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
-  communicator->group->aborted = true;
+  communicator->group->shared->aborted = true;
   delete communicator;
   return ncclSuccess;
 }
 
-ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t /*type*/,
-                           ncclRedOp_t /*op*/, ncclComm_t communicator, cudaStream_t stream) {
+ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                           ncclRedOp_t op, ncclComm_t communicator, cudaStream_t stream) {
+  if (type != ncclFloat32 || op != ncclSum) return ncclInvalidArgument;
   return enqueue(stream, [=, group = communicator->group] {
     const std::vector<float> sums = summed(*group, from, count);
     std::memcpy(to, sums.data(), count * sizeof(float));
   });
 }
 
-ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count,
-                               ncclDataType_t /*type*/, ncclRedOp_t /*op*/, ncclComm_t communicator,
-                               cudaStream_t stream) {
+ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t communicator, cudaStream_t stream) {
+  if (type != ncclFloat32 || op != ncclSum) return ncclInvalidArgument;
   return enqueue(stream, [=, group = communicator->group] {
     const auto ranks = static_cast<std::size_t>(group->ranks);
     const std::vector<float> sums = summed(*group, from, ranks * count);

@@ -148,6 +148,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "invalid configuration argument";
     case cudaErrorInvalidDevice:
       return "invalid device ordinal";
+    case cudaErrorNotSupported:
+      return "operation not supported";
     case cudaErrorNotReady:
       return "device not ready";
     case cudaErrorStreamCaptureUnsupported:
@@ -277,7 +279,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   const std::uint64_t awaited = recording->issued;
   const cudaStream_t other = recording->stream;
   return cuda_host::enqueue(stream, [recording, awaited, other] {
-    while (recording->done < awaited) step(*other);
+    while (recording->done < awaited) {
+      if (other->works.empty()) cuda_host::fail("a stream waits for what waits for it");
+      step(*other);
+    }
   });
 }
 

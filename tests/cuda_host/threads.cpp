@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <deque>
 #include <numeric>
-#include <random>
+#include <utility>
 #include <vector>
+
+#include "models/base/random.hpp"
 
 constinit thread_local uint3 threadIdx = {};
 constinit thread_local uint3 blockIdx = {};
@@ -22,12 +24,6 @@ namespace {
 constexpr std::size_t kStackBytes = 128 << 10;
 constexpr unsigned kMaxThreads = 1024;
 constexpr unsigned kLanes = 32;
-
-[[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "cuda_host: thread %u,%u of block %u,%u: %s\n", threadIdx.x, threadIdx.y,
-               blockIdx.x, blockIdx.y, what);
-  std::abort();
-}
 
 struct Runner;
 
@@ -141,7 +137,17 @@ void run_block() {
   }
 }
 
+void shuffle(std::vector<unsigned>& places, windtunnel::RandomStream& random) {
+  for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random.below(i)]);
+}
+
 }  // namespace
+
+void fail(const char* what) {
+  std::fprintf(stderr, "cuda_host: thread %u,%u of block %u,%u: %s\n", threadIdx.x, threadIdx.y,
+               blockIdx.x, blockIdx.y, what);
+  std::abort();
+}
 
 void meet_block() {
   meet(block().all, Meeting::block);
@@ -158,7 +164,8 @@ const std::uint64_t* meet_warp(Meeting kind, unsigned lanes, std::uint64_t given
 }
 
 void run_blocks(dim3 grid, dim3 size, const std::function<void()>& thread) {
-  static thread_local std::minstd_rand random(1);
+  static std::uint64_t launches = 0;
+  windtunnel::RandomStream random(1, windtunnel::RandomPurpose::test, ++launches);
   Block& here = block();
   const unsigned threads = size.x * size.y * size.z;
   here.body = &thread;
@@ -174,10 +181,10 @@ void run_blocks(dim3 grid, dim3 size, const std::function<void()>& thread) {
   }
   here.order.resize(threads);
   std::iota(here.order.begin(), here.order.end(), 0U);
-  if (random() % 2 == 0) std::ranges::shuffle(here.order, random);  // else warps stay together
+  if (random.below(2) == 0) shuffle(here.order, random);  // else warps stay together
   std::vector<unsigned> blocks(grid.x * grid.y);
   std::iota(blocks.begin(), blocks.end(), 0U);
-  std::ranges::shuffle(blocks, random);
+  shuffle(blocks, random);
   blockDim = size;
   gridDim = grid;
   for (const unsigned at : blocks) {

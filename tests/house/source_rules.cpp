@@ -219,7 +219,8 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
 
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
   static const std::regex definition(
-      R"(^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :.*)?(?: \{.*)?$)");
+      R"(^(?:struct|class|union|enum class|enum) (?:alignas\(\d+\) )?(\w+))"
+      R"((?: final)?(?: :.*)?(?: \{.*)?$)");
   std::map<std::string, std::string> first;
   std::vector<Breach> breaches;
   for (const SourceFile& file : files) {

@@ -20,7 +20,13 @@ TEST_P(GemmGpu, CanBeTimed) {
   const DeviceBuffer a(where, 4 << 20), b(where, 4 << 20), c(where, 4 << 20);
   const auto work =
       gemm(DeviceKind::cuda).prepared({GetParam(), 1024, 1024, 1024, a.data(), b.data(), c.data()});
-  EXPECT_GT(where.time_s(work, 10), 1e-6);
+  int calls = 0;
+  const auto counted = [&] {
+    ++calls;
+    work();
+  };
+  EXPECT_GT(where.time_s(counted, 10), 1e-6);
+  EXPECT_EQ(calls, 11);  // else it was called again, without a capture
 }
 
 std::string name_of(const ::testing::TestParamInfo<GemmType>& info) {

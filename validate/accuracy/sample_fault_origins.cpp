@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "models/kernel_law_fit.hpp"
 #include "validate/accuracy/sample_fault_rules.hpp"
 
 namespace windtunnel {
@@ -23,9 +24,7 @@ constexpr double kFewThrottledOfKernel = 1.0 / 3;
 constexpr double kHeldBack = 0.9;
 constexpr double kTopClock = 0.9;  // quantile: a GPU runs there unless something holds it back
 
-// What fit_kernel_laws() needs, and from where on a slope is told from a start.
-constexpr std::size_t kLeastSizes = 4;
-constexpr double kLeastRange = 8;
+constexpr double kLeastRange = 8;  // of sizes, from where on a slope is told from a start
 
 // Half a bootstrap interval of less says nothing.
 constexpr int kLeastRepeats = 5;

@@ -146,10 +146,9 @@ Run prepare_gemm(const KernelWork& work, const Device& device) {
   product.m = static_cast<int>(work.m);
   product.n = static_cast<int>(work.n);
   product.k = static_cast<int>(work.k);
-  const std::vector<std::byte>& tile = product_numbers(type);
   const auto matrix = [&](double elements) {
     return type == GemmType::fp32 ? reinterpret_cast<std::byte*>(buffers->floats(elements))
-                                  : buffers->tiled(tile, whole(elements * in));
+                                  : buffers->tiled(product_numbers(type), whole(elements * in));
   };
   product.a = matrix(work.m * work.k);
   product.b = matrix(work.k * work.n);

@@ -148,6 +148,7 @@ class Measurement {
   }
   // Whether there is time for each of what is not begun yet.
   std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
+  DeviceKind kind() const { return team_.device().kind; }
   double early_s() const { return (1 - kLateShare) * options_.budget_s; }  // for first times
   size_t most() const { return static_cast<size_t>(options_.most); }
   void report(const Running& running);
@@ -241,7 +242,7 @@ void Measurement::go_on(Running& running) {
   const double begun_s = elapsed_s();
   run_block(running);
   if (!first) return;
-  effort_ += effort_of(*running.work);
+  effort_ += effort_of(*running.work, kind());
   first_blocks_s_ += elapsed_s() - begun_s;
 }
 
@@ -312,13 +313,13 @@ std::vector<bool> Measurement::within_budget(std::span<const TimedWork* const> p
   double all_s = elapsed_s();
   double least_s = all_s;
   for (const TimedWork* work : pending) {
-    const double seconds = first_blocks_s_ / effort_ * effort_of(*work);
+    const double seconds = first_blocks_s_ / effort_ * effort_of(*work, kind());
     priced.push_back({work->tier, seconds});
     all_s += seconds;
     if (work->tier == 0) least_s += seconds;
   }
   progress_.enough_s = all_s / (1 - kLateShare);
-  if (all_s <= options_.budget_s) return all;
+  if (all_s <= early_s()) return all;
   if (least_s > kFarOver * options_.budget_s && !std::exchange(told_, true)) {
     events_.exceeds(least_s);
   }
@@ -340,6 +341,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
     return elapsed_s() +
            static_cast<double>(part) / static_cast<double>(whole) * (end_s - elapsed_s());
   };
+  progress_.works = static_cast<int>(order.size() + repeats_of(order.size()));
   std::vector<Running> late;
   std::vector<const TimedWork*> pending = order;
   size_t begun = 0;

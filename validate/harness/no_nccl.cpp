@@ -1,5 +1,4 @@
 // NCCL in a build without its header: it says so, and refuses.
-#include "models/base/error.hpp"
 #include "validate/harness/nccl_collectives.hpp"
 
 namespace windtunnel {
@@ -12,8 +11,9 @@ std::string nccl_version() {
   return "";
 }
 
-std::unique_ptr<Collectives> nccl_collectives(TcpGroup& /*group*/, const DeviceShare& /*share*/) {
-  throw Error(why_no_nccl());
+std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& /*share*/) {
+  agree(group, why_no_nccl());  // throws on every rank
+  return nullptr;
 }
 
 }  // namespace windtunnel

@@ -58,10 +58,11 @@ std::vector<int> tiers_of(std::span<const TimedWork> works) {
   return tiers;
 }
 
-double effort_of(const TimedWork& work) {
+double effort_of(const TimedWork& work, DeviceKind kind) {
   constexpr double kCold = 2;  // more: buffers beyond the caches are made
-  constexpr double kBytes = 20e6;
-  constexpr double kFlops = 30e6;
+  // What takes as long as the smallest work. A GPU's buffers are filled over PCIe.
+  const double kBytes = kind == DeviceKind::cpu ? 20e6 : 50e6;
+  const double kFlops = kind == DeviceKind::cpu ? 30e6 : 50e9;
   double flops = 0;
   for (const std::vector<KernelWork>& step : work.steps) {
     for (const KernelWork& one : step) flops += kernel_kind(one.kernel).flops(one);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/device.hpp"
 #include "validate/harness/timed_work.hpp"
 
 namespace windtunnel {
@@ -14,8 +15,8 @@ namespace windtunnel {
 std::vector<int> tiers_of(std::span<const TimedWork> works);
 
 // How long a block of timings of it takes, with making its buffers: as a multiple of what the
-// smallest work takes. Fitted on a host; elsewhere it tells large from small.
-double effort_of(const TimedWork& work);
+// smallest work takes. CPU: fitted on a host. CUDA: by the rates of data sheets (assumed).
+double effort_of(const TimedWork& work, DeviceKind kind);
 
 struct PricedWork {
   int tier = 0;

@@ -1,8 +1,11 @@
 // The part of CUDA that the project uses, on the host: its words, in which the compiler of the host
 // reads the .cu files, and its runtime (CUDA Runtime API and C++ Programming Guide,
 // docs.nvidia.com). Kernels run thread by thread on fibers (threads.cpp), calls of streams, events
-// and graphs are obeyed as late as they may be (runtime.cpp). What CUDA leaves undefined ends the
-// program with a word on what happened.
+// and graphs are obeyed as late as they may be (runtime.cpp). What it sees of what CUDA leaves
+// undefined ends the program: accesses beyond an array or from the host, unaligned ones, threads
+// that wait for others which do not come; calls that a capture refuses fail. It does not see shared
+// memory that is read before it is written, races between two barriers, a missing fence, and what
+// is for devices alone: PTX, products that are fused with sums.
 #pragma once
 
 #include <float.h>
@@ -13,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 
 #define __global__
 #define __device__
@@ -71,6 +75,12 @@ Value value_of(std::uint64_t bits) {
   } else {
     return std::bit_cast<Value>(static_cast<std::uint32_t>(bits));
   }
+}
+
+[[noreturn]] void fail(const char* what);
+
+inline void check_aligned(const void* at, std::size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) fail("an access that is not aligned");
 }
 
 inline unsigned lane() {
@@ -134,18 +144,20 @@ inline unsigned atomicMax(unsigned* at, unsigned value) {
 
 template <typename Value>
 Value __ldcs(const Value* from) {
+  cuda_host::check_aligned(from, sizeof(Value));
   return *from;
 }
 template <typename Value>
 Value __ldcg(const Value* from) {
-  return *from;
+  return __ldcs(from);
 }
 template <typename Value>
 Value __ldg(const Value* from) {
-  return *from;
+  return __ldcs(from);
 }
 template <typename Value>
 void __stcs(Value* to, Value value) {
+  cuda_host::check_aligned(to, sizeof(Value));
   *to = value;
 }
 inline unsigned __popc(unsigned word) {
@@ -162,6 +174,7 @@ enum cudaError_t {
   cudaErrorInvalidConfiguration,
   cudaErrorInvalidDevice,
   cudaErrorNotReady,
+  cudaErrorNotSupported,
   cudaErrorStreamCaptureUnsupported,
   cudaErrorStreamCaptureInvalidated,
   cudaErrorStreamCaptureUnjoined,
@@ -240,8 +253,14 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
 // Runs `thread` once for each thread of each block, with threadIdx and so on set.
 void run_blocks(dim3 grid, dim3 block, const std::function<void()>& thread);
 
+// Work that holds copies of the arguments, made now.
+template <typename Kernel, typename... Arguments>
+std::function<void()> bound(Kernel kernel, const Arguments&... arguments) {
+  return [kernel, given = std::make_tuple(arguments...)] { std::apply(kernel, given); };
+}
+
 // What the build writes for `kernel<<<grid, block, shared, stream>>>(arguments)`:
-// Launch{grid, block, shared, stream} = [=] { kernel(arguments); };
+// Launch{grid, block, shared, stream} = bound([=](auto... given) { kernel(given...); }, arguments);
 struct Launch {
   dim3 grid, block;
   std::size_t shared;

@@ -269,6 +269,12 @@ TEST_F(Measure, ABudgetThatSufficesLeavesNothingOutAndTheOrderAsItIs) {
   EXPECT_TRUE(outcome.exceeded_s.empty());
 }
 
+TEST_F(Measure, StoppedBeforeItBeginsNothingIsDone) {
+  const Outcome outcome = measured(copies(5), {}, [] { return true; });
+  EXPECT_TRUE(outcome.samples.empty());
+  EXPECT_LT(outcome.progress.done, outcome.progress.works);
+}
+
 TEST_F(Measure, WithoutTheTimeForAllTheHighestTiersAreLeftOut) {
   const Outcome outcome = measured(slow_works(kSlowWorks), hurried(0.12));
   std::map<int, int> tiers = tiers_measured(outcome);

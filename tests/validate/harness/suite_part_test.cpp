@@ -84,7 +84,7 @@ TEST(SuitePart, ColdAndLargeWorksTakeMore) {
     TimedWork work;
     work.steps = parse_kernel_steps(steps);
     work.cache = cache;
-    return effort_of(work);
+    return effort_of(work, DeviceKind::cpu);
   };
   const double small = effort("copy bytes=64");
   EXPECT_NEAR(small, 1, 1e-3);
