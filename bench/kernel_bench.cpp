@@ -21,22 +21,22 @@ namespace {
 constexpr std::size_t kElements = std::size_t{1} << 22;
 constexpr std::size_t kKept = kElements / 100;
 constexpr int kParts = 8;
+constexpr DeviceKind kDevice = DeviceKind::cpu;
 
 // Everything that any of the kernels reads and writes.
 struct Arrays {
-  explicit Arrays(DeviceKind device_kind)
-      : kind(device_kind),
-        x(fill(1)),
+  Arrays()
+      : x(fill(1)),
         sparse(fill(10)),
-        y(device(kind), kElements * sizeof(float)),
-        codes(device(kind), kParts * code_bytes(QuantisedForm::int8, kElements)),
-        scales(device(kind), kParts * kElements / 64 * sizeof(float)),
-        words(device(kind), kParts * kElements / 8),
-        sums(device(kind), 2 * sizeof(double)),
-        indices(device(kind), kElements * sizeof(std::uint32_t)),
-        counters(device(kind), kSketchRows * kKept * sizeof(float)),
-        workspace(device(kind), top_k(kind).workspace_bytes(kElements)) {
-    ternary(kind).maximum(at<float>(x), kElements, at<float>(sums));
+        y(device(kDevice), kElements * sizeof(float)),
+        codes(device(kDevice), kParts * code_bytes(QuantisedForm::int8, kElements)),
+        scales(device(kDevice), kParts * kElements / 64 * sizeof(float)),
+        words(device(kDevice), kParts * kElements / 8),
+        sums(device(kDevice), 2 * sizeof(double)),
+        indices(device(kDevice), kElements * sizeof(std::uint32_t)),
+        counters(device(kDevice), kSketchRows * kKept * sizeof(float)),
+        workspace(device(kDevice), top_k(kDevice).workspace_bytes(kElements)) {
+    ternary(kDevice).maximum(at<float>(x), kElements, at<float>(sums));
     for (DeviceBuffer* buffer : {&codes, &scales, &words, &y}) {
       buffer->upload(std::vector<std::byte>(buffer->size_bytes()));
     }
@@ -57,12 +57,11 @@ struct Arrays {
       std::copy_n(reinterpret_cast<const std::byte*>(&value), sizeof value,
                   bytes.begin() + static_cast<std::ptrdiff_t>(i * sizeof value));
     }
-    DeviceBuffer buffer(device(kind), bytes.size());
+    DeviceBuffer buffer(device(kDevice), bytes.size());
     buffer.upload(bytes);
     return buffer;
   }
 
-  DeviceKind kind;
   DeviceBuffer x, sparse, y, codes, scales, words, sums, indices, counters, workspace;
 };
 
@@ -74,13 +73,13 @@ struct Case {
 
 template <QuantisedForm kForm>
 void encode(const Arrays& a) {
-  quantise(a.kind).encode(kForm, Arrays::at<float>(a.x), kElements,
-                          Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales));
+  quantise(kDevice).encode(kForm, Arrays::at<float>(a.x), kElements,
+                           Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales));
 }
 template <QuantisedForm kForm>
 void decode(const Arrays& a) {
-  quantise(a.kind).decode(kForm, Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales),
-                          kElements, Arrays::at<float>(a.y));
+  quantise(kDevice).decode(kForm, Arrays::at<std::uint8_t>(a.codes), Arrays::at<float>(a.scales),
+                           kElements, Arrays::at<float>(a.y));
 }
 
 std::vector<Case> cases() {
@@ -95,73 +94,73 @@ std::vector<Case> cases() {
       {"dequantise-fp8", 0, decode<QuantisedForm::fp8>},
       {"requantise-int8", kParts,
        [](const A& a) {
-         quantise(a.kind).requantise(A::at<std::uint8_t>(a.codes), A::at<float>(a.scales), kParts,
-                                     kElements, A::at<std::uint8_t>(a.y), A::at<float>(a.indices));
+         quantise(kDevice).requantise(A::at<std::uint8_t>(a.codes), A::at<float>(a.scales), kParts,
+                                      kElements, A::at<std::uint8_t>(a.y), A::at<float>(a.indices));
        }},
       {"sign-pack", 0,
        [](const A& a) {
-         sign_code(a.kind).pack(A::at<float>(a.x), kElements, A::at<Word>(a.words));
+         sign_code(kDevice).pack(A::at<float>(a.x), kElements, A::at<Word>(a.words));
        }},
       {"sign-unpack", 0,
        [](const A& a) {
-         sign_code(a.kind).unpack(A::at<Word>(a.words), kElements, A::at<double>(a.sums),
-                                  A::at<float>(a.y));
+         sign_code(kDevice).unpack(A::at<Word>(a.words), kElements, A::at<double>(a.sums),
+                                   A::at<float>(a.y));
        }},
       {"sign-error", 0,
        [](const A& a) {
          double* const sums = A::at<double>(a.sums);
-         sign_code(a.kind).error(A::at<float>(a.x), kElements, sums, A::at<float>(a.y),
-                                 A::at<Word>(a.words), sums + 1);
+         sign_code(kDevice).error(A::at<float>(a.x), kElements, sums, A::at<float>(a.y),
+                                  A::at<Word>(a.words), sums + 1);
        }},
       {"sign-magnitude", 0,
        [](const A& a) {
-         sign_code(a.kind).magnitude(A::at<float>(a.x), A::at<float>(a.y), kElements,
-                                     A::at<double>(a.sums));
+         sign_code(kDevice).magnitude(A::at<float>(a.x), A::at<float>(a.y), kElements,
+                                      A::at<double>(a.sums));
        }},
       {"vote", kParts,
        [](const A& a) {
-         sign_code(a.kind).vote(A::at<Word>(a.words), kParts, kElements, A::at<Word>(a.indices));
+         sign_code(kDevice).vote(A::at<Word>(a.words), kParts, kElements, A::at<Word>(a.indices));
        }},
       {"ternary", 0,
        [](const A& a) {
-         ternary(a.kind).encode(A::at<float>(a.x), kElements, A::at<float>(a.sums), 7,
-                                A::at<Word>(a.words));
+         ternary(kDevice).encode(A::at<float>(a.x), kElements, A::at<float>(a.sums), 7,
+                                 A::at<Word>(a.words));
        }},
       {"ternary-max", 0,
        [](const A& a) {
-         ternary(a.kind).maximum(A::at<float>(a.x), kElements, A::at<float>(a.sums));
+         ternary(kDevice).maximum(A::at<float>(a.x), kElements, A::at<float>(a.sums));
        }},
       {"ternary-decode", 0,
        [](const A& a) {
-         ternary(a.kind).decode(A::at<Word>(a.words), kElements, A::at<float>(a.sums),
-                                A::at<float>(a.y));
+         ternary(kDevice).decode(A::at<Word>(a.words), kElements, A::at<float>(a.sums),
+                                 A::at<float>(a.y));
        }},
       {"top-k", kKept,
        [](const A& a) {
-         top_k(a.kind).select(A::at<float>(a.x), kElements, kKept, a.workspace.data(),
-                              A::at<Word>(a.indices), A::at<float>(a.y));
+         top_k(kDevice).select(A::at<float>(a.x), kElements, kKept, a.workspace.data(),
+                               A::at<Word>(a.indices), A::at<float>(a.y));
        }},
       {"threshold", kKept,
        [](const A& a) {
          constexpr float kOnePercent = 2.5758F;  // of a Gaussian beyond it, on both sides
-         top_k(a.kind).above(A::at<float>(a.x), kElements, kOnePercent, kElements,
-                             A::at<Word>(a.indices), A::at<float>(a.y), A::at<Word>(a.sums));
+         top_k(kDevice).above(A::at<float>(a.x), kElements, kOnePercent, kElements,
+                              A::at<Word>(a.indices), A::at<float>(a.y), A::at<Word>(a.sums));
        }},
       {"random-k", kKept,
        [](const A& a) {
-         top_k(a.kind).random(A::at<float>(a.x), kElements, kKept, 7, A::at<Word>(a.indices),
-                              A::at<float>(a.y));
+         top_k(kDevice).random(A::at<float>(a.x), kElements, kKept, 7, A::at<Word>(a.indices),
+                               A::at<float>(a.y));
        }},
       {"sketch", kKept,
        [](const A& a) {
-         sketch(a.kind).encode(A::at<float>(a.sparse), kElements, 7, kKept,
-                               A::at<float>(a.counters), A::at<Word>(a.words));
+         sketch(kDevice).encode(A::at<float>(a.sparse), kElements, 7, kKept,
+                                A::at<float>(a.counters), A::at<Word>(a.words));
        }},
   };
 }
 
-void run_case(benchmark::State& state, DeviceKind kind, const Case& work) {
-  const Arrays arrays(kind);
+void run_case(benchmark::State& state, const Case& work) {
+  const Arrays arrays;
   KernelWork told;
   told.kernel = work.kernel;
   told.elements = static_cast<double>(kElements);
@@ -175,7 +174,7 @@ void run_case(benchmark::State& state, DeviceKind kind, const Case& work) {
 void register_all() {
   for (const Case& work : cases()) {
     const std::string name = std::string(work.kernel) + "/cpu";
-    benchmark::RegisterBenchmark(name.c_str(), run_case, DeviceKind::cpu, work)->UseRealTime();
+    benchmark::RegisterBenchmark(name.c_str(), run_case, work)->UseRealTime();
   }
 }
 

@@ -1,0 +1,16 @@
+// The tests of ranks on GPUs skip where there are none: on the host they run.
+#include <gtest/gtest.h>
+
+#include "validate/harness/group_devices.hpp"
+#include "validate/harness/nccl_collectives.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(CudaHost, HasADeviceAndNcclForRanks) {
+  EXPECT_EQ(usable_devices(DeviceKind::cuda).count, 1);
+  EXPECT_EQ(why_no_nccl(), "");
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,22 @@
+// The tests of devices skip where there is none: on the host there is one, with its libraries.
+#include <gtest/gtest.h>
+
+#include "kernels/device.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/low_rank.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(CudaHost, HasADeviceAndItsLibraries) {
+  EXPECT_EQ(device(DeviceKind::cuda).why_unusable(), "");
+  EXPECT_EQ(device(DeviceKind::cuda).count(), 1);
+  EXPECT_EQ(low_rank(DeviceKind::cuda).why_unusable(), "");
+  for (const GemmType type :
+       {GemmType::fp32, GemmType::tf32, GemmType::fp16, GemmType::bf16, GemmType::fp8}) {
+    EXPECT_EQ(gemm(DeviceKind::cuda).why_unusable(type), "");
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
