@@ -2,20 +2,20 @@
 // built without the toolkit, in no_cuda.cpp (without cuBLAS: no_cublas.cpp).
 #pragma once
 
-#include "kernels/device.hpp"
-#include "kernels/galois_code.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/layer_ops.hpp"
-#include "kernels/low_rank.hpp"
-#include "kernels/quantise.hpp"
-#include "kernels/sign_code.hpp"
-#include "kernels/sketch.hpp"
-#include "kernels/stream_ops.hpp"
-#include "kernels/ternary.hpp"
-#include "kernels/top_k.hpp"
-#include "kernels/xor_code.hpp"
-
 namespace windtunnel {
+
+struct Device;
+struct GaloisCode;
+struct Gemm;
+struct LayerOps;
+struct LowRank;
+struct Quantise;
+struct SignCode;
+struct Sketch;
+struct StreamOps;
+struct Ternary;
+struct TopK;
+struct XorCode;
 
 const Device& cuda_device();
 const GaloisCode& cuda_galois_code();

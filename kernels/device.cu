@@ -6,6 +6,7 @@
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/cuda_state.hpp"
+#include "kernels/device.hpp"
 #include "kernels/host_machine.hpp"
 #include "kernels/nvml.hpp"
 #include "kernels/work_stream.cuh"

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/galois_code.hpp"
 #include "kernels/galois_words.cuh"
 #include "kernels/work_stream.cuh"
 

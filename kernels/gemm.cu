@@ -11,6 +11,7 @@
 #include "kernels/cublas_library.hpp"
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/gemm.hpp"
 #include "kernels/work_stream.cuh"
 
 namespace windtunnel {

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/layer_ops.hpp"
 #include "kernels/work_stream.cuh"
 
 namespace windtunnel {

@@ -8,6 +8,7 @@
 #include "kernels/cublas_library.hpp"
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/low_rank.hpp"
 #include "kernels/orthonormal_team.cuh"
 #include "kernels/thin_product.hpp"
 #include "kernels/work_stream.cuh"

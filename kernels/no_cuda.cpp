@@ -1,5 +1,15 @@
 // The CUDA entries of a build without the toolkit: they exist, say why they cannot run, and refuse.
 #include "kernels/cuda_entries.hpp"
+#include "kernels/device.hpp"
+#include "kernels/galois_code.hpp"
+#include "kernels/layer_ops.hpp"
+#include "kernels/quantise.hpp"
+#include "kernels/sign_code.hpp"
+#include "kernels/sketch.hpp"
+#include "kernels/stream_ops.hpp"
+#include "kernels/ternary.hpp"
+#include "kernels/top_k.hpp"
+#include "kernels/xor_code.hpp"
 #include "models/base/error.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,7 @@
 #include "kernels/alignment.hpp"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/cuda_tiles.cuh"
+#include "kernels/quantise.hpp"
 #include "kernels/quantise_words.cuh"
 
 namespace windtunnel {

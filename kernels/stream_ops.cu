@@ -5,6 +5,7 @@
 #include "kernels/adam_factors.hpp"
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
+#include "kernels/stream_ops.hpp"
 #include "kernels/work_stream.cuh"
 
 namespace windtunnel {

@@ -4,6 +4,7 @@
 #include "kernels/cuda_check.cuh"
 #include "kernels/cuda_entries.hpp"
 #include "kernels/work_stream.cuh"
+#include "kernels/xor_code.hpp"
 
 namespace windtunnel {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/cluster.hpp"
-#include "models/collective.hpp"
+#include "models/collective_choice.hpp"
 #include "models/group_shape.hpp"
 #include "models/pattern.hpp"
 

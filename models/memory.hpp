@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/chunk_cost.hpp"
-#include "models/compression/boundary.hpp"
+#include "models/memory_activations.hpp"
 #include "models/op.hpp"
 #include "models/schedule.hpp"
 
@@ -25,12 +25,6 @@ double optimizer_bytes_per_parameter(const Job& job);
 // Of a snapshot, which holds weights and optimizer state, the share that weights are.
 double weight_share(const Job& job);
 
-// Parameters that one GPU of each stage holds, size layout.stages(): matrices divided by tp, norms
-// and the biases of row-parallel layers repeated, the vocabulary padded. Tied embeddings are there
-// twice when the first and last stage are on different ranks. Experts are divided by ep, whole
-// ones each, and not by tp.
-std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
-
 // Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many, without levels or
 // a second copy.
 struct StateShards {
@@ -41,35 +35,8 @@ struct StateShards {
 };
 StateShards state_shards(const Job& job, bool experts);
 
-// Parameters on one GPU that ZeRO-3 holds whole at a time: the layer that runs, the next one, and
-// the vocabulary (of FSDP's root unit, which stays).
+// gathered_parameters() of stage_parameters.hpp, or those of a table of layers.
 double gathered_parameters(const Job& job);
-
-// Bytes per micro-batch and GPU of one layer. `kept` lives from F to B. With sequence s,
-// micro-batch b, hidden h, heads a, tp and sequence parallelism t, GPT in 16 bit with dropout,
-// nothing recomputed: s b h (34 + 5 a s / h) / t for unfused attention; fused keeps 4 B per row and
-// head in place of the 5 a s^2 b. cp divides s b by cp. Experts see per_token * imbalance rows for
-// each token of the GPU, and keep each row on its way in and out.
-struct LayerActivations {
-  double kept = 0;
-  double for_weights = 0;  // from I to W: inputs and output gradients of the four GEMMs
-  double transient = 0;    // while the layer runs: gathered input, gradients, recomputed tensors
-  double recomputed = 0;   // the latter alone
-};
-// Of a slice; the keys and values of a layer that is recomputed stay for the slices behind it.
-LayerActivations layer_activations(const Job& job, Block block = Block::layer,
-                                   const SequenceSlice& slice = {});
-
-// Gradients of one layer's keys and values that a slice's backward leaves to the slices before it.
-double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
-
-// The same of the loss head: final norm, its output, fp32 softmax; transient: the other copies of
-// the logits (Software::logit_bytes).
-LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
-
-// What crosses between stages: an activation, 1/tp of it per GPU under sequence parallelism, or its
-// factor of low rank.
-BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice = {});
 
 // Bytes on the GPU of one pipeline rank at its peak.
 struct GpuMemory {

@@ -1,6 +1,7 @@
+#include "models/memory_activations.hpp"
+
 #include "models/context_traffic.hpp"
 #include "models/expert_routing.hpp"
-#include "models/memory.hpp"
 
 namespace windtunnel {
 namespace {

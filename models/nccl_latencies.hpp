@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "models/collective.hpp"
+#include "models/collective_choice.hpp"
 
 namespace windtunnel {
 

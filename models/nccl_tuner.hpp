@@ -13,7 +13,7 @@
 #include <span>
 
 #include "models/cluster.hpp"
-#include "models/collective.hpp"
+#include "models/collective_choice.hpp"
 #include "models/group_shape.hpp"
 
 namespace windtunnel {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/random.hpp"
+#include "models/stage_parameters.hpp"
 #include "tests/models/cost_fixtures.hpp"
 
 namespace windtunnel::testing {
