@@ -7,7 +7,6 @@
 // op_parts.hpp.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "models/job.hpp"
@@ -25,7 +24,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
 // what tp gathers, because Transformer Engine quantises first.
 double gemm_bytes_of(Precision precision);
 
-// One op by its name; throws InternalError when it is not there.
-const Op& op_named(const std::vector<Op>& ops, std::string_view name);
+// The product of this role; throws InternalError when it is not there.
+const Op& product_of(const std::vector<Op>& ops, OpRole role);
 
 }  // namespace windtunnel

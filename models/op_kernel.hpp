@@ -2,6 +2,7 @@
 // belongs to: the terms that transformers, layer tables, compressors and costs share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -17,9 +18,30 @@ enum class OpKind {
   memory,              // bound by HBM bandwidth
 };
 
+// Which kernel of a transformer it is, for those that a cost is told by: products that tensor
+// parallelism divides, ends of its halves, what runs beside collectives, what experts repeat.
+enum class OpRole : std::uint8_t {
+  other,
+  query_key_value,  // these up to logits: products whose input tp gathers
+  query,
+  query_up,
+  key_value_up,
+  up,
+  shared_up,
+  logits,
+  projection,  // these up to shared_down: products whose output tp sums
+  down,
+  shared_down,
+  shared_other,    // of a shared expert, between and behind its products
+  first_residual,  // behind attention
+  block_product,   // of linear attention: within a block of rows
+  quantise,        // what a product reads
+};
+
 struct Op {
-  std::string_view name;  // "qkv", "attention", "swiglu", ...
+  std::string_view name;  // for people: "qkv", "attention", "swiglu", ...
   OpKind kind = OpKind::memory;
+  OpRole role = OpRole::other;
   // GEMM: batch products of m x k by k x n. Fused attention: batch heads, each m queries by n keys
   // of width k; on a ring, each head once per step.
   double m = 0, n = 0, k = 0, batch = 1;
