@@ -87,7 +87,7 @@ BENCHMARK(closed_form_of)->DenseRange(0, 9);
 // NCCL's tuner picks.
 Setting make_setting_by_nccl(int nodes) {
   Setting setting = make_setting(nodes);
-  setting.cluster.node.gpu.name = "h100";
+  setting.cluster.node.gpu.generation = GpuGeneration::hopper;
   NetworkLaw& law = setting.calibration.network;
   for (const NetworkLawField& field : network_law_fields()) law.*field.member = parameter(0.9);
   law.stated = true;

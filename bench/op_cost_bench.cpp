@@ -30,7 +30,7 @@ Job llama3_405b() {
 void gemm_cost(benchmark::State& state) {
   const Job job = llama3_405b();
   const auto ops = block_ops(job, Block::layer, Pass::forward);
-  const Op& up = op_named(ops, "up");
+  const Op& up = product_of(ops, OpRole::up);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         op_cost(up, job.cluster.node.gpu, Precision::bf16, job.calibration).seconds);

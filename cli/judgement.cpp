@@ -6,7 +6,16 @@
 
 namespace windtunnel {
 
-void add_judgement(CLI::App& app, Judgement& options, const char* what_is_judged) {
+ExitCode conclude(const Validation& validation, const VerdictOptions& options) {
+  if (!options.markdown.empty()) write_file(options.markdown, validation.page);
+  if (options.json) print_result(json_text(validation.document));
+  print_human(validation.text, options.json);
+  if (validation.verdict.empty()) return ExitCode::ok;
+  print_human(validation.verdict, true);
+  return ExitCode::failed;
+}
+
+void add_verdict(CLI::App& app, VerdictOptions& options, const char* what_is_judged) {
   app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
   app.add_option("--fail-above", options.fail_above,
                  fmt::format("exit with 1 if the mean absolute relative error of {} exceeds this "
@@ -16,22 +25,19 @@ void add_judgement(CLI::App& app, Judgement& options, const char* what_is_judged
       ->check(number_in(0.0, 1e6));
 }
 
-ExitCode judge(const ValidationReport& report, const Judgement& options,
-               const std::string& metric) {
-  if (options.fail_above == std::numeric_limits<double>::infinity()) return ExitCode::ok;
+std::string verdict_of(const ValidationReport& report, double fail_above,
+                       const std::string& metric) {
+  if (fail_above == std::numeric_limits<double>::infinity()) return "";
   bool judged = false;
-  bool failed = false;
+  std::string verdict;
   for (const ValidationFamily& family : report.families) {
     if (family.rows == 0 || (!metric.empty() && family.metric != metric)) continue;
     judged = true;
-    if (family.mape <= options.fail_above) continue;
-    failed = true;
-    print_human(fmt::format("{} {}: MAPE {:.4g} is above {:g}\n", family.name, family.metric,
-                            family.mape, options.fail_above),
-                true);
+    if (family.mape <= fail_above) continue;
+    verdict += fmt::format("{} {}: MAPE {:.4g} is above {:g}\n", family.name, family.metric,
+                           family.mape, fail_above);
   }
-  if (!judged) print_human("--fail-above: no row was predicted\n", true);
-  return failed || !judged ? ExitCode::failed : ExitCode::ok;
+  return judged ? verdict : "--fail-above: no row was predicted\n";
 }
 
 }  // namespace windtunnel

@@ -91,6 +91,20 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   return options;
 }
 
+std::vector<std::string> cells_of(const RankedConfiguration& at, size_t rank, bool campaign) {
+  const std::string simulated = at.record            ? format_seconds(at.record->iteration.time_s)
+                                : at.failure.empty() ? "-"
+                                                     : "failed";
+  std::vector<std::string> cells = {std::to_string(rank), format_seconds(at.estimated_s), simulated,
+                                    at.record ? format_percent(at.record->iteration.mfu) : "-",
+                                    format_bytes(at.memory_bytes)};
+  if (campaign) {
+    const bool known = at.record && at.record->campaign;
+    cells.push_back(known ? format_percent(at.record->campaign->goodput.mean) : "-");
+  }
+  return cells;
+}
+
 // Keys that differ among the best, with the value in each row.
 TextTable table_of(const Optimisation& result) {
   std::vector<std::string> keys;
@@ -111,16 +125,7 @@ TextTable table_of(const Optimisation& result) {
   for (const std::string& key : keys) table.columns.push_back({key});
   for (size_t i = 0; i < result.best.size(); ++i) {
     const RankedConfiguration& at = result.best[i];
-    std::vector<std::string> row = {std::to_string(i + 1), format_seconds(at.estimated_s),
-                                    at.record ? format_seconds(at.record->iteration.time_s)
-                                    : at.failure.empty() ? "-"
-                                                         : "failed",
-                                    at.record ? format_percent(at.record->iteration.mfu) : "-",
-                                    format_bytes(at.memory_bytes)};
-    if (campaign) {
-      const bool known = at.record && at.record->campaign;
-      row.push_back(known ? format_percent(at.record->campaign->goodput.mean) : "-");
-    }
+    std::vector<std::string> row = cells_of(at, i + 1, campaign);
     for (const std::string& key : keys) {
       const auto found =
           std::ranges::find_if(at.set, [&](const auto& each) { return each.first == key; });

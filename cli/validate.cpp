@@ -36,7 +36,7 @@
 namespace windtunnel {
 namespace {
 
-struct ValidateOptions : Judgement {
+struct ValidateOptions : VerdictOptions {
   std::vector<std::string> files;
   // Training runs and collectives.
   std::string where;
@@ -47,15 +47,14 @@ struct ValidateOptions : Judgement {
   LogContext log;  // collectives
   bool pairs = false;
   int worst = 5;
-  std::string markdown;
   int threads = 0;
 };
 
-ExitCode against_schedules(const ValidateOptions& options) {
+Validation against_schedules(const ValidateOptions& options) {
   const ValidationReport report = validate_schedules(options.files.front());
-  if (options.json) print_result(json_text(validation_document(report)));
-  print_human(validation_text(report), options.json);
-  return judge(report, options, "");
+  return {.text = validation_text(report),
+          .document = validation_document(report),
+          .verdict = verdict_of(report, options.fail_above, "")};
 }
 
 std::optional<RowFilter> filter_of(const std::string& expression, const char* option) {
@@ -103,7 +102,7 @@ std::string command_of(const ValidateOptions& options, const char* what) {
 }
 
 // From measured stage times, where --calibrate-on names a file of them.
-ExitCode against_profiled_runs(const ValidateOptions& options) {
+Validation against_profiled_runs(const ValidateOptions& options) {
   std::vector<StageProfiles> profiles;
   for (const std::string& path : options.calibrate_on) {
     if (!holds_stage_profiles(path)) {
@@ -117,12 +116,12 @@ ExitCode against_profiled_runs(const ValidateOptions& options) {
   }
   const ValidationReport report = validate_profiled_runs(
       read_all(options.files), profiles, {.where = filter_of(options.where, "--where")});
-  if (options.json) print_result(json_text(validation_document(report)));
-  print_human(validation_text(report), options.json);
-  return judge(report, options, "speed_ratio");
+  return {.text = validation_text(report),
+          .document = validation_document(report),
+          .verdict = verdict_of(report, options.fail_above, "speed_ratio")};
 }
 
-ExitCode against_runs(const ValidateOptions& options) {
+Validation against_runs(const ValidateOptions& options) {
   if (std::any_of(options.calibrate_on.begin(), options.calibrate_on.end(), holds_stage_profiles)) {
     return against_profiled_runs(options);
   }
@@ -136,12 +135,10 @@ ExitCode against_runs(const ValidateOptions& options) {
     };
     report = validate_runs(files, closed_predictor(options.threads), runs);
   }
-  if (!options.markdown.empty()) {
-    write_file(options.markdown, runs_page(report, command_of(options, "runs")));
-  }
-  if (options.json) print_result(json_text(validation_document(report)));
-  print_human(runs_text(report, options.worst), options.json);
-  return judge(report, options, "step_s");
+  return {.text = runs_text(report, options.worst),
+          .document = validation_document(report),
+          .page = runs_page(report, command_of(options, "runs")),
+          .verdict = verdict_of(report, options.fail_above, "step_s")};
 }
 
 std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
@@ -151,33 +148,30 @@ std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
   return files;
 }
 
-ExitCode judge_pairs(const PairSpread& spread, const ValidateOptions& options) {
+std::string pairs_verdict(const PairSpread& spread, double fail_above) {
   double worst = 0;
   for (const PairSpreadMachine& machine : spread.machines) {
     for (const PairSeriesSpread& series : machine.series) {
       if (!series.fitted) worst = std::max(worst, series.error());
     }
   }
-  if (worst <= options.fail_above) return ExitCode::ok;
-  print_human(
-      fmt::format("a series' quantiles are off by {:.4g}, above {:g}\n", worst, options.fail_above),
-      true);
-  return ExitCode::failed;
+  if (worst <= fail_above) return "";
+  return fmt::format("a series' quantiles are off by {:.4g}, above {:g}\n", worst, fail_above);
 }
 
-ExitCode against_pairs(const ValidateOptions& options) {
+Validation against_pairs(const ValidateOptions& options) {
   CollectiveRows all;
   for (const CollectiveRows& file : read_logs(options.files, options.log)) {
     all.path += (all.path.empty() ? "" : ", ") + file.path;
     all.rows.insert(all.rows.end(), file.rows.begin(), file.rows.end());
   }
   const PairSpread spread = validate_pairs(all);
-  if (options.json) print_result(json_text(pairs_document(spread)));
-  print_human(pairs_text(spread), options.json);
-  return judge_pairs(spread, options);
+  return {.text = pairs_text(spread),
+          .document = pairs_document(spread),
+          .verdict = pairs_verdict(spread, options.fail_above)};
 }
 
-ExitCode against_collectives(const ValidateOptions& options) {
+Validation against_collectives(const ValidateOptions& options) {
   if (options.pairs) return against_pairs(options);
   CollectivesOptions collectives;
   collectives.where = filter_of(options.where, "--where");
@@ -187,15 +181,13 @@ ExitCode against_collectives(const ValidateOptions& options) {
   collectives.threads = options.threads;
   const CollectivesReport report =
       validate_collectives(read_logs(options.files, options.log), collectives);
-  if (!options.markdown.empty()) {
-    write_file(options.markdown, collectives_page(report, command_of(options, "collectives")));
-  }
-  if (options.json) print_result(json_text(validation_document(report.report)));
-  print_human(collectives_text(report, options.worst), options.json);
-  return judge(report.report, options, "time_s");
+  return {.text = collectives_text(report, options.worst),
+          .document = validation_document(report.report),
+          .page = collectives_page(report, command_of(options, "collectives")),
+          .verdict = verdict_of(report.report, options.fail_above, "time_s")};
 }
 
-ExitCode against_compression(const ValidateOptions& options) {
+Validation against_compression(const ValidateOptions& options) {
   std::optional<CsvTable> quantised;
   if (options.files.size() > 1) quantised = CsvTable::read(options.files[1]);
   const CompressionValidation validation = validate_compression(
@@ -203,57 +195,64 @@ ExitCode against_compression(const ValidateOptions& options) {
       {.where = filter_of(options.where, "--where"),
        .fit_where = filter_of(options.fit_where, "--fit-where"),
        .threads = options.threads});
-  if (!options.markdown.empty()) {
-    write_file(options.markdown, compression_page(validation, command_of(options, "compression")));
-  }
-  if (options.json) print_result(json_text(compression_document(validation)));
-  print_human(compression_text(validation, options.worst), options.json);
-  return judge(validation.report, options, "step_s");
-}
-
-std::string faults_command(const ValidateOptions& options) {
-  std::string command = "windtunnel validate faults " + without_folder(options.files.front());
-  if (!options.where.empty()) command += fmt::format(" --where '{}'", options.where);
-  return command + " --markdown " + without_folder(options.markdown);
+  return {.text = compression_text(validation, options.worst),
+          .document = compression_document(validation),
+          .page = compression_page(validation, command_of(options, "compression")),
+          .verdict = verdict_of(validation.report, options.fail_above, "step_s")};
 }
 
 // Values outside their range are few and each counts: their share is judged, not their distance.
-ExitCode judge_faults(const FaultValidation& validation, const ValidateOptions& options) {
-  if (options.fail_above == std::numeric_limits<double>::infinity()) return ExitCode::ok;
+std::string faults_verdict(const FaultValidation& validation, double fail_above) {
+  if (fail_above == std::numeric_limits<double>::infinity()) return "";
   std::vector<std::string> outside;
   for (const FaultPrediction& row : validation.predictions) {
     if (!row.inside()) outside.push_back(row.name);
   }
   const size_t rows = validation.predictions.size();
-  if (rows == 0) {
-    print_human("--fail-above: no row was predicted\n", true);
-    return ExitCode::failed;
-  }
+  if (rows == 0) return "--fail-above: no row was predicted\n";
   const double share = static_cast<double>(outside.size()) / static_cast<double>(rows);
-  if (share <= options.fail_above) return ExitCode::ok;
-  print_human(fmt::format("{:.4g} of the values are outside ({}), above {:g}\n", share,
-                          fmt::join(outside, ", "), options.fail_above),
-              true);
-  return ExitCode::failed;
+  if (share <= fail_above) return "";
+  return fmt::format("{:.4g} of the values are outside ({}), above {:g}\n", share,
+                     fmt::join(outside, ", "), fail_above);
 }
 
-ExitCode against_faults(const ValidateOptions& options) {
+Validation against_faults(const ValidateOptions& options) {
   const FaultValidation validation =
       validate_faults(read_fault_points(options.files.front()),
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
-  if (!options.markdown.empty()) {
-    write_file(options.markdown, faults_page(validation, faults_command(options)));
-  }
-  if (options.json) print_result(json_text(faults_document(validation)));
-  print_human(faults_text(validation), options.json);
-  return judge_faults(validation, options);
+  return {.text = faults_text(validation),
+          .document = faults_document(validation),
+          .page = faults_page(validation, command_of(options, "faults")),
+          .verdict = faults_verdict(validation, options.fail_above)};
+}
+
+void add_where(CLI::App& app, ValidateOptions& options, const char* example) {
+  app.add_option("--where", options.where,
+                 fmt::format("judge only these rows, as in '{}'", example))
+      ->type_name("EXPR");
+}
+
+void add_worst(CLI::App& app, ValidateOptions& options) {
+  app.add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+}
+
+void add_threads(CLI::App& app, ValidateOptions& options) {
+  app.add_option("-j", options.threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+}
+
+void add_markdown(CLI::App& app, ValidateOptions& options, const char* help) {
+  app.add_option("--markdown", options.markdown, help)->type_name("FILE");
 }
 
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
   CLI::App* schedules = app.add_subcommand(
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
   schedules->add_option("FILE", options.files, "measured rows (CSV)")->required()->expected(1);
-  add_judgement(*schedules, options, "a family");
+  add_verdict(*schedules, options, "a family");
   return schedules;
 }
 
@@ -264,9 +263,7 @@ struct FitFlags {
 };
 FitFlags add_fit_options(CLI::App& app, ValidateOptions& options, const char* example,
                          const char* calibrate_on, const char* calibration) {
-  app.add_option("--where", options.where,
-                 fmt::format("judge only these rows, as in '{}'", example))
-      ->type_name("EXPR");
+  add_where(app, options, example);
   FitFlags flags{};
   flags.fit_where =
       app.add_option("--fit-where", options.fit_where,
@@ -276,12 +273,8 @@ FitFlags add_fit_options(CLI::App& app, ValidateOptions& options, const char* ex
                            ->type_name("FILE")
                            ->allow_extra_args(false);
   app.add_option("--calibration", options.calibration, calibration)->type_name("NAME|FILE");
-  app.add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
-  app.add_option("-j", options.threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  add_worst(app, options);
+  add_threads(app, options);
   return flags;
 }
 
@@ -290,7 +283,7 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       app.add_subcommand("collectives", "time of collectives against rows or logs of nccl-tests");
   collectives->add_option("FILE", options.files, "rows (CSV), or the tool's output (text or JSON)")
       ->required();
-  add_judgement(*collectives, options, "a family");
+  add_verdict(*collectives, options, "a family");
   add_fit_options(
       *collectives, options, "gpus>64 && collective==\"all_reduce\"",
       "fit on the rows of this file (those of --fit-where); may be repeated",
@@ -301,10 +294,8 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       ->add_option("--network", options.log.network,
                    "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
       ->type_name("TEXT");
-  collectives
-      ->add_option("--markdown", options.markdown,
-                   "write a page with every miss above 35 % and every row not used")
-      ->type_name("FILE");
+  add_markdown(*collectives, options,
+               "write a page with every miss above 35 % and every row not used");
   CLI::Option* pairs = collectives->add_flag(
       "--pairs", options.pairs,
       "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
@@ -320,7 +311,7 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
   CLI::App* runs =
       app.add_subcommand("runs", "step time and memory of training jobs against measured ones");
   runs->add_option("FILE", options.files, "measured rows (CSV)")->required();
-  add_judgement(*runs, options, "a family's step time");
+  add_verdict(*runs, options, "a family's step time");
   const FitFlags flags = add_fit_options(
       *runs, options, "gpus>64 && source~\"vTrain\"",
       "fit on the rows of this file (those of --fit-where), or predict from the stage times that "
@@ -330,9 +321,8 @@ CLI::App* define_runs(CLI::App& app, ValidateOptions& options) {
                  "fit kernel.sustained on the middle row of each family, judge the others")
       ->excludes(flags.fit_where)
       ->excludes(flags.calibrate_on);
-  runs->add_option("--markdown", options.markdown,
-                   "write a page with every miss above 20 % and every row not predicted")
-      ->type_name("FILE");
+  add_markdown(*runs, options,
+               "write a page with every miss above 20 % and every row not predicted");
   return runs;
 }
 
@@ -346,28 +336,17 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
                    "measured steps (CSV), and optionally times of quantised all-reduces (CSV)")
       ->required()
       ->expected(1, 2);
-  add_judgement(*compression, options, "a family's step time");
-  compression
-      ->add_option("--where", options.where,
-                   "judge only these rows, as in 'gpus>8 && "
-                   "method~\"WFBP\"'")
-      ->type_name("EXPR");
+  add_verdict(*compression, options, "a family's step time");
+  add_where(*compression, options, "gpus>8 && method~\"WFBP\"");
   compression
       ->add_option("--fit-where", options.fit_where,
                    fmt::format("fit the links on these rows, and do not judge them (default: {})",
                                kLinkFitRows))
       ->type_name("EXPR");
-  compression
-      ->add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
-  compression
-      ->add_option("--markdown", options.markdown,
-                   "write a page with every miss above 10 % and every reason not to predict")
-      ->type_name("FILE");
-  compression->add_option("-j", options.threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  add_worst(*compression, options);
+  add_markdown(*compression, options,
+               "write a page with every miss above 10 % and every reason not to predict");
+  add_threads(*compression, options);
   return compression;
 }
 
@@ -383,12 +362,9 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
                    "exit with 1 if more than this share of the values lies outside its range")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1.0));
-  faults->add_option("--where", options.where, "judge only these rows, as in 'id~\"RSC\"'")
-      ->type_name("EXPR");
-  faults->add_option("--markdown", options.markdown, "write the same as a page")->type_name("FILE");
-  faults->add_option("-j", options.threads, "threads (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+  add_where(*faults, options, "id~\"RSC\"");
+  add_markdown(*faults, options, "write the same as a page");
+  add_threads(*faults, options);
   return faults;
 }
 
@@ -396,21 +372,22 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
 
 Handler define_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
-  const CLI::App* schedules = define_schedules(app, *options);
-  const CLI::App* faults = define_faults(app, *options);
-  const CLI::App* collectives = define_collectives(app, *options);
-  const CLI::App* compression = define_compression(app, *options);
-  const SampleValidation samples = define_validate_samples(app);
-  const StepValidation step = define_validate_step(app);
-  define_runs(app, *options);
+  const auto kind = [options](CLI::App* command, Validation (*run)(const ValidateOptions&)) {
+    return ValidationCommand{command, [options, run] { return conclude(run(*options), *options); }};
+  };
+  const std::vector<ValidationCommand> commands = {
+      kind(define_schedules(app, *options), against_schedules),
+      kind(define_faults(app, *options), against_faults),
+      kind(define_collectives(app, *options), against_collectives),
+      kind(define_compression(app, *options), against_compression),
+      define_validate_samples(app),
+      define_validate_step(app),
+      kind(define_runs(app, *options), against_runs)};
   app.require_subcommand(1);
-  return [options, schedules, faults, collectives, compression, samples, step] {
-    if (step.command->parsed()) return step.run();
-    if (samples.command->parsed()) return samples.run();
-    if (compression->parsed()) return against_compression(*options);
-    if (collectives->parsed()) return against_collectives(*options);
-    if (faults->parsed()) return against_faults(*options);
-    return schedules->parsed() ? against_schedules(*options) : against_runs(*options);
+  return [commands] {
+    return std::ranges::find_if(
+               commands, [](const ValidationCommand& each) { return each.command->parsed(); })
+        ->run();
   };
 }
 

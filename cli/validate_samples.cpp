@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "cli/judgement.hpp"
-#include "cli/output.hpp"
 #include "kernels/device.hpp"
 #include "report/sample_faults.hpp"
 #include "report/validation.hpp"
@@ -17,7 +15,7 @@ namespace windtunnel {
 namespace {
 
 struct SampleOptions {
-  Judgement judgement;
+  VerdictOptions verdict;
   std::string file;
   std::string calibration;
 };
@@ -46,20 +44,17 @@ ExitCode against_samples(const SampleOptions& options) {
   const KernelLaws laws = read_kernel_laws(options.calibration);
   const ValidationReport report = validate_samples(file, laws);
   const std::vector<SampleFault> faults = faults_of(file, laws, options.calibration);
-  const bool json = options.judgement.json;
-  if (json) {
-    Json document = validation_document(report);
-    document["faults"] = sample_faults_json(faults);
-    print_result(json_text(document));
-  }
-  print_human(sample_faults_text(faults) + validation_text(report), json);
-  const ExitCode verdict = judge(report, options.judgement, "time_s");
+  Validation validation = {.text = sample_faults_text(faults) + validation_text(report),
+                           .document = validation_document(report),
+                           .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
+  validation.document["faults"] = sample_faults_json(faults);
+  const ExitCode verdict = conclude(validation, options.verdict);
   return any_refused(faults) ? ExitCode::failed : verdict;
 }
 
 }  // namespace
 
-SampleValidation define_validate_samples(CLI::App& validate) {
+ValidationCommand define_validate_samples(CLI::App& validate) {
   auto options = std::make_shared<SampleOptions>();
   CLI::App* samples = validate.add_subcommand(
       "samples", "series of kernels that were measured to be predicted: compositions");
@@ -68,7 +63,7 @@ SampleValidation define_validate_samples(CLI::App& validate) {
   samples->add_option("--calibration", options->calibration, "what it wrote beside (.yaml)")
       ->type_name("FILE")
       ->required();
-  add_judgement(*samples, options->judgement, "a family");
+  add_verdict(*samples, options->verdict, "a family");
   return {samples, [options] { return against_samples(*options); }};
 }
 

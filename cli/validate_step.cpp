@@ -262,7 +262,7 @@ ExitCode run(const StepOptions& options) {
 
 }  // namespace
 
-StepValidation define_validate_step(CLI::App& validate) {
+ValidationCommand define_validate_step(CLI::App& validate) {
   auto options = std::make_shared<StepOptions>();
   CLI::App* app = validate.add_subcommand(
       "step",

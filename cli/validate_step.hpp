@@ -2,15 +2,11 @@
 // against its simulation.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/judgement.hpp"
 
 namespace windtunnel {
 
-struct StepValidation {
-  CLI::App* command;
-  Handler run;
-};
 // Adds the subcommand to `validate`.
-StepValidation define_validate_step(CLI::App& validate);
+ValidationCommand define_validate_step(CLI::App& validate);
 
 }  // namespace windtunnel

@@ -11,9 +11,14 @@
 
 namespace windtunnel {
 
+// NVIDIA's; what knows them only takes others for Ampere's time.
+enum class GpuGeneration : std::uint8_t { pascal, volta, turing, ampere, hopper, blackwell };
+
 struct GpuSpec {
-  std::string name;      // "h100"
-  Parameter fp32_flops;  // dense peak, FLOP/s, no sparsity; 0 = not supported
+  std::string name;  // "h100"
+  GpuGeneration generation = GpuGeneration::ampere;
+  bool superchip = false;  // beside a processor of NVIDIA's own, Grace, that NVLink leads to
+  Parameter fp32_flops;    // dense peak, FLOP/s, no sparsity; 0 = not supported
   Parameter tf32_flops;
   Parameter fp16_flops;
   Parameter bf16_flops;

@@ -33,7 +33,7 @@ double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
     const bool fused =
         op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
     attention_s += fused ? setting.cost(op).seconds : 0;
-    blocks_s += op.name.starts_with("block ") ? setting.cost(op).seconds : 0;
+    blocks_s += op.role == OpRole::block_product ? setting.cost(op).seconds : 0;
   }
   const double ring = setting.job.layout.ring_ranks();
   return attention_s * (ring - 1) / ring + blocks_s;

@@ -32,7 +32,7 @@
 #pragma once
 
 #include "models/layout.hpp"
-#include "models/op.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel {
 

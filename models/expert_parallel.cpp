@@ -82,7 +82,10 @@ Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const Blo
     return {total_seconds(cost.backward_input) + total_seconds(cost.backward_weight),
             total_seconds(cost.forward)};
   }
-  const auto shared = [](const Op& op) { return op.name.starts_with("shared"); };
+  const auto shared = [](const Op& op) {
+    return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
+           op.role == OpRole::shared_other;
+  };
   const auto others = [](const Op& op) { return !op.routed; };
   if (setting.job.model.moe.shortcut) {
     return {seconds_of(setting, ops.forward, others),

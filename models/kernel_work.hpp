@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/layout.hpp"
+#include "models/base/precision.hpp"
 
 namespace windtunnel {
 

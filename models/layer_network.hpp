@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/layout.hpp"
-#include "models/op.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel {
 

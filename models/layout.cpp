@@ -410,19 +410,6 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   microbatches(layout, batch);
 }
 
-bool is_mixed(Precision precision) {
-  return precision != Precision::fp32 && precision != Precision::tf32;
-}
-
-bool is_scaled(Precision precision) {
-  return precision == Precision::fp8 || precision == Precision::mxfp8 ||
-         precision == Precision::nvfp4;
-}
-
-double bytes_of(Precision precision) {
-  return is_mixed(precision) ? 2 : 4;
-}
-
 int padded_vocabulary(int vocabulary, int tp) {
   const int multiple = 128 * tp;
   return (vocabulary + multiple - 1) / multiple * multiple;

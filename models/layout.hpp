@@ -15,8 +15,6 @@ struct TransformerSpec;
 // optimizer state, zero2 the gradients too, zero3 (FSDP's FULL_SHARD) also the weights, which are
 // gathered layer by layer before use.
 enum class Sharding { none, zero1, zero2, zero3 };
-// fp8: one scale per tensor; mxfp8: one per 32 elements; nvfp4: four bits, one scale per 16.
-enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
 enum class Recompute { none, selective, full };
 
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks: models/tensor_mesh.hpp.
@@ -127,13 +125,6 @@ int microbatches(const Layout& layout, const Batch& batch);
 // the ranks equal the GPUs given.
 void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
                   int gpus_per_node);
-
-bool is_mixed(Precision precision);   // 16-bit weights beside fp32 ones
-bool is_scaled(Precision precision);  // fp8, mxfp8, nvfp4: GEMMs of tensors with scales
-
-// Of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of the GEMMs:
-// tensors stay in bf16 (Transformer Engine's default).
-double bytes_of(Precision precision);
 
 int padded_vocabulary(int vocabulary, int tp);  // to a multiple of 128 * tp, as Megatron does
 

@@ -1,5 +1,8 @@
 #include "models/memory_activations.hpp"
 
+#include <fmt/format.h>
+
+#include "models/base/error.hpp"
 #include "models/context_traffic.hpp"
 #include "models/expert_routing.hpp"
 
@@ -227,6 +230,24 @@ BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice) {
     for (Op& op : *ops) op.precision = Precision::bf16;
   }
   return cut;
+}
+
+void check_boundary(const Job& job) {
+  const double rank = job.communication.boundary_rank;
+  if (rank == 0) return;
+  constexpr const char* kKey = "communication.boundary_rank";
+  if (job.layout.pp == 1) {
+    throw Error(
+        fmt::format("{}: layout.pp is 1, so that no activations are sent on; leave it out", kKey));
+  }
+  if (job.layout.mesh_side() > 1) {
+    throw Error(fmt::format(
+        "{}: with layout.tp_form 2d no rank has whole rows to multiply; take 1d", kKey));
+  }
+  if (rank > job.model.hidden) {
+    throw Error(fmt::format("{}: {:g} is above the width {} of the activations of model '{}'", kKey,
+                            rank, job.model.hidden, job.model.name));
+  }
 }
 
 }  // namespace windtunnel

@@ -25,22 +25,13 @@ constexpr std::array kBlackwellSpeedsBetween = {96.,  80., 48., 45.1, 42., 40., 
 constexpr int kMaxChannels = 32;  // of a search; used twice, once per direction
 constexpr int kMaxNvlsHeads = 32;
 
-constexpr Silicon kUnknown = {"", kAmpere, .8, true, false};
-constexpr std::array<Silicon, 14> kSilicon = {{
-    {"p100", kVolta, .9, false, false},
-    {"v100", kVolta, .8, true, false},
-    {"t4", kVolta, .8, true, false},
-    {"rtx20", kVolta, .8, true, false},
-    {"rtx30", kAmpere, .8, true, false},
-    {"a100", kAmpere, .8, true, false},
-    {"h100", kHopper, .824, true, false},
-    {"h200", kHopper, .824, true, false},
-    {"h800", kHopper, .824, true, false},
-    {"gh200", kHopper, .824, true, true},
-    {"b200", kBlackwell, .802, true, false},
-    {"b300", kBlackwell, .802, true, false},
-    {"gb200", kBlackwell, .802, true, true},
-    {"gb300", kBlackwell, .802, true, true},
+constexpr std::array<Silicon, 6> kSilicon = {{
+    {kVolta, .9, false},  // Pascal
+    {kVolta, .8, true},
+    {kVolta, .8, true},  // Turing
+    {kAmpere, .8, true},
+    {kHopper, .824, true},
+    {kBlackwell, .802, true},
 }};
 
 std::span<const double> speeds_of(NcclGeneration generation, bool between) {
@@ -71,11 +62,8 @@ int ring_count(const NodeLinks& links, bool between, double speed) {
 
 }  // namespace
 
-const Silicon& silicon_of(std::string_view name) {
-  for (const Silicon& silicon : kSilicon) {
-    if (name.starts_with(silicon.prefix)) return silicon;
-  }
-  return kUnknown;
+const Silicon& silicon_of(GpuGeneration generation) {
+  return kSilicon.at(static_cast<std::size_t>(generation));
 }
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members) {
@@ -84,7 +72,7 @@ NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members) 
   const double pcie = node.pcie_Bps.value > 0 ? .75e-9 * node.pcie_Bps.value : kInfinity;
   links.members = members;
   links.pci_only = node.gpu_path == GpuPath::pcie ||
-                   (node.nvlink_Bps.value <= node.pcie_Bps.value && !silicon.grace);
+                   (node.nvlink_Bps.value <= node.pcie_Bps.value && !node.gpu.superchip);
   links.nvswitch = !links.pci_only && (node.gpus > 4 || silicon.generation == kBlackwell);
   links.nvlink = 1e-9 * node.nvlink_Bps.value * silicon.nvlink_share;
   if (links.pci_only) {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "models/cluster.hpp"
 
@@ -19,15 +18,12 @@ namespace windtunnel {
 enum NcclGeneration : std::uint8_t { kVolta, kAmpere, kHopper, kBlackwell };
 
 struct Silicon {
-  std::string_view prefix;  // of GpuSpec::name
   NcclGeneration generation;
   double nvlink_share;  // of nominal bandwidth that NCCL counts: 20 of 25, 20.6 of 25, 40.1 of 50
   bool ll128;
-  bool grace;
 };
 
-// By the name's first letters; an unknown GPU counts as one of Ampere's time.
-const Silicon& silicon_of(std::string_view name);
+const Silicon& silicon_of(GpuGeneration generation);
 
 // What the search knows of a node, GB/s.
 struct NodeLinks {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
 
 #include "models/nccl_channels.hpp"
 #include "models/nccl_latencies.hpp"
@@ -95,14 +94,24 @@ struct Tuner {
   double ll_max = 0;
 
   bool reduces_all() const { return kind == CollectiveKind::all_reduce; }
+  bool halves() const {  // one half of an all-reduce
+    return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
+  }
   bool between() const { return shape.nodes > 1; }
+  bool collnet() const { return between() && settings.collnet; }
+  bool heads_for_all() const { return links.nics >= shape.members_per_node; }
   NcclLatencies latencies(CollectiveAlgorithm algorithm) const;
   // GB/s.
   double bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const;
+  double ring_bandwidth(Protocol protocol) const;
+  double tree_bandwidth(Protocol protocol) const;
+  double cap(const Channels& found, const ByGeneration& caps) const;
   double nvls_bandwidth(CollectiveAlgorithm algorithm) const;
   double collnet_bandwidth(CollectiveAlgorithm algorithm) const;
   double latency_us(const NcclLatencies& row, Protocol protocol) const;
   double ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const;
+  double bus_share(CollectiveAlgorithm algorithm) const;
+  int corrected_below(CollectiveAlgorithm algorithm) const;
   void write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const;
 };
 
@@ -144,29 +153,44 @@ double Tuner::collnet_bandwidth(CollectiveAlgorithm algorithm) const {
   return heads * links.nic / ((shared + 1) / 2) * (silicon.generation >= kHopper ? .85 : 1);
 }
 
-// Bus bandwidth: what a link of the busiest kind carries.
-double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const {
-  if (algorithm == nvls || algorithm == nvls_tree) return nvls_bandwidth(algorithm);
-  if (algorithm == collnet_direct || algorithm == collnet_chain)
-    return collnet_bandwidth(algorithm);
-  const Channels& found = algorithm == ring ? ring_found : tree_found;
-  const double bus = found.count * (shape.nodes <= 2 ? found.inside : found.between);
-  const auto cap = [&](const ByGeneration& caps) {
-    return found.count * caps.at(silicon.generation).at(scale);
-  };
-  if (algorithm == pat) return .75 * bus;
-  if (algorithm == ring) {
-    if (protocol == Protocol::ll) return std::min(ll_max, release.ll_share * bus);
-    const bool alone = per_node < 2 && release.since < 23;
-    if (protocol == Protocol::ll128) return std::min((alone ? .7 : .92) * bus, cap(kRingLl128Max));
-    return bus;
-  }
-  double value = std::min(.92 * bus, cap(kTreeMax));
+double Tuner::cap(const Channels& found, const ByGeneration& caps) const {
+  return found.count * caps.at(silicon.generation).at(scale);
+}
+
+double Tuner::ring_bandwidth(Protocol protocol) const {
+  const double bus = ring_found.count * (shape.nodes <= 2 ? ring_found.inside : ring_found.between);
+  if (protocol == Protocol::ll) return std::min(ll_max, release.ll_share * bus);
+  if (protocol == Protocol::simple) return bus;
+  const bool alone = per_node < 2 && release.since < 23;
+  return std::min((alone ? .7 : .92) * bus, cap(ring_found, kRingLl128Max));
+}
+
+double Tuner::tree_bandwidth(Protocol protocol) const {
+  const double bus = tree_found.count * (shape.nodes <= 2 ? tree_found.inside : tree_found.between);
+  double value = std::min(.92 * bus, cap(tree_found, kTreeMax));
   if (protocol == Protocol::ll) value = std::min(value / 3.8, ll_max);
   if (protocol == Protocol::ll128) {
-    value = std::min(value * (between() ? 120. / 128 : 7. / 9), cap(kTreeLl128Max));
+    value = std::min(value * (between() ? 120. / 128 : 7. / 9), cap(tree_found, kTreeLl128Max));
   }
   return plain_trees ? .85 * value : value;
+}
+
+// Bus bandwidth: what a link of the busiest kind carries.
+double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const {
+  switch (algorithm) {
+    case nvls:
+    case nvls_tree:
+      return nvls_bandwidth(algorithm);
+    case collnet_direct:
+    case collnet_chain:
+      return collnet_bandwidth(algorithm);
+    case pat:
+      return .75 * (tree_found.count * (shape.nodes <= 2 ? tree_found.inside : tree_found.between));
+    case ring:
+      return ring_bandwidth(protocol);
+    default:
+      return tree_bandwidth(protocol);
+  }
 }
 
 double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const {
@@ -217,6 +241,22 @@ double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   }
 }
 
+// Bytes of the buffer per byte on the bus.
+double Tuner::bus_share(CollectiveAlgorithm algorithm) const {
+  const double ring_share = shape.members / steps;
+  if (algorithm == ring) return ring_share;
+  if (!reduces_all()) return 1;
+  if (algorithm != nvls && algorithm != nvls_tree) return .5;
+  return release.since >= 28 ? ring_share : 5. / 6;
+}
+
+int Tuner::corrected_below(CollectiveAlgorithm algorithm) const {
+  if (algorithm == tree) return 23;
+  const bool corrected = algorithm == nvls_tree && release.since >= 28 &&
+                         silicon.generation == kBlackwell && cpu != HostCpu::arm;
+  return corrected ? 24 : 0;
+}
+
 // In place: a table is made of little but these.
 void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const {
   const CollectiveAlgorithm algorithm = row.algorithm;
@@ -224,21 +264,8 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
   entry.algorithm = algorithm;
   entry.protocol = protocol;
   entry.latency_s = 1e-6 * latency_us(row, protocol);
-  double share = 1;  // of the bus bandwidth
-  const bool in_switch = algorithm == nvls || algorithm == nvls_tree;
-  if (algorithm == ring || (reduces_all() && in_switch && release.since >= 28)) {
-    share = shape.members / steps;
-  } else if (reduces_all() && in_switch) {
-    share = 5. / 6;
-  } else if (reduces_all()) {
-    share = .5;
-  }
-  entry.bandwidth_Bps = 1e9 * share * bus_bandwidth(algorithm, protocol);
-  if (algorithm == tree) entry.corrected_below = 23;
-  if (algorithm == nvls_tree && release.since >= 28 && silicon.generation == kBlackwell &&
-      cpu != HostCpu::arm) {
-    entry.corrected_below = 24;
-  }
+  entry.bandwidth_Bps = 1e9 * bus_share(algorithm) * bus_bandwidth(algorithm, protocol);
+  entry.corrected_below = corrected_below(algorithm);
   if (algorithm == ring && protocol == Protocol::simple && reduces_all() && between()) {
     entry.plateau = silicon.generation == kVolta ? 1.9 : 1.4;
     entry.plateau_bytes = 64. * 2 * ring_found.count * shape.members;
@@ -248,14 +275,66 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
   }
 }
 
+// What NCCL considers, in its order: the first of equal times is taken.
+struct Considered {
+  CollectiveAlgorithm algorithm;
+  bool every_protocol;  // else Simple alone
+  bool (*applies)(const Tuner& tuner);
+};
+constexpr std::array<Considered, 7> kConsidered = {{
+    {tree, true, [](const Tuner& tuner) { return tuner.reduces_all(); }},
+    {ring, true, [](const Tuner&) { return true; }},
+    {collnet_direct, false,
+     [](const Tuner& tuner) {
+       return tuner.collnet() && tuner.links.nvswitch &&
+              (tuner.reduces_all() || (tuner.halves() && tuner.heads_for_all()));
+     }},
+    {collnet_chain, false,
+     [](const Tuner& tuner) { return tuner.collnet() && tuner.reduces_all(); }},
+    {nvls, false,
+     [](const Tuner& tuner) {
+       const bool in_reach =
+           !tuner.between() || (tuner.collnet() && (tuner.reduces_all() || tuner.heads_for_all()));
+       return tuner.nvls_found.count >= 2 && (tuner.reduces_all() || tuner.halves()) && in_reach;
+     }},
+    {nvls_tree, false,
+     [](const Tuner& tuner) {
+       return tuner.nvls_found.count >= 2 && tuner.reduces_all() && tuner.between();
+     }},
+    {pat, false,
+     [](const Tuner& tuner) {
+       return tuner.settings.pat && tuner.release.since >= 23 && tuner.halves() &&
+              tuner.shape.members == tuner.shape.nodes;
+     }},
+}};
+
 bool has_tuner(CollectiveKind kind) {
   return kind != CollectiveKind::all_to_all && kind != CollectiveKind::gather &&
          kind != CollectiveKind::send_recv;
 }
 
+double ring_steps(CollectiveKind kind, int members) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * (members - 1.);
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      return members - 1.;
+    default:
+      return members;
+  }
+}
+
+double ll_max_of(const Tuner& tuner) {
+  int row = tuner.silicon.generation;
+  if (tuner.between()) row = tuner.cpu == HostCpu::amd ? kAmpere : kVolta;
+  if (tuner.release.since < 23) row = std::min<int>(row, kAmpere);
+  return kLlMax.at(static_cast<std::size_t>(row)).at(tuner.scale);
+}
+
 Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                  const TunerSettings& settings) {
-  const Silicon& silicon = silicon_of(cluster.node.gpu.name);
+  const Silicon& silicon = silicon_of(cluster.node.gpu.generation);
   const bool between = shape.nodes > 1;
   Tuner tuner(kind, shape, settings, silicon);
   const NodeLinks links = node_links(cluster.node, silicon, std::max(1, shape.members_per_node));
@@ -273,18 +352,12 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   }
   tuner.scale = static_cast<std::size_t>(std::min(shape.nodes, 3) - 1);
   tuner.per_node = static_cast<double>(shape.members) / shape.nodes;
-  tuner.steps = shape.members;
-  if (kind == CollectiveKind::all_reduce) tuner.steps = 2 * (shape.members - 1.);
-  if (kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter) {
-    tuner.steps = shape.members - 1.;
-  }
-  tuner.cpu = silicon.grace ? HostCpu::arm : settings.cpu;
+  tuner.steps = ring_steps(kind, shape.members);
+  tuner.cpu = cluster.node.gpu.superchip ? HostCpu::arm : settings.cpu;
   // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));
-  int row = between ? (tuner.cpu == HostCpu::amd ? kAmpere : kVolta) : silicon.generation;
-  if (tuner.release.since < 23) row = std::min<int>(row, kAmpere);
-  tuner.ll_max = kLlMax.at(static_cast<std::size_t>(row)).at(tuner.scale);
+  tuner.ll_max = ll_max_of(tuner);
   return tuner;
 }
 
@@ -333,33 +406,16 @@ TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const 
   table.members = shape.members;
   if (!has_tuner(kind) || shape.members < 2) return table;
   const Tuner tuner = make_tuner(kind, shape, cluster, settings);
-  const auto add = [&](CollectiveAlgorithm algorithm, std::initializer_list<Protocol> protocols) {
-    const NcclLatencies row = tuner.latencies(algorithm);
-    for (const Protocol protocol : protocols) {
+  for (const Considered& considered : kConsidered) {
+    if (!considered.applies(tuner)) continue;
+    const NcclLatencies row = tuner.latencies(considered.algorithm);
+    for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+      if (!considered.every_protocol && protocol != Protocol::simple) continue;
       TunerEntry& entry = table.entries.at(static_cast<std::size_t>(table.size));
       tuner.write(entry, row, protocol);
       if (entry.bandwidth_Bps > 0) ++table.size;
     }
-  };
-  const bool reduces_all = kind == CollectiveKind::all_reduce;
-  const bool halves = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
-  const bool between = shape.nodes > 1;
-  const bool collnet = between && settings.collnet;
-  const bool heads_for_all = tuner.links.nics >= shape.members_per_node;
-  // In NCCL's order: the first of equal times is taken.
-  if (reduces_all) add(tree, {Protocol::ll, Protocol::ll128, Protocol::simple});
-  add(ring, {Protocol::ll, Protocol::ll128, Protocol::simple});
-  if (collnet && tuner.links.nvswitch && (reduces_all || (halves && heads_for_all))) {
-    add(collnet_direct, {Protocol::simple});
   }
-  if (collnet && reduces_all) add(collnet_chain, {Protocol::simple});
-  if (tuner.nvls_found.count >= 2) {
-    const bool in_reach = !between || (collnet && (reduces_all || heads_for_all));
-    if ((reduces_all || halves) && in_reach) add(nvls, {Protocol::simple});
-    if (reduces_all && between) add(nvls_tree, {Protocol::simple});
-  }
-  const bool has_pat = settings.pat && tuner.release.since >= 23;
-  if (halves && has_pat && shape.members == shape.nodes) add(pat, {Protocol::simple});
   return table;
 }
 

@@ -27,7 +27,7 @@ struct TunerSettings {
                               // when a NIC is behind the host's bridge (NCCL's PHB paths)
   bool pat = true;            // parallel aggregated trees
   int minor_version = 28;     // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
-  HostCpu cpu = HostCpu::intel;  // of the nodes; Grace superchips are known by their names
+  HostCpu cpu = HostCpu::intel;  // of the nodes, but for superchips
   // Of the NICs' bandwidth, what rings are thought to get, and trees over three nodes and more; 0:
   // what the channels give. NCCL's search sees links of the host that a cluster does not state.
   double net_share = 0;

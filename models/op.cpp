@@ -8,6 +8,12 @@
 namespace windtunnel {
 namespace {
 
+Op first_residual_op(const TransformerSpec& model, const Shard& s) {
+  Op op = residual_op("residual 1", model, s);
+  op.role = OpRole::first_residual;
+  return op;
+}
+
 std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s) {
   const auto append_second_half = block == Block::moe_layer ? append_experts : append_mlp;
   std::vector<Op> ops;
@@ -16,7 +22,7 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
     case Pass::forward:
       ops.push_back(norm_op("norm 1", pass, s));
       append_attention(job, s, pass, ops);
-      ops.push_back(residual_op("residual 1", job.model, s));
+      ops.push_back(first_residual_op(job.model, s));
       ops.push_back(norm_op("norm 2", pass, s));
       append_second_half(job, s, pass, ops);
       ops.push_back(residual_op("residual 2", job.model, s));
@@ -25,7 +31,7 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
       ops.push_back(residual_op("residual 2", job.model, s));
       append_second_half(job, s, pass, ops);
       ops.push_back(norm_op("norm 2", pass, s));
-      ops.push_back(residual_op("residual 1", job.model, s));
+      ops.push_back(first_residual_op(job.model, s));
       append_attention(job, s, pass, ops);
       ops.push_back(norm_op("norm 1", pass, s));
       break;
@@ -68,8 +74,8 @@ double cross_entropy_bytes(bool fused, Pass pass, double e) {
 }
 
 std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
-  const Op logits =
-      plain_linear_op({"logits", s.tokens, s.hidden, s.vocabulary}, pass, s.e, job, s);
+  const Op logits = plain_linear_op({"logits", OpRole::logits, s.tokens, s.hidden, s.vocabulary},
+                                    pass, s.e, job, s);
   if (pass == Pass::backward_weight) return {logits};
   const Op norm = norm_op("final norm", pass, s);
   const Op loss =
@@ -111,10 +117,9 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
   return ops;
 }
 
-const Op& op_named(const std::vector<Op>& ops, std::string_view name) {
-  const auto at =
-      std::find_if(ops.begin(), ops.end(), [&](const Op& op) { return op.name == name; });
-  CHECK(at != ops.end(), "no op '{}'", name);
+const Op& product_of(const std::vector<Op>& ops, OpRole role) {
+  const auto at = std::ranges::find(ops, role, &Op::role);
+  CHECK(at != ops.end(), "no op of role {}", static_cast<int>(role));
   return *at;
 }
 

@@ -7,55 +7,12 @@
 // op_parts.hpp.
 #pragma once
 
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "models/job.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel {
-
-enum class OpKind {
-  gemm,                // of a linear layer
-  attention_gemm,      // of unfused attention: batch = heads
-  attention_forward,   // fused
-  attention_backward,  // fused
-  memory,              // bound by HBM bandwidth
-};
-
-struct Op {
-  std::string_view name;  // "qkv", "attention", "swiglu", ...
-  OpKind kind = OpKind::memory;
-  // GEMM: batch products of m x k by k x n. Fused attention: batch heads, each m queries by n keys
-  // of width k; on a ring, each head once per step.
-  double m = 0, n = 0, k = 0, batch = 1;
-  // Operations that the kernel really executes on this GPU: fused causal attention does half of
-  // the full square forward (of a frame, or of all frames, which have no mask, the square), and 2.5
-  // times its forward backward (Dao 2023). Unfused: the square.
-  double flops = 0;
-  double bytes = 0;                         // HBM bytes read and written
-  std::optional<Precision> precision = {};  // of a GEMM where it is not the job's
-  double launches = 1;                      // by the host
-  bool routed = false;                      // the router decides its size: no CUDA graph holds it
-  bool portable = false;                    // attention: see Software::portable_attention
-  double starts = 1;                        // it is so many kernels on the GPU, one after the other
-  std::string_view kernel = {};             // the one of kernel_kinds() that measures it
-  std::string_view second_kernel = {};      // and one behind it, where it takes two
-};
-
-// The backward pass comes in its two parts: the gradient of the input and that of the weights.
-enum class Pass { forward, backward_input, backward_weight };
-
-// What stands at a place of the model.
-enum class Block { layer, moe_layer, embedding, head };
-
-// The part of every sequence between two shares of its length: what a unit of a schedule with
-// slices holds. Attention sees the keys up to its end (unfused: the square up to there).
-struct SequenceSlice {
-  double begin = 0;
-  double end = 1;
-  double share() const { return end - begin; }
-};
 
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
 
@@ -67,7 +24,7 @@ std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice&
 // what tp gathers, because Transformer Engine quantises first.
 double gemm_bytes_of(Precision precision);
 
-// One op by its name; throws InternalError when it is not there.
-const Op& op_named(const std::vector<Op>& ops, std::string_view name);
+// The product of this role; throws InternalError when it is not there.
+const Op& product_of(const std::vector<Op>& ops, OpRole role);
 
 }  // namespace windtunnel

@@ -71,8 +71,10 @@ void append_linear_core(const Shard& s, bool backward, std::vector<Op>& ops) {
   Shard blocks = s;
   blocks.heads = s.heads * s.queries / block;
   for (int i = 0; i < (backward ? 2 : 1); ++i) {
+    const std::size_t first = ops.size();
     ops.push_back(attention_gemm_op("block scores", block, block, s.query_dim, blocks));
     ops.push_back(attention_gemm_op("block context", block, s.value_dim, block, blocks));
+    ops[first].role = ops[first + 1].role = OpRole::block_product;
     ops.push_back(attention_gemm_op("state", s.query_dim, s.value_dim, block, blocks));
     ops.push_back(attention_gemm_op("state context", block, s.value_dim, s.query_dim, blocks));
   }
@@ -122,13 +124,13 @@ Op latent_norm_op(std::string_view name, Pass pass, double width, const Shard& s
 void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double rank = job.model.latent.query_rank;
   if (rank == 0) {
-    Linear queries{"q", s.tokens, s.hidden, s.q, s.norm_tokens};
+    Linear queries{"q", OpRole::query, s.tokens, s.hidden, s.q, s.norm_tokens};
     queries.input_cast = true;
     append_linear(queries, pass, s, ops);
     return;
   }
-  const Linear down{"q down", s.norm_tokens, s.hidden, rank};
-  const Linear up{"q up", s.tokens, rank, s.q, s.norm_tokens};
+  const Linear down{"q down", OpRole::other, s.norm_tokens, s.hidden, rank};
+  const Linear up{"q up", OpRole::query_up, s.tokens, rank, s.q, s.norm_tokens};
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
   if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("q norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
@@ -138,8 +140,10 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
   const LatentAttention& latent = job.model.latent;
   const double rank = latent.kv_rank;
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
-  const Linear down{"kv down", s.norm_tokens, s.hidden, rank + latent.rotary_width};
-  const Linear up{"kv up", s.tokens, rank, s.k - heads * latent.rotary_width + s.v, s.norm_tokens};
+  const Linear down{"kv down", OpRole::other, s.norm_tokens, s.hidden, rank + latent.rotary_width};
+  const Linear up{
+      "kv up",      OpRole::key_value_up, s.tokens, rank, s.k - heads * latent.rotary_width + s.v,
+      s.norm_tokens};
   append_linear(pass == Pass::forward ? down : up, pass, s, ops);
   if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("kv norm", pass, rank, s));
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
@@ -147,7 +151,7 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
 
 void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (job.model.latent.kv_rank == 0) {
-    Linear all{"qkv", s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens};
+    Linear all{"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens};
     all.input_cast = true;
     append_linear(all, pass, s, ops);
     return;
@@ -169,7 +173,8 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
 }
 
 void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  const Linear projection{"projection", s.tokens, s.context, s.hidden, s.tokens, s.norm_tokens};
+  const Linear projection{"projection", OpRole::projection, s.tokens,     s.context,
+                          s.hidden,     s.tokens,           s.norm_tokens};
   if (pass == Pass::forward) {
     append_inputs(job, s, pass, ops);
     append_rotary(job, s, pass, ops);

@@ -39,7 +39,9 @@ double shared_ffn(const Job& job) {
 }
 
 Op shared_activation_op(const Job& job, Pass pass, const Shard& s) {
-  return activation_op("shared activation", job.model, pass, s.tokens, shared_ffn(job), s);
+  Op op = activation_op("shared activation", job.model, pass, s.tokens, shared_ffn(job), s);
+  op.role = OpRole::shared_other;
+  return op;
 }
 
 Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
@@ -59,11 +61,14 @@ void append_matrices(const Linear& up, const Op& activation, const Linear& down,
 void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double ffn = shared_ffn(job);
   if (ffn == 0) return;
-  const Linear up{"shared up", s.tokens, s.hidden, up_of(job.model, ffn), s.norm_tokens};
-  const Linear down{"shared down", s.tokens, ffn, s.hidden, s.tokens, s.norm_tokens};
+  const Linear up{"shared up", OpRole::shared_up,     s.tokens,
+                  s.hidden,    up_of(job.model, ffn), s.norm_tokens};
+  const Linear down{"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden,
+                    s.tokens,      s.norm_tokens};
   append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
   if (pass == Pass::backward_weight) return;
-  ops.push_back(memory_op("shared addition", 3 * s.e * s.norm_tokens * s.hidden));
+  ops.push_back(
+      memory_op("shared addition", 3 * s.e * s.norm_tokens * s.hidden, OpRole::shared_other));
 }
 
 // Router and top-k over the rows that this GPU sends: logits and chosen weights of fp32 and a byte
@@ -71,7 +76,7 @@ void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double experts = job.model.moe.experts;
   const double rows = s.tokens / job.layout.tp;
-  const Linear router{"router", rows, s.hidden, experts};
+  const Linear router{"router", OpRole::other, rows, s.hidden, experts};
   const double output = pass == Pass::forward ? 4 : s.e;
   const Op gemm = plain_linear_op(router, pass, output, job, s);
   const Op top_k = memory_op("top-k", (4 + 4 + 1) * rows * experts);
@@ -92,7 +97,7 @@ void append_permute(std::string_view name, const Job& job, const Shard& s, std::
 void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<Op>& ops) {
   for (std::size_t i = first; i < ops.size(); ++i) {
     ops[i].routed = true;
-    const bool grouped = ops[i].kind == OpKind::gemm || ops[i].name == "quantise";
+    const bool grouped = ops[i].kind == OpKind::gemm || ops[i].role == OpRole::quantise;
     if (grouped && !job.software.fused_experts) ops[i].launches = s.local_experts;
   }
 }
@@ -133,8 +138,8 @@ void append_sort(std::string_view name, const Job& job, const Shard& s, std::vec
 }  // namespace
 
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
-  Linear up{"up", s.tokens, s.hidden, s.up, s.norm_tokens};
-  Linear down{"down", s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
+  Linear up{"up", OpRole::up, s.tokens, s.hidden, s.up, s.norm_tokens};
+  Linear down{"down", OpRole::down, s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
   up.input_cast = up.gradient_cast = down.input_cast = true;
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }
@@ -142,8 +147,8 @@ void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops)
 void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double ffn = job.model.moe.ffn_hidden;
   const double rows = s.expert_rows / s.local_experts;
-  Linear up{"expert up", rows, s.hidden, up_of(job.model, ffn)};
-  Linear down{"expert down", rows, ffn, s.hidden};
+  Linear up{"expert up", OpRole::other, rows, s.hidden, up_of(job.model, ffn)};
+  Linear down{"expert down", OpRole::other, rows, ffn, s.hidden};
   up.batch = down.batch = s.local_experts;
   const Op activation = expert_activation_op(job, pass, s);
   std::size_t first = ops.size();

@@ -37,6 +37,7 @@ Format format_of(Precision precision) {
 Op gemm_op(const Linear& linear, Pass pass, double operand, double output, double gradient) {
   Op op;
   op.name = linear.name;
+  op.role = linear.role;
   op.kind = OpKind::gemm;
   op.batch = linear.batch;
   op.m = linear.rows;
@@ -115,9 +116,10 @@ std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
   return halves;
 }
 
-Op memory_op(std::string_view name, double bytes) {
+Op memory_op(std::string_view name, double bytes, OpRole role) {
   Op op;
   op.name = name;
+  op.role = role;
   op.kind = OpKind::memory;
   op.bytes = bytes;
   return op;
@@ -144,7 +146,7 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     const bool cast = forward ? linear.input_cast : linear.gradient_cast;
     double elements = cast && s.casts_inside ? 0 : rows * (forward ? linear.in : linear.out);
     if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
-    if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements));
+    if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
   }
   ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
 }

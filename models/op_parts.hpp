@@ -64,7 +64,7 @@ void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const
   }
 }
 
-Op memory_op(std::string_view name, double bytes);
+Op memory_op(std::string_view name, double bytes, OpRole role = OpRole::other);
 Op norm_op(std::string_view name, Pass pass, const Shard& s);
 Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s);
 
@@ -72,6 +72,7 @@ Op residual_op(std::string_view name, const TransformerSpec& model, const Shard&
 // with rows of its own, in one grouped GEMM.
 struct Linear {
   std::string_view name;
+  OpRole role = OpRole::other;
   double rows = 0, in = 0, out = 0;
   // Rows of the input and of the output's gradient on this GPU: they are quantised before tp
   // gathers them. 0: rows.

@@ -43,19 +43,10 @@ void check_slots(const Plan& plan, const RankClass& owner) {
   }
 }
 
-void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
+// Messages and collectives, and where they may stand.
+void check_communication(const Plan& plan, std::int32_t c, TaskIndex t) {
   const RankClass& owner = plan.classes[c];
   const Task& task = owner.tasks[t];
-  CHECK(task.stream >= 0 && task.stream < std::ssize(owner.streams), "{}: no stream {}",
-        task_label(plan, c, t), task.stream);
-  CHECK(task.iteration >= 0 && task.iteration < plan.iterations, "{}: no iteration {}",
-        task_label(plan, c, t), task.iteration);
-  for (const TaskIndex before : task.after) {
-    CHECK(before >= 0 && before < std::ssize(owner.tasks) && before != t, "{}: comes after task {}",
-          task_label(plan, c, t), before);
-  }
-  CHECK(task.join_first >= 0 && task.join_first <= std::ssize(task.after),
-        "{}: joins the first {} of {}", task_label(plan, c, t), task.join_first, task.after.size());
   if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
     CHECK(task.peer_slot >= 0 && task.peer_slot < std::ssize(owner.peers), "{}: no peer slot {}",
           task_label(plan, c, t), task.peer_slot);
@@ -72,6 +63,22 @@ void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
         "{}: a stream by priority holds no receives", task_label(plan, c, t));
   CHECK(owner.streams[task.stream].order != StreamOrder::unordered || task.kind == TaskKind::recv,
         "{}: an unordered stream holds receives only", task_label(plan, c, t));
+}
+
+void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
+  const RankClass& owner = plan.classes[c];
+  const Task& task = owner.tasks[t];
+  CHECK(task.stream >= 0 && task.stream < std::ssize(owner.streams), "{}: no stream {}",
+        task_label(plan, c, t), task.stream);
+  CHECK(task.iteration >= 0 && task.iteration < plan.iterations, "{}: no iteration {}",
+        task_label(plan, c, t), task.iteration);
+  for (const TaskIndex before : task.after) {
+    CHECK(before >= 0 && before < std::ssize(owner.tasks) && before != t, "{}: comes after task {}",
+          task_label(plan, c, t), before);
+  }
+  CHECK(task.join_first >= 0 && task.join_first <= std::ssize(task.after),
+        "{}: joins the first {} of {}", task_label(plan, c, t), task.join_first, task.after.size());
+  check_communication(plan, c, t);
 }
 
 // Every member of `a` has its peer of slot `i` in class `b`, which has that member as its peer `j`.

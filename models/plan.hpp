@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/collective.hpp"
 #include "models/links.hpp"
+#include "models/schedule.hpp"
 #include "models/task_cost.hpp"
 
 namespace windtunnel {
@@ -39,7 +41,9 @@ struct Flow {
 
 struct Task {
   TaskKind kind = TaskKind::compute;
-  std::string name;  // "F0.3" = forward of stage 0, micro-batch 3
+  std::optional<ActionKind> action;  // of the schedule, that it computes
+  bool paired = false;               // with another: a forward and a full backward as one
+  std::string name;                  // for people: "F0.3" = forward of stage 0, micro-batch 3
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
   std::int32_t stage = -1;

@@ -56,8 +56,8 @@ std::vector<Op> with_columns(const std::vector<Op>& ops, int columns, double ope
   std::vector<Op> cut;
   for (Op op : ops) {
     const bool row_parallel =
-        op.name == "projection" || op.name == "down" || op.name == "shared down";
-    if (!row_parallel || op.kind != OpKind::gemm) {
+        op.role == OpRole::projection || op.role == OpRole::down || op.role == OpRole::shared_down;
+    if (!row_parallel) {
       cut.push_back(op);
       continue;
     }

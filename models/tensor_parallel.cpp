@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 
 #include "models/sbp.hpp"
 #include "models/tensor_ops.hpp"
@@ -13,29 +12,30 @@ namespace {
 
 // A GEMM whose input tp gathers.
 struct ColumnParallel {
-  std::string_view name;
+  OpRole role = OpRole::other;
   double width = 0;  // of the gathered input
 };
 
 // Attention or an MLP as tp divides it.
 struct Half {
   std::vector<ColumnParallel> columns;
-  std::string_view row_parallel;  // the GEMM whose output is summed over tp
+  OpRole row_parallel = OpRole::projection;  // the GEMM whose output is summed over tp
 };
 
 Half attention_half(const TransformerSpec& model) {
   const LatentAttention& latent = model.latent;
   const double hidden = model.hidden;
-  if (latent.kv_rank == 0) return {{{"qkv", hidden}}, "projection"};
-  const ColumnParallel keys{"kv up", static_cast<double>(latent.kv_rank + latent.rotary_width)};
-  if (latent.query_rank == 0) return {{{"q", hidden}, keys}, "projection"};
-  return {{{"q up", static_cast<double>(latent.query_rank)}, keys}, "projection"};
+  if (latent.kv_rank == 0) return {{{OpRole::query_key_value, hidden}}, OpRole::projection};
+  const ColumnParallel keys{OpRole::key_value_up,
+                            static_cast<double>(latent.kv_rank + latent.rotary_width)};
+  if (latent.query_rank == 0) return {{{OpRole::query, hidden}, keys}, OpRole::projection};
+  return {{{OpRole::query_up, static_cast<double>(latent.query_rank)}, keys}, OpRole::projection};
 }
 
 Half mlp_half(const TransformerSpec& model, Block block) {
   const double hidden = model.hidden;
-  if (block == Block::layer) return {{{"up", hidden}}, "down"};
-  return {{{"shared up", hidden}}, "shared down"};  // tp divides no other experts
+  if (block == Block::layer) return {{{OpRole::up, hidden}}, OpRole::down};
+  return {{{OpRole::shared_up, hidden}}, OpRole::shared_down};  // tp divides no other experts
 }
 
 // What follows a half, for one row slice, and the compute that can hide another's.
@@ -81,7 +81,7 @@ class TensorParallel {
     const CollectiveCost small =
         setting_.collective(CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
     add_cost(cost.forward, Category::tp, small.origin, 3 * small.seconds);
-    add_column_parallel({"logits", hidden_}, bytes, ops, cost.backward_input);
+    add_column_parallel({OpRole::logits, hidden_}, bytes, ops, cost.backward_input);
   }
 
  private:
@@ -108,14 +108,14 @@ class TensorParallel {
     add_cost(parts, Category::tp, cost.origin, cost.seconds - hidden_s);
   }
 
-  double op_s(const std::vector<Op>& pass, std::string_view name) const {
-    return setting_.cost(op_named(pass, name)).seconds;
+  double op_s(const std::vector<Op>& pass, OpRole role) const {
+    return setting_.cost(product_of(pass, role)).seconds;
   }
 
   // pipelined: collective and GEMM are cut into tp pieces, of which one waits for the other.
-  double pipelined_s(const std::vector<Op>& pass, std::string_view name) const {
+  double pipelined_s(const std::vector<Op>& pass, OpRole role) const {
     if (overlap_ != TensorOverlap::pipelined || !job_.layout.sequence_parallel) return 0;
-    return op_s(pass, name) * (job_.layout.tp - 1) / job_.layout.tp;
+    return op_s(pass, role) * (job_.layout.tp - 1) / job_.layout.tp;
   }
 
   // fused: of a reduction what runs within `gemm_s` of the GEMM that writes what is reduced.
@@ -135,7 +135,7 @@ class TensorParallel {
                pipelined_s(ops.backward_input, half.row_parallel));
     for (const ColumnParallel& column : half.columns) {
       const double bytes = setting_.operand_bytes(column.width);
-      add_gather(bytes, cost.forward, pipelined_s(ops.forward, column.name));
+      add_gather(bytes, cost.forward, pipelined_s(ops.forward, column.role));
       add_column_parallel(column, bytes, ops, cost.backward_input);
     }
   }
@@ -144,11 +144,11 @@ class TensorParallel {
   // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
   void add_column_parallel(const ColumnParallel& column, double input_bytes, const PassOps& ops,
                            std::vector<CostPart>& parts) const {
-    const double input_gradient_s = op_s(ops.backward_input, column.name);
+    const double input_gradient_s = op_s(ops.backward_input, column.role);
     const double left_s = std::max(0.0, input_gradient_s - gather(input_bytes).seconds);
     add_gather(input_bytes, parts, input_gradient_s);
     add_reduction(column.width, parts,
-                  op_s(ops.backward_weight, column.name) + fused_s(column.width, left_s));
+                  op_s(ops.backward_weight, column.role) + fused_s(column.width, left_s));
   }
 
   // Seconds of one row slice's ops: attention's half, with its norm and residual, and the MLP's.
@@ -156,7 +156,7 @@ class TensorParallel {
     std::array<double, 2> seconds = {};
     std::size_t half = forward ? 0 : 1;
     for (const Op& op : std::span(pass).first(pass.size() / tensor_slices(job_))) {
-      const bool last_of_first = op.name == "residual 1";
+      const bool last_of_first = op.role == OpRole::first_residual;
       if (last_of_first && !forward) half = 0;
       seconds[half] += setting_.cost(op).seconds;
       if (last_of_first && forward) half = 1;
@@ -187,11 +187,11 @@ class TensorParallel {
     slot.before_s = gather(setting_.operand_bytes(hidden_) / slices).seconds;
     for (const ColumnParallel& column : half.columns) {
       const double again_s = gather(setting_.operand_bytes(column.width) / slices).seconds;
-      const double hidden_s = std::min(again_s, op_s(ops.backward_input, column.name));
+      const double hidden_s = std::min(again_s, op_s(ops.backward_input, column.role));
       slot.open_s += again_s - hidden_s;
       slot.compute_s -= hidden_s;
       const double sum_s = sum(setting_.activation_bytes(column.width) / slices).seconds;
-      slot.sent_s += std::max(0.0, sum_s - op_s(ops.backward_weight, column.name));
+      slot.sent_s += std::max(0.0, sum_s - op_s(ops.backward_weight, column.role));
     }
     return slot;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -39,120 +41,137 @@ bool has_hops(const CompressorChoice& choice) {
                              [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
 }
 
-// Methods that freeze Adam's second moments and send the first.
-void check_optimizer(const Job& job) {
-  const std::string& name = job.communication.compressor.name;
-  const bool of_moments = name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
-  if (!of_moments || job.software.optimizer == Optimizer::adam) return;
-  throw Error(job.communication.compressor.where,
-              fmt::format("communication.compressor: {} compresses Adam's moments, which "
-                          "software.optimizer has not; set it to adam, or take onebit-sgd",
-                          name));
-}
+// What the rules below ask of a job.
+struct Exchange {
+  const Job& job;
+  const CompressorKind& kind;
+  GradientOverlap overlap;
+  bool sharded;
+  bool served;
 
-void check_compressor(const Job& job) {
-  const Communication& communication = job.communication;
-  const CompressorChoice& choice = communication.compressor;
-  const CompressorKind& kind = compressor_kind(choice.name);
-  const auto refuse = [&](const std::string& reason) {
-    throw Error(choice.where, fmt::format("communication.compressor: {} {}", choice.name, reason));
-  };
-  if (communication.aggregation == Aggregation::parameter_server) {
-    refuse("needs communication.aggregation: all-reduce, because servers sum dense gradients");
+  explicit Exchange(const Job& the_job)
+      : job(the_job),
+        kind(compressor_kind(the_job.communication.compressor.name)),
+        overlap(the_job.communication.overlap),
+        sharded(the_job.layout.sharding != Sharding::none),
+        served(the_job.communication.aggregation == Aggregation::parameter_server) {}
+
+  bool dear() const { return overlap == GradientOverlap::dear; }
+  bool priority() const { return overlap == GradientOverlap::priority; }
+  bool rows() const { return job.communication.embeddings != EmbeddingExchange::dense; }
+  bool experts() const { return job.model.moe_layers() > 0; }
+  int expert_copies() const { return replica_groups(job.layout, ReplicaAxis::expert_shard).count; }
+};
+
+// What does not go together, and what is said of it; the first that holds is told.
+struct Conflict {
+  bool (*holds)(const Exchange& of);
+  std::string_view text;
+};
+
+constexpr std::array kConflicts{
+    Conflict{[](const Exchange& of) { return (of.dear() || of.priority()) && of.sharded; },
+             "communication.overlap: {overlap} does not go with layout.sharding: {sharding}: it "
+             "reduces whole gradients; bucketed scatters them under the backward pass and gathers "
+             "weights under the next forward pass"},
+    Conflict{[](const Exchange& of) { return of.served && of.sharded; },
+             "communication.aggregation: parameter-server does not go with layout.sharding: "
+             "{sharding}: servers return whole sums"},
+    Conflict{[](const Exchange& of) { return of.served && of.dear(); },
+             "communication.overlap: dear splits an all-reduce into its halves, and "
+             "communication.aggregation: parameter-server has none; take all-reduce"},
+    Conflict{[](const Exchange& of) {
+               return of.job.layout.sharding == Sharding::zero3 &&
+                      of.overlap != GradientOverlap::none &&
+                      of.overlap != GradientOverlap::bucketed;
+             },
+             "communication.overlap does not go with layout.sharding: {sharding}: FSDP's units are "
+             "the layers; take none or bucketed"},
+    Conflict{[](const Exchange& of) { return of.rows() && of.sharded; },
+             "communication.embeddings does not go with layout.sharding: {sharding}: rows of "
+             "embeddings are no sum that can be cut in parts"},
+    Conflict{[](const Exchange& of) { return of.rows() && of.served; },
+             "communication.embeddings does not go with communication.aggregation: "
+             "parameter-server: rows of embeddings are no sum that can be cut in parts"},
+    Conflict{[](const Exchange& of) { return of.rows() && of.dear(); },
+             "communication.embeddings does not go with communication.overlap: dear: rows of "
+             "embeddings are no sum that can be cut in parts"},
+    Conflict{[](const Exchange& of) {
+               return of.rows() && !of.job.network && of.job.model.tied_embeddings;
+             },
+             "communication.embeddings: with model.tied_embeddings the loss head fills all rows of "
+             "the gradient; leave it at dense"},
+};
+
+// Likewise, of a compressor.
+constexpr std::array kCompressorConflicts{
+    Conflict{[](const Exchange& of) {  // they freeze the second moments and send the first
+               const std::string_view name = of.kind.name;
+               const bool of_moments =
+                   name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
+               return of_moments && of.job.software.optimizer != Optimizer::adam;
+             },
+             "compresses Adam's moments, which software.optimizer has not; set it to adam, or take "
+             "onebit-sgd"},
+    Conflict{[](const Exchange& of) { return of.served; },
+             "needs communication.aggregation: all-reduce, because servers sum dense gradients"},
+    Conflict{[](const Exchange& of) { return of.sharded && !of.kind.summable; },
+             "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
+             "{sharding} scatters gradients; take layout.sharding: none"},
+    Conflict{[](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
+             "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
+             "part of them; take layout.sharding: none"},
+    Conflict{[](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
+             "is one way of exchanging gradients and layout.gradient_bits another; take one of "
+             "them"},
+    Conflict{[](const Exchange& of) { return of.job.layout.gradient_ranks > 0; },
+             "is one way of exchanging gradients and layout.gradient_ranks another; take one of "
+             "them"},
+    Conflict{[](const Exchange& of) {
+               return of.experts() && of.expert_copies() > 1 &&
+                      (!of.kind.summable || of.kind.whole_tensors);
+             },
+             "cannot be reduce-scattered, and layout.ep: {ep} leaves {copies} copies of an expert "
+             "among the ranks that hold one copy of the other weights"},
+    Conflict{[](const Exchange& of) {
+               return of.experts() && has_hops(of.job.communication.compressor);
+             },
+             "reduces inside the nodes first, and replicas of experts have no groups for that"},
+    Conflict{[](const Exchange& of) { return of.dear() && !of.kind.fusible; },
+             "is more than one all-reduce, and communication.overlap: dear splits one all-reduce "
+             "into its halves; take bucketed"},
+    Conflict{[](const Exchange& of) { return of.priority() && of.kind.whole_tensors; },
+             "needs whole matrices, and communication.overlap: priority cuts tensors into "
+             "partitions that are reduced one by one; take bucketed"},
+    Conflict{[](const Exchange& of) { return of.priority() && !of.kind.fusible; },
+             "is more than one all-reduce, and communication.overlap: priority cuts tensors into "
+             "partitions that are reduced one by one; take bucketed"},
+};
+
+// Empty: there is none.
+std::string first_conflict(std::span<const Conflict> conflicts, const Exchange& of) {
+  for (const Conflict& conflict : conflicts) {
+    if (!conflict.holds(of)) continue;
+    const bool counted = conflict.text.find("{copies}") != std::string_view::npos;
+    return fmt::format(
+        fmt::runtime(conflict.text), fmt::arg("sharding", word_of(of.job.layout.sharding)),
+        fmt::arg("overlap", of.dear() ? "dear" : "priority"), fmt::arg("ep", of.job.layout.ep),
+        fmt::arg("copies", counted ? of.expert_copies() : 0));
   }
-  if (job.layout.sharding != Sharding::none) {
-    const std::string_view sharding = word_of(job.layout.sharding);
-    if (!kind.summable) {
-      refuse(
-          fmt::format("cannot be reduce-scattered, because what it sends is no sum, and "
-                      "layout.sharding: {} scatters gradients; take layout.sharding: none",
-                      sharding));
-    }
-    if (kind.whole_tensors) {
-      refuse(
-          fmt::format("needs whole matrices on every rank, and layout.sharding: {} leaves each "
-                      "a part of them; take layout.sharding: none",
-                      sharding));
-    }
-  }
-  if (job.layout.gradient_bits > 0 || job.layout.gradient_ranks > 0) {
-    refuse(fmt::format(
-        "is one way of exchanging gradients and {} another; take one of them",
-        job.layout.gradient_bits > 0 ? "layout.gradient_bits" : "layout.gradient_ranks"));
-  }
-  if (job.model.moe_layers() > 0) {
-    const int copies = replica_groups(job.layout, ReplicaAxis::expert_shard).count;
-    if (copies > 1 && (!kind.summable || kind.whole_tensors)) {
-      refuse(
-          fmt::format("cannot be reduce-scattered, and layout.ep: {} leaves {} copies of an "
-                      "expert among the ranks that hold one copy of the other weights",
-                      job.layout.ep, copies));
-    }
-    if (has_hops(choice)) {
-      refuse("reduces inside the nodes first, and replicas of experts have no groups for that");
-    }
-  }
-  if (communication.overlap == GradientOverlap::dear && !kind.fusible) {
-    refuse(
-        "is more than one all-reduce, and communication.overlap: dear splits one all-reduce into "
-        "its halves; take bucketed");
-  }
-  if (communication.overlap == GradientOverlap::priority && (!kind.fusible || kind.whole_tensors)) {
-    refuse(
-        fmt::format("{}, and communication.overlap: priority cuts tensors into partitions that "
-                    "are reduced one by one; take bucketed",
-                    kind.whole_tensors ? "needs whole matrices" : "is more than one all-reduce"));
-  }
+  return "";
 }
 
 }  // namespace
 
 void check_gradient_exchange(const Job& job) {
-  const Communication& communication = job.communication;
-  const Sharding sharding = job.layout.sharding;
-  const GradientOverlap overlap = communication.overlap;
-  const bool served = communication.aggregation == Aggregation::parameter_server;
-  const auto refuse = [&](std::string_view what, std::string_view reason) {
-    throw Error(fmt::format("{} does not go with layout.sharding: {}: {}", what, word_of(sharding),
-                            reason));
-  };
-  if (crosses_iterations(overlap) && sharding != Sharding::none) {
-    refuse(overlap == GradientOverlap::dear ? "communication.overlap: dear"
-                                            : "communication.overlap: priority",
-           "it reduces whole gradients; bucketed scatters them under the backward pass and gathers "
-           "weights under the next forward pass");
-  }
-  if (served && sharding != Sharding::none) {
-    refuse("communication.aggregation: parameter-server", "servers return whole sums");
-  }
-  if (served && overlap == GradientOverlap::dear) {
-    throw Error(
-        "communication.overlap: dear splits an all-reduce into its halves, and "
-        "communication.aggregation: parameter-server has none; take all-reduce");
-  }
-  const bool simple = overlap == GradientOverlap::none || overlap == GradientOverlap::bucketed;
-  if (sharding == Sharding::zero3 && !simple) {
-    refuse("communication.overlap", "FSDP's units are the layers; take none or bucketed");
-  }
-  if (communication.embeddings != EmbeddingExchange::dense) {
-    const std::string_view reason = "rows of embeddings are no sum that can be cut in parts";
-    if (sharding != Sharding::none) refuse("communication.embeddings", reason);
-    if (served || overlap == GradientOverlap::dear) {
-      throw Error(fmt::format(
-          "communication.embeddings does not go with {}: {}",
-          served ? "communication.aggregation: parameter-server" : "communication.overlap: dear",
-          reason));
-    }
-    if (!job.network && job.model.tied_embeddings) {
-      throw Error(
-          "communication.embeddings: with model.tied_embeddings the loss head fills all rows of "
-          "the gradient; leave it at dense");
-    }
-  }
-  if (compresses(job)) {
-    check_optimizer(job);
-    check_compressor(job);
-  }
+  const Exchange of(job);
+  const std::string conflict = first_conflict(kConflicts, of);
+  if (!conflict.empty()) throw Error(conflict);
+  if (!compresses(job)) return;
+  const std::string refusal = first_conflict(kCompressorConflicts, of);
+  if (refusal.empty()) return;
+  throw Error(job.communication.compressor.where,
+              fmt::format("communication.compressor: {} {}", of.kind.name, refusal));
 }
 
 bool crosses_iterations(GradientOverlap overlap) {
@@ -252,13 +271,35 @@ bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
   return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
 }
 
+// The collectives of one step of a recipe: on which axes, of which kind and bytes.
+std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& step,
+                                                             const Axes& axes, bool expert) const {
+  if (axes.shards > 1) {
+    const bool sums = step.kind == CollectiveKind::all_reduce && step.hop == ReduceHop::all;
+    CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressor.name);
+    return {{axes.shard, CollectiveKind::reduce_scatter, step.bytes},
+            {axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards}};
+  }
+  const bool nodes = axes.group.nodes > 1;
+  const bool members = axes.group.per_node() > 1;
+  if (step.hop == ReduceHop::all) return {{axes.across, step.kind, step.bytes}};
+  if (!nodes || !members) {
+    const bool alone = step.hop == ReduceHop::node ? !members : !nodes;
+    if (alone) return {};
+    return {{axes.across, step.kind, step.bytes}};
+  }
+  CHECK(!expert, "{} reduces experts node by node", job_.communication.compressor.name);
+  const bool inside = step.hop == ReduceHop::node;
+  return {{inside ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind, step.bytes}};
+}
+
 std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Axes& axes, int pp,
                                                   bool expert) const {
   std::vector<Transfer> row;
   for (const RecipeStep& step : recipe.steps) {
     std::vector<CostPart> kernels = kernel_costs(step.kernels);
-    const auto add = [&](ReplicaAxis axis, CollectiveKind kind, double bytes) {
-      if (bytes <= 0 || network_.lattice(axis).count == 1) return;
+    for (const auto& [axis, kind, bytes] : hops_of(step, axes, expert)) {
+      if (bytes <= 0 || network_.lattice(axis).count == 1) continue;
       row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
       Transfer& added = row.back();
       added.kernels = std::exchange(kernels, {});
@@ -266,22 +307,6 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
         const double whole_s = transfer(pp, axis, kind, bytes * step.every, step.algorithm).seconds;
         added.longer_s = whole_s / step.every - added.seconds;
       }
-    };
-    const bool hops = axes.group.nodes > 1 && axes.group.per_node() > 1;
-    if (axes.shards > 1) {
-      const bool sums = step.kind == CollectiveKind::all_reduce && step.hop == ReduceHop::all;
-      CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressor.name);
-      add(axes.shard, CollectiveKind::reduce_scatter, step.bytes);
-      add(axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards);
-    } else if (step.hop == ReduceHop::all || !hops) {
-      const bool alone = step.hop == ReduceHop::node
-                             ? axes.group.per_node() <= 1
-                             : step.hop == ReduceHop::across && axes.group.nodes == 1;
-      if (!alone) add(axes.across, step.kind, step.bytes);
-    } else {
-      CHECK(!expert, "{} reduces experts node by node", job_.communication.compressor.name);
-      add(step.hop == ReduceHop::node ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind,
-          step.bytes);
     }
     if (kernels.empty()) continue;
     for (CostPart& part : kernels) part.seconds /= axes.shards;  // each decodes its own

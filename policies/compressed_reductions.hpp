@@ -92,6 +92,12 @@ class GradientExchange {
                             int pp, double share, StageAction action = StageAction::backward) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
+  struct Hop {
+    ReplicaAxis axis;
+    CollectiveKind kind;
+    double bytes;
+  };
+  std::vector<Hop> hops_of(const RecipeStep& step, const Axes& axes, bool expert) const;
   std::vector<Transfer> of_recipe(const Recipe& recipe, const Axes& axes, int pp,
                                   bool expert) const;
   std::vector<Transfer> served(double parameters, int pp, bool expert) const;

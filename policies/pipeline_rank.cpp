@@ -161,6 +161,8 @@ class Builder {
     task.stream = kCompute;
     task.stage = action.stage;
     task.microbatch = action.unit;
+    task.action = action.kind;
+    task.paired = second != nullptr;
     task.name = name_of(action);
     task.category = category_of(action.kind);
     task.allocate_bytes = ctx_.costs.allocated_bytes(action);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "models/compression/boundary.hpp"
+#include "models/memory.hpp"
 #include "policies/compressed_reductions.hpp"
 #include "policies/data_parallel.hpp"
 #include "policies/gradient_partners.hpp"

@@ -144,25 +144,12 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
 
 TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
                                const std::string& where, int stage, TaskIndex after) {
-  const bool blocking = job_.communication.overlap == GradientOverlap::blocking;
   TaskIndex last = -1;
-  std::array<TaskIndex, 2> row_ends = {-1, -1};  // last collective of the row on each stream
+  RowEnds row_ends = {-1, -1};
   for (const Transfer& transfer : transfers) {
     if (transfer.starts_row) row_ends.fill(-1);
-    const bool in_row = !transfer.starts_row;
-    // Where nothing is computed during collectives, that goes for the kernels of the next row too.
-    const bool waits =
-        last >= 0 && (blocking || (in_row && (!transfer.kernels.empty() ||
-                                              class_.tasks[last].stream == kCompute)));
-    std::vector<TaskIndex> ready;
-    if (waits) {
-      ready = {last};
-      for (const TaskIndex end : row_ends) {
-        if (end >= 0 && end != last) ready.push_back(end);
-      }
-    } else if (after >= 0) {
-      ready = {after};
-    }
+    std::vector<TaskIndex> ready = before(transfer, last, row_ends);
+    if (ready.empty() && after >= 0) ready = {after};
     const bool experts =
         transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
     const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);
@@ -188,6 +175,22 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
     row_ends[transfer.second_channel] = last_collective_[transfer.second_channel] = last;
   }
   return last;
+}
+
+// What of the transfers behind which it stands a transfer waits for. Within a row kernels wait, and
+// what stands behind them; where nothing is computed during collectives, that goes for the kernels
+// of the next row too.
+std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex last,
+                                         const RowEnds& row_ends) const {
+  if (last < 0) return {};
+  const bool blocking = job_.communication.overlap == GradientOverlap::blocking;
+  const bool kernels = !transfer.kernels.empty() || class_.tasks[last].stream == kCompute;
+  if (!blocking && (transfer.starts_row || !kernels)) return {};
+  std::vector<TaskIndex> ready = {last};
+  for (const TaskIndex end : row_ends) {
+    if (end >= 0 && end != last) ready.push_back(end);
+  }
+  return ready;
 }
 
 TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,

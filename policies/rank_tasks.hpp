@@ -123,8 +123,12 @@ class RankTasks {
     MessageWay way;
   };
 
+  using RowEnds = std::array<TaskIndex, 2>;  // last collective of a row on each stream, -1: none
+
   int add_slot(std::optional<GroupSlot> slot);
   int peer_slot(int pp);
+  std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
+                                const RowEnds& row_ends) const;
   TaskIndex kernels(const Transfer& transfer, std::string name, std::vector<TaskIndex> after);
   // On the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,

@@ -12,6 +12,13 @@ bool settles_gradients(const Action& action) {
   return action.kind == ActionKind::reduce_grad || action.kind == ActionKind::reshard;
 }
 
+// A negative end would read as "pending".
+void check_durations(const StageCost& cost, int stage) {
+  CHECK(cost.forward_s >= 0 && cost.backward_input_s >= 0 && cost.backward_weight_s >= 0 &&
+            cost.recompute_s >= 0,
+        "stage {} has a negative duration", stage);
+}
+
 // Of a schedule of one iteration: looks from both ends of the lists, no further than it must.
 IterationMarks marks_of_one(const Schedule& schedule) {
   IterationMarks marks;
@@ -54,46 +61,40 @@ std::vector<bool> recomputing_stages(const Schedule& schedule) {
 std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<StageCost>& costs,
                                     const MessageTimes& messages,
                                     const std::vector<double>& slowdown) {
-  const auto time_of = [](const std::vector<double>& times, std::size_t at) {
-    return times.size() == 1 ? times.front() : times[at];
-  };
-  const int of_replica = schedule.model_stages();
-  const std::vector<bool> recomputes =
-      schedule.explicit_recompute ? recomputing_stages(schedule) : std::vector<bool>();
+  const bool within = !schedule.explicit_recompute;
+  const std::vector<bool> recomputes = within ? std::vector<bool>() : recomputing_stages(schedule);
   std::vector<StageTimes> stages;
   stages.reserve(static_cast<std::size_t>(schedule.stages()) * schedule.slices);
   for (int s = 0; s < schedule.stages(); ++s) {
     const int at = schedule.model_stage(s);
     const int rank = schedule.rank_of_stage[s];
     const int previous = at > 0 ? schedule.rank_of_stage[s - 1] : -1;
-    const int next = at + 1 < of_replica ? schedule.rank_of_stage[s + 1] : -1;
+    const int next = at + 1 < schedule.model_stages() ? schedule.rank_of_stage[s + 1] : -1;
     const double slow = slowdown.empty() ? 1 : slowdown[rank];
-    const bool within = !schedule.explicit_recompute;
     const bool keeps = !within && !recomputes[s];
+    // Between ranks; 0 within one.
+    const auto delay_s = [&](const std::vector<double>& times, int other) {
+      if (other < 0 || other == rank) return 0.0;
+      const double seconds = times.size() == 1 ? times.front() : times[stages.size()];
+      CHECK(seconds >= 0, "a message of stage {} takes negative time", s);
+      return seconds;
+    };
     for (int slice = 0; slice < schedule.slices; ++slice) {
       const StageCost& cost = costs[at * schedule.slices + slice];
-      // A negative end would read as "pending".
-      CHECK(cost.forward_s >= 0 && cost.backward_input_s >= 0 && cost.backward_weight_s >= 0 &&
-                cost.recompute_s >= 0,
-            "stage {} has a negative duration", s);
+      check_durations(cost, s);
       const double input_s = cost.backward_input_s + (within ? cost.recompute_s : 0);
-      const std::size_t cell = stages.size();
-      stages.push_back(
-          {.forward_s = slow * cost.forward_s,
-           .backward_s = slow * (input_s + cost.backward_weight_s),
-           .backward_input_s = slow * input_s,
-           .backward_weight_s = slow * cost.backward_weight_s,
-           .recompute_s = slow * cost.recompute_s,
-           .activation = cost.activation + (keeps ? cost.recomputed : 0),
-           .weight_activation = cost.weight_activation,
-           .recomputed = within || keeps ? 0 : cost.recomputed,
-           .delay_to_previous_s =
-               previous >= 0 && previous != rank ? time_of(messages.backward_s, cell) : 0,
-           .delay_to_next_s = next >= 0 && next != rank ? time_of(messages.forward_s, cell) : 0,
-           .previous_rank = previous,
-           .next_rank = next});
-      CHECK(stages.back().delay_to_previous_s >= 0 && stages.back().delay_to_next_s >= 0,
-            "a message of stage {} takes negative time", s);
+      stages.push_back({.forward_s = slow * cost.forward_s,
+                        .backward_s = slow * (input_s + cost.backward_weight_s),
+                        .backward_input_s = slow * input_s,
+                        .backward_weight_s = slow * cost.backward_weight_s,
+                        .recompute_s = slow * cost.recompute_s,
+                        .activation = cost.activation + (keeps ? cost.recomputed : 0),
+                        .weight_activation = cost.weight_activation,
+                        .recomputed = within || keeps ? 0 : cost.recomputed,
+                        .delay_to_previous_s = delay_s(messages.backward_s, previous),
+                        .delay_to_next_s = delay_s(messages.forward_s, next),
+                        .previous_rank = previous,
+                        .next_rank = next});
     }
   }
   return stages;

@@ -52,18 +52,16 @@ struct Bar {
   const std::string* name = nullptr;
 };
 
-// The Plan names a pass by its action, "I0.3"; the two of an overlapped pair are joined by '+'.
 DrawnKind kind_of(const Task& task) {
   const auto main = task.kind == TaskKind::compute ? task.category : main_category(task);
-  const bool pair = task.name.find('+') != std::string::npos;
-  const char letter = task.name.empty() ? ' ' : task.name.front();
   switch (main) {
     case Category::forward:
-      return pair ? DrawnKind::overlapped : DrawnKind::forward;
+      return task.paired ? DrawnKind::overlapped : DrawnKind::forward;
     case Category::backward:
-      if (pair) return DrawnKind::overlapped;
-      if (letter == 'I') return DrawnKind::input_gradient;
-      return letter == 'W' ? DrawnKind::weight_gradient : DrawnKind::backward;
+      if (task.paired) return DrawnKind::overlapped;
+      if (task.action == ActionKind::backward_input) return DrawnKind::input_gradient;
+      return task.action == ActionKind::backward_weight ? DrawnKind::weight_gradient
+                                                        : DrawnKind::backward;
     case Category::recompute:
       return DrawnKind::recompute;
     case Category::optimizer:

@@ -217,10 +217,15 @@ std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
   std::vector<GpuSpec> gpus;
   for (const DocumentEntry& entry : document.entries) {
     require_map(entry.value, entry.key);
-    check_keys(entry.value, known_keys(gpu_fields(), {"origin", "source"}));
+    const DocumentNode& map = entry.value;
+    check_keys(map, known_keys(gpu_fields(), {"generation", "superchip", "origin", "source"}));
     GpuSpec gpu;
     gpu.name = entry.key;
-    read_parameters(entry.value, gpu_fields(), gpu);
+    if (map.value_of("generation") != nullptr) {
+      gpu.generation = choice(map, "generation", gpu_generations());
+    }
+    if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
+    read_parameters(map, gpu_fields(), gpu);
     gpus.push_back(gpu);
   }
   return gpus;

@@ -7,7 +7,7 @@
 
 #include "models/chunk_cost.hpp"
 #include "models/collective_steps.hpp"
-#include "models/compression/boundary.hpp"
+#include "models/memory.hpp"
 #include "models/network_cost.hpp"
 #include "models/op_cost.hpp"
 #include "models/step_work.hpp"

@@ -151,6 +151,13 @@ constexpr Choice<Routing> kRoutings[] = {{"spray", Routing::spray},
                                          {"ecmp", Routing::ecmp},
                                          {"split-single-path", Routing::split_single_path},
                                          {"planned", Routing::planned}};
+constexpr std::array kGpuGenerations = {
+    Choice<GpuGeneration>{"pascal", GpuGeneration::pascal},
+    Choice<GpuGeneration>{"volta", GpuGeneration::volta},
+    Choice<GpuGeneration>{"turing", GpuGeneration::turing},
+    Choice<GpuGeneration>{"ampere", GpuGeneration::ampere},
+    Choice<GpuGeneration>{"hopper", GpuGeneration::hopper},
+    Choice<GpuGeneration>{"blackwell", GpuGeneration::blackwell}};
 constexpr Choice<GpuPath> kGpuPaths[] = {{"nvlink", GpuPath::nvlink}, {"pcie", GpuPath::pcie}};
 constexpr std::array kPrecisions{
     Choice<Precision>{"fp32", Precision::fp32},  Choice<Precision>{"tf32", Precision::tf32},
@@ -302,6 +309,9 @@ std::span<const Choice<Transport>> transports() {
 }
 std::span<const Choice<Routing>> routings() {
   return kRoutings;
+}
+std::span<const Choice<GpuGeneration>> gpu_generations() {
+  return kGpuGenerations;
 }
 std::span<const Choice<GpuPath>> gpu_paths() {
   return kGpuPaths;

@@ -80,6 +80,7 @@ std::span<const Choice<AttentionKernel>> attention_kernels();
 std::span<const Choice<Topology>> topologies();
 std::span<const Choice<Transport>> transports();
 std::span<const Choice<Routing>> routings();
+std::span<const Choice<GpuGeneration>> gpu_generations();
 std::span<const Choice<GpuPath>> gpu_paths();
 std::span<const Choice<Precision>> precisions();
 std::span<const Choice<Recompute>> recomputes();

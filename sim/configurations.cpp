@@ -6,6 +6,7 @@
 #include <array>
 
 #include "models/base/error.hpp"
+#include "scenarios/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,19 +30,6 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
   set.emplace_back(key, value);
 }
 
-const char* name_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::zero1:
-      return "zero1";
-    case Sharding::zero2:
-      return "zero2";
-    case Sharding::zero3:
-      return "zero3";
-    default:
-      return "none";
-  }
-}
-
 Configuration with_layout(const Configuration& base, const Layout& layout) {
   Configuration next = base;
   next.job.layout = layout;
@@ -53,7 +41,7 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   put_number("layout.dp", layout.dp);
   if (layout.cp != base.job.layout.cp) put_number("layout.cp", layout.cp);
   if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
-  put(next.set, "layout.sharding", name_of(layout.sharding));
+  put(next.set, "layout.sharding", std::string(name_of(shardings(), layout.sharding)));
   put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
   return next;
 }
@@ -84,6 +72,24 @@ Configuration with_schedule(const Configuration& base, std::string_view name, in
     put(next.set, "schedule.slices", std::to_string(slices));
   }
   return next;
+}
+
+// Model chunks per rank that are tried.
+std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, bool others) {
+  if (own && !others) return {job.layout.vpp};
+  if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
+  const int layers =
+      job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
+  std::vector<int> chunks;
+  for (int v = 2; v <= kMostChunks; ++v) {
+    if (layers % (job.layout.pp * v) == 0) chunks.push_back(v);
+  }
+  return chunks;
+}
+
+std::vector<int> slices_of(const ScheduleKind& kind) {
+  if ((kind.knobs & kSlices) != 0) return {2, 4};
+  return {1};
 }
 
 }  // namespace
@@ -159,24 +165,12 @@ std::vector<Configuration> schedules_of(const Configuration& base, bool all, boo
   std::vector<Configuration> configurations;
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
-    if (!all && !own) continue;
-    // Asynchronous ones train something else: the job's own only, and where nothing else is asked.
-    if (all && kind.name.starts_with("pipedream")) continue;
-    std::vector<int> slices = {job.schedule.slices};
-    if (!own) slices = (kind.knobs & kSlices) != 0 ? std::vector<int>{2, 4} : std::vector<int>{1};
-    std::vector<int> of_rank = {kind.usual_chunks};
-    const bool loops = kind.name == "interleaved-1f1b" || kind.name == "looped-bfs";
-    if (loops && (all || chunks)) {
-      of_rank.clear();
-      const int layers =
-          job.model.layers + job.layout.first_stage_layers * -1 - job.layout.last_stage_layers;
-      for (int v = 2; v <= kMostChunks; ++v) {
-        if (layers % (job.layout.pp * v) == 0) of_rank.push_back(v);
+    // The job's own only, and where nothing else is asked.
+    if (all ? kind.asynchronous : !own) continue;
+    for (const int v : chunks_of(job, kind, own, all || chunks)) {
+      for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {
+        configurations.push_back(with_schedule(base, kind.name, v, k));
       }
-    }
-    if (own && !all && !chunks) of_rank = {job.layout.vpp};
-    for (const int v : of_rank) {
-      for (const int k : slices) configurations.push_back(with_schedule(base, kind.name, v, k));
     }
   }
   if (!job.schedule.file.empty() && !all) configurations.push_back(base);

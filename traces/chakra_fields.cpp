@@ -152,6 +152,11 @@ void set_value(const ChakraAttribute& attribute, Enum& value) {
   value = value_of<Enum>(attribute.name, text_of(attribute));
 }
 
+template <class Enum>
+void set_value(const ChakraAttribute& attribute, std::optional<Enum>& value) {
+  set_value(attribute, value.emplace());
+}
+
 void set_value(const ChakraAttribute& attribute, ChakraAttribute::Doubles& values) {
   values = numbers_of(attribute);
 }
@@ -162,7 +167,9 @@ void set_value(const ChakraAttribute& attribute, ChakraAttribute::Strings& value
 
 template <class Type>
 ChakraAttribute::Value as_value(const Type& value) {
-  if constexpr (std::is_enum_v<Type>) {
+  if constexpr (std::is_same_v<Type, std::optional<ActionKind>>) {
+    return name_of(value.value());
+  } else if constexpr (std::is_enum_v<Type>) {
     return name_of(value);
   } else if constexpr (std::is_same_v<Type, std::int16_t>) {
     return std::int32_t{value};
@@ -188,6 +195,17 @@ std::vector<std::string> own_names() {
 const std::vector<std::string>& names_of(TaskKind) {
   static const std::vector<std::string> names = {"compute", "send",   "recv", "collective",
                                                  "copy",    "encode", "store"};
+  return names;
+}
+
+const std::vector<std::string>& names_of(ActionKind) {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> letters;
+    for (int i = 0; i <= static_cast<int>(ActionKind::receive_backward); ++i) {
+      letters.emplace_back(letters_of(static_cast<ActionKind>(i)));
+    }
+    return letters;
+  }();
   return names;
 }
 

@@ -17,6 +17,7 @@ inline constexpr int kChakraFormat = 1;  // of our attributes
 
 // The words of our enums, by value.
 const std::vector<std::string>& names_of(TaskKind);
+const std::vector<std::string>& names_of(ActionKind);
 const std::vector<std::string>& names_of(StreamOrder);
 const std::vector<std::string>& names_of(Resource);
 const std::vector<std::string>& names_of(Category);
@@ -56,6 +57,8 @@ void set_lists(Task& task, const TaskLists& lists);  // throws Error when they d
 template <class First, class Second, class Visit>
 void visit_task_fields(First& a, Second& b, const Visit& field) {
   field("kind", a.kind, b.kind);
+  field("action", a.action, b.action);
+  field("paired", a.paired, b.paired);
   field("stream", a.stream, b.stream);
   field("iteration", a.iteration, b.iteration);
   field("stage", a.stage, b.stage);

@@ -40,22 +40,18 @@ std::vector<Token> tokens_of(std::string_view line) {
 size_t behind_label(std::string_view line) {
   size_t at = line.find_first_not_of(" \t");
   if (at == std::string_view::npos) return 0;
-  const size_t from = at;
-  const auto digits = [&] {
+  // A number with this behind it.
+  const auto number = [&](char end) {
     const size_t first = at;
     while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0) ++at;
-    return at > first;
+    const size_t behind = at++;
+    return behind > first && behind < line.size() && line[behind] == end;
   };
-  if (line[at] == '[') {
-    ++at;
-    if (!digits() || at >= line.size() || line[at] != ',') return 0;
-    ++at;
-    if (!digits() || at >= line.size() || line[at] != ']') return 0;
-    const size_t colon = line.find(':', at);
-    return colon == std::string_view::npos || colon > at + 12 ? 0 : colon + 1;
-  }
-  if (!digits() || at == from || at >= line.size() || line[at] != ':') return 0;
-  return at + 1;
+  if (line[at] != '[') return number(':') ? at : 0;
+  ++at;
+  if (!number(',') || !number(']')) return 0;
+  const size_t colon = line.find(':', at - 1);
+  return colon == std::string_view::npos || colon > at + 11 ? 0 : colon + 1;
 }
 
 // The columns of one half of the table by their place in a line; 0: there is none.

@@ -17,22 +17,4 @@ BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double 
           .behind = {product("low-rank product", rows, width, rank, 1, element_bytes)}};
 }
 
-void check_boundary(const Job& job) {
-  const double rank = job.communication.boundary_rank;
-  if (rank == 0) return;
-  constexpr const char* kKey = "communication.boundary_rank";
-  if (job.layout.pp == 1) {
-    throw Error(
-        fmt::format("{}: layout.pp is 1, so that no activations are sent on; leave it out", kKey));
-  }
-  if (job.layout.mesh_side() > 1) {
-    throw Error(fmt::format(
-        "{}: with layout.tp_form 2d no rank has whole rows to multiply; take 1d", kKey));
-  }
-  if (rank > job.model.hidden) {
-    throw Error(fmt::format("{}: {:g} is above the width {} of the activations of model '{}'", kKey,
-                            rank, job.model.hidden, job.model.name));
-  }
-}
-
 }  // namespace windtunnel

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "models/op.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel {
 
@@ -22,8 +22,5 @@ struct BoundaryRecipe {
 
 // `rows` tokens of `width` elements of `element_bytes`. Throws Error for a rank above the width.
 BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes);
-
-// Throws Error that starts with the key where a job has a rank and no place for it.
-void check_boundary(const Job& job);
 
 }  // namespace windtunnel

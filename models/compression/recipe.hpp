@@ -11,7 +11,7 @@
 
 #include "models/collective.hpp"
 #include "models/compressor.hpp"
-#include "models/op.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel {
 

@@ -73,6 +73,18 @@ class MessageChecker {
     return std::nullopt;
   }
 
+  // The message that its result becomes.
+  std::optional<Message> output_of(const Action& action) const {
+    const int stage = schedule_.model_stage(action.stage);
+    if (action.kind == ActionKind::forward && stage + 1 < schedule_.model_stages()) {
+      return Message{true, action.stage, action.stage + 1, action.unit};
+    }
+    if (makes_input_gradient(action.kind) && stage > 0) {
+      return Message{false, action.stage, action.stage - 1, action.unit};
+    }
+    return std::nullopt;
+  }
+
   Message message_of(const Action& action) const {
     switch (action.kind) {
       case ActionKind::send_forward:
@@ -90,54 +102,52 @@ class MessageChecker {
     return schedule_.rank_of_stage[message.from_stage] != schedule_.rank_of_stage[message.to_stage];
   }
 
-  // One rank's list on its own.
-  void check_rank(int rank) {
+  // What a rank has done so far.
+  struct Done {
     std::set<Message> received;
     std::set<Message> sent;
     std::set<Message> made;
-    std::map<int, bool> gathered;
+    std::map<int, bool> gathered;  // by stage
+  };
+
+  // One rank's list on its own.
+  void check_rank(int rank) {
+    Done done;
     const auto& actions = schedule_.actions[rank];
     for (size_t at = 0; at < actions.size() && !fault_; ++at) {
-      const Action& action = actions[at];
-      if (is_message(action.kind)) {
-        check_message(rank, at, made, is_send(action.kind) ? sent : received);
-      } else if (is_compute(action.kind)) {
-        const std::optional<Message> input = input_of(action);
-        if (explicit_ && input && between_ranks(*input) && received.count(*input) == 0) {
-          fail(rank, at, "has not received what it needs");
-        }
-        if (gathers_ && !gathered[action.stage]) fail(rank, at, "its weights are not gathered");
-        note_result(action, made);
-        if (makes_weight_gradient(action.kind)) --weights_left_[reduction_of(action)];
+      const ActionKind kind = actions[at].kind;
+      if (is_message(kind)) {
+        check_message(rank, at, done.made, is_send(kind) ? done.sent : done.received);
+      } else if (is_compute(kind)) {
+        check_compute(rank, at, done);
       } else {
-        check_weights(rank, at, gathered);
+        check_weights(rank, at, done.gathered);
       }
     }
-    for (const Message& message : made) {
-      if (explicit_ && !fault_ && between_ranks(message) && sent.count(message) == 0) {
+    if (!explicit_) return;
+    for (const Message& message : done.made) {
+      if (between_ranks(message) && done.sent.count(message) == 0) {
         fail(rank, position_of_result(rank, message), "its result is never sent");
       }
     }
   }
 
-  void note_result(const Action& action, std::set<Message>& made) const {
-    if (!explicit_) return;
-    const int stage = schedule_.model_stage(action.stage);
-    if (action.kind == ActionKind::forward && stage + 1 < schedule_.model_stages()) {
-      made.insert({true, action.stage, action.stage + 1, action.unit});
+  void check_compute(int rank, size_t at, Done& done) {
+    const Action& action = schedule_.actions[rank][at];
+    const std::optional<Message> input = input_of(action);
+    if (explicit_ && input && between_ranks(*input) && done.received.count(*input) == 0) {
+      fail(rank, at, "has not received what it needs");
     }
-    if (makes_input_gradient(action.kind) && stage > 0) {
-      made.insert({false, action.stage, action.stage - 1, action.unit});
-    }
+    if (gathers_ && !done.gathered[action.stage]) fail(rank, at, "its weights are not gathered");
+    const std::optional<Message> output = output_of(action);
+    if (explicit_ && output) done.made.insert(*output);
+    if (makes_weight_gradient(action.kind)) --weights_left_[reduction_of(action)];
   }
 
   size_t position_of_result(int rank, const Message& message) const {
     const auto& actions = schedule_.actions[rank];
-    const auto at = std::find_if(actions.begin(), actions.end(), [&](const Action& action) {
-      const bool made =
-          message.forward ? action.kind == ActionKind::forward : makes_input_gradient(action.kind);
-      return made && action.stage == message.from_stage && action.unit == message.unit;
-    });
+    const auto at = std::ranges::find_if(
+        actions, [&](const Action& action) { return output_of(action) == message; });
     return at - actions.begin();
   }
 
@@ -221,49 +231,14 @@ class MessageChecker {
 
   // Lets every rank run as far as it can until all are through.
   void run() {
-    std::vector<bool> forward(static_cast<size_t>(schedule_.stages()) * schedule_.units(), false);
-    std::vector<bool> gradient = forward;
+    for (std::vector<bool>* there : {&activation_there_, &gradient_there_}) {
+      there->assign(static_cast<size_t>(schedule_.stages()) * schedule_.units(), false);
+    }
     std::vector<size_t> position(schedule_.ranks, 0);
-    const auto result_of = [&](int stage, int unit) {
-      return static_cast<size_t>(stage) * schedule_.units() + unit;
-    };
-    // The send follows the result, so a receive is there once its send is.
-    const auto ready = [&](const Action& action) {
-      if (!is_compute(action.kind)) return true;
-      const std::optional<Message> input = input_of(action);
-      return !input ||
-             (input->forward ? forward : gradient)[result_of(input->from_stage, input->unit)];
-    };
-    const auto finish = [&](const Action& action) {
-      const bool local = !explicit_;
-      const auto note = [&](bool is_forward) {
-        (is_forward ? forward : gradient)[result_of(action.stage, action.unit)] = true;
-      };
-      const int stage = schedule_.model_stage(action.stage);
-      const auto same_rank = [&](int step) {
-        return schedule_.rank_of_stage[action.stage] ==
-               schedule_.rank_of_stage[action.stage + step];
-      };
-      if (is_send(action.kind)) note(action.kind == ActionKind::send_forward);
-      if (action.kind == ActionKind::forward && stage + 1 < schedule_.model_stages() &&
-          (local || same_rank(1))) {
-        note(true);
-      }
-      if (makes_input_gradient(action.kind) && stage > 0 && (local || same_rank(-1))) note(false);
-    };
     for (bool progress = true; progress;) {
       progress = false;
       for (int rank = 0; rank < schedule_.ranks; ++rank) {
-        const auto& actions = schedule_.actions[rank];
-        size_t& at = position[rank];
-        while (at < actions.size()) {
-          const size_t end = at + (actions[at].with_next ? 2 : 1);
-          bool all_ready = true;
-          for (size_t i = at; i < end; ++i) all_ready = all_ready && ready(actions[i]);
-          if (!all_ready) break;
-          for (; at < end; ++at) finish(actions[at]);
-          progress = true;
-        }
+        progress = advance(schedule_.actions[rank], position[rank]) || progress;
       }
     }
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
@@ -272,11 +247,45 @@ class MessageChecker {
     }
   }
 
+  bool advance(const std::vector<Action>& actions, size_t& at) {
+    const size_t from = at;
+    while (at < actions.size()) {
+      const size_t end = at + (actions[at].with_next ? 2 : 1);
+      for (size_t i = at; i < end; ++i) {
+        if (!ready(actions[i])) return at > from;
+      }
+      for (; at < end; ++at) finish(actions[at]);
+    }
+    return at > from;
+  }
+
+  // The send follows the result, so a receive is there once its send is.
+  bool ready(const Action& action) {
+    const std::optional<Message> input = input_of(action);
+    return !input || there(*input);
+  }
+
+  // A result is there for its user when it is made, or sent where messages are named.
+  void finish(const Action& action) {
+    if (is_send(action.kind)) there(message_of(action)) = true;
+    const std::optional<Message> output = output_of(action);
+    if (output && (!explicit_ || !between_ranks(*output))) there(*output) = true;
+  }
+
+  std::vector<bool>::reference there(const Message& message) {
+    return (message.forward
+                ? activation_there_
+                : gradient_there_)[static_cast<size_t>(message.from_stage) * schedule_.units() +
+                                   message.unit];
+  }
+
   const Schedule& schedule_;
   bool explicit_ = false;  // messages are named
   bool gathers_ = false;
   std::map<std::pair<int, int>, int> weights_left_;  // (stage, iteration)
   std::map<int, int> reductions_;                    // stage -> iterations reduced
+  std::vector<bool> activation_there_;               // [stage that sends * units + unit]
+  std::vector<bool> gradient_there_;                 // likewise
   std::optional<ScheduleFault> fault_;
 };
 

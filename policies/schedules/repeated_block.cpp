@@ -138,6 +138,12 @@ class Weave {
     return pass == kWeight ? -1 : 0;
   }
 
+  // The first slot from `low` on from which to `slot` there is room for one chunk more.
+  static int first_room(const std::vector<int>& memory, int limit, int low, int slot) {
+    while (slot > low && memory[slot - 1] < limit) --slot;
+    return slot;
+  }
+
   void move_fill_and_drain() {
     std::vector<std::vector<int>> memory(ranks_);  // [rank][slot] behind the pass there
     int limit = 0;
@@ -153,20 +159,16 @@ class Weave {
     for (int rank = 0; rank < ranks_; ++rank) taken[rank].resize(memory[rank].size());
     const std::vector<Event> events = all_in_order();
     const Phases phases = this->phases(events);
+    const auto earliest_weight = [&](int rank, int unit) {
+      const int before = unit > 0 ? slots_[rank][kWeight][unit - 1] : -1;
+      return std::max(backwards[rank][unit], before) + 1;
+    };
     for (size_t i = 0; i < events.size(); ++i) {
       const auto [slot, rank, pass, unit] = events[i];
       int to = slot;
       if (i < phases.fill_end || i > phases.drain_begin) {
-        int low = pass == kWeight ? std::max(backwards[rank][unit],
-                                             unit > 0 ? slots_[rank][kWeight][unit - 1] : -1) +
-                                        1
-                                  : earliest(events[i]);
-        if (change(pass) > 0) {
-          int room = slot;
-          while (room > low && memory[rank][room - 1] < limit) --room;
-          low = room;
-        }
-        to = low;
+        to = pass == kWeight ? earliest_weight(rank, unit) : earliest(events[i]);
+        if (change(pass) > 0) to = first_room(memory[rank], limit, to, slot);
         while (to < slot && taken[rank][to]) ++to;
         for (int at = to; at < slot; ++at) memory[rank][at] += change(pass);
       }

@@ -33,6 +33,7 @@ class Validation {
 
   void run() {
     check_numbers();
+    check_slices();
     units_ = schedule_.units();
     progress_.resize(static_cast<std::size_t>(schedule_.stages()) * units_);
     stages_.resize(schedule_.stages());
@@ -67,7 +68,9 @@ class Validation {
     reject(action, why);
   }
 
+  [[noreturn]] void wrong(std::string_view why) const;
   void check_numbers() const;
+  void check_slices() const;
 
   Progress& progress_of(int stage, int unit) {
     return progress_[static_cast<std::size_t>(stage) * units_ + unit];
@@ -213,10 +216,11 @@ class Validation {
   std::vector<StageProgress> stages_;  // [stage]
 };
 
+void Validation::wrong(std::string_view why) const {
+  throw Error(fmt::format("schedule '{}': {}", schedule_.name, why));
+}
+
 void Validation::check_numbers() const {
-  const auto wrong = [&](std::string_view why) {
-    throw Error(fmt::format("schedule '{}': {}", schedule_.name, why));
-  };
   if (schedule_.ranks < 1 || schedule_.chunks < 1 || schedule_.microbatches < 1 ||
       schedule_.slices < 1 || schedule_.iterations < 1) {
     wrong("ranks, chunks, micro-batches, slices and iterations must be at least 1");
@@ -240,6 +244,9 @@ void Validation::check_numbers() const {
     wrong(fmt::format("{} ranks hold copies of the weights, not {}", schedule_.weight_copies.size(),
                       ranks));
   }
+}
+
+void Validation::check_slices() const {
   if (schedule_.slice_shares.empty()) return;
   if (static_cast<int>(schedule_.slice_shares.size()) != schedule_.slices) {
     wrong(fmt::format("{} slices have a share, not {}", schedule_.slice_shares.size(),

@@ -27,7 +27,13 @@ struct ScheduleRequest {
 };
 
 // The numbers of a request that only some schedules know.
-enum ScheduleKnobs : unsigned { kNoKnobs = 0, kGroup = 1, kSlices = 2, kMemoryLimit = 4 };
+enum ScheduleKnobs : unsigned {
+  kNoKnobs = 0,
+  kGroup = 1,
+  kSlices = 2,
+  kMemoryLimit = 4,
+  kChunks = 8,  // all take some; of these every number is an order worth trying
+};
 
 struct ScheduleKind {
   std::string_view name;  // "interleaved-1f1b"
@@ -38,6 +44,7 @@ struct ScheduleKind {
   Schedule (*generate)(const ScheduleRequest& request) = nullptr;
   unsigned knobs = kNoKnobs;  // any other must be left alone
   int usual_slices = 1;       // of a micro-batch's sequence, likewise
+  bool asynchronous = false;  // trains something else: iterations without a flush between them
 };
 
 const std::vector<ScheduleKind>& schedule_kinds();

@@ -65,6 +65,57 @@ void WeightFiller::deliver(std::int64_t made, int maker, int consumer, double ma
   }
 }
 
+// The number of the result that the item needs from another stage; -1: none.
+std::int64_t WeightFiller::input_of(const SplitItem& item, bool is_forward) const {
+  const std::int64_t units = request_.microbatches;
+  const auto stages = static_cast<std::int64_t>(stages_.size());
+  const std::int64_t result = item.stage * units + item.unit;
+  if (is_forward) return item.stage > 0 ? result - units : -1;
+  return item.stage + 1 < stages ? stages * units + result + units : -1;
+}
+
+// Weight gradients that a gap takes, and those for which memory has no room beside `activation`
+// more. False when there is none left to give way.
+bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, double activation,
+                             std::vector<Action>* actions) {
+  while (at.weight < at.backward) {
+    const double weight_s = stages_[list.backwards[at.weight].stage].weight_s;
+    const double gap_s = arrives_s - at.now_s;
+    if (gap_s <= 0 || gap_s < list.patience * weight_s) break;
+    run_weight(list, at, actions);
+  }
+  while (activation > 0 && at.activation + activation > limit_) {
+    if (at.weight == at.backward) return false;
+    run_weight(list, at, actions);
+  }
+  return true;
+}
+
+// What its end changes, and who gets the result.
+void WeightFiller::finish(const SplitOrder& order, int rank, const SplitItem& item, bool is_forward,
+                          std::vector<Action>* actions) {
+  const Stage& stage = stages_[item.stage];
+  Rank& at = ranks_[rank];
+  const auto stages = static_cast<int>(stages_.size());
+  const std::int64_t result = std::int64_t{item.stage} * request_.microbatches + item.unit;
+  if (is_forward) {
+    at.now_s += stage.forward_s;
+    at.activation += stage.activation;
+    ++at.forward;
+    const int next = item.stage + 1 < stages ? order.rank_of_stage[item.stage + 1] : -1;
+    deliver(result, rank, next, at.now_s);
+  } else {
+    at.now_s += stage.input_s;
+    at.activation -= stage.activation - stage.weight_activation;
+    ++at.backward;
+    const int previous = item.stage > 0 ? order.rank_of_stage[item.stage - 1] : -1;
+    deliver(std::int64_t{stages} * request_.microbatches + result, rank, previous, at.now_s);
+  }
+  if (actions == nullptr) return;
+  actions->emplace_back(is_forward ? ActionKind::forward : ActionKind::backward_input, item.stage,
+                        item.unit);
+}
+
 // False when memory does not suffice.
 bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedule) {
   const SplitRank& list = order.ranks[rank];
@@ -72,61 +123,23 @@ bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedul
   std::vector<Action>* const actions = schedule != nullptr ? &schedule->actions[rank] : nullptr;
   const auto forwards = static_cast<int>(list.forwards.size());
   const auto backwards = static_cast<int>(list.backwards.size());
-  const int units = request_.microbatches;
-  const auto stages = static_cast<int>(stages_.size());
-  const std::int64_t gradients = std::int64_t{stages} * units;
   while (at.forward < forwards || at.backward < backwards) {
     const bool is_forward =
-        at.backward == backwards || (at.forward < forwards && at.forward < list.ahead[at.backward]);
+        at.backward == backwards || at.forward < std::min(forwards, list.ahead[at.backward]);
     const SplitItem item = is_forward ? list.forwards[at.forward] : list.backwards[at.backward];
-    const Stage& stage = stages_[item.stage];
-    const std::int64_t result = std::int64_t{item.stage} * units + item.unit;
-    double arrives_s = 0;
-    std::int64_t input = -1;
-    if (is_forward) {
-      if (item.stage > 0) input = result - units;
-    } else {
-      if (there_s_[result] < 0) return false;  // its forward comes later in the list
-      if (item.stage + 1 < stages) input = gradients + result + units;
+    const std::int64_t result = std::int64_t{item.stage} * request_.microbatches + item.unit;
+    if (!is_forward && there_s_[result] < 0) return false;  // its forward comes later in the list
+    const std::int64_t input = input_of(item, is_forward);
+    const double arrives_s = input >= 0 ? there_s_[input] : 0;
+    if (arrives_s < 0) {
+      at.waits_for = input;
+      return true;
     }
-    if (input >= 0) {
-      arrives_s = there_s_[input];
-      if (arrives_s < 0) {
-        at.waits_for = input;
-        return true;
-      }
-    }
-    while (at.weight < at.backward) {
-      const double weight_s = stages_[list.backwards[at.weight].stage].weight_s;
-      const double gap_s = arrives_s - at.now_s;
-      if (gap_s <= 0 || gap_s < list.patience * weight_s) break;
-      run_weight(list, at, actions);
-    }
-    if (is_forward) {
-      while (at.activation + stage.activation > limit_) {
-        if (at.weight == at.backward) return false;
-        run_weight(list, at, actions);
-      }
-    }
-    const double start_s = std::max(at.now_s, arrives_s);
-    if (at.first_start_s < 0) at.first_start_s = start_s;
-    if (is_forward) {
-      at.now_s = start_s + stage.forward_s;
-      at.activation += stage.activation;
-      ++at.forward;
-      const int next = item.stage + 1 < stages ? order.rank_of_stage[item.stage + 1] : -1;
-      deliver(result, rank, next, at.now_s);
-    } else {
-      at.now_s = start_s + stage.input_s;
-      at.activation -= stage.activation - stage.weight_activation;
-      ++at.backward;
-      const int previous = item.stage > 0 ? order.rank_of_stage[item.stage - 1] : -1;
-      deliver(gradients + result, rank, previous, at.now_s);
-    }
-    if (actions != nullptr) {
-      actions->emplace_back(is_forward ? ActionKind::forward : ActionKind::backward_input,
-                            item.stage, item.unit);
-    }
+    const double activation = is_forward ? stages_[item.stage].activation : 0;
+    if (!make_room(list, at, arrives_s, activation, actions)) return false;
+    at.now_s = std::max(at.now_s, arrives_s);
+    if (at.first_start_s < 0) at.first_start_s = at.now_s;
+    finish(order, rank, item, is_forward, actions);
   }
   while (at.weight < at.backward) run_weight(list, at, actions);
   return true;

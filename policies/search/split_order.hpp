@@ -66,6 +66,11 @@ class WeightFiller {
   };
 
   bool run_rank(const SplitOrder& order, int rank, Schedule* schedule);
+  std::int64_t input_of(const SplitItem& item, bool is_forward) const;
+  bool make_room(const SplitRank& list, Rank& at, double arrives_s, double activation,
+                 std::vector<Action>* actions);
+  void finish(const SplitOrder& order, int rank, const SplitItem& item, bool is_forward,
+              std::vector<Action>* actions);
   void run_weight(const SplitRank& order, Rank& rank, std::vector<Action>* actions);
   void deliver(std::int64_t made, int maker, int consumer, double made_s);
 

@@ -216,7 +216,7 @@ TEST(CollectiveLaw, LatencyAndTransferOverlapAsTheExponentSays) {
 
 TEST(CollectiveLaw, TheTunersPickRunsUnlessAskedOtherwise) {
   Terms terms;
-  terms.cluster.node.gpu.name = "h100";
+  terms.cluster.node.gpu.generation = GpuGeneration::hopper;
   const GroupShape shape = group_shape(terms.gpus, terms.cluster);
   const auto choice = [&](CollectiveChoice wanted, double bytes) {
     return CollectiveLaw(K::all_reduce, wanted, shape, terms.cluster, terms.calibration)
@@ -246,7 +246,12 @@ TEST(CollectiveLaw, KeptForManySizesItSaysWhatANewOneSays) {
   std::set<std::pair<A, P>> ran;
   for (int trial = 0; trial < 400; ++trial) {
     Cluster cluster = make_cluster(1 << up_to(6), 1 << up_to(3));
-    cluster.node.gpu.name = std::array{"v100", "a100", "h100", "b200", "gb200"}.at(up_to(4));
+    const int gpu = up_to(4);
+    cluster.node.gpu.generation =
+        std::array{GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper,
+                   GpuGeneration::blackwell, GpuGeneration::blackwell}
+            .at(gpu);
+    cluster.node.gpu.superchip = gpu == 4;
     cluster.fabric.nodes_per_pod = 4;
     Calibration calibration = with_law();
     NetworkLaw& law = calibration.network;

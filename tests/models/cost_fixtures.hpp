@@ -1,9 +1,21 @@
 // Machines and models that the cost tests share: round numbers near H100, published models.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "models/base/error.hpp"
 #include "models/job.hpp"
+#include "models/op_kernel.hpp"
 
 namespace windtunnel::testing {
+
+inline const Op& op_named(const std::vector<Op>& ops, std::string_view name) {
+  const auto at = std::ranges::find(ops, name, &Op::name);
+  CHECK(at != ops.end(), "no op '{}'", name);
+  return *at;
+}
 
 inline Parameter parameter(double value, Origin origin = Origin::spec) {
   return {value, value, value, origin, "test"};

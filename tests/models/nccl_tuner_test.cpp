@@ -16,10 +16,10 @@ Parameter exactly(double value) {
   return {value, value, value, Origin::spec, "test"};
 }
 
-NodeSpec node_of(const char* gpu, int gpus, int nics, double nvlink_GBps, double nic_GBps,
+NodeSpec node_of(GpuGeneration generation, int gpus, int nics, double nvlink_GBps, double nic_GBps,
                  double pcie_GBps) {
   NodeSpec node;
-  node.gpu.name = gpu;
+  node.gpu.generation = generation;
   node.gpus = gpus;
   node.nics = nics;
   node.nvlink_Bps = exactly(1e9 * nvlink_GBps);
@@ -29,16 +29,18 @@ NodeSpec node_of(const char* gpu, int gpus, int nics, double nvlink_GBps, double
 }
 
 NodeSpec dgx_v100() {
-  return node_of("v100", 8, 4, 150, 12.5, 16);
+  return node_of(GpuGeneration::volta, 8, 4, 150, 12.5, 16);
 }
 NodeSpec dgx_a100() {
-  return node_of("a100-80", 8, 8, 300, 25, 32);
+  return node_of(GpuGeneration::ampere, 8, 8, 300, 25, 32);
 }
 NodeSpec dgx_h100() {
-  return node_of("h100", 8, 8, 450, 50, 64);
+  return node_of(GpuGeneration::hopper, 8, 8, 450, 50, 64);
 }
 NodeSpec gh200_quad() {
-  return node_of("gh200", 4, 4, 450, 25, 450);
+  NodeSpec node = node_of(GpuGeneration::hopper, 4, 4, 450, 25, 450);
+  node.gpu.superchip = true;
+  return node;
 }
 
 GroupShape shape_of(int nodes, int members_per_node) {
@@ -86,7 +88,7 @@ void expect_channels(const Channels& channels, int count, double inside, double 
 }
 
 NodeLinks links_of(const NodeSpec& node) {
-  return node_links(node, silicon_of(node.gpu.name), node.gpus);
+  return node_links(node, silicon_of(node.gpu.generation), node.gpus);
 }
 
 // Lines "nChannels 12, bw 30/30" (rings in an H100 node), "nChannels 8, bw 48/48" (rings between
@@ -319,7 +321,7 @@ TEST(NcclTuner, CountsWithAShareOfTheNics) {
 // (github.com/argonne-lcf/alcf-nccl-tests, NCCL 2.18 and 2.21 with the OFI plugin) change with the
 // release: 2.18 takes trees in Simple from 256 KiB on, of which 2.21 thinks too little.
 TEST(NcclTuner, PicksOfOldReleases) {
-  const NodeSpec polaris = node_of("a100-40", 4, 2, 300, 25, 32);
+  const NodeSpec polaris = node_of(GpuGeneration::ampere, 4, 2, 300, 25, 32);
   TunerSettings settings;
   settings.ll128_between = false;
   settings.cpu = HostCpu::amd;
@@ -384,7 +386,7 @@ TEST(NcclTuner, Ll128WhereItIsSafe) {
   EXPECT_TRUE(ever(all_reduce_on(dgx_a100(), 4), Protocol::ll128));
   EXPECT_FALSE(ever(all_reduce_on(dgx_a100(), 4, torn), Protocol::ll128));
   EXPECT_TRUE(ever(all_reduce_on(dgx_a100(), 1, torn), Protocol::ll128));
-  const NodeSpec pci = node_of("rtx3080", 4, 1, 12, 1.25, 16);
+  const NodeSpec pci = node_of(GpuGeneration::ampere, 4, 1, 12, 1.25, 16);
   EXPECT_FALSE(ever(all_reduce_on(pci, 1), Protocol::ll128));
   EXPECT_EQ(
       nccl_choice(all_reduce_on(dgx_a100(), 4, torn), {automatic, Protocol::ll128}, 8).protocol,

@@ -75,6 +75,8 @@ Plan rich_plan() {
   owner.groups = {{0, 0}};
   owner.peers = {{0, 1}};
   Task step = compute("F0.0", 0, 0);
+  step.action = ActionKind::backward_weight;
+  step.paired = true;
   step.stage = 3;
   step.microbatch = 7;
   step.not_before_s = 1e-9;

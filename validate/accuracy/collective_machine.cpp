@@ -4,78 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "scenarios/gpu_names.hpp"
 #include "scenarios/library.hpp"
 #include "traces/text.hpp"
 
 namespace windtunnel {
 namespace {
-
-// Letters and digits in lower case: "A100-SXM4-40GB" and "a100 sxm4 40gb" are the same.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return out;
-}
-
-// A GPU's name in a row, its machine in the library and that machine's calibration. Where the
-// library lacks the GPU, `nvlink_Bps` is what tells it from the one that stands for it.
-struct GpuName {
-  std::string_view word;
-  std::string_view node;
-  std::string_view calibration;
-  double nvlink_Bps = 0;          // 0: the node's
-  std::string_view instead = {};  // what is assumed
-};
-constexpr std::array kGpus{
-    GpuName{"gb300", "gb300-nvl72", "gb300-spec"},
-    GpuName{"gb200", "gb200-nvl72", "gb200-spec"},
-    GpuName{"gh200", "alps-gh200", "h100-published"},
-    GpuName{"b300", "hgx-b300", "b300-spec"},
-    GpuName{"b200", "dgx-b200", "b200-spec"},
-    GpuName{"h800", "dgx-h100", "h100-published", 200e9, "H800 as H100 with 200 GB/s of NVLink"},
-    GpuName{"h200", "dgx-h200", "h100-published"},
-    GpuName{"h100", "dgx-h100", "h100-published"},
-    GpuName{"h20", "dgx-h200", "h100-published", 450e9, "H20 as H200"},
-    GpuName{"a800", "dgx-a100", "a100-published", 200e9, "A800 as A100 with 200 GB/s of NVLink"},
-    GpuName{"a100", "dgx-a100", "a100-published"},
-    GpuName{"v100", "dgx-v100", "generic"},
-    GpuName{"p100", "pcie-p100", "generic"},
-    GpuName{"gb10", "gh200", "generic", 0, "GB10 as GH200, one GPU per node"},
-    GpuName{"mi300x", "mi300x", "generic"},
-    GpuName{"mi250", "frontier-mi250x", "generic"},
-    GpuName{"rtx3080", "pcie-rtx3080", "generic"},
-    GpuName{"rtx2080", "pcie-rtx2080ti", "generic"},
-    GpuName{"t4", "aws-g4dn", "generic"},
-    GpuName{"l40", "pcie-rtx3080", "generic", 0, "L40 as any GPU on PCIe 4.0"},
-    GpuName{"a40", "pcie-rtx3080", "generic", 0, "A40 as any GPU on PCIe 4.0"},
-    GpuName{"a6000", "pcie-rtx3080", "generic", 0, "A6000 as any GPU on PCIe 4.0"},
-    GpuName{"rtx4090", "pcie-rtx3080", "generic", 0, "RTX 4090 as any GPU on PCIe 4.0"},
-    GpuName{"rtx3090", "pcie-rtx3080", "generic", 0, "RTX 3090 as any GPU on PCIe 4.0"},
-    GpuName{"a10", "pcie-rtx3080", "generic", 0, "A10 as any GPU on PCIe 4.0"},
-};
-
-// The name that stands first: "H100/H200 SXM (not stated which)" counts as H100.
-const GpuName& gpu_named(const std::string& text) {
-  const std::string name = plain(text);
-  const GpuName* first = nullptr;
-  size_t at = std::string::npos;
-  for (const GpuName& gpu : kGpus) {
-    const size_t found = name.find(gpu.word);
-    if (found == std::string::npos || found >= at) continue;
-    first = &gpu;
-    at = found;
-  }
-  if (first != nullptr) return *first;
-  throw Error(fmt::format("no GPU of the library is called '{}'", printable(text)));
-}
 
 // Whether every word of a library's name stands in the text, "aws-p5" in "AWS p5.48xlarge".
 bool names_all(const std::string& name, const std::string& text) {
@@ -90,7 +27,10 @@ bool names_all(const std::string& name, const std::string& text) {
 class MachineReader {
  public:
   MachineReader(const CollectiveRow& row, const NodeSizes& sizes)
-      : row_(row), sizes_(sizes), network_(read_network(row.network)), gpu_(gpu_named(row.gpu)) {}
+      : row_(row),
+        sizes_(sizes),
+        network_(read_network(row.network)),
+        gpu_(gpu_named(row.gpu, true)) {}
 
   CollectiveMachine read() {
     machine_.calibration = gpu_.calibration;
@@ -110,14 +50,13 @@ class MachineReader {
   NodeSpec& node() { return machine_.cluster.node; }
 
   void set_node() {
-    std::string name(gpu_.node);
-    if (name == "dgx-a100" && contains_text(row_.gpu, "40")) name = "dgx-a100-40";
+    std::string name = gpu_.node;
     // The machine's own node, where the library has it: the most telling name.
     const std::string label = row_.machine + " " + row_.gpu;
     size_t longest = 0;
     for (const NodeSpec& known : library_nodes()) {
       if (known.name.size() <= longest || !names_all(known.name, label) ||
-          !plain(known.gpu.name).starts_with(gpu_.word)) {
+          !plain_name(known.gpu.name).starts_with(gpu_.kind)) {
         continue;
       }
       name = known.name;
@@ -126,7 +65,7 @@ class MachineReader {
     node() = find_node(name);
     library_gpus_ = node().gpus;
     library_nics_ = node().nics;
-    if (!gpu_.instead.empty()) machine_.assumed.emplace_back(gpu_.instead);
+    if (!gpu_.instead.empty()) machine_.assumed.push_back(gpu_.instead);
     if (contains_text(row_.gpu, "/")) {
       machine_.assumed.push_back(fmt::format("{} is {}", row_.gpu, node().gpu.name));
     }
@@ -266,7 +205,7 @@ std::string setting(const std::string& notes, std::string_view name) {
     return {};
   }
   const size_t from = at + name.size() + 1;
-  return plain(notes.substr(from, notes.find_first_of(" ;,", from) - from));
+  return plain_name(notes.substr(from, notes.find_first_of(" ;,", from) - from));
 }
 
 }  // namespace

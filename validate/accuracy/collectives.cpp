@@ -64,30 +64,37 @@ struct Selection {
   std::vector<const CollectiveRow*> judged;
 };
 
+// Rows that the filter, if there is one, lets through. Throws Error where it does not fit the file.
+std::vector<const CollectiveRow*> wanted(const CollectiveRows& file,
+                                         const std::optional<RowFilter>& filter) {
+  if (filter) filter->check(file.table);
+  std::vector<const CollectiveRow*> rows;
+  for (const CollectiveRow& row : file.rows) {
+    if (!filter || filter->matches(file.table, row.table_row)) rows.push_back(&row);
+  }
+  return rows;
+}
+
 Selection select(const std::vector<CollectiveRows>& files, const CollectivesOptions& options) {
   Selection selection;
   std::set<std::string> fitted;  // one file may be named for both
-  const auto wanted = [](const std::optional<RowFilter>& filter, const CollectiveRows& file,
-                         const CollectiveRow& row) {
-    return !filter || filter->matches(file.table, row.table_row);
-  };
   for (const CollectiveRows& file : options.calibrate_on) {
-    if (options.fit_where) options.fit_where->check(file.table);
-    for (const CollectiveRow& row : file.rows) {
-      if (!wanted(options.fit_where, file, row) || !fitted.insert(row.id).second) continue;
-      selection.fit.push_back(&row);
+    for (const CollectiveRow* row : wanted(file, options.fit_where)) {
+      if (fitted.insert(row->id).second) selection.fit.push_back(row);
     }
   }
   const bool fits_here = options.fit_where && options.calibrate_on.empty();
   for (const CollectiveRows& file : files) {
-    if (options.where) options.where->check(file.table);
-    if (fits_here) options.fit_where->check(file.table);
-    for (const CollectiveRow& row : file.rows) {
-      if (fits_here && options.fit_where->matches(file.table, row.table_row)) {
-        selection.fit.push_back(&row);
-      } else if (!fitted.contains(row.id) && wanted(options.where, file, row)) {
-        selection.judged.push_back(&row);
+    const std::vector<const CollectiveRow*> judged = wanted(file, options.where);
+    std::set<const CollectiveRow*> taken;
+    if (fits_here) {
+      for (const CollectiveRow* row : wanted(file, options.fit_where)) {
+        selection.fit.push_back(row);
+        taken.insert(row);
       }
+    }
+    for (const CollectiveRow* row : judged) {
+      if (!taken.contains(row) && !fitted.contains(row->id)) selection.judged.push_back(row);
     }
   }
   return selection;

@@ -73,6 +73,25 @@ void note_fitted(const LinkRows& rows, std::map<std::string, std::string>& notes
   }
 }
 
+void add_links(const LinkRows& links, CompressionValidation& result) {
+  append(links.judged, result.report.rows);
+  append(links.fitted, result.report.fitted);
+  append(links.skipped, result.report.skipped);
+  result.order = order_of_pairs(links, true);
+  result.all_reduce_order = order_of_pairs(links, false);
+  result.law = links.law;
+  result.laws.push_back(text_of(links));
+}
+
+// Rows that belong to none of the laws: on networks whose links are known by now.
+void add_others(const CompressionRuns& runs, const std::map<std::string, double>& alone_s,
+                CompressionValidation& result) {
+  for (const CompressionRun& run : runs.runs) {
+    if (is_link_row(run) || is_sparse_row(run) || is_bucket_row(run)) continue;
+    predict_other(run, result.law, alone_s, result.report);
+  }
+}
+
 // Rows that are not wanted are neither judged nor listed.
 void keep_wanted(const CompressionRuns& runs, const RowFilter& where, ValidationReport& report) {
   std::map<std::string, bool> wanted;
@@ -104,15 +123,9 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
     const LinkRows links = validate_links(
         rows, [&](const CompressionRun& run) { return fit.matches(runs.table, run.table_row); },
         options.threads);
-    append(links.judged, report.rows);
-    append(links.fitted, report.fitted);
-    append(links.skipped, report.skipped);
+    add_links(links, result);
     note_fitted(links, notes);
-    result.order = order_of_pairs(links, true);
-    result.all_reduce_order = order_of_pairs(links, false);
-    result.law = links.law;
     alone_s = links.alone_s;
-    result.laws.push_back(text_of(links));
     for (const auto& [name, network] : links.law.networks) {
       if (name.starts_with(kTcp)) tcp_step_s = network.step_s;
     }
@@ -131,10 +144,7 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
     notes.insert(buckets.notes.begin(), buckets.notes.end());
     if (!buckets.law.empty()) result.laws.push_back("DDP: " + buckets.law);
   }
-  for (const CompressionRun& run : runs.runs) {
-    if (is_link_row(run) || is_sparse_row(run) || is_bucket_row(run)) continue;
-    predict_other(run, result.law, alone_s, report);
-  }
+  add_others(runs, alone_s, result);
   for (const UnusableRow& row : runs.unusable) report.skipped.push_back({row.id, row.reason});
   if (options.where) keep_wanted(runs, *options.where, report);
   if (quantised != nullptr) {

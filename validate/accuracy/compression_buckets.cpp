@@ -166,14 +166,9 @@ std::string series_of(const CompressionRun& run) {
   return fmt::format("{} {} {}", run.gpu_type, run.model, bucket_megabytes(run));
 }
 
-}  // namespace
-
-bool is_bucket_row(const CompressionRun& run) {
-  return run.source.starts_with(kSource);
-}
-
-BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int threads) {
-  BucketRows result;
+// Those that can be predicted; why the others cannot.
+std::vector<Row> rows_of(const std::vector<const CompressionRun*>& runs,
+                         std::vector<SkippedRow>& skipped) {
   std::map<std::string, double> alone_s;
   for (const CompressionRun* run : runs) {
     if (run->gpus == 1 && bucket_megabytes(*run) > 0 && run->step_s) {
@@ -184,19 +179,31 @@ BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int 
   for (const CompressionRun* run : runs) {
     const auto alone = alone_s.find(series_of(*run));
     if (bucket_megabytes(*run) == 0) {
-      result.skipped.push_back({run->id, "without DDP: no series grows from it"});
+      skipped.push_back({run->id, "without DDP: no series grows from it"});
     } else if (run->gpus == 1) {
-      result.skipped.push_back({run->id, "the step on one GPU that its series grows from"});
+      skipped.push_back({run->id, "the step on one GPU that its series grows from"});
     } else if (alone == alone_s.end() || !run->step_s) {
-      result.skipped.push_back({run->id, "no row states the step of its series on one GPU"});
+      skipped.push_back({run->id, "no row states the step of its series on one GPU"});
     } else {
       try {
         rows.push_back(make_row(*run, alone->second));
       } catch (const Error& error) {
-        result.skipped.push_back({run->id, error.what()});
+        skipped.push_back({run->id, error.what()});
       }
     }
   }
+  return rows;
+}
+
+}  // namespace
+
+bool is_bucket_row(const CompressionRun& run) {
+  return run.source.starts_with(kSource);
+}
+
+BucketRows validate_buckets(const std::vector<const CompressionRun*>& runs, int threads) {
+  BucketRows result;
+  const std::vector<Row> rows = rows_of(runs, result.skipped);
   if (std::ranges::none_of(rows, &Row::fit)) {
     for (const Row& row : rows) {
       result.skipped.push_back({row.run->id, fmt::format("needs rows of {} on V100", kFitted)});

@@ -297,8 +297,30 @@ LinkRows validate_links(const std::vector<const CompressionRun*>& runs,
   return result;
 }
 
-PairOrder order_of_pairs(const LinkRows& rows, bool with_servers) {
+namespace {
+
+// Two exchanges of one job, where their times lie apart.
+void count_pair(const std::string& name, const ValidationRow& one, const ValidationRow& other,
+                PairOrder& order) {
   constexpr double kApart = 0.05;
+  const bool first = one.measured < other.measured;
+  const ValidationRow& fast = first ? one : other;
+  const ValidationRow& slow = first ? other : one;
+  if (slow.measured <= fast.measured * (1 + kApart)) return;
+  ++order.pairs;
+  if (fast.predicted < slow.predicted) {
+    ++order.right;
+    return;
+  }
+  order.wrong.push_back(fmt::format("{}: {} is faster than {} by {:.0f} %, predicted {:.0f} %",
+                                    name, fast.configuration, slow.configuration,
+                                    100 * (slow.measured / fast.measured - 1),
+                                    100 * (slow.predicted / fast.predicted - 1)));
+}
+
+}  // namespace
+
+PairOrder order_of_pairs(const LinkRows& rows, bool with_servers) {
   PairOrder order;
   struct Timed {
     const ValidationRow* row;
@@ -318,20 +340,8 @@ PairOrder order_of_pairs(const LinkRows& rows, bool with_servers) {
   for (const auto& [name, group] : groups) {
     for (size_t i = 0; i < group.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
-        const bool first = group[i].row->measured < group[j].row->measured;
-        const ValidationRow& fast = first ? *group[i].row : *group[j].row;
-        const ValidationRow& slow = first ? *group[j].row : *group[i].row;
-        const bool judged = group[i].judged || group[j].judged;
-        if (!judged || slow.measured <= fast.measured * (1 + kApart)) continue;
-        ++order.pairs;
-        if (fast.predicted < slow.predicted) {
-          ++order.right;
-        } else {
-          order.wrong.push_back(fmt::format(
-              "{}: {} is faster than {} by {:.0f} %, predicted {:.0f} %", name, fast.configuration,
-              slow.configuration, 100 * (slow.measured / fast.measured - 1),
-              100 * (slow.predicted / fast.predicted - 1)));
-        }
+        if (!group[i].judged && !group[j].judged) continue;
+        count_pair(name, *group[i].row, *group[j].row, order);
       }
     }
   }

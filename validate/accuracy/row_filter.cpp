@@ -153,23 +153,11 @@ class RowFilterParser {
     if (at_ == text().size()) fail("expected a column, a number or a text");
     const char first = text()[at_];
     if (first == '"' || first == '\'') {
-      const size_t closed = text().find(first, at_ + 1);
-      if (closed == std::string::npos) fail("this quote is not closed");
-      operand.text = text().substr(at_ + 1, closed - at_ - 1);
-      at_ = closed + 1;
+      operand.text = parse_quoted(first);
       return operand;
     }
-    size_t end = at_;
-    // Signs belong to numbers: at the front, and after an exponent's e.
     const bool is_number = std::isalpha(static_cast<unsigned char>(first)) == 0 && first != '_';
-    const auto is_sign = [&](size_t i) {
-      return (text()[i] == '-' || text()[i] == '+') &&
-             (i == at_ || (is_number && (text()[i - 1] == 'e' || text()[i - 1] == 'E')));
-    };
-    while (end < text().size() && (is_word(text()[end]) || text()[end] == '.' || is_sign(end))) {
-      ++end;
-    }
-    operand.text = text().substr(at_, end - at_);
+    operand.text = parse_word(is_number);
     if (operand.text.empty()) {
       fail(fmt::format("expected a column, a number or a text, not '{}'", first));
     }
@@ -177,8 +165,28 @@ class RowFilterParser {
     if (!operand.is_column && !number_of(operand.text)) {
       fail(fmt::format("'{}' is not a number", operand.text));
     }
-    at_ = end;
+    at_ += operand.text.size();
     return operand;
+  }
+
+  std::string parse_quoted(char quote) {
+    const size_t closed = text().find(quote, at_ + 1);
+    if (closed == std::string::npos) fail("this quote is not closed");
+    const size_t from = std::exchange(at_, closed + 1) + 1;
+    return text().substr(from, closed - from);
+  }
+
+  // Signs belong to numbers: at the front, and after an exponent's e.
+  std::string parse_word(bool is_number) const {
+    const auto is_sign = [&](size_t i) {
+      return (text()[i] == '-' || text()[i] == '+') &&
+             (i == at_ || (is_number && (text()[i - 1] == 'e' || text()[i - 1] == 'E')));
+    };
+    size_t end = at_;
+    while (end < text().size() && (is_word(text()[end]) || text()[end] == '.' || is_sign(end))) {
+      ++end;
+    }
+    return text().substr(at_, end - at_);
   }
 
   RowFilter filter_;

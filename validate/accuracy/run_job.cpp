@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/iteration_estimate.hpp"
+#include "scenarios/gpu_names.hpp"
 #include "scenarios/library.hpp"
 #include "traces/text.hpp"
 #include "validate/accuracy/printed_schedule.hpp"
@@ -18,42 +19,6 @@
 
 namespace windtunnel {
 namespace {
-
-// How measured rows name GPUs, as plain_name() text; the first prefix that fits decides. The node
-// is the library's machine with that GPU, its calibration the library's.
-struct Machine {
-  std::string_view prefix;
-  std::string_view node;
-  std::string_view calibration;
-};
-constexpr std::array kMachines{
-    Machine{"a100sxm440", "dgx-a100-40", "a100-published"},
-    Machine{"a10040", "dgx-a100-40", "a100-published"},
-    Machine{"a100", "dgx-a100", "a100-published"},
-    Machine{"h10096", "grand-teton-h100-96", "h100-500w-spec"},
-    Machine{"h100", "dgx-h100", "h100-published"},
-    Machine{"h200", "dgx-h200", "h100-published"},
-    Machine{"gh200", "gh200", "h100-published"},
-    Machine{"b200", "dgx-b200", "b200-spec"},
-    Machine{"b300", "hgx-b300", "b300-spec"},
-    Machine{"gb200", "gb200-nvl72", "gb200-spec"},
-    Machine{"gb300", "gb300-nvl72", "gb300-spec"},
-    Machine{"mi300x", "mi300x", "generic"},
-    Machine{"mi250x", "frontier-mi250x", "generic"},
-    Machine{"v100", "dgx-v100", "generic"},
-    Machine{"p100", "pcie-p100", "generic"},
-    Machine{"t4", "aws-g4dn", "generic"},
-    Machine{"rtx3080", "pcie-rtx3080", "generic"},
-    Machine{"rtx2080", "pcie-rtx2080ti", "generic"},
-};
-
-const Machine& machine_of(const TrainingRun& run) {
-  const std::string gpu = plain_name(run.gpu_type);
-  for (const Machine& machine : kMachines) {
-    if (gpu.starts_with(machine.prefix)) return machine;
-  }
-  throw Error(fmt::format("no GPU of the library is called '{}'", run.gpu_type));
-}
 
 class Mapper {
  public:
@@ -218,11 +183,11 @@ class Mapper {
   }
 
   void set_machine() {
-    const Machine& machine = machine_of(run_);
-    job_.cluster.node = find_node(machine.node);
+    const GpuName& gpu = gpu_named(run_.gpu_type, false);
+    job_.cluster.node = find_node(gpu.node);
     if (contains_text(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
     if (contains_text(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
-    job_.calibration = find_calibration(machine.calibration);
+    job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
     NodeSpec& node = job_.cluster.node;

@@ -143,35 +143,73 @@ int container_of(const TrainingRun& run) {
   return 0;
 }
 
-// Experts in Megatron-Bridge, by container, GPU and model as its performance recipes have them
-// (scripts/performance/configs): tokens dropped to full capacity and the whole iteration in one
-// graph at first; then dropless, and graphs of what the router does not size; from 26.06 on, in
-// mxfp8, graphs of whole iterations over padded experts, dispatch beside the compute of another
-// micro-batch, experts in fused kernels.
-void bridge_experts(const TrainingRun& run, int container, Job& job) {
-  Software& software = job.software;
+// What recipes of Megatron-Bridge for experts go by.
+enum BridgeTrait : unsigned {
+  kBlackwell = 1,
+  kDeepSeek = 2,  // DeepSeek-V3, Kimi K2
+  kGptOss = 4,
+  kNoPipeline = 8,
+  kLeavesNode = 16,    // tokens on their way to experts
+  kDropsInRack = 32,   // tokens to full capacity, in one NVLink domain or without a pipeline
+  kFusedKernels = 64,  // from 26.06 on in mxfp8; DeepSeek's moved with the micro-batch, from 2 to 1
+};
+
+unsigned bridge_traits(const TrainingRun& run, int container, const Job& job) {
+  unsigned traits = 0;
+  const auto add = [&](BridgeTrait trait, bool has) { traits |= has ? trait : 0U; };
   const bool blackwell = job.cluster.node.gpu.fp4_flops.value > 0;
   const bool deepseek = job.model.latent.kv_rank > 0;
-  const bool gpt_oss = contains_text(run.model, "GPT OSS");
-  const bool dropping = contains_text(run.note, "tokendrop");
-  // DeepSeek-V3's and Kimi K2's recipes moved with the micro-batch, from 2 to 1.
-  const bool fused = container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
-                     (!deepseek || job.batch.micro == 1);
-  // HybridEP (DeepEP): DeepSeek first; GPT-OSS only where fused.
-  software.ep_merged = fused || (deepseek && container >= 2511) ||
-                       (!gpt_oss && blackwell && container >= 2602) ||
-                       (!gpt_oss && job.layout.pp == 1 && container >= 2604);
-  // 25.09: Qwen3's, in the rack and without a pipeline.
-  const bool rack = job.cluster.node.gpus > 8 || job.layout.pp == 1;
-  software.cuda_graphs = fused || (dropping && blackwell && rack && !deepseek);
-  software.dense_graphs = blackwell && container >= 2511;
-  software.fused_experts = fused;
-  const bool leaves_node = job.layout.ep > job.cluster.node.gpus;
-  software.ep_overlap = fused || (leaves_node && job.layout.pp > 1);
-  if (!blackwell) software.tp_overlap = TensorOverlap::none;
+  const bool no_pipeline = job.layout.pp == 1;
+  add(kBlackwell, blackwell);
+  add(kDeepSeek, deepseek);
+  add(kGptOss, contains_text(run.model, "GPT OSS"));
+  add(kNoPipeline, no_pipeline);
+  add(kLeavesNode, job.layout.ep > job.cluster.node.gpus);
+  add(kDropsInRack,
+      contains_text(run.note, "tokendrop") && (job.cluster.node.gpus > 8 || no_pipeline));
+  add(kFusedKernels, container >= 2606 && blackwell && job.precision == Precision::mxfp8 &&
+                         (!deepseek || job.batch.micro == 1));
+  return traits;
+}
+
+// Experts in Megatron-Bridge as its performance recipes have them (scripts/performance/configs):
+// tokens dropped to full capacity and the whole iteration in one graph at first; then dropless, and
+// graphs of what the router does not size; from 26.06 on, in mxfp8, graphs of whole iterations over
+// padded experts, dispatch beside the compute of another micro-batch, experts in fused kernels. A
+// row turns its choice on from a container on, for runs with all of some traits and none of others.
+struct BridgeRow {
+  bool Software::*choice;
+  int since;
+  unsigned with;
+  unsigned without = 0;
+};
+constexpr std::array kBridgeExperts{
+    // HybridEP (DeepEP): DeepSeek first; GPT-OSS only where fused.
+    BridgeRow{&Software::ep_merged, 0, kFusedKernels},
+    BridgeRow{&Software::ep_merged, 2511, kDeepSeek},
+    BridgeRow{&Software::ep_merged, 2602, kBlackwell, kGptOss},
+    BridgeRow{&Software::ep_merged, 2604, kNoPipeline, kGptOss},
+    BridgeRow{&Software::cuda_graphs, 0, kFusedKernels},
+    BridgeRow{&Software::cuda_graphs, 0, kDropsInRack | kBlackwell, kDeepSeek},  // 25.09: Qwen3's
+    BridgeRow{&Software::dense_graphs, 2511, kBlackwell},
+    BridgeRow{&Software::fused_experts, 0, kFusedKernels},
+    BridgeRow{&Software::ep_overlap, 0, kFusedKernels},
+    BridgeRow{&Software::ep_overlap, 0, kLeavesNode, kNoPipeline},
+};
+
+void bridge_experts(const TrainingRun& run, int container, Job& job) {
+  const unsigned traits = bridge_traits(run, container, job);
+  for (const BridgeRow& row : kBridgeExperts) {
+    const bool holds =
+        container >= row.since && (traits & row.with) == row.with && (traits & row.without) == 0;
+    job.software.*row.choice |= holds;
+  }
+  const bool blackwell = (traits & kBlackwell) != 0;
+  if (!blackwell) job.software.tp_overlap = TensorOverlap::none;
   // Norms and activations of GPT-OSS, where memory is short.
   const bool small = !(blackwell && contains_text(run.gpu_type, "300"));
-  if (gpt_oss && small && !fused && run.recompute.empty()) job.recompute = Recompute::selective;
+  const bool short_of_memory = small && (traits & (kGptOss | kFusedKernels)) == kGptOss;
+  if (short_of_memory && run.recompute.empty()) job.recompute = Recompute::selective;
 }
 
 void megatron_bridge(const TrainingRun& run, Job& job) {

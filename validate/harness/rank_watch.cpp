@@ -34,6 +34,17 @@ bool ended_well(const ForkedRank& rank) {
   return info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
+// Removes the ranks whose pipes, behind the first of `waits`, have ended; whether one has failed.
+bool take_ended(const std::vector<pollfd>& waits, std::vector<ForkedRank>& ranks) {
+  bool failed = false;
+  for (std::size_t i = ranks.size(); i-- > 0;) {
+    if (waits[i + 1].revents == 0) continue;
+    failed = !ended_well(ranks[i]) || failed;
+    ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return failed;
+}
+
 // -1: none; else rounded up, so that nothing is asked twice for the same millisecond.
 int milliseconds_to(const std::optional<Clock::time_point>& until) {
   if (!until) return -1;
@@ -99,11 +110,7 @@ void RankWatch::watch(std::vector<ForkedRank> ranks) {
       failed = rank_0_failed_;
       if (!failed && !until) return;
     }
-    for (std::size_t i = ranks.size(); i-- > 0;) {
-      if (waits[i + 1].revents == 0) continue;
-      failed = !ended_well(ranks[i]) || failed;
-      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    failed = take_ended(waits, ranks) || failed;
     if (failed && !until) {
       fail();
       until = Clock::now() + kGrace;

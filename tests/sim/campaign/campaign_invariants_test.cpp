@@ -161,24 +161,34 @@ class Follower {
       if (one.at_s >= since_s && (one.node || replicas)) lost.insert(one.slot);
     }
     restored_with_losses_ += lost.empty() ? 0 : 1;
-    // Groups and tolerance anew: of replicas from same_shard, of codes from their members.
-    const ErasureCode& code = tier.code;
-    const bool coded = code.parity > 0 && !code.in_node;
-    const int size = replicas ? inputs_.same_shard.size : coded ? code.data + code.parity : 1;
-    const int stride = replicas               ? inputs_.same_shard.stride
-                       : coded && code.spread ? inputs_.nodes / size
-                                              : 1;
-    const int tolerated = replicas ? size - 1 : coded ? code.parity : 0;
+    const Groups groups = replicas ? Groups{inputs_.same_shard.size, inputs_.same_shard.stride,
+                                            inputs_.same_shard.size - 1}
+                                   : coded_groups(tier.code);
     std::vector<int> by_group(inputs_.nodes, 0);
     for (const int slot : lost) {
-      const int blocks = std::max(1, inputs_.nodes / (size * stride));
-      const int block = std::min(slot / (size * stride), blocks - 1);
-      const int group = block * stride + slot % stride;
-      EXPECT_LE(++by_group[group], tolerated) << tier_name(tier) << " at " << event.at_s << " from "
-                                              << event.iteration << " since " << since_s;
+      EXPECT_LE(++by_group[group_of(slot, groups)], groups.tolerated)
+          << tier_name(tier) << " at " << event.at_s << " from " << event.iteration << " since "
+          << since_s;
     }
     EXPECT_TRUE(replicas || tier.place == SnapshotPlace::local_disk || tier.keeper_process)
         << tier_name(tier) << " outlived its trainers";
+  }
+
+  // Groups and tolerance anew: of replicas from same_shard, of codes from their members.
+  struct Groups {
+    int size, stride, tolerated;
+  };
+
+  Groups coded_groups(const ErasureCode& code) const {
+    if (code.parity == 0 || code.in_node) return {1, 1, 0};
+    const int size = code.data + code.parity;
+    return {size, code.spread ? inputs_.nodes / size : 1, code.parity};
+  }
+
+  int group_of(int slot, const Groups& groups) const {
+    const int blocks = std::max(1, inputs_.nodes / (groups.size * groups.stride));
+    const int block = std::min(slot / (groups.size * groups.stride), blocks - 1);
+    return block * groups.stride + slot % groups.stride;
   }
 
   const CampaignInputs& inputs_;

@@ -104,17 +104,8 @@ FailureClass random_plain_class(RandomStream& random, FailureKind kind, double l
   return result;
 }
 
-FailureClass random_class(RandomStream& random, FailureKind kind, double length_s, int tiers) {
-  FailureClass result = random_plain_class(random, kind, length_s);
-  if (result.arrivals == Arrivals::trace && one_in(random, 2)) {
-    for (std::size_t i = 0; i < result.trace_s.size(); ++i) {
-      result.trace_nodes.push_back(static_cast<std::int32_t>(random.below(3 * kNodes)));
-    }
-  } else if (result.arrivals != Arrivals::trace) {
-    if (one_in(random, 3)) result.frailty_variance = 3 * random.uniform();
-    if (one_in(random, 3)) result.day_amplitude = random.uniform();
-    if (one_in(random, 3)) result.rate_per_job_s = random.uniform() / length_s;
-  }
+// What only failures of its kind have.
+void set_kind(RandomStream& random, FailureKind kind, int tiers, FailureClass& result) {
   if (kind == FailureKind::node && one_in(random, 2)) {
     result.batch_shares = {0.6, 0.3, 0.1};
     result.batch_adjacent = one_in(random, 2);
@@ -126,6 +117,20 @@ FailureClass random_class(RandomStream& random, FailureKind kind, double length_
   if (kind == FailureKind::corrupt_snapshot) {
     result.corrupt_tier = static_cast<int>(random.below(tiers));
   }
+}
+
+FailureClass random_class(RandomStream& random, FailureKind kind, double length_s, int tiers) {
+  FailureClass result = random_plain_class(random, kind, length_s);
+  if (result.arrivals == Arrivals::trace && one_in(random, 2)) {
+    for (std::size_t i = 0; i < result.trace_s.size(); ++i) {
+      result.trace_nodes.push_back(static_cast<std::int32_t>(random.below(3 * kNodes)));
+    }
+  } else if (result.arrivals != Arrivals::trace) {
+    if (one_in(random, 3)) result.frailty_variance = 3 * random.uniform();
+    if (one_in(random, 3)) result.day_amplitude = random.uniform();
+    if (one_in(random, 3)) result.rate_per_job_s = random.uniform() / length_s;
+  }
+  set_kind(random, kind, tiers, result);
   if (one_in(random, 3)) result.manual_share = random.uniform();
   return result;
 }

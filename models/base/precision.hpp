@@ -1,0 +1,16 @@
+// The number formats of weights, activations and matrix products.
+#pragma once
+
+namespace windtunnel {
+
+// fp8: one scale per tensor; mxfp8: one per 32 elements; nvfp4: four bits, one scale per 16.
+enum class Precision { fp32, tf32, fp16, bf16, fp8, mxfp8, nvfp4 };
+
+bool is_mixed(Precision precision);   // 16-bit weights beside fp32 ones
+bool is_scaled(Precision precision);  // fp8, mxfp8, nvfp4: GEMMs of tensors with scales
+
+// Of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of the GEMMs:
+// tensors stay in bf16 (Transformer Engine's default).
+double bytes_of(Precision precision);
+
+}  // namespace windtunnel
