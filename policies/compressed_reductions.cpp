@@ -39,15 +39,17 @@ bool has_hops(const CompressorChoice& choice) {
                              [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
 }
 
+constexpr const char* kCompressor = "communication.compressor";
+
 // Methods that freeze Adam's second moments and send the first.
 void check_optimizer(const Job& job) {
   const std::string& name = job.communication.compressor.name;
   const bool of_moments = name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
   if (!of_moments || job.software.optimizer == Optimizer::adam) return;
-  throw Error(job.communication.compressor.where,
-              fmt::format("communication.compressor: {} compresses Adam's moments, which "
-                          "software.optimizer has not; set it to adam, or take onebit-sgd",
-                          name));
+  throw Error::of_key(kCompressor,
+                      ": {} compresses Adam's moments, which "
+                      "software.optimizer has not; set it to adam, or take onebit-sgd",
+                      name);
 }
 
 void check_compressor(const Job& job) {
@@ -55,7 +57,7 @@ void check_compressor(const Job& job) {
   const CompressorChoice& choice = communication.compressor;
   const CompressorKind& kind = compressor_kind(choice.name);
   const auto refuse = [&](const std::string& reason) {
-    throw Error(choice.where, fmt::format("communication.compressor: {} {}", choice.name, reason));
+    throw Error::of_key(kCompressor, ": {} {}", choice.name, reason);
   };
   if (communication.aggregation == Aggregation::parameter_server) {
     refuse("needs communication.aggregation: all-reduce, because servers sum dense gradients");
@@ -112,41 +114,40 @@ void check_gradient_exchange(const Job& job) {
   const Sharding sharding = job.layout.sharding;
   const GradientOverlap overlap = communication.overlap;
   const bool served = communication.aggregation == Aggregation::parameter_server;
-  const auto refuse = [&](std::string_view what, std::string_view reason) {
-    throw Error(fmt::format("{} does not go with layout.sharding: {}: {}", what, word_of(sharding),
-                            reason));
+  const auto refuse = [&](std::string_view key, std::string_view value, std::string_view reason) {
+    throw Error::of_key(key, "{}does not go with layout.sharding: {}: {}", value, word_of(sharding),
+                        reason);
   };
   if (crosses_iterations(overlap) && sharding != Sharding::none) {
-    refuse(overlap == GradientOverlap::dear ? "communication.overlap: dear"
-                                            : "communication.overlap: priority",
+    refuse("communication.overlap", overlap == GradientOverlap::dear ? ": dear " : ": priority ",
            "it reduces whole gradients; bucketed scatters them under the backward pass and gathers "
            "weights under the next forward pass");
   }
   if (served && sharding != Sharding::none) {
-    refuse("communication.aggregation: parameter-server", "servers return whole sums");
+    refuse("communication.aggregation", ": parameter-server ", "servers return whole sums");
   }
   if (served && overlap == GradientOverlap::dear) {
-    throw Error(
-        "communication.overlap: dear splits an all-reduce into its halves, and "
-        "communication.aggregation: parameter-server has none; take all-reduce");
+    throw Error::of_key("communication.overlap",
+                        ": dear splits an all-reduce into its halves, and "
+                        "communication.aggregation: parameter-server has none; take all-reduce");
   }
   const bool simple = overlap == GradientOverlap::none || overlap == GradientOverlap::bucketed;
   if (sharding == Sharding::zero3 && !simple) {
-    refuse("communication.overlap", "FSDP's units are the layers; take none or bucketed");
+    refuse("communication.overlap", "", "FSDP's units are the layers; take none or bucketed");
   }
   if (communication.embeddings != EmbeddingExchange::dense) {
     const std::string_view reason = "rows of embeddings are no sum that can be cut in parts";
-    if (sharding != Sharding::none) refuse("communication.embeddings", reason);
+    if (sharding != Sharding::none) refuse("communication.embeddings", "", reason);
     if (served || overlap == GradientOverlap::dear) {
-      throw Error(fmt::format(
-          "communication.embeddings does not go with {}: {}",
+      throw Error::of_key(
+          "communication.embeddings", "does not go with {}: {}",
           served ? "communication.aggregation: parameter-server" : "communication.overlap: dear",
-          reason));
+          reason);
     }
     if (!job.network && job.model.tied_embeddings) {
-      throw Error(
-          "communication.embeddings: with model.tied_embeddings the loss head fills all rows of "
-          "the gradient; leave it at dense");
+      throw Error::of_key("communication.embeddings",
+                          ": with model.tied_embeddings the loss head fills all rows of "
+                          "the gradient; leave it at dense");
     }
   }
   if (compresses(job)) {

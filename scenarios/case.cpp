@@ -28,7 +28,11 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   const EvidenceList evidence(document.value_of("origins"));
   const std::string folder = std::filesystem::path(file).parent_path().string();
   result.scenario = values.text("name");
-  result.job = resolve_job(values, evidence, folder);
+  try {
+    result.job = resolve_job(values, evidence, folder);
+  } catch (const Error& error) {
+    throw values.placed(error);
+  }
   result.values = explain_values(values, evidence, result.job);
   result.key = key_of(result.values, result.job);
   return result;

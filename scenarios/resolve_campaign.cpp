@@ -17,16 +17,6 @@ namespace {
 
 constexpr double kUsualRepair_s = 86400;
 
-// What an Error of the models and policies says, at the key that it is about.
-template <class Check>
-void at_key(const Values& values, const std::string& key, Check check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    values.fail(key, error.what());
-  }
-}
-
 FailureKind resolve_kind(const Values& values, const std::string& path) {
   if (values.has(path + ".kind")) {
     return value_of(failure_kinds(), values.text(path + ".kind"));
@@ -226,7 +216,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path,
   failure.rollback_s = values.number_or(path + ".rollback", 0);
   failure.corrupt_tier = static_cast<int>(values.number_or(path + ".tier", 0));
   failure.manual_share = values.number(path + ".manual");
-  at_key(values, path, [&] { check_failure_class(failure); });
+  values.about(path, [&] { check_failure_class(failure); });
   return failure;
 }
 
@@ -242,8 +232,8 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                               failure.name));
     }
     const std::string tier = path + ".tier";
-    at_key(values, values.stated(tier) ? tier : path,
-           [&] { check_snapshot_tiers(job.snapshots, {failure}); });
+    values.about(values.stated(tier) ? tier : path,
+                 [&] { check_snapshot_tiers(job.snapshots, {failure}); });
     job.failures.push_back(failure);
   }
 }
@@ -281,8 +271,8 @@ void check_tiers(const Values& values, const Job& job) {
       values.fail(path + ".code.cores", fmt::format("{:g} cores encode, but a node has {:g}",
                                                     tier.code.cpu_cores, cores));
     }
-    at_key(values, values.stated(path + ".code") ? path + ".code" : path,
-           [&] { protection_of(tier, job.cluster.nodes, same_shard); });
+    values.about(values.stated(path + ".code") ? path + ".code" : path,
+                 [&] { protection_of(tier, job.cluster.nodes, same_shard); });
   }
 }
 

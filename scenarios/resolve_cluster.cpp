@@ -141,11 +141,7 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   const std::string& name = values.text("calibration");
   if (name.ends_with(".yaml")) {
     const std::string path = (std::filesystem::path(folder) / name).string();
-    try {
-      return calibration_of(path);
-    } catch (const Error& error) {
-      throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
-    }
+    return values.about("calibration", [&] { return calibration_of(path); });
   }
   if (name != "auto") return find_calibration(name);
   for (const Calibration& calibration : library_calibrations()) {

@@ -57,11 +57,8 @@ void resolve_errors(const Values& values, const std::string& folder, const Compr
   if (!values.has(key)) return;
   if (kind.usual.base.empty()) refuse(values, "errors", kind);
   const std::string path = (std::filesystem::path(folder) / values.text(key)).string();
-  try {
-    choice.errors = read_layer_errors(path, with_usual(choice).base);
-  } catch (const Error& error) {
-    values.fail(key, error.what());
-  }
+  choice.errors =
+      values.about(key, [&] { return read_layer_errors(path, with_usual(choice).base); });
 }
 
 }  // namespace
@@ -89,22 +86,13 @@ CompressorChoice resolve_compressor(const Values& values, const std::string& fol
 }
 
 void check_compressor(const Values& values, const Job& job) {
-  CompressorChoice choice = job.communication.compressor;
+  const CompressorChoice& choice = job.communication.compressor;
   if (choice.name == "none") return;
-  choice.where = {};
   const std::vector<TensorShape> gradients = gradients_of(job);
-  try {
-    if (choice.errors != nullptr) check_layer_errors(*choice.errors, gradients);
-  } catch (const Error& error) {
-    values.fail(key_of("errors"), error.what());
+  if (choice.errors != nullptr) {
+    values.about(key_of("errors"), [&] { check_layer_errors(*choice.errors, gradients); });
   }
-  try {
-    check_compressor(choice, gradients);
-  } catch (const Error& error) {
-    const std::string rank = key_of("rank");
-    throw Error(values.fault_at(values.has(rank) ? rank : "communication.compressor"),
-                error.what());
-  }
+  check_compressor(choice, gradients);
 }
 
 }  // namespace windtunnel

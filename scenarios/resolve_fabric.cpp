@@ -130,11 +130,7 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& fol
     if (values.stated(list))
       values.fail(file, "the cables stand in 'edges' or in a file, not both");
     const std::string path = (std::filesystem::path(folder) / values.text(file)).string();
-    try {
-      return read_edges(path, cluster);
-    } catch (const Error& error) {
-      values.fail(file, error.what());
-    }
+    return values.about(file, [&] { return read_edges(path, cluster); });
   }
   std::vector<EdgeSpec> edges;
   for (int i = 0; i < values.length(list); ++i) {
@@ -171,15 +167,11 @@ std::vector<LinkFault> resolve_faults(const Values& values) {
 
 // Fabrics say themselves what is wrong with them; here it gets its place.
 void check_form(const Values& values, const Cluster& cluster) {
-  try {
-    const LinkTable links(cluster);
-  } catch (const Error& error) {
-    for (const char* name : {"dimensions", "sites", "edges", "edges_file"}) {
-      if (!values.stated(key_of(name))) continue;
-      throw Error(values.fault_at(key_of(name)), fmt::format("{}: {}", key_of(name), error.what()));
-    }
-    throw Error(values.fault_at(kPath), fmt::format("{}: {}", kPath, error.what()));
+  std::string key(kPath);
+  for (const char* name : {"edges_file", "edges", "sites", "dimensions"}) {
+    if (values.stated(key_of(name))) key = key_of(name);
   }
+  values.about(key, [&] { const LinkTable links(cluster); });
 }
 
 // Every link is there, and what failed leaves a way between the nodes.
@@ -189,13 +181,9 @@ void check_faults(const Values& values, const Cluster& cluster) {
   for (size_t i = 0; i < cluster.fabric.faults.size(); ++i) {
     const std::string path = fmt::format("{}.{}.link", list, i);
     single.fabric.faults = {{cluster.fabric.faults[i].link, 0.5}};
-    try {
-      const LinkTable links(single);
-    } catch (const Error& error) {
-      values.fail(path, error.what());
-    }
+    values.about(path, [&] { const LinkTable links(single); });
   }
-  try {
+  values.about(list, [&] {
     const LinkTable links(cluster);
     const int nics = cluster.node.nics;
     for (int nic = 0; nic < nics * cluster.nodes; ++nic) nic_factor(cluster, nic);
@@ -204,9 +192,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
       links.paths(gpu % cluster.node.gpus, gpu);
       links.paths(gpu, gpu % cluster.node.gpus);
     }
-  } catch (const Error& error) {
-    throw Error(values.fault_at(list), fmt::format("{}: {}", list, error.what()));
-  }
+  });
 }
 
 }  // namespace

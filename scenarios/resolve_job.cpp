@@ -21,7 +21,6 @@
 #include "scenarios/quality_curve.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
-#include "traces/text.hpp"
 #include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -50,16 +49,14 @@ Precision resolve_precision(const Values& values, const GpuSpec& gpu) {
 // The file of a schedule, without messages: who needs which result says when they are sent.
 void import_schedule(const Values& values, const std::string& folder, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
-    throw Error(values.where("schedule.file"),
-                "schedule.file: a schedule has a file or a name, not both");
+    values.fail("schedule.file", "a schedule has a file or a name, not both");
   }
   for (const std::string_view key :
        {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
-    if (!values.stated(key)) continue;
-    throw Error(values.where(key), fmt::format("{}: a schedule from a file has its own", key));
+    if (values.stated(key)) values.fail(key, "a schedule from a file has its own");
   }
   choice.file = values.text("schedule.file");
-  try {
+  values.about("schedule.file", [&] {
     const TorchSchedule torch =
         read_torch_schedule((std::filesystem::path(folder) / choice.file).string());
     if (const auto fault = find_message_fault(torch.schedule)) {
@@ -68,9 +65,7 @@ void import_schedule(const Values& values, const std::string& folder, ScheduleCh
     choice.name = torch.schedule.name;
     choice.slices = torch.schedule.slices;
     choice.imported = std::make_shared<const Schedule>(without_messages(torch.schedule));
-  } catch (const Error& error) {
-    throw Error(values.where("schedule.file"), fmt::format("schedule.file: {}", error.what()));
-  }
+  });
 }
 
 ScheduleChoice resolve_schedule(const Values& values, const std::string& folder) {
@@ -212,28 +207,6 @@ Software resolve_software(const Values& values) {
   return software;
 }
 
-// The models' checks know keys but not where they stand: the first key that a message names tells.
-Location place_of(const std::string& message, const Values& values) {
-  size_t nearest = std::string::npos;
-  const bool heads = message.starts_with("heads ") || message.starts_with("kv_heads ");
-  if (message.starts_with("recompute")) return values.fault_at("recompute");
-  std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
-  for (const Field& field : field_table()) {
-    const bool checked = field.path == "communication.boundary_rank" ||
-                         field.path == "model.frames" || field.path.starts_with("layout.") ||
-                         field.path.starts_with("batch.") ||
-                         field.path.starts_with("software.tp_overlap");
-    if (!checked) continue;
-    const size_t at = message.find(field.path);
-    const bool longer = at == nearest && at != std::string::npos && field.path.size() > key.size();
-    if (at < nearest || longer) {
-      nearest = at;
-      key = field.path;
-    }
-  }
-  return values.fault_at(key);
-}
-
 // `micro` x `dp` is counted in an int from here on.
 void check_batch(const Values& values, const Job& job) {
   const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
@@ -243,50 +216,12 @@ void check_batch(const Values& values, const Job& job) {
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
-// Which overlap, compressor, servers and sharding go together.
-void check_exchange(const Values& values, const Job& job) {
-  try {
-    check_gradient_exchange(job);
-  } catch (const Error& error) {
-    // What is wrong with a compressor says its place itself; other messages start with their key.
-    const std::string_view message = error.what();
-    if (!message.starts_with("communication.")) throw;
-    throw Error(values.fault_at(message.substr(0, message.find_first_of(": "))), error.what());
-  }
-}
-
-void check_layers(const Values& values, const Job& job) {
-  try {
-    if (job.network) check_network(job);
-    check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-    check_tensor_overlap(job);
-    check_boundary(job);
-    if (job.lengths) check_lengths(job);
-  } catch (const Error& error) {
-    throw Error(place_of(error.what(), values), error.what());
-  }
-}
-
-// The key that a schedule's complaint is about: the numbers that the scenario states before the
-// name.
-Location place_of_schedule(const std::string& message, const Values& values) {
-  const auto about = [&](std::string_view word, std::string_view key) {
-    return contains_text(message, word) && values.stated(key);
-  };
-  for (const std::string_view key : {"memory_limit", "recompute_share", "slices", "group"}) {
-    const std::string path = fmt::format("schedule.{}", key);
-    if (about(key, path)) return values.fault_at(path);
-  }
-  for (const std::string_view key : {"communication.boundary_rank", "layout.sharding",
-                                     "layout.weight_ranks", "layout.gradient_ranks"}) {
-    if (about(key, key)) return values.fault_at(key);
-  }
-  Location schedule = values.fault_at("schedule");
-  const bool overridden = schedule.line == 0;
-  if (overridden) return schedule;
-  if (about("layout.vpp", "layout.vpp")) return values.fault_at("layout.vpp");
-  if (contains_text(message, "micro-batch")) return values.fault_at("batch.global");
-  return schedule;
+void check_layers(const Job& job) {
+  if (job.network) check_network(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_tensor_overlap(job);
+  check_boundary(job);
+  if (job.lengths) check_lengths(job);
 }
 
 // What a schedule asks of its numbers.
@@ -302,12 +237,7 @@ void check_schedule(const Values& values, const Job& job) {
                             "more than {:.0f} forward passes; raise batch.micro",
                             count, ranks, chunks, kMostForwards));
   }
-  const std::vector<ChunkCost> costs = chunk_costs(job);
-  try {
-    job_schedule(job, costs);
-  } catch (const Error& error) {
-    throw Error(place_of_schedule(error.what(), values), error.what());
-  }
+  job_schedule(job, chunk_costs(job));
 }
 
 }  // namespace
@@ -328,10 +258,10 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   check_batch(values, job);
-  check_layers(values, job);
+  check_layers(job);
   check_schedule(values, job);
   check_compressor(values, job);
-  check_exchange(values, job);
+  check_gradient_exchange(job);
   resolve_campaign(values, evidence, folder, job);
   job.steps = resolve_steps(values, folder, job);
   job.tokens = job.steps > 0 ? job.steps * tokens_per_step(job) : values.number_or("job.tokens", 0);

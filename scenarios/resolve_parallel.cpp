@@ -38,13 +38,7 @@ void resolve_parallel(const Values& values, Job& job) {
   moe.hot_experts = static_cast<int>(values.number_or("model.moe.hot_experts", moe.hot_experts));
   if (values.has("model.moe.locality")) moe.locality = values.number("model.moe.locality");
   if (values.has("model.moe.shortcut")) moe.shortcut = values.flag("model.moe.shortcut");
-  try {
-    check_expert_routing(job);
-  } catch (const Error& error) {
-    // The message starts with the key.
-    const std::string message = error.what();
-    throw Error(values.fault_at(message.substr(0, message.find(' '))), message);
-  }
+  check_expert_routing(job);
 }
 
 }  // namespace windtunnel

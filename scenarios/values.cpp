@@ -67,6 +67,19 @@ void Values::fail(std::string_view key, std::string_view what) const {
   throw Error(fault_at(key), fmt::format("{}: {}", key, what));
 }
 
+Error Values::placed(const Error& error) const {
+  if (error.keys().empty()) return error;
+  for (const std::string& key : error.keys()) {
+    if (const Location where = fault_at(key); where.line == 0) {
+      return {where, error.what(), error.code()};
+    }
+  }
+  for (const std::string& key : error.keys()) {
+    if (stated(key)) return {where(key), error.what(), error.code()};
+  }
+  return {where(error.keys().back()), error.what(), error.code()};
+}
+
 void Values::add(Value value) {
   if (value.stated) places_[value.key] = value.where;
   values_[value.key] = std::move(value);

@@ -47,6 +47,18 @@ class Values {
   Location fault_at(std::string_view key) const;
   // Throws Error there: "key: what".
   [[noreturn]] void fail(std::string_view key, std::string_view what) const;
+  // The result of `work`, whose Errors do not know the key that they are about.
+  template <class Work>
+  auto about(std::string_view key, Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
+  // The error with the place of the key that it is about: the first of them that a --set changed,
+  // else the first that the scenario states.
+  Error placed(const Error& error) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 

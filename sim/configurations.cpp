@@ -91,7 +91,8 @@ Configuration with_schedule(const Configuration& base, std::string_view name, in
 std::vector<Configuration> layouts_of(const Configuration& base) {
   const Job& job = base.job;
   if (!job.layout.stage_layers.empty()) {
-    throw Error("layout.stages lists the layers of one layout; --over layout needs the even split");
+    throw Error::of_key("layout.stages",
+                        "lists the layers of one layout; --over layout needs the even split");
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;

@@ -32,7 +32,8 @@ SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point) {
   try {
     const Case the_case = case_at(sweep, point);
     if (the_case.job.campaign.length_s == 0) {
-      throw Error(
+      throw Error::about(
+          {"campaign"},
           "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
           "failures, or use `windtunnel compare`");
     }

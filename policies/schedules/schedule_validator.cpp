@@ -58,8 +58,8 @@ class Validation {
 
  private:
   [[noreturn]] void reject(const Action& action, std::string_view why) const {
-    throw Error(fmt::format("schedule '{}', rank {}, action {}: {}", schedule_.name, rank_,
-                            to_string(action), why));
+    throw Error::of_key("schedule", "'{}', rank {}, action {}: {}", schedule_.name, rank_,
+                        to_string(action), why);
   }
 
   [[noreturn]] void reject_missing(const Action& action, std::string_view why = "is missing") {
@@ -215,7 +215,7 @@ class Validation {
 
 void Validation::check_numbers() const {
   const auto wrong = [&](std::string_view why) {
-    throw Error(fmt::format("schedule '{}': {}", schedule_.name, why));
+    throw Error::of_key("schedule", "'{}': {}", schedule_.name, why);
   };
   if (schedule_.ranks < 1 || schedule_.chunks < 1 || schedule_.microbatches < 1 ||
       schedule_.slices < 1 || schedule_.iterations < 1) {
