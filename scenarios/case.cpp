@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/explain.hpp"
+#include "scenarios/identity.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/schemes.hpp"
@@ -34,7 +35,8 @@ Case parse_case(const std::string& text, const std::string& file, const Override
     throw values.placed(error);
   }
   result.values = explain_values(values, evidence, result.job);
-  result.key = key_of(result.values, result.job);
+  result.key = identity_of(result.values, result.job, Scope::campaign);
+  result.table = identity_of(result.values, result.job, Scope::iteration);
   return result;
 }
 

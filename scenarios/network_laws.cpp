@@ -36,7 +36,7 @@ NetworkLaw specified_network_law(const NodeSpec& node, Transport transport) {
   }
   if (node.gpu_path == GpuPath::pcie) add("pcie");
   // Layer nccl is of InfiniBand.
-  if (transport != Transport::infiniband) add(name_of(transports(), transport));
+  if (transport != Transport::infiniband) add(name_of(transport));
   return law;
 }
 

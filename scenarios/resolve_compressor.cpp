@@ -64,23 +64,18 @@ void resolve_errors(const Values& values, const std::string& folder, const Compr
 }  // namespace
 
 CompressorChoice resolve_compressor(const Values& values, const std::string& folder) {
-  const CompressorKind& kind = compressor_kind(values.text(key_of("name")));
-  CompressorChoice choice = {.name = std::string(kind.name)};
+  CompressorChoice choice;
+  values.fill("communication.compressor", choice);
   choice.where = values.fault_at("communication.compressor");
+  const CompressorKind& kind = compressor_kind(choice.name);
+  const auto check = [&](std::string_view key, bool taken) {
+    if (!taken && values.has(key_of(key))) refuse(values, key, kind);
+  };
   for (const CompressorNumber& number : compressor_numbers()) {
-    const std::string key = key_of(number.name);
-    if (!values.has(key)) continue;
-    if (!takes(kind, number)) refuse(values, number.name, kind);
-    choice.*number.member = values.number(key);
+    check(number.name, takes(kind, number));
   }
-  if (values.has(key_of("feedback"))) {
-    if (!takes_feedback(kind)) refuse(values, "feedback", kind);
-    choice.feedback = value_of(error_feedbacks(), values.text(key_of("feedback")));
-  }
-  if (values.has(key_of("base"))) {
-    if (kind.usual.base.empty()) refuse(values, "base", kind);
-    choice.base = values.text(key_of("base"));
-  }
+  check("feedback", takes_feedback(kind));
+  check("base", !kind.usual.base.empty());
   resolve_errors(values, folder, kind, choice);
   return choice;
 }

@@ -36,9 +36,19 @@ bool Values::stated(std::string_view key) const {
   return places_.find(key) != places_.end();
 }
 
-double Values::number_or(std::string_view key, double otherwise) const {
-  const Value* value = find(key);
-  return value == nullptr ? otherwise : value->number;
+double Values::number_or_default(std::string_view key) const {
+  if (const Value* value = find(key)) return value->number;
+  const Field& field = *find_field(key);
+  return parse_quantity(field.default_text, field.dimension);
+}
+
+void Values::fill(std::string_view path, const void* type, void* target) const {
+  const std::string pattern = pattern_of(path);
+  for (const Field& field : field_table()) {
+    if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
+    const Value* value = find(std::string(path).append(field.path.substr(pattern.size())));
+    if (value != nullptr) field.binding.assign(target, *value);
+  }
 }
 
 int Values::length(std::string_view key) const {

@@ -39,7 +39,14 @@ class Values {
   int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
   bool flag(std::string_view key) const { return at(key).number != 0; }
   const std::string& text(std::string_view key) const { return at(key).text; }
-  double number_or(std::string_view key, double otherwise) const;
+  // Of an optional key the default that its row has for a rule across keys.
+  double number_or_default(std::string_view key) const;
+  // Sets the members of `target` that the rows at and below `path` are bound to: those with a
+  // value.
+  template <class Struct>
+  void fill(std::string_view path, Struct& target) const {
+    fill(path, &kTypeTag<Struct>, &target);
+  }
 
   int length(std::string_view key) const;      // of a list; 0 if it is absent
   Location where(std::string_view key) const;  // of the key, else of what it would stand in
@@ -67,6 +74,8 @@ class Values {
   void set_length(const std::string& key, int length);
 
  private:
+  void fill(std::string_view path, const void* type, void* target) const;
+
   std::map<std::string, Value, std::less<>> values_;
   std::map<std::string, Location, std::less<>> places_;
   std::map<std::string, int, std::less<>> lengths_;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "models/base/error.hpp"
+#include "scenarios/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -29,19 +29,6 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
   set.emplace_back(key, value);
 }
 
-const char* name_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::zero1:
-      return "zero1";
-    case Sharding::zero2:
-      return "zero2";
-    case Sharding::zero3:
-      return "zero3";
-    default:
-      return "none";
-  }
-}
-
 Configuration with_layout(const Configuration& base, const Layout& layout) {
   Configuration next = base;
   next.job.layout = layout;
@@ -53,7 +40,7 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   put_number("layout.dp", layout.dp);
   if (layout.cp != base.job.layout.cp) put_number("layout.cp", layout.cp);
   if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
-  put(next.set, "layout.sharding", name_of(layout.sharding));
+  put(next.set, "layout.sharding", std::string(name_of(layout.sharding)));
   put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
   return next;
 }
@@ -141,13 +128,11 @@ std::vector<Configuration> micro_batches_of(const Configuration& base) {
 
 std::vector<Configuration> recomputes_of(const Configuration& base) {
   std::vector<Configuration> configurations;
-  constexpr std::array<std::pair<Recompute, const char*>, 3> kAll = {
-      {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
-  for (const auto& [recompute, name] : kAll) {
+  for (const auto& [name, recompute] : kChoices<Recompute>) {
     if (base.job.network && recompute != Recompute::none) continue;
     Configuration next = base;
     next.job.recompute = recompute;
-    put(next.set, "recompute", name);
+    put(next.set, "recompute", std::string(name));
     configurations.push_back(std::move(next));
   }
   return configurations;
