@@ -31,6 +31,7 @@ Rows compressor_rows();      // "communication.compressor"
 Rows campaign_rows();        // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();
+Rows more_rows();  // none; a program that defines its own has these keys besides
 
 // Where a table of what notices failures stands; the paths outlive the rows.
 struct DetectionPaths {
