@@ -148,22 +148,22 @@ double hot_expert_bytes(const Job& job) {
 void check_expert_routing(const Job& job) {
   const MixtureOfExperts& moe = job.model.moe;
   if (moe.zipf > 0 && moe.imbalance > 1) {
-    throw Error(
-        "model.moe.zipf and model.moe.imbalance both say how full the busiest rank is; "
-        "state one of them");
+    throw Error::of_key("model.moe.zipf",
+                        "and model.moe.imbalance both say how full the busiest rank is; "
+                        "state one of them");
   }
   if (moe.hot_experts > 0 && moe.zipf == 0) {
-    throw Error(
-        "model.moe.hot_experts needs model.moe.zipf: which share of the tokens visits them");
+    throw Error::of_key("model.moe.hot_experts",
+                        "needs model.moe.zipf: which share of the tokens visits them");
   }
   if (moe.hot_experts > moe.experts) {
-    throw Error(fmt::format("model.moe.hot_experts is {}; a layer has {} experts", moe.hot_experts,
-                            moe.experts));
+    throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,
+                        moe.experts);
   }
   if (moe.shortcut && job.software.ep_overlap) {
-    throw Error(
-        "model.moe.shortcut and software.ep_overlap hide the same all-to-alls; state one of "
-        "them");
+    throw Error::of_key("model.moe.shortcut",
+                        "and software.ep_overlap hide the same all-to-alls; state one of "
+                        "them");
   }
 }
 

@@ -15,25 +15,27 @@ namespace windtunnel {
 namespace {
 
 void check_positive(const char* key, int value) {
-  if (value < 1) throw Error(fmt::format("{} is {}; it must be at least 1", key, value));
+  if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
 }
 
-void check_divides(const char* divisor_key, int divisor, const char* key, int value) {
-  if (value % divisor != 0) {
-    throw Error(fmt::format("{} {} does not divide {} {}", divisor_key, divisor, key, value));
-  }
+// `divisor_text`: what a message calls the divisor, where the key at fault alone does not say it.
+void check_divides(const char* key, int divisor, const char* what, int value,
+                   const char* divisor_text = nullptr) {
+  if (value % divisor == 0) return;
+  throw Error::about({key}, "{} {} does not divide {} {}",
+                     divisor_text != nullptr ? divisor_text : key, divisor, what, value);
 }
 
 std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int>& list = layout.stage_layers;
   if (static_cast<int>(list.size()) != layout.stages()) {
-    throw Error(fmt::format("layout.stages lists {} stages; pp {} x vpp {} makes {}", list.size(),
-                            layout.pp, layout.vpp, layout.stages()));
+    throw Error::of_key("layout.stages", "lists {} stages; pp {} x vpp {} makes {}", list.size(),
+                        layout.pp, layout.vpp, layout.stages());
   }
   const int sum = std::accumulate(list.begin(), list.end(), 0);
   if (sum != model.layers) {
-    throw Error(fmt::format("layout.stages lists {} layers in all; model '{}' has {}", sum,
-                            model.name, model.layers));
+    throw Error::of_key("layout.stages", "lists {} layers in all; model '{}' has {}", sum,
+                        model.name, model.layers);
   }
   return list;
 }
@@ -41,8 +43,9 @@ std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layou
 void check_heads(const TransformerSpec& model, const Layout& layout) {
   check_positive("model.heads", model.heads);
   check_positive("model.kv_heads", model.kv_heads);
-  if (model.head_width == 0) check_divides("heads", model.heads, "hidden", model.hidden);
-  check_divides("kv_heads", model.kv_heads, "heads", model.heads);
+  if (model.head_width == 0)
+    check_divides("model.heads", model.heads, "hidden", model.hidden, "heads");
+  check_divides("model.kv_heads", model.kv_heads, "heads", model.heads, "kv_heads");
   if (layout.mesh_side() > 1) return;
   check_divides("layout.tp", layout.tp, "heads", model.heads);
   check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
@@ -53,36 +56,37 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
   if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
   const int q = layout.mesh_side();
   if (q * q != layout.tp) {
-    throw Error(fmt::format(
-        "layout.tp {} is not a square; with layout.tp_form 2d take {} or {}, or tp_form 1d",
-        layout.tp, q * q, (q + 1) * (q + 1)));
+    throw Error::of_key("layout.tp",
+                        "{} is not a square; with layout.tp_form 2d take {} or {}, or tp_form 1d",
+                        layout.tp, q * q, (q + 1) * (q + 1));
   }
   if (layout.sequence_parallel) {
-    throw Error(
-        "layout.sequence_parallel: with layout.tp_form 2d no activation is whole on a rank; leave "
-        "it false");
+    throw Error::of_key("layout.sequence_parallel",
+                        ": with layout.tp_form 2d no activation is whole on a rank; leave "
+                        "it false");
   }
   if (layout.cp > 1) {
-    throw Error(
-        fmt::format("layout.cp {} with layout.tp_form 2d: a rank of the mesh has whole sequences; "
-                    "take cp 1 or tp_form 1d",
-                    layout.cp));
+    throw Error::of_key("layout.cp",
+                        "{} with layout.tp_form 2d: a rank of the mesh has whole sequences; "
+                        "take cp 1 or tp_form 1d",
+                        layout.cp);
   }
   if (model.moe_layers() > 0) {
-    throw Error(
-        fmt::format("layout.tp_form 2d divides dense layers only; model '{}' has experts; take 1d",
-                    model.name));
+    throw Error::of_key("layout.tp_form",
+                        "2d divides dense layers only; model '{}' has experts; take 1d",
+                        model.name);
   }
   if (batch.micro % q != 0) {
-    throw Error(
-        fmt::format("batch.micro {} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
-                    "layout.tp {})",
-                    batch.micro, q, layout.tp));
+    throw Error::of_key("batch.micro",
+                        "{} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
+                        "layout.tp {})",
+                        batch.micro, q, layout.tp);
   }
-  check_divides("layout.tp_form 2d: the mesh's side", q, "heads", model.heads);
-  check_divides("layout.tp_form 2d: the mesh's side", q, "kv_heads", model.kv_heads);
-  check_divides("layout.tp_form 2d: the mesh's side", q, "hidden", model.hidden);
-  check_divides("layout.tp_form 2d: the mesh's side", q, "ffn_hidden", model.ffn_hidden);
+  for (const auto& [what, size] :
+       {std::pair{"heads", model.heads}, std::pair{"kv_heads", model.kv_heads},
+        std::pair{"hidden", model.hidden}, std::pair{"ffn_hidden", model.ffn_hidden}}) {
+    check_divides("layout.tp_form", q, what, size, "layout.tp_form 2d: the mesh's side");
+  }
 }
 
 bool takes(ContextForm form, AttentionKernel kernel) {
@@ -104,14 +108,14 @@ std::string_view name_of(ContextForm form) {
 void check_ulysses(const Layout& layout) {
   if (layout.context != ContextForm::usp) {
     if (layout.ulysses == 0) return;
-    throw Error(fmt::format(
-        "layout.ulysses is {} but layout.context is {}; only usp joins Ulysses with a ring",
-        layout.ulysses, name_of(layout.context)));
+    throw Error::of_key("layout.ulysses",
+                        "is {} but layout.context is {}; only usp joins Ulysses with a ring",
+                        layout.ulysses, name_of(layout.context));
   }
   if (layout.ulysses < 1) {
-    throw Error(
-        "layout.context is usp without layout.ulysses: say how many of the cp ranks divide "
-        "the heads, at best those of a node");
+    throw Error::of_key("layout.context",
+                        "is usp without layout.ulysses: say how many of the cp ranks divide "
+                        "the heads, at best those of a node");
   }
   check_divides("layout.ulysses", layout.ulysses, "layout.cp", layout.cp);
 }
@@ -120,20 +124,21 @@ void check_ulysses(const Layout& layout) {
 void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   if (model.frames == 0) {
     if (layout.context != ContextForm::dsp) return;
-    throw Error(
-        fmt::format("layout.context dsp switches between two dimensions of a sequence, model '{}' "
-                    "has one; set model.frames, or take ulysses or ring",
-                    model.name));
+    throw Error::of_key("layout.context",
+                        "dsp switches between two dimensions of a sequence, model '{}' "
+                        "has one; set model.frames, or take ulysses or ring",
+                        model.name);
   }
   check_divides("model.frames", model.frames, "batch.sequence", batch.sequence);
   if (model.attention == AttentionKernel::linear) {
-    throw Error("model.frames: linear attention has no length to divide; take flash or unfused");
+    throw Error::of_key("model.frames",
+                        ": linear attention has no length to divide; take flash or unfused");
   }
   if (model.layers % 2 != 0) {
-    throw Error(
-        fmt::format("model.frames: layers attend within and over frames in turn, but {} "
-                    "layers are odd; take an even number",
-                    model.layers));
+    throw Error::of_key("model.frames",
+                        ": layers attend within and over frames in turn, but {} "
+                        "layers are odd; take an even number",
+                        model.layers);
   }
   const bool whole = layout.context == ContextForm::dsp;
   const int divided = whole ? layout.cp : layout.ring_ranks();
@@ -142,9 +147,9 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
        {std::pair{"frames", model.frames},
         std::pair{"places of a frame", batch.sequence / model.frames}}) {
     if (length % divided == 0) continue;
-    throw Error(
-        fmt::format("layout.context {}: its {} ranks do not divide the {} {} (model.frames {})",
-                    form, divided, length, what, model.frames));
+    throw Error::of_key("layout.context",
+                        "{}: its {} ranks do not divide the {} {} (model.frames {})", form, divided,
+                        length, what, model.frames);
   }
 }
 
@@ -158,26 +163,26 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
         : layout.context == ContextForm::lasp
             ? "it passes on the state of a linear attention: model.attention: linear"
             : "it keeps the scores: model.attention: unfused";
-    throw Error(fmt::format("layout.context {} does not go with the attention of model '{}'; {}",
-                            name_of(layout.context), model.name, hint));
+    throw Error::of_key("layout.context", "{} does not go with the attention of model '{}'; {}",
+                        name_of(layout.context), model.name, hint);
   }
   const int ulysses = layout.ulysses_ranks();
   if (ulysses > 1) {
-    check_divides("layout.context: tp x Ulysses ranks =", layout.tp * ulysses, "heads",
-                  model.heads);
+    check_divides("layout.context", layout.tp * ulysses, "heads", model.heads,
+                  "layout.context: tp x Ulysses ranks =");
     const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / layout.tp;
     if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
-      throw Error(
-          fmt::format("layout.context {}: {} key heads of a rank can neither be divided nor "
-                      "copied evenly among {} Ulysses ranks",
-                      name_of(layout.context), key_heads, ulysses));
+      throw Error::of_key("layout.context",
+                          "{}: {} key heads of a rank can neither be divided nor "
+                          "copied evenly among {} Ulysses ranks",
+                          name_of(layout.context), key_heads, ulysses);
     }
   }
   // Causal attention balances a ring by giving each rank an early and a late piece.
   const bool balanced =
       layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.frames == 0;
   if (balanced) {
-    check_divides("2 x layout.cp =", 2 * layout.cp, "batch.sequence", batch.sequence);
+    check_divides("layout.cp", 2 * layout.cp, "batch.sequence", batch.sequence, "2 x layout.cp =");
   } else {
     check_divides("layout.cp", layout.cp, "batch.sequence", batch.sequence);
   }
@@ -193,31 +198,30 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
   if (layout.ep == 1) return;
   if (model.moe_layers() == 0) {
-    throw Error(
-        fmt::format("layout.ep is {} but model '{}' has no experts", layout.ep, model.name));
+    throw Error::of_key("layout.ep", "is {} but model '{}' has no experts", layout.ep, model.name);
   }
   check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
   check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
   // Without it all ranks of a tp group hold the same tokens, and each would send them.
   const bool divided = layout.ep_tokens == ExpertTokens::divided;
   if (!divided && layout.sequence_parallel) {
-    throw Error(
-        "layout.ep_tokens: under layout.sequence_parallel each tensor-parallel rank has tokens of "
-        "its own; leave it at divided");
+    throw Error::of_key("layout.ep_tokens",
+                        ": under layout.sequence_parallel each tensor-parallel rank has tokens of "
+                        "its own; leave it at divided");
   }
   if (layout.tp > 1 && divided && !layout.sequence_parallel) {
-    throw Error(fmt::format(
-        "layout.ep {} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
-        "layout.sequence_parallel: true",
-        layout.ep, layout.tp));
+    throw Error::of_key("layout.ep",
+                        "{} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
+                        "layout.sequence_parallel: true",
+                        layout.ep, layout.tp);
   }
 }
 
 // `master`: weights are gathered from the fp32 copy where nothing narrows them first.
 void check_bits(const char* key, int bits, bool master) {
   if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
-  throw Error(fmt::format("{} is {}; an element is sent with 4, 6, 8{}", key, bits,
-                          master ? ", 16 or 32 bits" : " or 16 bits"));
+  throw Error::of_key(key, "is {}; an element is sent with 4, 6, 8{}", bits,
+                      master ? ", 16 or 32 bits" : " or 16 bits");
 }
 
 // What only ZeRO-3 has.
@@ -239,9 +243,9 @@ void check_shards(const Layout& layout, int gpus_per_node) {
     const int value = layout.*key.value;
     if (value == 0) continue;
     if (layout.sharding != Sharding::zero3) {
-      throw Error(fmt::format(
-          "{} is {}, but only layout.sharding: zero3 gathers weights and scatters gradients",
-          key.name, value));
+      throw Error::of_key(
+          key.name, "is {}, but only layout.sharding: zero3 gathers weights and scatters gradients",
+          value);
     }
     if (key.bits) {
       check_bits(key.name, value, key.value == &Layout::weight_bits);
@@ -252,23 +256,24 @@ void check_shards(const Layout& layout, int gpus_per_node) {
   }
   const bool copies = layout.weight_ranks > 0 || layout.secondary_ranks > 0;
   if (layout.weight_bits == 32 && copies) {
-    throw Error(
-        "layout.weight_bits is 32, that of the fp32 copy, which is shared by all; weight_ranks and "
-        "secondary_ranks share copies of the precision: leave one of them out");
+    throw Error::of_key("layout.weight_bits",
+                        "is 32, that of the fp32 copy, which is shared by all; weight_ranks and "
+                        "secondary_ranks share copies of the precision: leave one of them out");
   }
   if (layout.secondary_ranks == 0) return;
   if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
-    throw Error(fmt::format(
-        "layout.secondary_ranks {} x tp {} = {} ranks do not lie within nodes "
-        "of {} GPUs, as a second copy of the weights must",
-        layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp, gpus_per_node));
+    throw Error::of_key("layout.secondary_ranks",
+                        "{} x tp {} = {} ranks do not lie within nodes "
+                        "of {} GPUs, as a second copy of the weights must",
+                        layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp,
+                        gpus_per_node);
   }
   const int weights = shard_ranks(layout).weights;
   if (layout.secondary_ranks >= weights) {
-    throw Error(
-        fmt::format("layout.secondary_ranks is {}, but {} ranks share the first copy: a "
-                    "second one must be on fewer, those of a node",
-                    layout.secondary_ranks, weights));
+    throw Error::of_key("layout.secondary_ranks",
+                        "is {}, but {} ranks share the first copy: a "
+                        "second one must be on fewer, those of a node",
+                        layout.secondary_ranks, weights);
   }
 }
 
@@ -276,8 +281,8 @@ void check_sharding(const Layout& layout, int gpus_per_node) {
   if (layout.shard_ranks != 0) {
     check_positive("layout.shard_ranks", layout.shard_ranks);
     if (layout.sharding == Sharding::none) {
-      throw Error(
-          fmt::format("layout.shard_ranks is {} but layout.sharding is none", layout.shard_ranks));
+      throw Error::of_key("layout.shard_ranks", "is {} but layout.sharding is none",
+                          layout.shard_ranks);
     }
     check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
   }
@@ -331,10 +336,11 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
     const int last = layout.last_stage_layers;
     const int even = model.layers - first - last;
     if (even % layout.stages() != 0) {
-      throw Error(fmt::format(
-          "{} layers of model '{}' (first {:+}, last {:+}) do not divide into {} stages (pp {} x "
-          "vpp {}); set layout.stages",
-          model.layers, model.name, first, last, layout.stages(), layout.pp, layout.vpp));
+      throw Error::about({"layout.stages"},
+                         "{} layers of model '{}' (first {:+}, last {:+}) do not divide into {} "
+                         "stages (pp {} x vpp {}); set layout.stages",
+                         model.layers, model.name, first, last, layout.stages(), layout.pp,
+                         layout.vpp);
     }
     layers.assign(static_cast<std::size_t>(layout.stages()), even / layout.stages());
     layers.front() += first;
@@ -344,8 +350,8 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
   }
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
     if (layers[stage] < 0) {
-      throw Error(
-          fmt::format("stage {} of {} would hold {} layers", stage, layers.size(), layers[stage]));
+      throw Error::about({"layout.stages"}, "stage {} of {} would hold {} layers", stage,
+                         layers.size(), layers[stage]);
     }
   }
   return layers;
@@ -367,8 +373,8 @@ int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.global", batch.global);
   const int per_step = batch.micro * layout.dp;
   if (batch.global % per_step != 0) {
-    throw Error(fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {}",
-                            batch.global, batch.micro, layout.dp, per_step));
+    throw Error::of_key("batch.global", "{} does not divide by batch.micro {} x dp {} = {}",
+                        batch.global, batch.micro, layout.dp, per_step);
   }
   return batch.global / per_step;
 }
@@ -387,22 +393,23 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_context(model, layout, batch);
   check_frames(model, layout, batch);
   if (layout.sequence_parallel) {
-    check_divides("layout.tp x cp =", layout.tp * layout.cp, "batch.sequence", batch.sequence);
+    check_divides("layout.tp", layout.tp * layout.cp, "batch.sequence", batch.sequence,
+                  "layout.tp x cp =");
   }
   if (layout.vpp > 1 && layout.pp == 1) {
-    throw Error(
-        fmt::format("layout.vpp is {} but layout.pp is 1; chunks need a pipeline", layout.vpp));
+    throw Error::of_key("layout.vpp", "is {} but layout.pp is 1; chunks need a pipeline",
+                        layout.vpp);
   }
   if (gpus_per_node % layout.tp != 0 && layout.tp % gpus_per_node != 0) {
-    throw Error(
-        fmt::format("layout.tp {} neither divides the {} GPUs of a node nor is a multiple "
-                    "of them",
-                    layout.tp, gpus_per_node));
+    throw Error::of_key("layout.tp",
+                        "{} neither divides the {} GPUs of a node nor is a multiple "
+                        "of them",
+                        layout.tp, gpus_per_node);
   }
   if (layout.ranks() != gpus) {
-    throw Error(
-        fmt::format("layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
-                    layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus));
+    throw Error::of_key("layout",
+                        "tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
+                        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
   }
   check_experts(model, layout);
   check_sharding(layout, gpus_per_node);

@@ -1,7 +1,5 @@
 #include "models/memory_activations.hpp"
 
-#include <fmt/format.h>
-
 #include "models/base/error.hpp"
 #include "models/context_traffic.hpp"
 #include "models/expert_routing.hpp"
@@ -237,16 +235,15 @@ void check_boundary(const Job& job) {
   if (rank == 0) return;
   constexpr const char* kKey = "communication.boundary_rank";
   if (job.layout.pp == 1) {
-    throw Error(
-        fmt::format("{}: layout.pp is 1, so that no activations are sent on; leave it out", kKey));
+    throw Error::of_key(kKey, ": layout.pp is 1, so that no activations are sent on; leave it out");
   }
   if (job.layout.mesh_side() > 1) {
-    throw Error(fmt::format(
-        "{}: with layout.tp_form 2d no rank has whole rows to multiply; take 1d", kKey));
+    throw Error::of_key(kKey,
+                        ": with layout.tp_form 2d no rank has whole rows to multiply; take 1d");
   }
   if (rank > job.model.hidden) {
-    throw Error(fmt::format("{}: {:g} is above the width {} of the activations of model '{}'", kKey,
-                            rank, job.model.hidden, job.model.name));
+    throw Error::of_key(kKey, ": {:g} is above the width {} of the activations of model '{}'", rank,
+                        job.model.hidden, job.model.name);
   }
 }
 

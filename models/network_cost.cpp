@@ -73,27 +73,27 @@ void check_network(const Job& job) {
   const std::string& name = job.network->name;
   for (const auto& [key, size] : axes) {
     if (size == 1) continue;
-    throw Error(
-        fmt::format("{} is {}, but model '{}' is a table of layers, which runs data "
-                    "parallel only; set it to 1",
-                    key, size, name));
+    throw Error::of_key(key,
+                        "is {}, but model '{}' is a table of layers, which runs data "
+                        "parallel only; set it to 1",
+                        size, name);
   }
   if (layout.sequence_parallel) {
-    throw Error(fmt::format("layout.sequence_parallel: model '{}' has no sequences", name));
+    throw Error::of_key("layout.sequence_parallel", ": model '{}' has no sequences", name);
   }
   if (!layout.stage_layers.empty() || layout.first_stage_layers != 0 ||
       layout.last_stage_layers != 0) {
-    throw Error(fmt::format("layout.stages: model '{}' runs as one stage", name));
+    throw Error::of_key("layout.stages", ": model '{}' runs as one stage", name);
   }
   if (job.batch.sequence != 1) {
-    throw Error(
-        fmt::format("batch.sequence is {}, but model '{}' has samples, not sequences; "
-                    "leave it out",
-                    job.batch.sequence, name));
+    throw Error::of_key("batch.sequence",
+                        "is {}, but model '{}' has samples, not sequences; "
+                        "leave it out",
+                        job.batch.sequence, name);
   }
   if (job.recompute != Recompute::none) {
-    throw Error(
-        fmt::format("recompute: model '{}' keeps its activations; set recompute: none", name));
+    throw Error::of_key("recompute", ": model '{}' keeps its activations; set recompute: none",
+                        name);
   }
 }
 

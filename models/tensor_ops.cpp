@@ -110,35 +110,37 @@ void check_tensor_overlap(const Job& job) {
   const Software& software = job.software;
   if (job.layout.tp == 1 || software.tp_overlap == TensorOverlap::none) return;
   if (job.layout.mesh_side() > 1) {
-    throw Error(
-        "software.tp_overlap: with layout.tp_form 2d every GEMM waits for its blocks; take none");
+    throw Error::of_key("software.tp_overlap",
+                        ": with layout.tp_form 2d every GEMM waits for its blocks; take none");
   }
   if (software.tp_overlap == TensorOverlap::pipelined && !job.layout.sequence_parallel) {
-    throw Error(
-        "software.tp_overlap: pipelined cuts up the gathers and scatters of sequence parallelism, "
-        "which is off; set layout.sequence_parallel: true, or take another form");
+    throw Error::of_key("software.tp_overlap",
+                        ": pipelined cuts up the gathers and scatters of sequence parallelism, "
+                        "which is off; set layout.sequence_parallel: true, or take another form");
   }
   const int slices = tensor_slices(job);
   if (slices > job.batch.micro) {
-    throw Error(fmt::format(
-        "software.tp_overlap: {} row slices are more than the {} sequences of a micro-batch; raise "
-        "batch.micro",
-        slices, job.batch.micro));
+    throw Error::of_key("software.tp_overlap",
+                        ": {} row slices are more than the {} "
+                        "sequences of a micro-batch; raise "
+                        "batch.micro",
+                        slices, job.batch.micro);
   }
   if (job.batch.micro % slices != 0) {
-    throw Error(fmt::format(
-        "software.tp_overlap: the {} sequences of a micro-batch (batch.micro) do not divide into "
-        "{} row slices",
-        job.batch.micro, slices));
+    throw Error::of_key("software.tp_overlap",
+                        ": the {} sequences of a micro-batch "
+                        "(batch.micro) do not divide into "
+                        "{} row slices",
+                        job.batch.micro, slices);
   }
   if (software.tp_overlap == TensorOverlap::domino && slices * software.domino_columns == 1) {
-    throw Error(
-        "software.tp_overlap: domino with one row slice and one column piece overlaps nothing; "
-        "set rows or columns to 2");
+    throw Error::of_key("software.tp_overlap",
+                        ": domino with one row slice and one column piece overlaps nothing; "
+                        "set rows or columns to 2");
   }
   if (software.domino_columns > job.model.hidden) {
-    throw Error(fmt::format("software.tp_overlap.columns {} is more than the model's width of {}",
-                            software.domino_columns, job.model.hidden));
+    throw Error::of_key("software.tp_overlap.columns", "{} is more than the model's width of {}",
+                        software.domino_columns, job.model.hidden);
   }
 }
 

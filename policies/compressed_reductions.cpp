@@ -41,6 +41,8 @@ bool has_hops(const CompressorChoice& choice) {
                              [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
 }
 
+constexpr std::string_view kCompressor = "communication.compressor";
+
 // What the rules below ask of a job.
 struct Exchange {
   const Job& job;
@@ -65,47 +67,53 @@ struct Exchange {
 
 // What does not go together, and what is said of it; the first that holds is told.
 struct Conflict {
+  std::string_view key;  // the one at fault; the text is what is said of it
   bool (*holds)(const Exchange& of);
   std::string_view text;
 };
 
 constexpr std::array kConflicts{
-    Conflict{[](const Exchange& of) { return (of.dear() || of.priority()) && of.sharded; },
-             "communication.overlap: {overlap} does not go with layout.sharding: {sharding}: it "
+    Conflict{"communication.overlap",
+             [](const Exchange& of) { return (of.dear() || of.priority()) && of.sharded; },
+             ": {overlap} does not go with layout.sharding: {sharding}: it "
              "reduces whole gradients; bucketed scatters them under the backward pass and gathers "
              "weights under the next forward pass"},
-    Conflict{[](const Exchange& of) { return of.served && of.sharded; },
-             "communication.aggregation: parameter-server does not go with layout.sharding: "
+    Conflict{"communication.aggregation",
+             [](const Exchange& of) { return of.served && of.sharded; },
+             ": parameter-server does not go with layout.sharding: "
              "{sharding}: servers return whole sums"},
-    Conflict{[](const Exchange& of) { return of.served && of.dear(); },
-             "communication.overlap: dear splits an all-reduce into its halves, and "
+    Conflict{"communication.overlap", [](const Exchange& of) { return of.served && of.dear(); },
+             ": dear splits an all-reduce into its halves, and "
              "communication.aggregation: parameter-server has none; take all-reduce"},
-    Conflict{[](const Exchange& of) {
+    Conflict{"communication.overlap",
+             [](const Exchange& of) {
                return of.job.layout.sharding == Sharding::zero3 &&
                       of.overlap != GradientOverlap::none &&
                       of.overlap != GradientOverlap::bucketed;
              },
-             "communication.overlap does not go with layout.sharding: {sharding}: FSDP's units are "
+             "does not go with layout.sharding: {sharding}: FSDP's units are "
              "the layers; take none or bucketed"},
-    Conflict{[](const Exchange& of) { return of.rows() && of.sharded; },
-             "communication.embeddings does not go with layout.sharding: {sharding}: rows of "
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.sharded; },
+             "does not go with layout.sharding: {sharding}: rows of "
              "embeddings are no sum that can be cut in parts"},
-    Conflict{[](const Exchange& of) { return of.rows() && of.served; },
-             "communication.embeddings does not go with communication.aggregation: "
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.served; },
+             "does not go with communication.aggregation: "
              "parameter-server: rows of embeddings are no sum that can be cut in parts"},
-    Conflict{[](const Exchange& of) { return of.rows() && of.dear(); },
-             "communication.embeddings does not go with communication.overlap: dear: rows of "
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.dear(); },
+             "does not go with communication.overlap: dear: rows of "
              "embeddings are no sum that can be cut in parts"},
-    Conflict{[](const Exchange& of) {
+    Conflict{"communication.embeddings",
+             [](const Exchange& of) {
                return of.rows() && !of.job.network && of.job.model.tied_embeddings;
              },
-             "communication.embeddings: with model.tied_embeddings the loss head fills all rows of "
+             ": with model.tied_embeddings the loss head fills all rows of "
              "the gradient; leave it at dense"},
 };
 
 // Likewise, of a compressor.
 constexpr std::array kCompressorConflicts{
-    Conflict{[](const Exchange& of) {  // they freeze the second moments and send the first
+    Conflict{kCompressor,
+             [](const Exchange& of) {  // they freeze the second moments and send the first
                const std::string_view name = of.kind.name;
                const bool of_moments =
                    name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
@@ -113,65 +121,65 @@ constexpr std::array kCompressorConflicts{
              },
              "compresses Adam's moments, which software.optimizer has not; set it to adam, or take "
              "onebit-sgd"},
-    Conflict{[](const Exchange& of) { return of.served; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.served; },
              "needs communication.aggregation: all-reduce, because servers sum dense gradients"},
-    Conflict{[](const Exchange& of) { return of.sharded && !of.kind.summable; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.sharded && !of.kind.summable; },
              "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
              "{sharding} scatters gradients; take layout.sharding: none"},
-    Conflict{[](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
              "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
              "part of them; take layout.sharding: none"},
-    Conflict{[](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
              "is one way of exchanging gradients and layout.gradient_bits another; take one of "
              "them"},
-    Conflict{[](const Exchange& of) { return of.job.layout.gradient_ranks > 0; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_ranks > 0; },
              "is one way of exchanging gradients and layout.gradient_ranks another; take one of "
              "them"},
-    Conflict{[](const Exchange& of) {
+    Conflict{kCompressor,
+             [](const Exchange& of) {
                return of.experts() && of.expert_copies() > 1 &&
                       (!of.kind.summable || of.kind.whole_tensors);
              },
              "cannot be reduce-scattered, and layout.ep: {ep} leaves {copies} copies of an expert "
              "among the ranks that hold one copy of the other weights"},
-    Conflict{[](const Exchange& of) {
+    Conflict{kCompressor,
+             [](const Exchange& of) {
                return of.experts() && has_hops(of.job.communication.compressor);
              },
              "reduces inside the nodes first, and replicas of experts have no groups for that"},
-    Conflict{[](const Exchange& of) { return of.dear() && !of.kind.fusible; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.dear() && !of.kind.fusible; },
              "is more than one all-reduce, and communication.overlap: dear splits one all-reduce "
              "into its halves; take bucketed"},
-    Conflict{[](const Exchange& of) { return of.priority() && of.kind.whole_tensors; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.priority() && of.kind.whole_tensors; },
              "needs whole matrices, and communication.overlap: priority cuts tensors into "
              "partitions that are reduced one by one; take bucketed"},
-    Conflict{[](const Exchange& of) { return of.priority() && !of.kind.fusible; },
+    Conflict{kCompressor, [](const Exchange& of) { return of.priority() && !of.kind.fusible; },
              "is more than one all-reduce, and communication.overlap: priority cuts tensors into "
              "partitions that are reduced one by one; take bucketed"},
 };
 
-// Empty: there is none.
-std::string first_conflict(std::span<const Conflict> conflicts, const Exchange& of) {
+// Throws the first that holds. `subject`: what stands between the key and the text.
+void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
+                      std::string_view subject) {
   for (const Conflict& conflict : conflicts) {
     if (!conflict.holds(of)) continue;
     const bool counted = conflict.text.find("{copies}") != std::string_view::npos;
-    return fmt::format(
+    const std::string text = fmt::format(
         fmt::runtime(conflict.text), fmt::arg("sharding", word_of(of.job.layout.sharding)),
         fmt::arg("overlap", of.dear() ? "dear" : "priority"), fmt::arg("ep", of.job.layout.ep),
         fmt::arg("copies", counted ? of.expert_copies() : 0));
+    throw Error::of_key(conflict.key, "{}{}", subject, text);
   }
-  return "";
 }
 
 }  // namespace
 
 void check_gradient_exchange(const Job& job) {
   const Exchange of(job);
-  const std::string conflict = first_conflict(kConflicts, of);
-  if (!conflict.empty()) throw Error(conflict);
-  if (!compresses(job)) return;
-  const std::string refusal = first_conflict(kCompressorConflicts, of);
-  if (refusal.empty()) return;
-  throw Error(job.communication.compressor.where,
-              fmt::format("communication.compressor: {} {}", of.kind.name, refusal));
+  refuse_conflicts(kConflicts, of, "");
+  if (compresses(job)) {
+    refuse_conflicts(kCompressorConflicts, of, fmt::format(": {} ", of.kind.name));
+  }
 }
 
 bool crosses_iterations(GradientOverlap overlap) {

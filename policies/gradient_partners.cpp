@@ -14,9 +14,9 @@ void join(std::vector<GradientPartner>& partners, int a, int b, const Schedule& 
   for (const auto& [rank, other] : {std::pair(a, b), std::pair(b, a)}) {
     int& partner = partners[rank].rank;
     if (partner != rank && partner != other) {
-      throw Error(fmt::format(
-          "schedule '{}': pipeline rank {} shares stages with ranks {} and {}; it may with one",
-          schedule.name, rank, partner, other));
+      throw Error::of_key(
+          "schedule", "'{}': pipeline rank {} shares stages with ranks {} and {}; it may with one",
+          schedule.name, rank, partner, other);
     }
     partner = other;
   }

@@ -31,15 +31,15 @@ Schedule plain_stages(const Job& job) {
 void check_recomputation(const Job& job, bool explicit_recompute) {
   if (job.recompute != Recompute::none) return;
   if (explicit_recompute) {
-    throw Error(fmt::format(
-        "schedule '{}' is about when to recompute, but nothing is recomputed; set recompute: full "
-        "or selective",
-        job.schedule.name));
+    throw Error::of_key("schedule",
+                        "'{}' is about when to recompute, but nothing is recomputed; set "
+                        "recompute: full or selective",
+                        job.schedule.name);
   }
   if (job.schedule.recompute_share != 1) {
-    throw Error(
-        "schedule.recompute_share divides a recomputation, but nothing is recomputed; set "
-        "recompute: full or selective");
+    throw Error::of_key("schedule.recompute_share",
+                        "divides a recomputation, but nothing is recomputed; set "
+                        "recompute: full or selective");
   }
 }
 
@@ -48,21 +48,22 @@ void check_recomputation(const Job& job, bool explicit_recompute) {
 void check_sharding(const Layout& layout, const Schedule& schedule) {
   if (layout.sharding != Sharding::zero3) return;
   if (!schedule.weight_copies.empty()) {
-    throw Error(fmt::format(
-        "layout.sharding: zero3 does not go with schedule '{}', which keeps a version of the "
-        "weights for each micro-batch under way: no rank gathers old versions; take zero2, or a "
-        "schedule that flushes",
-        schedule.name));
+    throw Error::of_key(
+        "layout.sharding",
+        ": zero3 does not go with schedule '{}', which keeps a version of the weights for each "
+        "micro-batch under way: no rank gathers old versions; take zero2, or a schedule that "
+        "flushes",
+        schedule.name);
   }
   if (layout.weight_ranks == 0 && layout.gradient_ranks == 0) return;
   for (const auto& actions : schedule.actions) {
     for (const Action& action : actions) {
       if (action.kind != ActionKind::unshard && action.kind != ActionKind::reduce_grad) continue;
-      throw Error(fmt::format(
-          "{} goes with schedules that leave gathers and reductions to ZeRO-3; '{}' says itself "
-          "when stages are gathered or reduced",
-          layout.weight_ranks > 0 ? "layout.weight_ranks" : "layout.gradient_ranks",
-          schedule.name));
+      const char* key = layout.weight_ranks > 0 ? "layout.weight_ranks" : "layout.gradient_ranks";
+      throw Error::of_key(key,
+                          "goes with schedules that leave gathers and reductions to ZeRO-3; '{}' "
+                          "says itself when stages are gathered or reduced",
+                          schedule.name);
     }
   }
 }
@@ -70,10 +71,10 @@ void check_sharding(const Layout& layout, const Schedule& schedule) {
 // A slice sees the keys of those before it, which only a causal mask leaves to them.
 void check_slices(const Job& job, const Schedule& schedule) {
   if (job.model.frames == 0 || schedule.slices == 1) return;
-  throw Error(
-      fmt::format("schedule.slices: schedule '{}' cuts sequences into {} slices, but layers of a "
-                  "model with frames (model.frames {}) attend without a mask",
-                  schedule.name, schedule.slices, job.model.frames));
+  throw Error::of_key("schedule.slices",
+                      ": schedule '{}' cuts sequences into {} slices, but layers of a "
+                      "model with frames (model.frames {}) attend without a mask",
+                      schedule.name, schedule.slices, job.model.frames);
 }
 
 // Neighbouring stages on one rank send each other nothing: a factor there would only cost.
@@ -81,26 +82,30 @@ void check_cuts(const Job& job, const Schedule& schedule) {
   if (job.communication.boundary_rank == 0) return;
   for (int stage = 1; stage < schedule.model_stages(); ++stage) {
     if (schedule.rank_of_stage[stage - 1] != schedule.rank_of_stage[stage]) continue;
-    throw Error(fmt::format(
-        "communication.boundary_rank: schedule '{}' has stages {} and {} on one pipeline rank, "
+    throw Error::of_key(
+        "communication.boundary_rank",
+        ": schedule '{}' has stages {} and {} on one pipeline rank, "
         "where nothing is sent; take one whose neighbours are on different ranks, as 1f1b or "
         "interleaved-1f1b",
-        schedule.name, stage - 1, stage));
+        schedule.name, stage - 1, stage);
   }
 }
 
 // A file is of one pipeline; what it does not say, the numbers of a generator, does not apply.
 Schedule imported_schedule(const Job& job) {
   const Schedule& schedule = *job.schedule.imported;
-  const auto check = [&](int has, int due, std::string_view what, std::string_view key) {
+  const auto check = [&](int has, int due, std::string_view what, std::string_view key,
+                         std::string_view stated_as) {
     if (has == due) return;
-    throw Error(fmt::format("schedule.file: {} is of {} {}, {} is {}", job.schedule.file, has, what,
-                            key, due));
+    throw Error::about({key, "schedule.file"}, "schedule.file: {} is of {} {}, {} is {}",
+                       job.schedule.file, has, what, stated_as, due);
   };
-  check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp");
-  check(schedule.chunks / schedule.replicas, job.layout.vpp, "model chunks per rank", "layout.vpp");
+  check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp", "layout.pp");
+  check(schedule.chunks / schedule.replicas, job.layout.vpp, "model chunks per rank", "layout.vpp",
+        "layout.vpp");
   const int count = microbatches(job.layout, job.batch);
-  check(schedule.microbatches, count, "micro-batches", "batch.global / (batch.micro x dp)");
+  check(schedule.microbatches, count, "micro-batches", "batch.global",
+        "batch.global / (batch.micro x dp)");
   check_recomputation(job, schedule.explicit_recompute);
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
@@ -108,12 +113,12 @@ Schedule imported_schedule(const Job& job) {
 Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   const ScheduleChoice& choice = job.schedule;
   if (choice.slices < 1 || choice.slices > job.batch.sequence) {
-    throw Error(fmt::format("a sequence of {} tokens cannot be cut into {} slices",
-                            job.batch.sequence, choice.slices));
+    throw Error::about({"schedule.slices"}, "a sequence of {} tokens cannot be cut into {} slices",
+                       job.batch.sequence, choice.slices);
   }
   if (!(choice.recompute_share >= 0 && choice.recompute_share <= 1)) {
-    throw Error(fmt::format("schedule.recompute_share is a share of 0 to 1, not {}",
-                            choice.recompute_share));
+    throw Error::of_key("schedule.recompute_share", "is a share of 0 to 1, not {}",
+                        choice.recompute_share);
   }
   ScheduleRequest request;
   request.ranks = job.layout.pp;

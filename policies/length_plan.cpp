@@ -310,46 +310,47 @@ class PlanBuilder {
 }  // namespace
 
 void check_lengths(const Job& job) {
-  const auto fail = [](const std::string& what) { throw Error(what); };
+  const auto fail = [](std::string_view key, const std::string& what) {
+    throw Error::of_key(key, "{}", what);
+  };
   const Layout& layout = job.layout;
   const LengthPolicy policy = job.lengths->policy;
   if (job.network) {
-    fail(fmt::format("batch.lengths: model '{}' has samples, not sequences; leave it out",
-                     job.model.name));
+    fail("batch.lengths",
+         fmt::format(": model '{}' has samples, not sequences; leave it out", job.model.name));
   }
   if (job.model.moe_layers() > 0) {
-    fail("batch.lengths: how unequal packs share experts is not modelled; take a dense model");
+    fail("batch.lengths", ": how unequal packs share experts is not modelled; take a dense model");
   }
   if (job.model.attention != AttentionKernel::flash || job.model.frames > 0) {
-    fail(
-        "batch.lengths: sequences stand behind each other in a pack, which needs the causal "
-        "attention of model.attention: flash");
+    fail("batch.lengths",
+         ": sequences stand behind each other in a pack, which needs the causal "
+         "attention of model.attention: flash");
   }
   if (layout.pp > 1) {
-    fail(
-        fmt::format("layout.pp is {}, but packs of unequal sequences (batch.lengths) are not "
-                    "modelled in a pipeline; set layout.pp: 1",
-                    layout.pp));
+    fail("layout.pp", fmt::format("is {}, but packs of unequal sequences (batch.lengths) are not "
+                                  "modelled in a pipeline; set layout.pp: 1",
+                                  layout.pp));
   }
   const ScheduleChoice& schedule = job.schedule;
   if (schedule.name != "1f1b" || schedule.imported || schedule.defer_weights ||
       schedule.slices > 1 || schedule.recompute_share != 1) {
-    fail(
-        "schedule: packs of unequal sequences (batch.lengths) go forward and backward one by one; "
-        "leave the schedule at 1f1b");
+    fail("schedule",
+         ": packs of unequal sequences (batch.lengths) go forward and backward one by one; "
+         "leave the schedule at 1f1b");
   }
   if (layout.tensor != TensorForm::one_d) {
-    fail("layout.tp_form 2d does not go with batch.lengths; take 1d");
+    fail("layout.tp_form", "2d does not go with batch.lengths; take 1d");
   }
   if (tensor_slices(job) > 1 || tensor_columns(job) > 1) {
-    fail(
-        "software.tp_overlap cuts micro-batches into pieces, batch.lengths has packs; take "
-        "pipelined, fused or ladder");
+    fail("software.tp_overlap",
+         "cuts micro-batches into pieces, batch.lengths has packs; take "
+         "pipelined, fused or ladder");
   }
   try {
     draw_lengths(job.lengths->distribution, 0, 0);
   } catch (const Error& error) {
-    fail(fmt::format("batch.lengths: {}", error.what()));
+    fail("batch.lengths", fmt::format(": {}", error.what()));
   }
   const LengthDistribution& distribution = job.lengths->distribution;
   double longest = distribution.buckets.empty() ? distribution.longest : 0;
@@ -357,37 +358,36 @@ void check_lengths(const Job& job) {
     longest = std::max(longest, bucket.longest);
   }
   if (longest > job.batch.sequence) {
-    fail(
-        fmt::format("batch.lengths: sequences of up to {:.0f} tokens, but batch.sequence, the "
-                    "longest that may come, is {}",
-                    longest, job.batch.sequence));
+    fail("batch.lengths", fmt::format(": sequences of up to {:.0f} tokens, but batch.sequence, the "
+                                      "longest that may come, is {}",
+                                      longest, job.batch.sequence));
   }
   if (policy == LengthPolicy::fixed) return;
   if (layout.context != ContextForm::ring && layout.context != ContextForm::ulysses &&
       layout.context != ContextForm::burst && layout.context != ContextForm::token_ring) {
-    fail(
-        fmt::format("layout.context {} has one degree; groups of different degrees "
-                    "(layout.length_policy) take ring, ulysses, burst or token-ring",
-                    kContextForms[static_cast<std::size_t>(layout.context)]));
+    fail("layout.context",
+         fmt::format("{} has one degree; groups of different degrees "
+                     "(layout.length_policy) take ring, ulysses, burst or token-ring",
+                     kContextForms[static_cast<std::size_t>(layout.context)]));
   }
   if (policy == LengthPolicy::hdp && layout.sharding >= Sharding::zero2) {
-    fail(
-        "layout.length_policy hdp lets ranks make unequal numbers of passes, each of which would "
-        "gather and reduce with all others under zero2 and zero3; take layout.sharding: zero1");
+    fail("layout.length_policy",
+         "hdp lets ranks make unequal numbers of passes, each of which would "
+         "gather and reduce with all others under zero2 and zero3; take layout.sharding: zero1");
   }
   const double room = tokens_per_gpu(job);
   if (room < 1) {
-    fail(
-        "layout.sharding: the training state leaves no room for tokens in a GPU's memory; shard "
-        "more of it, raise layout.tp or take larger GPUs");
+    fail("layout.sharding",
+         ": the training state leaves no room for tokens in a GPU's memory; shard "
+         "more of it, raise layout.tp or take larger GPUs");
   }
   const int widest = degrees_of(job).back();
   if (job.batch.sequence > room * widest) {
-    fail(
-        fmt::format("batch.sequence: one of {} tokens takes {:.0f} GPUs with room for {:.0f} "
-                    "tokens each; a group has {} at most here (the cp x dp ranks that divide the "
-                    "heads, a power of two)",
-                    job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
+    fail("batch.sequence",
+         fmt::format(": one of {} tokens takes {:.0f} GPUs with room for {:.0f} "
+                     "tokens each; a group has {} at most here (the cp x dp ranks that divide the "
+                     "heads, a power of two)",
+                     job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
   }
 }
 

@@ -59,7 +59,7 @@ void check_waits(const Job& job, const PreparedIteration& prepared) {
     evaluate_schedule(schedule, std::vector<StageCost>(prepared.units.size()), beside);
   } catch (const Error& error) {
     if (!synchronous) throw;
-    throw Error(fmt::format("with software.sends: synchronous, {}", error.what()));
+    throw Error::about({"software.sends"}, "with software.sends: synchronous, {}", error.what());
   }
 }
 

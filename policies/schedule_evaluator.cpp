@@ -358,9 +358,10 @@ class Evaluation {
                              : fmt::format("from rank {}", schedule_.rank_of_stage[stage]));
     }
     const auto position = state.next - schedule_.actions[rank].data();
-    throw Error(fmt::format(
-        "schedule '{}' deadlocks: rank {} waits at its action {}{} for {}", schedule_.name, rank,
-        position + 1, state.next == state.last ? "" : " (" + to_string(*state.next) + ")", what));
+    throw Error::about({"schedule"},
+                       "schedule '{}' deadlocks: rank {} waits at its action {}{} for {}",
+                       schedule_.name, rank, position + 1,
+                       state.next == state.last ? "" : " (" + to_string(*state.next) + ")", what);
   }
 
   ScheduleEvaluation result() const {

@@ -22,7 +22,7 @@ std::string compressor_keys(const CompressorKind& kind) {
   }
   if (!kind.usual.base.empty()) keys.push_back(fmt::format("base {}", kind.usual.base));
   if (takes_feedback(kind)) {
-    keys.push_back(fmt::format("feedback {}", name_of(error_feedbacks(), kind.usual.feedback)));
+    keys.push_back(fmt::format("feedback {}", name_of(kind.usual.feedback)));
   }
   return fmt::format("{}", fmt::join(keys, ", "));
 }
@@ -46,7 +46,7 @@ Json compressor_document() {
       if (takes(kind, number)) usual[std::string(number.name)] = kind.usual.*number.member;
     }
     if (!kind.usual.base.empty()) usual["base"] = kind.usual.base;
-    if (takes_feedback(kind)) usual["feedback"] = name_of(error_feedbacks(), kind.usual.feedback);
+    if (takes_feedback(kind)) usual["feedback"] = name_of(kind.usual.feedback);
     array.push_back({{"name", kind.name},
                      {"help", kind.help},
                      {"source", kind.source},

@@ -101,7 +101,7 @@ Json node_document() {
     array.push_back({{"name", node.name},
                      {"gpu", node.gpu.name},
                      {"gpus", node.gpus},
-                     {"gpu_path", name_of(gpu_paths(), node.gpu_path)},
+                     {"gpu_path", name_of(node.gpu_path)},
                      {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
                      {"package_gpus", node.package_gpus},
                      {"package_Bps", parameter_json(node.package_Bps)},
@@ -218,8 +218,8 @@ TextTable fabric_table() {
                   {}};
   for (const NamedFabric& named : library_fabrics()) {
     const FabricSpec& fabric = named.fabric;
-    table.rows.push_back({named.name, std::string(name_of(topologies(), fabric.topology)),
-                          std::string(name_of(transports(), fabric.transport)), form_text(fabric),
+    table.rows.push_back({named.name, std::string(name_of(fabric.topology)),
+                          std::string(name_of(fabric.transport)), form_text(fabric),
                           format_seconds(fabric.hop_latency_s.value), to_string(named.origin),
                           named.source});
   }
@@ -231,9 +231,9 @@ Json fabric_document() {
   for (const NamedFabric& named : library_fabrics()) {
     const FabricSpec& fabric = named.fabric;
     Json json = {{"name", named.name},
-                 {"topology", name_of(topologies(), fabric.topology)},
-                 {"transport", name_of(transports(), fabric.transport)},
-                 {"routing", name_of(routings(), fabric.routing)},
+                 {"topology", name_of(fabric.topology)},
+                 {"transport", name_of(fabric.transport)},
+                 {"routing", name_of(fabric.routing)},
                  {"origin", to_string(named.origin)},
                  {"source", named.source},
                  {"hop_latency_s", parameter_json(fabric.hop_latency_s)}};

@@ -24,7 +24,7 @@ std::string subtitle_of(const Record& record) {
   return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {}", job.model.name,
                      with_separators(cluster.gpus()), cluster.node.gpu.name,
                      with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
-                     job.schedule.name, name_of(precisions(), job.precision), batch_text(job));
+                     job.schedule.name, name_of(job.precision), batch_text(job));
 }
 
 SummarySection iteration_section(const Record& record) {

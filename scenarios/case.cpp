@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/explain.hpp"
+#include "scenarios/identity.hpp"
 #include "scenarios/overrides.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/schemes.hpp"
@@ -28,9 +29,14 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   const EvidenceList evidence(document.value_of("origins"));
   const std::string folder = std::filesystem::path(file).parent_path().string();
   result.scenario = values.text("name");
-  result.job = resolve_job(values, evidence, folder);
+  try {
+    result.job = resolve_job(values, evidence, folder);
+  } catch (const Error& error) {
+    throw values.placed(error);
+  }
   result.values = explain_values(values, evidence, result.job);
-  result.key = key_of(result.values, result.job);
+  result.key = identity_of(result.values, result.job, Scope::campaign);
+  result.table = identity_of(result.values, result.job, Scope::iteration);
   return result;
 }
 

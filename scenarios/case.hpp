@@ -3,12 +3,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
 #include "models/job.hpp"
+#include "scenarios/fields.hpp"
 
 namespace windtunnel {
 
@@ -19,11 +21,15 @@ struct ResolvedValue {
   bool is_default = false;
   Origin origin = Origin::assumed;
   std::string source;
+  std::optional<double> number = {};  // exactly, in base units; of a word there is none
+  Dimension dimension = Dimension::number;
+  Scope scope = Scope::iteration;
 };
 
 struct Case {
-  std::string scenario;                    // its `name`
-  std::string key;                         // stable: hash of the resolved values
+  std::string scenario;  // its `name`
+  std::string key;       // stable: hash of the resolved values
+  std::string table;     // the same of those that decide its iterations, but not its campaign
   std::map<std::string, std::string> set;  // overrides applied
   Job job;
   std::vector<ResolvedValue> values;

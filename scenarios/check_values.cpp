@@ -145,6 +145,7 @@ class Checker {
   }
 
   void fill_default(const Field& field, const std::string& key, const Location& where) {
+    if (field.optional) return;
     if (field.list && field.default_text == "[]") return values_.set_length(key, 0);
     if (!field.default_text.empty()) {
       const DocumentNode node = document_node(Kind::scalar, std::string(field.default_text), where);

@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 
-#include "models/layer_network.hpp"
-#include "scenarios/kernel_laws.hpp"
 #include "scenarios/library.hpp"
 #include "scenarios/schemes.hpp"
 #include "scenarios/spec_fields.hpp"
-#include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -65,8 +61,15 @@ class Explanation {
       if (value.stated && (value.field->fact || !value.scheme.empty())) {
         evidence = windtunnel::evidence_of(value, evidence_);
       }
-      rows_.push_back(
-          {rank_of(key), {key, text_of(value), !value.stated, evidence.origin, evidence.source}});
+      ResolvedValue resolved{.key = key,
+                             .value = text_of(value),
+                             .is_default = !value.stated,
+                             .origin = evidence.origin,
+                             .source = evidence.source,
+                             .dimension = value.dimension,
+                             .scope = value.field->scope};
+      if (value.text.empty()) resolved.number = value.number;
+      rows_.push_back({rank_of(key), std::move(resolved)});
     }
   }
 
@@ -74,10 +77,23 @@ class Explanation {
   void add_open(const std::string& key, const std::string& text, const Evidence& evidence,
                 std::string_view place) {
     if (values_.has(key)) return;
-    rows_.push_back({rank_of(place), {key, text, true, evidence.origin, evidence.source}});
+    rows_.push_back({rank_of(place),
+                     {.key = key,
+                      .value = text,
+                      .is_default = true,
+                      .origin = evidence.origin,
+                      .source = evidence.source,
+                      .scope = find_field(place)->scope}});
   }
   void add_open(const std::string& key, const std::string& text, const Evidence& evidence) {
     add_open(key, text, evidence, key);
+  }
+  void add_open(const std::string& key, double number, Dimension dimension,
+                const Evidence& evidence, std::string_view place) {
+    if (values_.has(key)) return;
+    add_open(key, format_quantity(number, dimension), evidence, place);
+    rows_.back().value.number = number;
+    rows_.back().value.dimension = dimension;
   }
   static Evidence evidence_of(const Parameter& parameter) {
     return {parameter.origin, parameter.source};
@@ -102,8 +118,8 @@ class Explanation {
     add_sizes(model_sizes(), "model", resolved, evidence);
     if (model.moe.experts > 0) {
       add_sizes(moe_sizes(), "model.moe", model.moe, evidence);
-      add_open("model.moe.imbalance", format_quantity(model.moe.imbalance, Dimension::number),
-               {Origin::assumed, "default"});
+      add_open("model.moe.imbalance", model.moe.imbalance, Dimension::number,
+               {Origin::assumed, "default"}, "model.moe.imbalance");
     }
     if (model.latent.kv_rank > 0) {
       add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
@@ -115,10 +131,10 @@ class Explanation {
     const auto add_name = [&](const char* key, std::string_view name) {
       add_open(key, std::string(name), evidence);
     };
-    add_name("model.activation", name_of(activations(), model.activation));
-    add_name("model.normalisation", name_of(normalisations(), model.normalisation));
-    add_name("model.position", name_of(positions(), model.position));
-    add_name("model.attention", name_of(attention_kernels(), model.attention));
+    add_name("model.activation", name_of(model.activation));
+    add_name("model.normalisation", name_of(model.normalisation));
+    add_name("model.position", name_of(model.position));
+    add_name("model.attention", name_of(model.attention));
   }
 
   void add_node() {
@@ -131,19 +147,17 @@ class Explanation {
                evidence_of(node.package_Bps));
     }
     add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
-    add_open(path + ".gpu_path", std::string(name_of(gpu_paths(), node.gpu_path)),
-             evidence_of(node.nvlink_Bps));
+    add_open(path + ".gpu_path", std::string(name_of(node.gpu_path)), evidence_of(node.nvlink_Bps));
     for (const ParameterField<NodeSpec>& field : node_fields()) {
       const Parameter& parameter = node.*field.member;
       if (!field.required && parameter.source.empty()) continue;  // it has none
-      add_open(join_path(path, field.key), format_quantity(parameter.value, field.dimension),
-               evidence_of(parameter));
+      const std::string key = join_path(path, field.key);
+      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
     }
     for (const ParameterField<GpuSpec>& field : gpu_fields()) {
       const Parameter& parameter = node.gpu.*field.member;
-      add_open(join_path(path + ".gpu", field.key),
-               format_quantity(parameter.value, field.dimension), evidence_of(parameter),
-               path + ".gpu");
+      add_open(join_path(path + ".gpu", field.key), parameter.value, field.dimension,
+               evidence_of(parameter), path + ".gpu");
     }
   }
 
@@ -155,17 +169,17 @@ class Explanation {
     const auto add_name = [&](const char* key, std::string_view name) {
       add_open(path + key, std::string(name), evidence);
     };
-    add_name(".topology", name_of(topologies(), fabric.topology));
-    add_name(".transport", name_of(transports(), fabric.transport));
-    add_name(".routing", name_of(routings(), fabric.routing));
+    add_name(".topology", name_of(fabric.topology));
+    add_name(".transport", name_of(fabric.transport));
+    add_name(".routing", name_of(fabric.routing));
     for (const SizeField<FabricSpec>& field : fabric_sizes()) {
       if (!used_by(fabric, field.key)) continue;
       add_open(join_path(path, field.key), std::to_string(fabric.*field.member), evidence);
     }
     for (const FabricRatio& ratio : fabric_ratios()) {
       if (!used_by(fabric, ratio.key)) continue;
-      add_open(join_path(path, ratio.key), format_quantity(fabric.*ratio.member, Dimension::number),
-               evidence);
+      const std::string key = join_path(path, ratio.key);
+      add_open(key, fabric.*ratio.member, Dimension::number, evidence, key);
     }
     if (fabric.topology == Topology::torus && !values_.stated(path + ".dimensions")) {
       add_open(path + ".dimensions", fmt::format("[{}]", fmt::join(fabric.dimensions, ", ")),
@@ -174,8 +188,8 @@ class Explanation {
     for (const ParameterField<FabricSpec>& field : fabric_parameters()) {
       const Parameter& parameter = fabric.*field.member;
       if (!used_by(fabric, field.key) || parameter.source.empty()) continue;
-      add_open(join_path(path, field.key), format_quantity(parameter.value, field.dimension),
-               evidence_of(parameter));
+      const std::string key = join_path(path, field.key);
+      add_open(key, parameter.value, field.dimension, evidence_of(parameter), key);
     }
   }
 
@@ -191,7 +205,7 @@ class Explanation {
       const Dimension dimension = unit == "s"   ? Dimension::seconds
                                   : unit == "B" ? Dimension::bytes
                                                 : Dimension::number;
-      add_open(key, format_quantity(from.value, dimension), evidence_of(from), "calibration");
+      add_open(key, from.value, dimension, evidence_of(from), "calibration");
     };
     for (const CalibrationField& field : calibration_fields()) {
       add(fmt::format("calibration.{}", field.name), field.unit, job_.calibration.*field.member);
@@ -239,8 +253,8 @@ class Explanation {
       const std::string repair = fmt::format("failures.{}.repair", i);
       if (failure.kind != FailureKind::node && failure.kind != FailureKind::slow_node) continue;
       if (values_.stated(repair)) continue;
-      add_open(repair, format_quantity(failure.repair.fixed_s, Dimension::seconds),
-               {Origin::assumed, "default"});
+      add_open(repair, failure.repair.fixed_s, Dimension::seconds, {Origin::assumed, "default"},
+               repair);
     }
     for (size_t i = 0; i < job_.snapshots.size(); ++i) {
       const ErasureCode& code = job_.snapshots[i].code;
@@ -253,8 +267,8 @@ class Explanation {
                {Origin::assumed, "follows from the tier"});
     }
     if (job_.steps > 0) {
-      add_open("job.steps", format_quantity(job_.steps, Dimension::count),
-               {Origin::assumed, "the curve of job.quality"});
+      add_open("job.steps", job_.steps, Dimension::count,
+               {Origin::assumed, "the curve of job.quality"}, "job.steps");
     }
     add_open("batch.sequence", std::to_string(job_.batch.sequence),
              {Origin::assumed, "the model's sequence"});
@@ -271,44 +285,6 @@ class Explanation {
 std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
                                           const Job& job) {
   return Explanation(values, evidence, job).rows();
-}
-
-std::string key_of(const std::vector<ResolvedValue>& values, const Job& job) {
-  std::string text;
-  for (const ResolvedValue& value : values) {
-    if (value.key == "name") continue;
-    text += fmt::format("{}={} {}\n", value.key, value.value, to_string(value.origin));
-    if (value.key == "model.base" && value.value.ends_with(".yaml")) {
-      for (const NetworkLayer& layer : job.network->layers) {
-        text += fmt::format("{} {} {} {} {} {} {} {}\n", layer.name, layer.parameters, layer.m,
-                            layer.n, layer.k, layer.groups, layer.input, layer.output);
-      }
-    }
-  }
-  // Recorded times and schedules are named above; a file of the user may change under its name.
-  for (const FailureClass& failure : job.failures) {
-    for (const auto* series : {&failure.trace_s, &failure.gaps_s, &failure.repair.empirical_s}) {
-      const XXH64_hash_t hash = XXH3_64bits(series->data(), series->size() * sizeof(double));
-      text += fmt::format("{:016x}\n", hash);
-    }
-    for (const std::int32_t node : failure.trace_nodes) text += fmt::format("{}\n", node);
-  }
-  if (job.communication.compressor.errors != nullptr) {
-    for (const LayerErrors& layer : *job.communication.compressor.errors) {
-      text += fmt::format("{} {}", layer.rows, layer.columns);
-      for (const auto& [number, error] : layer.by_number)
-        text += fmt::format(" {} {}", number, error);
-      text += "\n";
-    }
-  }
-  if (!job.calibration.kernel_laws.laws.empty()) {
-    text += kernel_laws_text(job.calibration.kernel_laws);
-  }
-  for (const EdgeSpec& edge : job.cluster.fabric.edges) {
-    text += fmt::format("{} {} {}\n", edge.a, edge.b, edge.bandwidth_Bps);
-  }
-  if (job.schedule.imported != nullptr) text += torch_schedule_text(*job.schedule.imported, true);
-  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Every resolved value of a scenario with its evidence, and the key made from them.
+// Every resolved value of a scenario with its evidence.
 #pragma once
 
 #include <string>
@@ -14,10 +14,5 @@ namespace windtunnel {
 // library's numbers for what it leaves open.
 std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
                                           const Job& job);
-
-// 16 hexadecimal digits. Equal for scenarios that differ in comments, the order of keys, their
-// name, the spelling of a unit or whether a default is written out; different if a value or its
-// origin differs.
-std::string key_of(const std::vector<ResolvedValue>& values, const Job& job);
 
 }  // namespace windtunnel

@@ -20,51 +20,57 @@ Rows failure_rows() {
                             .help = "what interrupts the job, and how often"}),
       map_row("failures.*", {.example = "{class: node, rate: 3.24 per 1000 node-days}",
                              .help = "one class of failures"}),
-      text_row("failures.*.class", {.required = true,
-                                    .example = "node",
-                                    .help = "a name of your own; if it is one of the kinds it also "
-                                            "says the kind"}),
-      name_row("failures.*.kind",
-               {.names = {"process", "node", "planned", "network", "hang", "slow-node",
-                          "corrupt-snapshot", "loss-spike"},
-                .example = "node",
-                .help = "the trainer dies and the node is healthy; the node is lost until it is "
-                        "repaired; the job is stopped after a last snapshot; the network breaks "
-                        "and nodes are healthy; nothing goes on until it is noticed; a node runs "
-                        "slower until it is noticed; the newest copy of a tier is bad; training "
-                        "diverges and goes back to an older copy"}),
-      fact_row("failures.*.rate", Dimension::per_node_s,
-               {.low = 0,
-                .high = kMostFailures_per_node_s,
-                .example = "3.24 per 1000 node-days",
-                .help = "of each node, long-run mean per wall time; left out for a trace"}),
-      fact_row("failures.*.job_rate", Dimension::per_s,
-               {.low = 0,
-                .high = kMostFailures_per_s,
-                .example = "0.5 per day",
-                .help = "beside it or alone: what fails however small the job is"}),
+      text_row<&FailureClass::name>(
+          "failures.*.class", {.required = true,
+                               .example = "node",
+                               .help = "a name of your own; if it is one of the kinds it also "
+                                       "says the kind"}),
+      name_row<&FailureClass::kind>(
+          "failures.*.kind",
+          {.optional = true,
+           .example = "node",
+           .help = "the trainer dies and the node is healthy; the node is lost until it is "
+                   "repaired; the job is stopped after a last snapshot; the network breaks "
+                   "and nodes are healthy; nothing goes on until it is noticed; a node runs "
+                   "slower until it is noticed; the newest copy of a tier is bad; training "
+                   "diverges and goes back to an older copy"}),
+      fact_row<&FailureClass::rate_per_node_s>(
+          "failures.*.rate", Dimension::per_node_s,
+          {.low = 0,
+           .high = kMostFailures_per_node_s,
+           .optional = true,
+           .example = "3.24 per 1000 node-days",
+           .help = "of each node, long-run mean per wall time; left out for a trace"}),
+      fact_row<&FailureClass::rate_per_job_s>(
+          "failures.*.job_rate", Dimension::per_s,
+          {.low = 0,
+           .high = kMostFailures_per_s,
+           .optional = true,
+           .example = "0.5 per day",
+           .help = "beside it or alone: what fails however small the job is"}),
       map_row("failures.*.growth", {.example = "{exponent: 0.5, nodes: 4096}",
                                     .help = "the rate of each node grows with the job: times "
                                             "(nodes of the job / nodes) ^ exponent"}),
-      fact_row("failures.*.growth.exponent", Dimension::number,
-               {.low = 0,
-                .high = 3,
-                .required = true,
-                .example = "0.5",
-                .help = "0: failures grow as the nodes do"}),
-      fact_row("failures.*.growth.nodes", Dimension::number,
-               {.low = 1,
-                .high = 1e6,
-                .required = true,
-                .example = "4096",
-                .help = "of a job for which the rate holds as it stands"}),
-      fact_row("failures.*.frailty", Dimension::number,
-               {.low = 0,
-                .high = 100,
-                .default_text = "0",
-                .example = "1.2",
-                .help = "variance of the nodes' hazards around their mean (gamma distribution): "
-                        "lemons; 0: all nodes alike"}),
+      fact_row<&FailureClass::growth>("failures.*.growth.exponent", Dimension::number,
+                                      {.low = 0,
+                                       .high = 3,
+                                       .required = true,
+                                       .example = "0.5",
+                                       .help = "0: failures grow as the nodes do"}),
+      fact_row<&FailureClass::growth_nodes>(
+          "failures.*.growth.nodes", Dimension::number,
+          {.low = 1,
+           .high = 1e6,
+           .required = true,
+           .example = "4096",
+           .help = "of a job for which the rate holds as it stands"}),
+      fact_row<&FailureClass::frailty_variance>(
+          "failures.*.frailty", Dimension::number,
+          {.low = 0,
+           .high = 100,
+           .example = "1.2",
+           .help = "variance of the nodes' hazards around their mean (gamma distribution): "
+                   "lemons; 0: all nodes alike"}),
       map_row("failures.*.batch", {.example = "{shares: [0.9, 0.06, 0.04]}",
                                    .help = "several nodes fail together (kind: node)"}),
       list_row("failures.*.batch.shares",
@@ -73,11 +79,12 @@ Rows failure_rows() {
                 .help = "of the failures that hit one node, two, three, ...; they sum to 1"}),
       fact_row("failures.*.batch.shares.*", Dimension::number,
                {.low = 0, .high = 1, .example = "0.9", .help = "one share"}),
-      name_row("failures.*.batch.placement",
-               {.default_text = "adjacent",
-                .names = {"adjacent", "any"},
-                .example = "adjacent",
-                .help = "neighbours (a rack, a switch, a power feed), or any nodes"}),
+      name_row<&FailureClass::batch_adjacent>(
+          "failures.*.batch.placement",
+          {.names = {"adjacent", "any"},
+           .true_name = "adjacent",
+           .example = "adjacent",
+           .help = "neighbours (a rack, a switch, a power feed), or any nodes"}),
   };
 }
 
@@ -90,11 +97,13 @@ Rows arrival_rows() {
             .names = {"exponential"},
             .example = "{weibull: 0.7}",
             .help = "gaps between the failures of the job"},
-      fact_row("failures.*.arrivals.weibull", Dimension::number,
-               {.low = 0.1,
-                .high = 100,
-                .example = "0.7",
-                .help = "shape of the gaps; below 1 they come in bursts"}),
+      fact_row<&FailureClass::weibull_shape>(
+          "failures.*.arrivals.weibull", Dimension::number,
+          {.low = 0.1,
+           .high = 100,
+           .optional = true,
+           .example = "0.7",
+           .help = "shape of the gaps; below 1 they come in bursts"}),
       name_row(
           "failures.*.arrivals.trace",
           {.library = arrival_trace_names,
@@ -107,11 +116,13 @@ Rows arrival_rows() {
                 .file_suffix = ".csv",
                 .example = "infinitehbd",
                 .help = "gaps drawn from those of recorded failures, scaled to the rate"}),
-      fact_row("failures.*.arrivals.day_amplitude", Dimension::number,
-               {.low = 0,
-                .high = 0.99,
-                .example = "0.2",
-                .help = "the rate follows 1 + amplitude x sine over the day"}),
+      fact_row<&FailureClass::day_amplitude>(
+          "failures.*.arrivals.day_amplitude", Dimension::number,
+          {.low = 0,
+           .high = 0.99,
+           .optional = true,
+           .example = "0.2",
+           .help = "the rate follows 1 + amplitude x sine over the day"}),
   };
 }
 
@@ -124,6 +135,8 @@ Rows outcome_rows() {
             .map = true,
             .low = 0,
             .high = kLongest_s,
+            .optional = true,
+            .default_text = "24 h",
             .fact = true,
             .example = "24 h",
             .help = "time until a lost or slow node is back, default 24 h; kind: network: until "
@@ -137,39 +150,48 @@ Rows outcome_rows() {
                    "log of node faults (.csv)"}),
       map_row("failures.*.repair.lognormal",
               {.example = "{median: 1.1 h, sigma: 1.2}", .help = "drawn from a log-normal law"}),
-      duration_row("failures.*.repair.lognormal.median",
-                   {.above_low = true, .required = true, .example = "1.1 h", .help = "of repairs"}),
-      fact_row("failures.*.repair.lognormal.sigma", Dimension::number,
-               {.low = 0,
-                .high = 10,
-                .required = true,
-                .example = "1.2",
-                .help = "standard deviation of the logarithm"}),
-      name_row("failures.*.keeper",
-               {.default_text = "kept",
-                .names = {"kept", "lost"},
-                .example = "lost",
-                .help = "the keeper process of the failed rank dies as well (kind: process)"}),
-      fact_row("failures.*.slowdown", Dimension::number,
-               {.low = 1,
-                .high = 1e4,
-                .example = "1.1",
-                .help = "computations on the node take so many times as long (kind: slow-node)"}),
-      duration_row("failures.*.rollback",
-                   {.example = "30 min",
-                    .help = "copies younger than this when it shows are spoilt (kind: "
-                            "loss-spike)"}),
-      whole_row("failures.*.tier", {.low = 0,
-                                    .high = kMaxSnapshotTiers - 1,
-                                    .example = "0",
-                                    .help = "number of the tier whose copy is bad, from 0 (kind: "
-                                            "corrupt-snapshot); default: 0"}),
-      fact_row("failures.*.manual", Dimension::number,
-               {.low = 0,
-                .high = 1,
-                .default_text = "0",
-                .example = "0.01",
-                .help = "share of these failures that need a human: recovery.manual"}),
+      duration_row<&FailureClass::repair, &RepairTime::lognormal_median_s>(
+          "failures.*.repair.lognormal.median",
+          {.above_low = true, .required = true, .example = "1.1 h", .help = "of repairs"}),
+      fact_row<&FailureClass::repair, &RepairTime::lognormal_sigma>(
+          "failures.*.repair.lognormal.sigma", Dimension::number,
+          {.low = 0,
+           .high = 10,
+           .required = true,
+           .example = "1.2",
+           .help = "standard deviation of the logarithm"}),
+      name_row<&FailureClass::takes_keeper>(
+          "failures.*.keeper",
+          {.names = {"kept", "lost"},
+           .true_name = "lost",
+           .example = "lost",
+           .help = "the keeper process of the failed rank dies as well (kind: process)"}),
+      fact_row<&FailureClass::slowdown>(
+          "failures.*.slowdown", Dimension::number,
+          {.low = 1,
+           .high = 1e4,
+           .optional = true,
+           .example = "1.1",
+           .help = "computations on the node take so many times as long (kind: slow-node)"}),
+      duration_row<&FailureClass::rollback_s>(
+          "failures.*.rollback",
+          {.optional = true,
+           .example = "30 min",
+           .help = "copies younger than this when it shows are spoilt (kind: "
+                   "loss-spike)"}),
+      whole_row<&FailureClass::corrupt_tier>(
+          "failures.*.tier", {.low = 0,
+                              .high = kMaxSnapshotTiers - 1,
+                              .optional = true,
+                              .example = "0",
+                              .help = "number of the tier whose copy is bad, from 0 (kind: "
+                                      "corrupt-snapshot); default: 0"}),
+      fact_row<&FailureClass::manual_share>(
+          "failures.*.manual", Dimension::number,
+          {.low = 0,
+           .high = 1,
+           .example = "0.01",
+           .help = "share of these failures that need a human: recovery.manual"}),
   };
   Rows detection = detection_rows({"failures.*.detect", "failures.*.detect.heartbeat",
                                    "failures.*.detect.misses", "failures.*.detect.timeout",
@@ -183,52 +205,59 @@ Rows job_rows() {
   return {
       map_row("job", {.example = "{tokens: 15.6 T, price: 2 USD per gpu-hour}",
                       .help = "for days to train and cost"}),
-      choice_row(
-          "job.tokens", Dimension::count,
-          {.low = 0, .above_low = true, .high = 1e18, .example = "15.6 T", .help = "to train on"}),
-      fact_row("job.steps", Dimension::count,
-               {.low = 0,
-                .above_low = true,
-                .high = 1e12,
-                .example = "90000",
-                .help = "iterations to the target quality, with this batch and compressor"}),
+      choice_row<&Job::tokens>("job.tokens", Dimension::count,
+                               {.low = 0,
+                                .above_low = true,
+                                .high = 1e18,
+                                .optional = true,
+                                .example = "15.6 T",
+                                .help = "to train on"}),
+      fact_row<&Job::steps>(
+          "job.steps", Dimension::count,
+          {.low = 0,
+           .above_low = true,
+           .high = 1e12,
+           .optional = true,
+           .example = "90000",
+           .help = "iterations to the target quality, with this batch and compressor"}),
       text_row("job.quality",
                {.example = "steps.csv",
                 .help = "in place of job.steps: a CSV file beside this one with the column steps "
                         "and any of compressor, rank, density, bits, global_batch"}),
-      fact_row("job.price", Dimension::usd_per_gpu_s,
-               {.low = 0,
-                .high = kHighestPrice_usd_per_gpu_s,
-                .example = "2 USD per gpu-hour",
-                .help = "of one GPU"}),
+      fact_row<&Job::price_usd_per_gpu_s>("job.price", Dimension::usd_per_gpu_s,
+                                          {.low = 0,
+                                           .high = kHighestPrice_usd_per_gpu_s,
+                                           .optional = true,
+                                           .example = "2 USD per gpu-hour",
+                                           .help = "of one GPU"}),
       map_row("campaign", {.example = "{length: 54 d, replicas: 100, seed: 1}",
                            .help = "months with failures; without it only one iteration is "
                                    "simulated"}),
-      choice_row("campaign.length", Dimension::seconds,
-                 {.low = 0,
-                  .above_low = true,
-                  .high = kLongest_s,
-                  .required = true,
-                  .example = "54 d",
-                  .help = "wall time to simulate"}),
-      whole_row("campaign.replicas", {.low = 1,
+      choice_row<&Campaign::length_s>("campaign.length", Dimension::seconds,
+                                      {.low = 0,
+                                       .above_low = true,
+                                       .high = kLongest_s,
+                                       .required = true,
+                                       .example = "54 d",
+                                       .help = "wall time to simulate"}),
+      whole_row<&Campaign::replicas>("campaign.replicas",
+                                     {.low = 1,
                                       .high = 1e6,
-                                      .default_text = "100",
                                       .example = "100",
                                       .help = "independent repetitions, for the interval"}),
-      whole_row("campaign.seed", {.low = 0,
-                                  .high = 9007199254740992.0,
-                                  .default_text = "1",
-                                  .example = "1",
-                                  .help = "of all random choices"}),
+      whole_row<&Campaign::seed>(
+          "campaign.seed",
+          {.low = 0, .high = 9007199254740992.0, .example = "1", .help = "of all random choices"}),
   };
 }
 
 }  // namespace
 
 Rows campaign_rows() {
-  return joined({snapshot_rows(), failure_rows(), arrival_rows(), outcome_rows(), recovery_rows(),
-                 job_rows()});
+  // Of failures an iteration knows how slow a slow node is.
+  const Rows failures = of_campaign(joined({failure_rows(), arrival_rows(), outcome_rows()}),
+                                    {"failures.*.class", "failures.*.kind", "failures.*.slowdown"});
+  return joined({snapshot_rows(), failures, recovery_rows(), of_campaign(job_rows())});
 }
 
 }  // namespace windtunnel

@@ -11,10 +11,6 @@ std::vector<std::string> fabric_names() {
   return names_in(library_fabrics());
 }
 
-std::vector<std::string_view> transport_names() {
-  return {"infiniband", "roce", "slingshot", "efa", "tcpx", "tcpxo", "tcp"};
-}
-
 Rows form_rows() {
   return {
       map_row("cluster.fabric", {.shorthand = "base",
@@ -25,24 +21,25 @@ Rows form_rows() {
                                        .library = fabric_names,
                                        .example = "full-bisection",
                                        .help = "the fabric of the library to start from"}),
-      name_row(
+      name_row<&FabricSpec::topology>(
           "cluster.fabric.topology",
-          {.names = {"rail-fat-tree", "fat-tree", "rail-only", "clos", "torus", "dragonfly",
-                     "sites", "graph"},
+          {.optional = true,
            .example = "rail-fat-tree",
            .help = "NIC i of each node of a pod on a rail of its own (joined above the pods, "
                    "or not at all), all NICs of a pod on one level of leaves, three levels of "
                    "switches, a grid with wrap-around, groups of routers, sites on a wide-area "
                    "network, or any list of cables"}),
-      name_row("cluster.fabric.transport",
-               {.names = transport_names(),
-                .example = "infiniband",
-                .help = "wire and software beneath a collective between nodes"}),
-      name_row("cluster.fabric.routing",
-               {.names = {"spray", "ecmp", "split-single-path", "planned"},
-                .example = "ecmp",
-                .help = "who picks among equal ways: packets take all, a hash of the connection, "
-                        "parts of a connection in turn, or the least loaded way"}),
+      name_row<&FabricSpec::transport>(
+          "cluster.fabric.transport",
+          {.optional = true,
+           .example = "infiniband",
+           .help = "wire and software beneath a collective between nodes"}),
+      name_row<&FabricSpec::routing>(
+          "cluster.fabric.routing",
+          {.optional = true,
+           .example = "ecmp",
+           .help = "who picks among equal ways: packets take all, a hash of the connection, "
+                   "parts of a connection in turn, or the least loaded way"}),
       whole_row("cluster.fabric.uplinks",
                 {.low = 1,
                  .high = 1e5,
@@ -55,8 +52,12 @@ Rows form_rows() {
                                          .example = "2",
                                          .help = "of a connection under split-single-path; left "
                                                  "out: 2"}),
-      whole_row("cluster.fabric.routing_seed",
-                {.low = 0, .high = 1e8, .example = "1", .help = "of ecmp's hash; left out: 1"}),
+      whole_row<&FabricSpec::routing_seed>("cluster.fabric.routing_seed",
+                                           {.low = 0,
+                                            .high = 1e8,
+                                            .optional = true,
+                                            .example = "1",
+                                            .help = "of ecmp's hash; left out: 1"}),
       duration_row("cluster.fabric.hop_latency",
                    {.example = "300 ns", .help = "of one switch with its cables"}),
   };
@@ -113,17 +114,21 @@ Rows site_rows() {
                 .help = "islands with a fat tree of their own, the nodes in order"}),
       map_row("cluster.fabric.sites.*",
               {.example = "{name: north, nodes: 16}", .help = "one island"}),
-      text_row("cluster.fabric.sites.*.name",
-               {.required = true, .example = "north", .help = "what its links are called by"}),
-      whole_row("cluster.fabric.sites.*.nodes",
-                {.low = 1, .high = kMostNodes, .required = true, .example = "16", .help = "of it"}),
-      bandwidth_row(
+      text_row<&SiteSpec::name>(
+          "cluster.fabric.sites.*.name",
+          {.required = true, .example = "north", .help = "what its links are called by"}),
+      whole_row<&SiteSpec::nodes>(
+          "cluster.fabric.sites.*.nodes",
+          {.low = 1, .high = kMostNodes, .required = true, .example = "16", .help = "of it"}),
+      bandwidth_row<&SiteSpec::nic_Bps>(
           "cluster.fabric.sites.*.nic",
-          {.example = "200 Gb/s", .help = "per NIC and direction; left out: as the node has"}),
-      name_row("cluster.fabric.sites.*.transport",
-               {.names = transport_names(),
-                .example = "roce",
-                .help = "inside the site; left out: as the fabric"}),
+          {.optional = true,
+           .example = "200 Gb/s",
+           .help = "per NIC and direction; left out: as the node has"}),
+      name_row<&SiteSpec::transport>("cluster.fabric.sites.*.transport",
+                                     {.optional = true,
+                                      .example = "roce",
+                                      .help = "inside the site; left out: as the fabric"}),
       bandwidth_row(
           "cluster.fabric.wan",
           {.example = "400 Gb/s", .help = "access of a site to the others, per direction"}),
@@ -138,15 +143,17 @@ Rows graph_rows() {
                                         .help = "cables of a graph"}),
       map_row("cluster.fabric.edges.*",
               {.example = "{a: node 0, b: leaf, bandwidth: 400 Gb/s}", .help = "one cable"}),
-      text_row("cluster.fabric.edges.*.a",
-               {.required = true,
-                .example = "node 0",
-                .help = "an end: 'node 3' with all its NICs, 'node 3 nic 1', or any other name, "
-                        "which is a switch"}),
-      text_row("cluster.fabric.edges.*.b",
-               {.required = true, .example = "leaf", .help = "the other end"}),
-      bandwidth_row("cluster.fabric.edges.*.bandwidth",
-                    {.required = true, .example = "400 Gb/s", .help = "per direction"}),
+      text_row<&EdgeSpec::a>(
+          "cluster.fabric.edges.*.a",
+          {.required = true,
+           .example = "node 0",
+           .help = "an end: 'node 3' with all its NICs, 'node 3 nic 1', or any other name, "
+                   "which is a switch"}),
+      text_row<&EdgeSpec::b>("cluster.fabric.edges.*.b",
+                             {.required = true, .example = "leaf", .help = "the other end"}),
+      bandwidth_row<&EdgeSpec::bandwidth_Bps>(
+          "cluster.fabric.edges.*.bandwidth",
+          {.required = true, .example = "400 Gb/s", .help = "per direction"}),
       text_row("cluster.fabric.edges_file",
                {.example = "fabric.csv",
                 .help = "the cables as a CSV file with the columns a, b, bandwidth, beside the "
@@ -172,38 +179,52 @@ Rows state_rows() {
                                          .help = "links that failed or are degraded"}),
       map_row("cluster.fabric.faults.*",
               {.example = "{link: pod-up 3 rail 2, factor: 0.5}", .help = "one link"}),
-      text_row("cluster.fabric.faults.*.link",
-               {.required = true,
-                .example = "pod-up 3 rail 2",
-                .help = "its name; of a wrong one the error names the nearest"}),
-      fact_row("cluster.fabric.faults.*.factor", Dimension::number,
-               {.low = 0,
-                .high = 1,
-                .default_text = "0",
-                .example = "0.5",
-                .help = "share of the bandwidth that is left; 0: failed, and avoided where there "
-                        "is another way"}),
+      text_row<&LinkFault::link>("cluster.fabric.faults.*.link",
+                                 {.required = true,
+                                  .example = "pod-up 3 rail 2",
+                                  .help = "its name; of a wrong one the error names the nearest"}),
+      fact_row<&LinkFault::factor>(
+          "cluster.fabric.faults.*.factor", Dimension::number,
+          {.low = 0,
+           .high = 1,
+           .default_text = "0",
+           .example = "0.5",
+           .help = "share of the bandwidth that is left; 0: failed, and avoided where there "
+                   "is another way"}),
       map_row("cluster.fabric.variation",
               {.example = "{sigma: 0.02, slow_share: 0.01, slow_factor: 0.5}",
                .help = "NICs (with cable and port) are not equal: each runs at a factor drawn once "
                        "from a log-normal below 1"}),
-      fact_row("cluster.fabric.variation.sigma", Dimension::number,
-               {.low = 0, .high = 2, .example = "0.02", .help = "of the logarithm of the factor"}),
-      fact_row("cluster.fabric.variation.slow_share", Dimension::number,
-               {.low = 0,
-                .high = 1,
-                .example = "0.01",
-                .help = "of the NICs, drawn around slow_factor instead"}),
-      fact_row("cluster.fabric.variation.slow_factor", Dimension::number,
-               {.low = 0,
-                .above_low = true,
-                .high = 1,
-                .example = "0.5",
-                .help = "of the bandwidth of the slow ones"}),
-      fact_row("cluster.fabric.variation.slow_sigma", Dimension::number,
-               {.low = 0, .high = 2, .example = "0.1", .help = "of the logarithm of their factor"}),
-      whole_row("cluster.fabric.variation.seed",
-                {.low = 0, .high = 1e8, .example = "1", .help = "of the drawing"}),
+      fact_row<&NicVariation::sigma>("cluster.fabric.variation.sigma", Dimension::number,
+                                     {.low = 0,
+                                      .high = 2,
+                                      .optional = true,
+                                      .example = "0.02",
+                                      .help = "of the logarithm of the factor"}),
+      fact_row<&NicVariation::slow_share>(
+          "cluster.fabric.variation.slow_share", Dimension::number,
+          {.low = 0,
+           .high = 1,
+           .optional = true,
+           .example = "0.01",
+           .help = "of the NICs, drawn around slow_factor instead"}),
+      fact_row<&NicVariation::slow_factor>("cluster.fabric.variation.slow_factor",
+                                           Dimension::number,
+                                           {.low = 0,
+                                            .above_low = true,
+                                            .high = 1,
+                                            .optional = true,
+                                            .example = "0.5",
+                                            .help = "of the bandwidth of the slow ones"}),
+      fact_row<&NicVariation::slow_sigma>("cluster.fabric.variation.slow_sigma", Dimension::number,
+                                          {.low = 0,
+                                           .high = 2,
+                                           .optional = true,
+                                           .example = "0.1",
+                                           .help = "of the logarithm of their factor"}),
+      whole_row<&NicVariation::seed>(
+          "cluster.fabric.variation.seed",
+          {.low = 0, .high = 1e8, .optional = true, .example = "1", .help = "of the drawing"}),
   };
 }
 

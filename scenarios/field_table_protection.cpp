@@ -1,4 +1,5 @@
 // Rows of the field table for what is done against failures: snapshots and recovery.
+#include "models/detection.hpp"
 #include "models/snapshot.hpp"
 #include "scenarios/field_rows.hpp"
 #include "scenarios/schemes.hpp"
@@ -22,15 +23,16 @@ Rows tier_rows() {
             .library = snapshot_scheme_names,
             .example = "gemini",
             .help = "where copies of the training state go, the nearest first: a list of tiers, or "
-                    "the name of a published scheme, see `windtunnel list snapshots`"},
+                    "the name of a published scheme, see `windtunnel list snapshots`",
+            .scope = Scope::campaign},
       map_row("snapshots.*", {.example = "{tier: storage, every: 1 h}", .help = "one tier"}),
-      name_row("snapshots.*.tier",
-               {.required = true,
-                .names = {"host-memory", "peers", "local-disk", "storage", "replicas"},
-                .example = "storage",
-                .help = "where the bytes go: memory of the own node, of a group of nodes, disks of "
-                        "the nodes, shared storage; or nowhere: the replicas that hold the same "
-                        "state are read after a failure"}),
+      name_row<&SnapshotTier::place>(
+          "snapshots.*.tier",
+          {.required = true,
+           .example = "storage",
+           .help = "where the bytes go: memory of the own node, of a group of nodes, disks of "
+                   "the nodes, shared storage; or nowhere: the replicas that hold the same "
+                   "state are read after a failure"}),
       Field{.path = "snapshots.*.every",
             .scalar = ScalarType::interval,
             .map = true,
@@ -38,26 +40,30 @@ Rows tier_rows() {
             .above_low = true,
             .high = kLongest_s,
             .example = "10 iterations",
-            .help = "iterations or time between two snapshots; all tiers but replicas need it"},
-      choice_row("snapshots.*.every.overhead", Dimension::number,
-                 {.low = 0,
-                  .above_low = true,
-                  .high = 1,
-                  .required = true,
-                  .example = "0.035",
-                  .help = "as often as costs at most this share of the time (CheckFreq)"}),
-      name_row("snapshots.*.mode",
-               {.default_text = "sync",
-                .names = {"sync", "async", "lazy"},
-                .example = "lazy",
-                .help = "training waits until the copy is complete (sync), until the bytes are in "
-                        "pinned host memory (async), or only before the optimizer changes what is "
-                        "still being copied there (lazy)"}),
-      name_row("snapshots.*.keeper",
-               {.default_text = "none",
-                .names = {"process", "none"},
-                .example = "process",
-                .help = "a process beside the trainer keeps host memory when the trainer crashes"}),
+            .help = "iterations or time between two snapshots; all tiers but replicas need it",
+            .scope = Scope::campaign},
+      choice_row<&SnapshotTier::every_overhead>(
+          "snapshots.*.every.overhead", Dimension::number,
+          {.low = 0,
+           .above_low = true,
+           .high = 1,
+           .required = true,
+           .example = "0.035",
+           .help = "as often as costs at most this share of the time (CheckFreq)",
+           .scope = Scope::campaign}),
+      name_row<&SnapshotTier::mode>(
+          "snapshots.*.mode",
+          {.example = "lazy",
+           .help = "training waits until the copy is complete (sync), until the bytes are in "
+                   "pinned host memory (async), or only before the optimizer changes what is "
+                   "still being copied there (lazy)"}),
+      name_row<&SnapshotTier::keeper_process>(
+          "snapshots.*.keeper",
+          {.names = {"process", "none"},
+           .true_name = "process",
+           .example = "process",
+           .help = "a process beside the trainer keeps host memory when the trainer crashes",
+           .scope = Scope::campaign}),
   };
 }
 
@@ -66,91 +72,100 @@ Rows code_rows() {
       map_row("snapshots.*.code", {.shorthand = "name",
                                    .example = "{name: xor, data: 4}",
                                    .help = "copies or parity that make up for lost members"}),
-      name_row("snapshots.*.code.name",
-               {.required = true,
-                .names = {"copies", "xor", "rs", "recompute"},
-                .example = "rs",
-                .help = "further copies; XOR; Reed-Solomon; weights twice, from which the "
-                        "optimizer's state is computed again (scope: node)"}),
-      whole_row("snapshots.*.code.data",
-                {.low = 1,
-                 .high = 255,
-                 .example = "4",
-                 .help = "members whose bytes one stripe protects; copies: 1; xor with scope: "
-                         "node: the node's GPUs less one"}),
-      whole_row("snapshots.*.code.parity",
-                {.low = 1,
-                 .high = 255,
-                 .example = "1",
-                 .help = "members that may be lost: further copies, or parity; default and only "
-                         "choice for xor: 1"}),
+      name_row<&ErasureCode::name>(
+          "snapshots.*.code.name",
+          {.required = true,
+           .example = "rs",
+           .help = "further copies; XOR; Reed-Solomon; weights twice, from which the "
+                   "optimizer's state is computed again (scope: node)"}),
+      whole_row<&ErasureCode::data>(
+          "snapshots.*.code.data",
+          {.low = 1,
+           .high = 255,
+           .optional = true,
+           .example = "4",
+           .help = "members whose bytes one stripe protects; copies: 1; xor with scope: "
+                   "node: the node's GPUs less one"}),
+      whole_row<&ErasureCode::parity>(
+          "snapshots.*.code.parity",
+          {.low = 1,
+           .high = 255,
+           .optional = true,
+           .example = "1",
+           .help = "members that may be lost: further copies, or parity; default and only "
+                   "choice for xor: 1"}),
       name_row("snapshots.*.code.scope",
                {.names = {"nodes", "node"},
                 .example = "nodes",
                 .help = "members are nodes, or the keeper processes of one node; default: node for "
                         "host-memory, else nodes"}),
-      name_row("snapshots.*.code.encode", {.default_text = "cpu",
-                                           .names = {"cpu", "gpu"},
-                                           .example = "gpu",
-                                           .help = "on CPU cores after the copy to the host, or on "
-                                                   "the GPU before it"}),
-      fact_row("snapshots.*.code.cores", Dimension::number,
-               {.low = 0,
-                .above_low = true,
-                .high = 1e4,
-                .default_text = "4",
-                .example = "4",
-                .help = "of each node that encode"}),
-      name_row("snapshots.*.code.placement",
-               {.default_text = "adjacent",
-                .names = {"adjacent", "spread"},
-                .example = "spread",
-                .help = "members are neighbours, or as far apart as the job is wide"}),
+      name_row<&ErasureCode::on_gpu>("snapshots.*.code.encode",
+                                     {.names = {"cpu", "gpu"},
+                                      .true_name = "gpu",
+                                      .example = "gpu",
+                                      .help = "on CPU cores after the copy to the host, or on "
+                                              "the GPU before it"}),
+      fact_row<&ErasureCode::cpu_cores>("snapshots.*.code.cores", Dimension::number,
+                                        {.low = 0,
+                                         .above_low = true,
+                                         .high = 1e4,
+                                         .example = "4",
+                                         .help = "of each node that encode"}),
+      name_row<&ErasureCode::spread>(
+          "snapshots.*.code.placement",
+          {.names = {"adjacent", "spread"},
+           .true_name = "spread",
+           .example = "spread",
+           .help = "members are neighbours, or as far apart as the job is wide"}),
   };
 }
 
 Rows copy_rows() {
   return {
-      bandwidth_row("snapshots.*.copy_limit",
-                    {.example = "20 GB/s",
-                     .help = "of one GPU's copy to the host; default: as fast as it goes"}),
-      fact_row("snapshots.*.changed", Dimension::number,
-               {.low = 0,
-                .above_low = true,
-                .high = 1,
-                .default_text = "1",
-                .example = "0.1",
-                .help = "share of the state that a differential snapshot moves; see full_every"}),
-      fact_row("snapshots.*.quantised", Dimension::number,
-               {.low = 0,
-                .above_low = true,
-                .high = 1,
-                .default_text = "1",
-                .example = "0.25",
-                .help = "size after quantisation / size before it"}),
-      whole_row("snapshots.*.full_every", {.low = 1,
-                                           .high = 1e6,
-                                           .default_text = "1",
-                                           .example = "10",
-                                           .help = "every so many-th snapshot moves the whole "
-                                                   "state, the others what changed"}),
-      whole_row("snapshots.*.kept", {.low = 1,
-                                     .high = kMostKeptCopies,
-                                     .default_text = "2",
-                                     .example = "2",
-                                     .help = "complete copies on storage and disks; memory keeps "
-                                             "the newest"}),
-      name_row("snapshots.*.layout",
-               {.default_text = "own",
-                .names = {"own", "any"},
-                .example = "any",
-                .help = "which layout can load it: the one that wrote it, or any (Universal "
-                        "Checkpointing)"}),
-      duration_row("snapshots.*.coordination",
-                   {.default_text = "0 s",
-                    .example = "0.5 s",
-                    .help = "training waits for so long in each snapshot besides: planning, "
-                            "barriers"}),
+      bandwidth_row<&SnapshotTier::copy_limit_Bps>(
+          "snapshots.*.copy_limit",
+          {.optional = true,
+           .example = "20 GB/s",
+           .help = "of one GPU's copy to the host; default: as fast as it goes"}),
+      fact_row<&SnapshotTier::changed_share>(
+          "snapshots.*.changed", Dimension::number,
+          {.low = 0,
+           .above_low = true,
+           .high = 1,
+           .example = "0.1",
+           .help = "share of the state that a differential snapshot moves; see full_every"}),
+      fact_row<&SnapshotTier::quantised_share>(
+          "snapshots.*.quantised", Dimension::number,
+          {.low = 0,
+           .above_low = true,
+           .high = 1,
+           .example = "0.25",
+           .help = "size after quantisation / size before it"}),
+      whole_row<&SnapshotTier::full_every>("snapshots.*.full_every",
+                                           {.low = 1,
+                                            .high = 1e6,
+                                            .example = "10",
+                                            .help = "every so many-th snapshot moves the whole "
+                                                    "state, the others what changed"}),
+      whole_row<&SnapshotTier::kept>("snapshots.*.kept",
+                                     {.low = 1,
+                                      .high = kMostKeptCopies,
+                                      .example = "2",
+                                      .help = "complete copies on storage and disks; memory keeps "
+                                              "the newest",
+                                      .scope = Scope::campaign}),
+      name_row<&SnapshotTier::any_layout>(
+          "snapshots.*.layout",
+          {.names = {"own", "any"},
+           .true_name = "any",
+           .example = "any",
+           .help = "which layout can load it: the one that wrote it, or any (Universal "
+                   "Checkpointing)"}),
+      duration_row<&SnapshotTier::coordination_s>(
+          "snapshots.*.coordination",
+          {.example = "0.5 s",
+           .help = "training waits for so long in each snapshot besides: planning, "
+                   "barriers"}),
   };
 }
 
@@ -163,57 +178,55 @@ Rows policy_rows() {
       name_row("recovery.base", {.library = recovery_scheme_names,
                                  .example = "restart",
                                  .help = "the scheme of the library to start from"}),
-      whole_row("recovery.spares", {.low = 0,
+      whole_row<&RecoveryPolicy::spares>("recovery.spares",
+                                         {.low = 0,
+                                          .high = 1e6,
+                                          .example = "128",
+                                          .help = "nodes that wait to replace lost ones"}),
+      whole_row<&RecoveryPolicy::hot_spares>(
+          "recovery.hot_spares", {.low = 0,
+                                  .high = 1e6,
+                                  .example = "4",
+                                  .help = "of the spares, those that can join at once"}),
+      duration_row<&RecoveryPolicy::provision_s>(
+          "recovery.provision",
+          {.example = "5 min", .help = "until a spare that is not hot can join"}),
+      name_row<&RecoveryPolicy::when_no_spare>(
+          "recovery.when_no_spare",
+          {.example = "shrink",
+           .help = "wait for a repair, go on with fewer data-parallel replicas, or let the "
+                   "same stage of other replicas take the micro-batches"}),
+      fact_row<&RecoveryPolicy::success>(
+          "recovery.success", Dimension::number,
+          {.low = 0,
+           .above_low = true,
+           .high = 1,
+           .example = "0.95",
+           .help = "share of restarts that work; the others are tried again"}),
+      whole_row<&RecoveryPolicy::repair_slots>(
+          "recovery.repair_slots", {.low = 0,
                                     .high = 1e6,
-                                    .default_text = "0",
-                                    .example = "128",
-                                    .help = "nodes that wait to replace lost ones"}),
-      whole_row("recovery.hot_spares", {.low = 0,
-                                        .high = 1e6,
-                                        .default_text = "0",
-                                        .example = "4",
-                                        .help = "of the spares, those that can join at once"}),
-      duration_row("recovery.provision", {.default_text = "0 s",
-                                          .example = "5 min",
-                                          .help = "until a spare that is not hot can join"}),
-      name_row("recovery.when_no_spare",
-               {.default_text = "wait",
-                .names = {"wait", "shrink", "reroute"},
-                .example = "shrink",
-                .help = "wait for a repair, go on with fewer data-parallel replicas, or let the "
-                        "same stage of other replicas take the micro-batches"}),
-      fact_row("recovery.success", Dimension::number,
-               {.low = 0,
-                .above_low = true,
-                .high = 1,
-                .default_text = "1",
-                .example = "0.95",
-                .help = "share of restarts that work; the others are tried again"}),
-      whole_row("recovery.repair_slots",
-                {.low = 0,
-                 .high = 1e6,
-                 .default_text = "0",
-                 .example = "10",
-                 .help = "nodes in repair at a time, the others queue; 0: all"}),
-      whole_row("recovery.evict_after", {.low = 0,
-                                         .high = 1e6,
-                                         .default_text = "0",
-                                         .example = "3",
-                                         .help = "failures after which a node is not taken back; "
-                                                 "0: never"}),
-      duration_row("recovery.evict_within",
-                   {.default_text = "0 s",
-                    .example = "30 d",
-                    .help = "failures are counted over this time; 0: the whole campaign"}),
-      duration_row("recovery.manual", {.default_text = "0 s",
-                                       .example = "1 h",
-                                       .help = "what a human needs for a failure that needs one"}),
-      fact_row("recovery.steady_overhead", Dimension::number,
-               {.low = 0,
-                .high = 10,
-                .default_text = "0",
-                .example = "0.05",
-                .help = "share by which readiness lengthens every iteration (Bamboo)"}),
+                                    .example = "10",
+                                    .help = "nodes in repair at a time, the others queue; 0: all"}),
+      whole_row<&RecoveryPolicy::evict_after>(
+          "recovery.evict_after", {.low = 0,
+                                   .high = 1e6,
+                                   .example = "3",
+                                   .help = "failures after which a node is not taken back; "
+                                           "0: never"}),
+      duration_row<&RecoveryPolicy::evict_within_s>(
+          "recovery.evict_within",
+          {.example = "30 d",
+           .help = "failures are counted over this time; 0: the whole campaign"}),
+      duration_row<&RecoveryPolicy::manual_s>(
+          "recovery.manual",
+          {.example = "1 h", .help = "what a human needs for a failure that needs one"}),
+      fact_row<&RecoveryPolicy::steady_overhead>(
+          "recovery.steady_overhead", Dimension::number,
+          {.low = 0,
+           .high = 10,
+           .example = "0.05",
+           .help = "share by which readiness lengthens every iteration (Bamboo)"}),
   };
 }
 
@@ -257,34 +270,35 @@ Rows group_rows() {
   return {
       map_row("recovery.attended", {.example = "{from: 8, to: 20}",
                                     .help = "when somebody is there to act; default: always"}),
-      fact_row("recovery.attended.from", Dimension::number,
-               {.low = 0, .high = 24, .required = true, .example = "8", .help = "hour of the day"}),
-      fact_row("recovery.attended.to", Dimension::number,
-               {.low = 0,
-                .high = 24,
-                .required = true,
-                .example = "20",
-                .help = "hour of the day; before `from`: of the next day"}),
+      fact_row<&RecoveryPolicy::attended, &AttendedHours::from_h>(
+          "recovery.attended.from", Dimension::number,
+          {.low = 0, .high = 24, .required = true, .example = "8", .help = "hour of the day"}),
+      fact_row<&RecoveryPolicy::attended, &AttendedHours::to_h>(
+          "recovery.attended.to", Dimension::number,
+          {.low = 0,
+           .high = 24,
+           .required = true,
+           .example = "20",
+           .help = "hour of the day; before `from`: of the next day"}),
       map_row("recovery.elastic",
               {.example = "{groups: 12, stall: 3 min, rejoin: 7 min}",
                .help = "groups of replicas that go on while one of them restarts"}),
-      whole_row("recovery.elastic.groups", {.low = 2,
-                                            .high = 1e6,
-                                            .required = true,
-                                            .example = "12",
-                                            .help = "they share the data-parallel replicas"}),
-      duration_row("recovery.elastic.stall",
-                   {.default_text = "0 s",
-                    .example = "3 min",
-                    .help = "until the others go on: quorum, communicators"}),
-      duration_row("recovery.elastic.rejoin",
-                   {.default_text = "0 s",
-                    .example = "7 min",
-                    .help = "after it until the lost group is back, once it has all its nodes"}),
-      duration_row("recovery.elastic.rejoin_stall",
-                   {.default_text = "0 s",
-                    .example = "10 s",
-                    .help = "of all groups, to take the lost one in"}),
+      whole_row<&RecoveryPolicy::elastic, &ElasticGroups::groups>(
+          "recovery.elastic.groups", {.low = 2,
+                                      .high = 1e6,
+                                      .required = true,
+                                      .example = "12",
+                                      .help = "they share the data-parallel replicas"}),
+      duration_row<&RecoveryPolicy::elastic, &ElasticGroups::stall_s>(
+          "recovery.elastic.stall",
+          {.example = "3 min", .help = "until the others go on: quorum, communicators"}),
+      duration_row<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_s>(
+          "recovery.elastic.rejoin",
+          {.example = "7 min",
+           .help = "after it until the lost group is back, once it has all its nodes"}),
+      duration_row<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_stall_s>(
+          "recovery.elastic.rejoin_stall",
+          {.example = "10 s", .help = "of all groups, to take the lost one in"}),
   };
 }
 
@@ -300,25 +314,30 @@ Rows detection_rows(const DetectionPaths& paths) {
             .high = kLongest_s,
             .fact = true,
             .example = "30 s"},
-      duration_row(paths.heartbeat,
-                   {.above_low = true,
-                    .example = "15 s",
-                    .help = "time between two heartbeats of a process; default: none are sent"}),
-      whole_row(paths.misses, {.low = 1,
-                               .high = 1000,
-                               .default_text = "3",
-                               .example = "3",
-                               .help = "heartbeats in a row that must be missed"}),
-      duration_row(paths.timeout, {.above_low = true,
-                                   .default_text = "10 min",
-                                   .example = "10 min",
-                                   .help = "of a collective that is stuck (torch.distributed: 10 "
-                                           "min)"}),
-      duration_row(paths.watchdog,
-                   {.above_low = true,
-                    .example = "30 s",
-                    .help = "until a watchdog on the collectives sees what is dead, stuck or slow; "
-                            "default: there is none"}),
+      duration_row<&Detection::heartbeat_s>(
+          paths.heartbeat,
+          {.above_low = true,
+           .optional = true,
+           .example = "15 s",
+           .help = "time between two heartbeats of a process; default: none are sent"}),
+      whole_row<&Detection::misses>(paths.misses,
+                                    {.low = 1,
+                                     .high = 1000,
+                                     .example = "3",
+                                     .help = "heartbeats in a row that must be missed"}),
+      duration_row<&Detection::timeout_s>(
+          paths.timeout, {.above_low = true,
+                          .default_text = "10 min",
+                          .example = "10 min",
+                          .help = "of a collective that is stuck (torch.distributed: 10 "
+                                  "min)"}),
+      duration_row<&Detection::watchdog_s>(
+          paths.watchdog,
+          {.above_low = true,
+           .optional = true,
+           .example = "30 s",
+           .help = "until a watchdog on the collectives sees what is dead, stuck or slow; "
+                   "default: there is none"}),
   };
 }
 
@@ -327,7 +346,8 @@ Rows snapshot_rows() {
 }
 
 Rows recovery_rows() {
-  return joined({policy_rows(), time_rows(), group_rows()});
+  return of_campaign(joined({policy_rows(), time_rows(), group_rows()}),
+                     {"recovery.when_no_spare", "recovery.elastic.groups"});
 }
 
 }  // namespace windtunnel

@@ -1,6 +1,7 @@
-// The one list of what a scenario may say: each row gives the key's path, type, default, range and
-// help. The parser, the defaults, --explain, the nearest name in an error and the JSON Schema are
-// all made from it. In a path, '*' stands for the index of a list.
+// The one list of what a scenario may say: each row gives the key's path, type, range, help and
+// what it decides, and of a plain value the member that it sets, whose initialiser is the default.
+// The parser, the defaults, --explain, the nearest name in an error, the JSON Schema and the
+// identity of a case are all made from it. In a path, '*' stands for the index of a list.
 #pragma once
 
 #include <limits>
@@ -22,6 +23,20 @@ enum class ScalarType {
   interval,  // "10 iterations" or a time
 };
 
+// What a value decides. A campaign runs on tables of iterations that do not depend on its own keys.
+enum class Scope { iteration, campaign, label };
+
+struct Value;
+
+template <class Struct>
+inline constexpr char kTypeTag = 0;  // its address tells structs apart
+
+// The member of a struct that a row's value becomes.
+struct Binding {
+  const void* target = nullptr;  // kTypeTag of the struct
+  void (*assign)(void* target, const Value& value) = nullptr;
+};
+
 struct Field {
   std::string_view path = {};  // "cluster.nodes", "snapshots.*.every"; "" is the scenario itself
   ScalarType scalar = ScalarType::none;
@@ -34,13 +49,17 @@ struct Field {
   bool above_low = false;  // the value must be above `low`, not equal to it
   double high = std::numeric_limits<double>::max();
   bool required = false;  // of the map above it
-  std::string_view default_text = {};
+  bool optional = false;  // without a default: where it is left out nothing is set
+  std::string default_text = {};
   std::vector<std::string_view> names = {};
+  std::string_view true_name = {};                  // of the two names of a flag
   std::vector<std::string> (*library)() = nullptr;  // names known to the library
   std::string_view file_suffix = {};                // a name that ends so is a file, not looked up
   bool fact = false;  // a number about the world, that needs evidence; else a choice of the user
   std::string_view example = {};
   std::string_view help = {};
+  Scope scope = Scope::iteration;
+  Binding binding = {};
 };
 
 const std::vector<Field>& field_table();

@@ -38,13 +38,11 @@ double quantity_in(const Range& range, const DocumentNode& node, Dimension dimen
 }
 
 template <class Enum>
-Enum choice(const DocumentNode& map, const std::string& key,
-            std::span<const Choice<Enum>> choices) {
+Enum choice(const DocumentNode& map, const std::string& key) {
   const std::string& name = require_text(map, key);
-  if (has_choice(choices, name)) return value_of(choices, name);
-  std::vector<std::string> known;
-  for (const Choice<Enum>& each : choices) known.emplace_back(each.name);
-  throw Error(require(map, key).where, unknown_name(key, name, known));
+  if (has_choice<Enum>(name)) return value_of<Enum>(name);
+  const std::vector<std::string_view> known = names_of<Enum>();
+  throw Error(require(map, key).where, unknown_name(key, name, {known.begin(), known.end()}));
 }
 
 // The evidence of an entry as a whole, for numbers that are written without their own.
@@ -184,9 +182,9 @@ NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
   check_keys(map, keys);
   NamedFabric named{name, {}, common_evidence(map).origin, require_text(map, "source")};
   FabricSpec& fabric = named.fabric;
-  fabric.topology = choice(map, "topology", topologies());
-  fabric.transport = choice(map, "transport", transports());
-  if (map.value_of("routing") != nullptr) fabric.routing = choice(map, "routing", routings());
+  fabric.topology = choice<Topology>(map, "topology");
+  fabric.transport = choice<Transport>(map, "transport");
+  if (map.value_of("routing") != nullptr) fabric.routing = choice<Routing>(map, "routing");
   read_parameters(map, fabric_parameters(), fabric);
   read_sizes(map, fabric_sizes(), fabric);
   for (const FabricRatio& ratio : fabric_ratios()) {
@@ -204,8 +202,7 @@ NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
   for (const std::string& key : keys) {
     const DocumentNode* value = map.value_of(key);
     if (value == nullptr || belongs_to(key, fabric.topology)) continue;
-    throw Error(value->where,
-                fmt::format("{}: not of a {}", key, name_of(topologies(), fabric.topology)));
+    throw Error(value->where, fmt::format("{}: not of a {}", key, name_of(fabric.topology)));
   }
   return named;
 }
@@ -222,7 +219,7 @@ std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
     GpuSpec gpu;
     gpu.name = entry.key;
     if (map.value_of("generation") != nullptr) {
-      gpu.generation = choice(map, "generation", gpu_generations());
+      gpu.generation = choice<GpuGeneration>(map, "generation");
     }
     if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
     read_parameters(map, gpu_fields(), gpu);
@@ -247,7 +244,7 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
       node.package_gpus = whole(*package, "package_gpus");
     }
     node.nics = whole(require(map, "nics"), "nics");
-    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice(map, "gpu_path", gpu_paths());
+    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice<GpuPath>(map, "gpu_path");
     std::vector<std::string> known;
     for (const GpuSpec& gpu : gpus) {
       known.push_back(gpu.name);
@@ -279,10 +276,10 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
       const std::string key(field.key);
       if (field.required || map.value_of(key) != nullptr) model.*field.member = flag(map, key);
     }
-    model.activation = choice(map, "activation", activations());
-    model.normalisation = choice(map, "normalisation", normalisations());
-    model.position = choice(map, "position", positions());
-    model.attention = choice(map, "attention", attention_kernels());
+    model.activation = choice<Activation>(map, "activation");
+    model.normalisation = choice<Normalisation>(map, "normalisation");
+    model.position = choice<PositionEncoding>(map, "position");
+    model.attention = choice<AttentionKernel>(map, "attention");
     if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
     if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
     model.source = require_text(map, "source");

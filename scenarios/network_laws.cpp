@@ -22,7 +22,7 @@ NetworkLaw specified_network_law(const NodeSpec& node, Transport transport) {
   if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
   if (node.gpu_path == GpuPath::pcie) add("pcie");
   // Layer nccl is of InfiniBand.
-  if (transport != Transport::infiniband) add(name_of(transports(), transport));
+  if (transport != Transport::infiniband) add(name_of(transport));
   return law;
 }
 

@@ -132,11 +132,7 @@ double resolve_steps(const Values& values, const std::string& folder, const Job&
   if (!values.has("job.quality")) return 0;
   if (tokens) values.fail("job.quality", "job.tokens says how long to train, too; keep one");
   const std::string path = (std::filesystem::path(folder) / values.text("job.quality")).string();
-  try {
-    return Curve(path, job).steps();
-  } catch (const Error& error) {
-    throw Error(values.fault_at("job.quality"), fmt::format("job.quality: {}", error.what()));
-  }
+  return values.about("job.quality", [&] { return Curve(path, job).steps(); });
 }
 
 }  // namespace windtunnel

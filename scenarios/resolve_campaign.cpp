@@ -15,29 +15,13 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kUsualRepair_s = 86400;
-
-// What an Error of the models and policies says, at the key that it is about.
-template <class Check>
-void at_key(const Values& values, const std::string& key, Check check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    values.fail(key, error.what());
-  }
-}
-
 FailureKind resolve_kind(const Values& values, const std::string& path) {
-  if (values.has(path + ".kind")) {
-    return value_of(failure_kinds(), values.text(path + ".kind"));
-  }
+  if (values.has(path + ".kind")) return value_of<FailureKind>(values.text(path + ".kind"));
   const std::string& name = values.text(path + ".class");
-  if (has_choice(failure_kinds(), name)) return value_of(failure_kinds(), name);
-  std::vector<std::string_view> kinds;
-  for (const Choice<FailureKind>& choice : failure_kinds()) kinds.push_back(choice.name);
+  if (has_choice<FailureKind>(name)) return value_of<FailureKind>(name);
   throw Error(values.where(path + ".class"),
               fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node', one of {}", path,
-                          name, fmt::join(kinds, ", ")));
+                          name, fmt::join(names_of<FailureKind>(), ", ")));
 }
 
 // Keys that only some kinds know.
@@ -55,8 +39,7 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
     const std::string key = join_path(path, row.key);
     if (row.kind == kind || !values.stated(key)) continue;
     values.fail(key,
-                fmt::format("is for kind: {}, not for kind: {}", name_of(failure_kinds(), row.kind),
-                            name_of(failure_kinds(), kind)));
+                fmt::format("is for kind: {}, not for kind: {}", name_of(row.kind), name_of(kind)));
   }
   const auto need = [&](FailureKind of, const char* key, const char* example) {
     if (kind != of || values.has(join_path(path, key))) return;
@@ -78,10 +61,6 @@ void resolve_rates(const Values& values, const std::string& path, FailureClass& 
     throw Error(values.where(path), fmt::format("{} has no 'rate'; add e.g. 'rate: {}'", path,
                                                 example_of(Dimension::per_node_s)));
   }
-  failure.rate_per_node_s = values.number_or(path + ".rate", 0);
-  failure.rate_per_job_s = values.number_or(path + ".job_rate", 0);
-  failure.growth = values.number_or(path + ".growth.exponent", 0);
-  failure.growth_nodes = values.number_or(path + ".growth.nodes", 1);
   if (values.stated(path + ".growth") && !values.has(path + ".rate")) {
     values.fail(path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
   }
@@ -113,10 +92,8 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
                             "infinitehbd}}",
                             arrivals));
   }
-  failure.day_amplitude = values.number_or(amplitude, 0);
   if (values.has(weibull)) {
     failure.arrivals = Arrivals::weibull;
-    failure.weibull_shape = values.number(weibull);
   } else if (values.has(trace)) {
     failure.arrivals = Arrivals::trace;
     TimeSeries times = find_arrival_trace(values.text(trace), folder, values.where(trace));
@@ -134,32 +111,28 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
   }
 }
 
-RepairTime resolve_repair(const Values& values, const std::string& path, const std::string& folder,
-                          FailureKind kind) {
+void resolve_repair(const Values& values, const std::string& path, const std::string& folder,
+                    FailureClass& failure) {
   const std::string key = path + ".repair";
   const std::string empirical = key + ".empirical";
   const std::string median = key + ".lognormal.median";
-  RepairTime repair;
+  RepairTime& repair = failure.repair;
   if (values.has(empirical) && values.has(median)) {
     values.fail(key, "empirical or lognormal, not both");
   }
   if (values.has(empirical)) {
     repair.empirical_s =
         find_repairs(values.text(empirical), folder, values.where(empirical)).seconds;
-  } else if (values.has(median)) {
-    repair.lognormal_median_s = values.number(median);
-    repair.lognormal_sigma = values.number(key + ".lognormal.sigma");
   } else if (values.has(key)) {
     repair.fixed_s = values.number(key);
-  } else if (values.stated(key)) {
+  } else if (values.stated(key) && !values.has(median)) {
     throw Error(values.where(key),
                 fmt::format("{} is empty; write a time, {{empirical: infinitehbd}} or {{lognormal: "
                             "{{median: 1.1 h, sigma: 1.2}}}}",
                             key));
-  } else if (kind != FailureKind::network) {
-    repair.fixed_s = kUsualRepair_s;
+  } else if (!values.has(median) && failure.kind != FailureKind::network) {
+    repair.fixed_s = values.number_or_default(key);
   }
-  return repair;
 }
 
 void resolve_batch_shares(const Values& values, const std::string& path, FailureClass& failure) {
@@ -172,15 +145,13 @@ void resolve_batch_shares(const Values& values, const std::string& path, Failure
   if (std::abs(sum - 1) > 1e-6) {
     values.fail(key, fmt::format("the shares sum to {:.6g}, not to 1", sum));
   }
-  failure.batch_adjacent = values.text(path + ".batch.placement") == "adjacent";
 }
 
 // A map of what notices failures; `path` is where it stands.
 Detection resolve_detection(const Values& values, const std::string& path) {
-  return {.heartbeat_s = values.number_or(path + ".heartbeat", 0),
-          .misses = values.integer(path + ".misses"),
-          .timeout_s = values.number(path + ".timeout"),
-          .watchdog_s = values.number_or(path + ".watchdog", 0)};
+  Detection detection;
+  values.fill(path, detection);
+  return detection;
 }
 
 bool has_detection(const Values& values, const std::string& path) {
@@ -199,13 +170,13 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
   values.fail(
       particular ? own : path,
       fmt::format("nothing in {} notices kind: {}; add a watchdog there, or a time as {}.detect",
-                  key, name_of(failure_kinds(), kind), path));
+                  key, name_of(kind), path));
 }
 
 FailureClass resolve_failure(const Values& values, const std::string& path,
                              const std::string& folder) {
   FailureClass failure;
-  failure.name = values.text(path + ".class");
+  values.fill(path, failure);
   failure.kind = resolve_kind(values, path);
   // A report counts failures by class, and under these two names in all.
   if (failure.name == "unexpected" ||
@@ -218,15 +189,9 @@ FailureClass resolve_failure(const Values& values, const std::string& path,
   resolve_arrivals(values, path, folder, failure);
   resolve_rates(values, path, failure);
   resolve_batch_shares(values, path, failure);
-  failure.repair = resolve_repair(values, path, folder, failure.kind);
+  resolve_repair(values, path, folder, failure);
   failure.detect_s = resolve_detect(values, path, failure.kind);
-  failure.frailty_variance = values.number(path + ".frailty");
-  failure.takes_keeper = values.text(path + ".keeper") == "lost";
-  failure.slowdown = values.number_or(path + ".slowdown", 1);
-  failure.rollback_s = values.number_or(path + ".rollback", 0);
-  failure.corrupt_tier = static_cast<int>(values.number_or(path + ".tier", 0));
-  failure.manual_share = values.number(path + ".manual");
-  at_key(values, path, [&] { check_failure_class(failure); });
+  values.about(path, [&] { check_failure_class(failure); });
   return failure;
 }
 
@@ -242,8 +207,8 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                               failure.name));
     }
     const std::string tier = path + ".tier";
-    at_key(values, values.stated(tier) ? tier : path,
-           [&] { check_snapshot_tiers(job.snapshots, {failure}); });
+    values.about(values.stated(tier) ? tier : path,
+                 [&] { check_snapshot_tiers(job.snapshots, {failure}); });
     job.failures.push_back(failure);
   }
 }
@@ -281,8 +246,8 @@ void check_tiers(const Values& values, const Job& job) {
       values.fail(path + ".code.cores", fmt::format("{:g} cores encode, but a node has {:g}",
                                                     tier.code.cpu_cores, cores));
     }
-    at_key(values, values.stated(path + ".code") ? path + ".code" : path,
-           [&] { protection_of(tier, job.cluster.nodes, same_shard); });
+    values.about(values.stated(path + ".code") ? path + ".code" : path,
+                 [&] { protection_of(tier, job.cluster.nodes, same_shard); });
   }
 }
 
@@ -376,31 +341,16 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
 
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
-  recovery.spares = values.integer("recovery.spares");
-  recovery.hot_spares = values.integer("recovery.hot_spares");
+  values.fill("recovery", recovery);
   if (recovery.hot_spares > recovery.spares) {
     values.fail("recovery.hot_spares", fmt::format("{} of {} spares; raise recovery.spares",
                                                    recovery.hot_spares, recovery.spares));
   }
-  recovery.provision_s = values.number("recovery.provision");
   recovery.detect_s =
       values.has("recovery.detect")
           ? values.number("recovery.detect")
           : detection_s(resolve_detection(values, "recovery.detect"), FailureKind::process);
   recovery.restart_s = resolve_restart(values, gpus);
-  recovery.when_no_spare = value_of(when_no_spares(), values.text("recovery.when_no_spare"));
-  recovery.success = values.number("recovery.success");
-  recovery.repair_slots = values.integer("recovery.repair_slots");
-  recovery.evict_after = values.integer("recovery.evict_after");
-  recovery.evict_within_s = values.number("recovery.evict_within");
-  recovery.manual_s = values.number("recovery.manual");
-  recovery.steady_overhead = values.number("recovery.steady_overhead");
-  recovery.attended.from_h = values.number_or("recovery.attended.from", 0);
-  recovery.attended.to_h = values.number_or("recovery.attended.to", 0);
-  recovery.elastic.groups = static_cast<int>(values.number_or("recovery.elastic.groups", 0));
-  recovery.elastic.stall_s = values.number_or("recovery.elastic.stall", 0);
-  recovery.elastic.rejoin_s = values.number_or("recovery.elastic.rejoin", 0);
-  recovery.elastic.rejoin_stall_s = values.number_or("recovery.elastic.rejoin_stall", 0);
   return recovery;
 }
 
@@ -411,9 +361,6 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, const 
   resolve_failures(values, folder, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());
   check_elastic(values, job);
-  job.campaign.length_s = values.number_or("campaign.length", 0);
-  job.campaign.replicas = static_cast<int>(values.number_or("campaign.replicas", 100));
-  job.campaign.seed = static_cast<std::uint64_t>(values.number_or("campaign.seed", 1));
   check_failures_in_all(values, job);
   resolve_origins(values, evidence, folder, job);
 }

@@ -45,10 +45,7 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   const std::string path = "cluster.node";
   NodeSpec node = find_node(values.text(path + ".base"));
   if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
-  override_int(node.gpus, path + ".gpus", values);
-  override_int(node.package_gpus, path + ".package_gpus", values);
-  override_int(node.nics, path + ".nics", values);
-  override_choice(node.gpu_path, gpu_paths(), path + ".gpu_path", values);
+  values.fill(path, node);
   override_parameters(node_fields(), path, values, evidence, node);
   if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
     values.fail(path + ".host_bridge", "its GPUs reach each other over NVLink; add gpu_path: pcie");
@@ -96,7 +93,7 @@ void resolve_slow_nodes(const Values& values, Cluster& cluster) {
     const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
     const auto [other, added] = entry_of.try_emplace(node, i);
     if (!added) fail_twice(values, list, other->second, i, fmt::format("node {}", node));
-    cluster.slow_nodes.push_back({node, values.number(path + ".slowdown")});
+    values.fill(path, cluster.slow_nodes.emplace_back());
   }
 }
 
@@ -111,7 +108,7 @@ void resolve_degraded_nics(const Values& values, Cluster& cluster) {
     if (!added) {
       fail_twice(values, list, other->second, i, fmt::format("NIC {} of node {}", nic, node));
     }
-    cluster.degraded_nics.push_back({node, nic, values.number(path + ".factor")});
+    values.fill(path, cluster.degraded_nics.emplace_back());
   }
 }
 
@@ -141,11 +138,7 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   const std::string& name = values.text("calibration");
   if (name.ends_with(".yaml")) {
     const std::string path = (std::filesystem::path(folder) / name).string();
-    try {
-      return calibration_of(path);
-    } catch (const Error& error) {
-      throw Error(values.where("calibration"), fmt::format("calibration: {}", error.what()));
-    }
+    return values.about("calibration", [&] { return calibration_of(path); });
   }
   if (name != "auto") return find_calibration(name);
   for (const Calibration& calibration : library_calibrations()) {
@@ -188,23 +181,12 @@ TransformerSpec resolve_transformer(const Values& values) {
       values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
   override_sizes(model_sizes(), "model", values, model);
   override_sizes(moe_sizes(), "model.moe", values, model.moe);
-  model.moe.imbalance = values.number_or("model.moe.imbalance", model.moe.imbalance);
+  values.fill("model", model);
+  values.fill("model.moe", model.moe);
   override_sizes(latent_sizes(), "model.latent", values, model.latent);
   for (const ModelFlag& field : model_flags()) {
     const std::string key = join_path("model", field.key);
     if (values.has(key)) model.*field.member = values.flag(key);
-  }
-  if (values.has("model.activation")) {
-    model.activation = value_of(activations(), values.text("model.activation"));
-  }
-  if (values.has("model.normalisation")) {
-    model.normalisation = value_of(normalisations(), values.text("model.normalisation"));
-  }
-  if (values.has("model.position")) {
-    model.position = value_of(positions(), values.text("model.position"));
-  }
-  if (values.has("model.attention")) {
-    model.attention = value_of(attention_kernels(), values.text("model.attention"));
   }
   try {
     check_model(model);
@@ -226,7 +208,7 @@ void resolve_model(const Values& values, const std::string& folder, Job& job) {
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
                         const std::string& folder) {
   Cluster cluster;
-  cluster.nodes = values.integer("cluster.nodes");
+  values.fill("cluster", cluster);
   cluster.node = resolve_node(values, evidence);
   if (static_cast<double>(cluster.nodes) * cluster.node.gpus > 1e8) {
     throw Error(values.where("cluster.nodes"),

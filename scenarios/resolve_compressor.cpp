@@ -57,54 +57,37 @@ void resolve_errors(const Values& values, const std::string& folder, const Compr
   if (!values.has(key)) return;
   if (kind.usual.base.empty()) refuse(values, "errors", kind);
   const std::string path = (std::filesystem::path(folder) / values.text(key)).string();
-  try {
-    choice.errors = read_layer_errors(path, with_usual(choice).base);
-  } catch (const Error& error) {
-    values.fail(key, error.what());
-  }
+  choice.errors =
+      values.about(key, [&] { return read_layer_errors(path, with_usual(choice).base); });
 }
 
 }  // namespace
 
 CompressorChoice resolve_compressor(const Values& values, const std::string& folder) {
-  const CompressorKind& kind = compressor_kind(values.text(key_of("name")));
-  CompressorChoice choice = {.name = std::string(kind.name)};
+  CompressorChoice choice;
+  values.fill("communication.compressor", choice);
   choice.where = values.fault_at("communication.compressor");
+  const CompressorKind& kind = compressor_kind(choice.name);
+  const auto check = [&](std::string_view key, bool taken) {
+    if (!taken && values.has(key_of(key))) refuse(values, key, kind);
+  };
   for (const CompressorNumber& number : compressor_numbers()) {
-    const std::string key = key_of(number.name);
-    if (!values.has(key)) continue;
-    if (!takes(kind, number)) refuse(values, number.name, kind);
-    choice.*number.member = values.number(key);
+    check(number.name, takes(kind, number));
   }
-  if (values.has(key_of("feedback"))) {
-    if (!takes_feedback(kind)) refuse(values, "feedback", kind);
-    choice.feedback = value_of(error_feedbacks(), values.text(key_of("feedback")));
-  }
-  if (values.has(key_of("base"))) {
-    if (kind.usual.base.empty()) refuse(values, "base", kind);
-    choice.base = values.text(key_of("base"));
-  }
+  check("feedback", takes_feedback(kind));
+  check("base", !kind.usual.base.empty());
   resolve_errors(values, folder, kind, choice);
   return choice;
 }
 
 void check_compressor(const Values& values, const Job& job) {
-  CompressorChoice choice = job.communication.compressor;
+  const CompressorChoice& choice = job.communication.compressor;
   if (choice.name == "none") return;
-  choice.where = {};
   const std::vector<TensorShape> gradients = gradients_of(job);
-  try {
-    if (choice.errors != nullptr) check_layer_errors(*choice.errors, gradients);
-  } catch (const Error& error) {
-    values.fail(key_of("errors"), error.what());
+  if (choice.errors != nullptr) {
+    values.about(key_of("errors"), [&] { check_layer_errors(*choice.errors, gradients); });
   }
-  try {
-    check_compressor(choice, gradients);
-  } catch (const Error& error) {
-    const std::string rank = key_of("rank");
-    throw Error(values.fault_at(values.has(rank) ? rank : "communication.compressor"),
-                error.what());
-  }
+  check_compressor(choice, gradients);
 }
 
 }  // namespace windtunnel

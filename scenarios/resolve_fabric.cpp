@@ -39,16 +39,16 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
     const std::string key = key_of(form.key);
     if (!values.stated(key) || form.holds_for(fabric.topology)) continue;
     std::vector<std::string_view> homes;
-    for (const Choice<Topology>& choice : topologies()) {
+    for (const Choice<Topology>& choice : kChoices<Topology>) {
       if (form.holds_for(choice.value)) homes.push_back(choice.name);
     }
     values.fail(key, fmt::format("is a key of topology {}; this fabric is of topology {}",
-                                 fmt::join(homes, " or "), name_of(topologies(), fabric.topology)));
+                                 fmt::join(homes, " or "), name_of(fabric.topology)));
   }
   const auto check = [&](const char* name, bool used, const char* routing) {
     if (!values.stated(key_of(name)) || used) return;
     values.fail(key_of(name), fmt::format("does nothing under routing {}; set routing: {}",
-                                          name_of(routings(), fabric.routing), routing));
+                                          name_of(fabric.routing), routing));
   };
   check("uplinks", fabric.routing != Routing::spray, "ecmp, split-single-path or planned");
   check("parts", fabric.routing == Routing::split_single_path, "split-single-path");
@@ -71,11 +71,8 @@ std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
     SiteSpec site;
-    site.name = values.text(path + ".name");
-    site.nodes = values.integer(path + ".nodes");
-    site.nic_Bps = values.number_or(path + ".nic", 0);
     site.transport = transport;
-    override_choice(site.transport, transports(), path + ".transport", values);
+    values.fill(path, site);
     for (int other = 0; other < i; ++other) {
       if (sites[other].name != site.name) continue;
       values.fail(path + ".name", fmt::format("{}.{} is called '{}' too", list, other, site.name));
@@ -130,17 +127,13 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& fol
     if (values.stated(list))
       values.fail(file, "the cables stand in 'edges' or in a file, not both");
     const std::string path = (std::filesystem::path(folder) / values.text(file)).string();
-    try {
-      return read_edges(path, cluster);
-    } catch (const Error& error) {
-      values.fail(file, error.what());
-    }
+    return values.about(file, [&] { return read_edges(path, cluster); });
   }
   std::vector<EdgeSpec> edges;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
-    const EdgeSpec edge{values.text(path + ".a"), values.text(path + ".b"),
-                        values.number(path + ".bandwidth")};
+    EdgeSpec edge;
+    values.fill(path, edge);
     check_end(edge.a, cluster, values.where(path + ".a"), path + ".a");
     check_end(edge.b, cluster, values.where(path + ".b"), path + ".b");
     edges.push_back(edge);
@@ -148,38 +141,23 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& fol
   return edges;
 }
 
-NicVariation resolve_variation(const Values& values) {
-  const std::string path = key_of("variation");
-  NicVariation variation;
-  variation.sigma = values.number_or(path + ".sigma", variation.sigma);
-  variation.slow_share = values.number_or(path + ".slow_share", variation.slow_share);
-  variation.slow_factor = values.number_or(path + ".slow_factor", variation.slow_factor);
-  variation.slow_sigma = values.number_or(path + ".slow_sigma", variation.slow_sigma);
-  if (values.has(path + ".seed")) variation.seed = values.integer(path + ".seed");
-  return variation;
-}
-
 std::vector<LinkFault> resolve_faults(const Values& values) {
   const std::string list = key_of("faults");
   std::vector<LinkFault> faults;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
-    faults.push_back({values.text(path + ".link"), values.number(path + ".factor")});
+    values.fill(path, faults.emplace_back());
   }
   return faults;
 }
 
 // Fabrics say themselves what is wrong with them; here it gets its place.
 void check_form(const Values& values, const Cluster& cluster) {
-  try {
-    const LinkTable links(cluster);
-  } catch (const Error& error) {
-    for (const char* name : {"dimensions", "sites", "edges", "edges_file"}) {
-      if (!values.stated(key_of(name))) continue;
-      throw Error(values.fault_at(key_of(name)), fmt::format("{}: {}", key_of(name), error.what()));
-    }
-    throw Error(values.fault_at(kPath), fmt::format("{}: {}", kPath, error.what()));
+  std::string key(kPath);
+  for (const char* name : {"edges_file", "edges", "sites", "dimensions"}) {
+    if (values.stated(key_of(name))) key = key_of(name);
   }
+  values.about(key, [&] { const LinkTable links(cluster); });
 }
 
 // Every link is there, and what failed leaves a way between the nodes.
@@ -189,13 +167,9 @@ void check_faults(const Values& values, const Cluster& cluster) {
   for (size_t i = 0; i < cluster.fabric.faults.size(); ++i) {
     const std::string path = fmt::format("{}.{}.link", list, i);
     single.fabric.faults = {{cluster.fabric.faults[i].link, 0.5}};
-    try {
-      const LinkTable links(single);
-    } catch (const Error& error) {
-      values.fail(path, error.what());
-    }
+    values.about(path, [&] { const LinkTable links(single); });
   }
-  try {
+  values.about(list, [&] {
     const LinkTable links(cluster);
     const int nics = cluster.node.nics;
     for (int nic = 0; nic < nics * cluster.nodes; ++nic) nic_factor(cluster, nic);
@@ -204,9 +178,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
       links.paths(gpu % cluster.node.gpus, gpu);
       links.paths(gpu, gpu % cluster.node.gpus);
     }
-  } catch (const Error& error) {
-    throw Error(values.fault_at(list), fmt::format("{}: {}", list, error.what()));
-  }
+  });
 }
 
 }  // namespace
@@ -215,23 +187,18 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, const st
                     Cluster& cluster) {
   FabricSpec& fabric = cluster.fabric;
   fabric = find_fabric(values.text(key_of("base"))).fabric;
-  override_choice(fabric.topology, topologies(), key_of("topology"), values);
-  override_choice(fabric.transport, transports(), key_of("transport"), values);
-  override_choice(fabric.routing, routings(), key_of("routing"), values);
+  values.fill(kPath, fabric);
   check_keys_of_form(values, fabric);
   override_sizes(fabric_sizes(), kPath, values, fabric);
   override_parameters(fabric_parameters(), kPath, values, evidence, fabric);
   for (const FabricRatio& ratio : fabric_ratios()) {
-    fabric.*ratio.member = values.number_or(key_of(ratio.key), fabric.*ratio.member);
-  }
-  if (values.has(key_of("routing_seed"))) {
-    fabric.routing_seed = values.integer(key_of("routing_seed"));
+    if (values.has(key_of(ratio.key))) fabric.*ratio.member = values.number(key_of(ratio.key));
   }
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
   fabric.sites = resolve_sites(values, fabric.transport);
   fabric.edges = resolve_edges(values, folder, cluster);
-  fabric.variation = resolve_variation(values);
+  values.fill(key_of("variation"), fabric.variation);
   check_form(values, cluster);
   fabric.faults = resolve_faults(values);
   if (!fabric.faults.empty()) check_faults(values, cluster);

@@ -21,7 +21,6 @@
 #include "scenarios/quality_curve.hpp"
 #include "scenarios/resolve.hpp"
 #include "scenarios/spec_fields.hpp"
-#include "traces/text.hpp"
 #include "traces/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -35,31 +34,27 @@ bool supports(const GpuSpec& gpu, Precision precision) {
   }
 }
 
-Precision resolve_precision(const Values& values, const GpuSpec& gpu) {
-  const std::string& name = values.text("precision");
-  const Precision precision = value_of(precisions(), name);
-  if (supports(gpu, precision)) return precision;
+void check_precision(const Values& values, const Job& job) {
+  const GpuSpec& gpu = job.cluster.node.gpu;
+  if (supports(gpu, job.precision)) return;
   std::vector<std::string_view> supported;
-  for (const Choice<Precision>& choice : precisions()) {
+  for (const Choice<Precision>& choice : kChoices<Precision>) {
     if (supports(gpu, choice.value)) supported.push_back(choice.name);
   }
-  throw Error(values.where("precision"), fmt::format("precision: {} has no {}; it has {}", gpu.name,
-                                                     name, fmt::join(supported, ", ")));
+  values.fail("precision", fmt::format("{} has no {}; it has {}", gpu.name, name_of(job.precision),
+                                       fmt::join(supported, ", ")));
 }
 
 // The file of a schedule, without messages: who needs which result says when they are sent.
 void import_schedule(const Values& values, const std::string& folder, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
-    throw Error(values.where("schedule.file"),
-                "schedule.file: a schedule has a file or a name, not both");
+    values.fail("schedule.file", "a schedule has a file or a name, not both");
   }
   for (const std::string_view key :
        {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
-    if (!values.stated(key)) continue;
-    throw Error(values.where(key), fmt::format("{}: a schedule from a file has its own", key));
+    if (values.stated(key)) values.fail(key, "a schedule from a file has its own");
   }
-  choice.file = values.text("schedule.file");
-  try {
+  values.about("schedule.file", [&] {
     const TorchSchedule torch =
         read_torch_schedule((std::filesystem::path(folder) / choice.file).string());
     if (const auto fault = find_message_fault(torch.schedule)) {
@@ -68,22 +63,16 @@ void import_schedule(const Values& values, const std::string& folder, ScheduleCh
     choice.name = torch.schedule.name;
     choice.slices = torch.schedule.slices;
     choice.imported = std::make_shared<const Schedule>(without_messages(torch.schedule));
-  } catch (const Error& error) {
-    throw Error(values.where("schedule.file"), fmt::format("schedule.file: {}", error.what()));
-  }
+  });
 }
 
 ScheduleChoice resolve_schedule(const Values& values, const std::string& folder) {
   ScheduleChoice choice;
-  choice.name = values.text("schedule.name");
-  choice.group = static_cast<int>(values.number_or("schedule.group", 0));
-  choice.defer_weights = values.flag("schedule.defer_weights");
-  choice.memory_limit = values.number_or("schedule.memory_limit", 0);
-  choice.recompute_share = values.number("schedule.recompute_share");
-  if (values.has("schedule.file")) import_schedule(values, folder, choice);
-  if (choice.imported == nullptr) {
-    const int usual = schedule_kind(choice.name).usual_slices;
-    choice.slices = static_cast<int>(values.number_or("schedule.slices", usual));
+  values.fill("schedule", choice);
+  if (!choice.file.empty()) {
+    import_schedule(values, folder, choice);
+  } else if (!values.has("schedule.slices")) {
+    choice.slices = schedule_kind(choice.name).usual_slices;
   }
   return choice;
 }
@@ -95,52 +84,32 @@ int usual_chunks(const ScheduleChoice& choice) {
 
 Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {
   Layout layout;
-  layout.tp = values.integer("layout.tp");
-  layout.tensor = value_of(tensor_forms(), values.text("layout.tp_form"));
-  layout.cp = values.integer("layout.cp");
-  layout.pp = values.integer("layout.pp");
-  layout.vpp =
-      static_cast<int>(values.number_or("layout.vpp", layout.pp > 1 ? usual_chunks(schedule) : 1));
-  layout.ep = values.integer("layout.ep");
-  for (const auto& [key, member] : {std::pair{"layout.shard_ranks", &Layout::shard_ranks},
-                                    std::pair{"layout.weight_ranks", &Layout::weight_ranks},
-                                    std::pair{"layout.gradient_ranks", &Layout::gradient_ranks},
-                                    std::pair{"layout.secondary_ranks", &Layout::secondary_ranks},
-                                    std::pair{"layout.weight_bits", &Layout::weight_bits},
-                                    std::pair{"layout.gradient_bits", &Layout::gradient_bits}}) {
-    layout.*member = static_cast<int>(values.number_or(key, 0));
-  }
-  layout.sharding = value_of(shardings(), values.text("layout.sharding"));
-  layout.sequence_parallel = values.flag("layout.sequence_parallel");
-  layout.first_stage_layers = static_cast<int>(values.number_or("layout.stages.first", 0));
-  layout.last_stage_layers = static_cast<int>(values.number_or("layout.stages.last", 0));
+  values.fill("layout", layout);
+  if (!values.has("layout.vpp") && layout.pp > 1) layout.vpp = usual_chunks(schedule);
   for (int i = 0; i < values.length("layout.stages"); ++i) {
     layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
   }
   const double width = static_cast<double>(layout.tp) * layout.cp * layout.pp;
-  if (values.has("layout.dp")) {
-    layout.dp = values.integer("layout.dp");
-  } else if (width <= gpus && gpus % static_cast<int>(width) == 0) {
+  if (!values.has("layout.dp")) {
+    if (width > gpus || gpus % static_cast<int>(width) != 0) {
+      values.fail("layout",
+                  fmt::format("tp {} x cp {} x pp {} = {:.0f} does not divide the {} GPUs "
+                              "of the cluster",
+                              layout.tp, layout.cp, layout.pp, width, gpus));
+    }
     layout.dp = gpus / static_cast<int>(width);
-  } else {
-    throw Error(values.fault_at("layout"),
-                fmt::format("layout: tp {} x cp {} x pp {} = {:.0f} does not divide the {} GPUs of "
-                            "the cluster",
-                            layout.tp, layout.cp, layout.pp, width, gpus));
   }
   if (width * layout.dp > 1e9) {
-    throw Error(
-        values.fault_at("layout"),
-        fmt::format("layout: {:.0f} ranks; the cluster has {} GPUs", width * layout.dp, gpus));
+    values.fail("layout",
+                fmt::format("{:.0f} ranks; the cluster has {} GPUs", width * layout.dp, gpus));
   }
   return layout;
 }
 
 Batch resolve_batch(const Values& values, const TransformerSpec& model) {
   Batch batch;
-  batch.global = values.integer("batch.global");
-  batch.micro = values.integer("batch.micro");
-  batch.sequence = static_cast<int>(values.number_or("batch.sequence", model.sequence));
+  batch.sequence = model.sequence;
+  values.fill("batch", batch);
   if (batch.sequence == 0) {
     throw Error(values.where("batch"), "batch has no 'sequence', and the model names none");
   }
@@ -156,24 +125,16 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
 
 Communication resolve_communication(const Values& values, const std::string& folder) {
   Communication communication;
-  communication.overlap = value_of(overlaps(), values.text("communication.overlap"));
-  communication.bucket_bytes = values.number("communication.bucket");
-  communication.first_bucket_bytes = values.number("communication.first_bucket");
-  communication.partition_bytes = values.number("communication.partition");
-  communication.credit_bytes = values.number("communication.credit");
-  communication.aggregation = value_of(aggregations(), values.text("communication.aggregation"));
-  communication.servers = static_cast<int>(values.number_or("communication.servers", 0));
-  communication.fidelity = value_of(fidelities(), values.text("communication.fidelity"));
+  values.fill("communication", communication);
   communication.compressor = resolve_compressor(values, folder);
-  communication.boundary_rank = values.number_or("communication.boundary_rank", 0);
-  for (const Choice<CollectiveKind>& kind : collective_kinds()) {
+  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     const std::string key = fmt::format("communication.collectives.{}", kind.name);
     CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
     if (values.has(key + ".algorithm")) {
       rule.algorithm = algorithm_of(kind.value, values.text(key + ".algorithm"));
     }
     if (values.has(key + ".protocol")) {
-      rule.protocol = value_of(protocols(), values.text(key + ".protocol"));
+      rule.protocol = value_of<Protocol>(values.text(key + ".protocol"));
     }
     const bool says =
         rule.algorithm != CollectiveAlgorithm::automatic || rule.protocol != Protocol::automatic;
@@ -184,54 +145,12 @@ Communication resolve_communication(const Values& values, const std::string& fol
 
 Software resolve_software(const Values& values) {
   Software software;
-  software.fusion = value_of(fusions(), values.text("software.fusion"));
-  software.optimizer = value_of(optimizers(), values.text("software.optimizer"));
-  software.fused_loss = values.flag("software.fused_loss");
-  software.gradient_bytes = value_of(gradient_types(), values.text("software.gradients"));
-  software.reduce_bytes = value_of(gradient_types(), values.text("software.reductions"));
-  const std::string& copies = values.text("software.reduced_copies");
-  software.reduced_copy_bytes = copies == "none" ? 0 : value_of(gradient_types(), copies);
-  software.logit_bytes = values.number("software.logit_memory");
-  software.flat_copies = values.flag("software.flat_copies");
-  software.held_tensors = values.flag("software.held_tensors");
-  software.scaled_copies = values.flag("software.scaled_copies");
-  software.tp_overlap = value_of(tensor_overlaps(), values.text("software.tp_overlap.form"));
-  software.domino_rows = values.integer("software.tp_overlap.rows");
-  software.domino_columns = values.integer("software.tp_overlap.columns");
+  values.fill("software", software);
   for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
     if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
     values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
   }
-  software.ep_overlap = values.flag("software.ep_overlap");
-  software.ep_merged = values.flag("software.ep_merged");
-  software.cuda_graphs = values.flag("software.cuda_graphs");
-  software.sends = value_of(sends(), values.text("software.sends"));
-  software.post_validation = values.flag("software.post_validation");
-  software.shared_cores = values.flag("software.shared_cores");
-  software.bucket_copies = values.flag("software.bucket_copies");
   return software;
-}
-
-// The models' checks know keys but not where they stand: the first key that a message names tells.
-Location place_of(const std::string& message, const Values& values) {
-  size_t nearest = std::string::npos;
-  const bool heads = message.starts_with("heads ") || message.starts_with("kv_heads ");
-  if (message.starts_with("recompute")) return values.fault_at("recompute");
-  std::string key = heads ? "model" : message.starts_with("stage ") ? "layout.stages" : "layout";
-  for (const Field& field : field_table()) {
-    const bool checked = field.path == "communication.boundary_rank" ||
-                         field.path == "model.frames" || field.path.starts_with("layout.") ||
-                         field.path.starts_with("batch.") ||
-                         field.path.starts_with("software.tp_overlap");
-    if (!checked) continue;
-    const size_t at = message.find(field.path);
-    const bool longer = at == nearest && at != std::string::npos && field.path.size() > key.size();
-    if (at < nearest || longer) {
-      nearest = at;
-      key = field.path;
-    }
-  }
-  return values.fault_at(key);
 }
 
 // `micro` x `dp` is counted in an int from here on.
@@ -243,50 +162,12 @@ void check_batch(const Values& values, const Job& job) {
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 
-// Which overlap, compressor, servers and sharding go together.
-void check_exchange(const Values& values, const Job& job) {
-  try {
-    check_gradient_exchange(job);
-  } catch (const Error& error) {
-    // What is wrong with a compressor says its place itself; other messages start with their key.
-    const std::string_view message = error.what();
-    if (!message.starts_with("communication.")) throw;
-    throw Error(values.fault_at(message.substr(0, message.find_first_of(": "))), error.what());
-  }
-}
-
-void check_layers(const Values& values, const Job& job) {
-  try {
-    if (job.network) check_network(job);
-    check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-    check_tensor_overlap(job);
-    check_boundary(job);
-    if (job.lengths) check_lengths(job);
-  } catch (const Error& error) {
-    throw Error(place_of(error.what(), values), error.what());
-  }
-}
-
-// The key that a schedule's complaint is about: the numbers that the scenario states before the
-// name.
-Location place_of_schedule(const std::string& message, const Values& values) {
-  const auto about = [&](std::string_view word, std::string_view key) {
-    return contains_text(message, word) && values.stated(key);
-  };
-  for (const std::string_view key : {"memory_limit", "recompute_share", "slices", "group"}) {
-    const std::string path = fmt::format("schedule.{}", key);
-    if (about(key, path)) return values.fault_at(path);
-  }
-  for (const std::string_view key : {"communication.boundary_rank", "layout.sharding",
-                                     "layout.weight_ranks", "layout.gradient_ranks"}) {
-    if (about(key, key)) return values.fault_at(key);
-  }
-  Location schedule = values.fault_at("schedule");
-  const bool overridden = schedule.line == 0;
-  if (overridden) return schedule;
-  if (about("layout.vpp", "layout.vpp")) return values.fault_at("layout.vpp");
-  if (contains_text(message, "micro-batch")) return values.fault_at("batch.global");
-  return schedule;
+void check_layers(const Job& job) {
+  if (job.network) check_network(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_tensor_overlap(job);
+  check_boundary(job);
+  if (job.lengths) check_lengths(job);
 }
 
 // What a schedule asks of its numbers.
@@ -302,40 +183,34 @@ void check_schedule(const Values& values, const Job& job) {
                             "more than {:.0f} forward passes; raise batch.micro",
                             count, ranks, chunks, kMostForwards));
   }
-  const std::vector<ChunkCost> costs = chunk_costs(job);
-  try {
-    job_schedule(job, costs);
-  } catch (const Error& error) {
-    throw Error(place_of_schedule(error.what(), values), error.what());
-  }
+  job_schedule(job, chunk_costs(job));
 }
 
 }  // namespace
 
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
   Job job;
+  values.fill("", job);
+  values.fill("campaign", job.campaign);
   resolve_model(values, folder, job);
   job.cluster = resolve_cluster(values, evidence, folder);
   job.schedule = resolve_schedule(values, folder);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   job.batch = resolve_batch(values, job.model);
-  job.precision = resolve_precision(values, job.cluster.node.gpu);
-  job.recompute = value_of(recomputes(), values.text("recompute"));
+  check_precision(values, job);
   job.software = resolve_software(values);
   job.communication = resolve_communication(values, folder);
   job.calibration = resolve_calibration(values, job.cluster, folder);
-  job.fold = value_of(fold_modes(), values.text("fold"));
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   check_batch(values, job);
-  check_layers(values, job);
+  check_layers(job);
   check_schedule(values, job);
   check_compressor(values, job);
-  check_exchange(values, job);
+  check_gradient_exchange(job);
   resolve_campaign(values, evidence, folder, job);
   job.steps = resolve_steps(values, folder, job);
-  job.tokens = job.steps > 0 ? job.steps * tokens_per_step(job) : values.number_or("job.tokens", 0);
-  job.price_usd_per_gpu_s = values.number_or("job.price", 0);
+  if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;
 }
 

@@ -14,10 +14,7 @@ bool in_memory(SnapshotPlace place) {
 
 void resolve_interval(const Values& values, const std::string& path, SnapshotTier& tier) {
   const std::string key = path + ".every";
-  if (values.has(key + ".overhead")) {
-    tier.every_overhead = values.number(key + ".overhead");
-    return;
-  }
+  if (tier.every_overhead > 0) return;
   if (!values.has(key)) {
     throw Error(values.where(path),
                 fmt::format("{} has no 'every'; add e.g. 'every: 10 iterations'", path));
@@ -46,8 +43,8 @@ void resolve_members(const Values& values, const std::string& path, int gpus, Er
     values.fail(path,
                 fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
   }
-  code.data = static_cast<int>(values.number_or(data, raid ? std::max(1, gpus - 1) : 1));
-  code.parity = static_cast<int>(values.number_or(parity, 1));
+  if (!values.has(data) && raid) code.data = std::max(1, gpus - 1);
+  if (!values.has(parity)) code.parity = 1;
 }
 
 bool resolve_scope(const Values& values, const std::string& path, const SnapshotTier& tier) {
@@ -70,7 +67,7 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
   ErasureCode code;
   const std::string key = path + ".code";
   if (!values.has(key + ".name")) return code;
-  code.name = value_of(code_names(), values.text(key + ".name"));
+  values.fill(key, code);
   code.in_node = resolve_scope(values, path, tier);
   resolve_members(values, key, gpus, code);
   if (code.in_node && code.members() > gpus) {
@@ -78,9 +75,6 @@ ErasureCode resolve_code(const Values& values, const std::string& path, const Sn
         key, fmt::format("{} data + {} parity members, but a node has {} GPUs with a keeper each",
                          code.data, code.parity, gpus));
   }
-  code.on_gpu = values.text(key + ".encode") == "gpu";
-  code.cpu_cores = values.number(key + ".cores");
-  code.spread = values.text(key + ".placement") == "spread";
   return code;
 }
 
@@ -94,8 +88,8 @@ void check_keys_of_place(const Values& values, const std::string& path, Snapshot
   }
   if (values.stated(path + ".keeper") && !in_memory(place) &&
       values.text(path + ".keeper") == "process") {
-    values.fail(path + ".keeper", fmt::format("{} needs no keeper; it is for host-memory and peers",
-                                              name_of(snapshot_places(), place)));
+    values.fail(path + ".keeper",
+                fmt::format("{} needs no keeper; it is for host-memory and peers", name_of(place)));
   }
   if (values.stated(path + ".kept") && in_memory(place)) {
     values.fail(path + ".kept", "memory keeps the newest copy; remove this key");
@@ -104,20 +98,11 @@ void check_keys_of_place(const Values& values, const std::string& path, Snapshot
 
 SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpus) {
   SnapshotTier tier;
-  tier.place = value_of(snapshot_places(), values.text(path + ".tier"));
+  values.fill(path, tier);
   check_keys_of_place(values, path, tier.place);
   if (tier.place == SnapshotPlace::replicas) return tier;
   resolve_interval(values, path, tier);
-  tier.mode = value_of(snapshot_modes(), values.text(path + ".mode"));
-  tier.keeper_process = values.text(path + ".keeper") == "process";
   tier.code = resolve_code(values, path, tier, gpus);
-  tier.copy_limit_Bps = values.number_or(path + ".copy_limit", 0);
-  tier.changed_share = values.number(path + ".changed");
-  tier.quantised_share = values.number(path + ".quantised");
-  tier.full_every = values.integer(path + ".full_every");
-  tier.kept = values.integer(path + ".kept");
-  tier.any_layout = values.text(path + ".layout") == "any";
-  tier.coordination_s = values.number(path + ".coordination");
   if (tier.changed_share < 1 && tier.full_every == 1) {
     values.fail(
         path + ".changed",

@@ -39,10 +39,4 @@ void override_sizes(std::span<const SizeField<Spec>> fields, std::string_view pa
   }
 }
 
-template <class Enum>
-void override_choice(Enum& target, std::span<const Choice<Enum>> choices, const std::string& key,
-                     const Values& values) {
-  if (values.has(key)) target = value_of(choices, values.text(key));
-}
-
 }  // namespace windtunnel

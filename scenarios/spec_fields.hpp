@@ -1,5 +1,5 @@
-// The words by which the library and a scenario write hardware and models: key to member, name to
-// enumerator. The one list for reading both and for --explain.
+// The keys by which the library and a scenario write hardware and models, with their members. The
+// one list for reading both and for --explain.
 #pragma once
 
 #include <span>
@@ -11,6 +11,7 @@
 #include "models/cluster.hpp"
 #include "models/job.hpp"
 #include "models/transformer.hpp"
+#include "scenarios/choices.hpp"
 
 namespace windtunnel {
 
@@ -66,67 +67,5 @@ std::span<const ModelFlag> model_flags();
 
 // What the numbers of a model must have in common; throws Error that names the keys.
 void check_model(const TransformerSpec& model);
-
-template <class Enum>
-struct Choice {
-  std::string_view name;
-  Enum value;
-};
-
-std::span<const Choice<Activation>> activations();
-std::span<const Choice<Normalisation>> normalisations();
-std::span<const Choice<PositionEncoding>> positions();
-std::span<const Choice<AttentionKernel>> attention_kernels();
-std::span<const Choice<Topology>> topologies();
-std::span<const Choice<Transport>> transports();
-std::span<const Choice<Routing>> routings();
-std::span<const Choice<GpuGeneration>> gpu_generations();
-std::span<const Choice<GpuPath>> gpu_paths();
-std::span<const Choice<Precision>> precisions();
-std::span<const Choice<Recompute>> recomputes();
-std::span<const Choice<Sharding>> shardings();
-std::span<const Choice<GradientOverlap>> overlaps();
-std::span<const Choice<Aggregation>> aggregations();
-std::span<const Choice<Fidelity>> fidelities();
-std::span<const Choice<ErrorFeedback>> error_feedbacks();
-std::span<const Choice<CollectiveKind>> collective_kinds();  // those of a training step
-std::span<const Choice<Protocol>> protocols();
-std::span<const Choice<FoldMode>> fold_modes();
-std::span<const Choice<SnapshotPlace>> snapshot_places();
-std::span<const Choice<SnapshotMode>> snapshot_modes();
-std::span<const Choice<CodeName>> code_names();
-std::span<const Choice<FailureKind>> failure_kinds();
-std::span<const Choice<WhenNoSpare>> when_no_spares();
-std::span<const Choice<Fusion>> fusions();
-std::span<const Choice<Optimizer>> optimizers();
-std::span<const Choice<Sends>> sends();
-std::span<const Choice<TensorOverlap>> tensor_overlaps();
-std::span<const Choice<TensorForm>> tensor_forms();
-std::span<const Choice<double>> gradient_types();  // bytes of an element
-
-template <class Enum>
-bool has_choice(std::span<const Choice<Enum>> choices, std::string_view name) {
-  for (const Choice<Enum>& choice : choices) {
-    if (choice.name == name) return true;
-  }
-  return false;
-}
-
-// The name must be one of the choices: the field table or the library's reader has checked it.
-template <class Enum>
-Enum value_of(std::span<const Choice<Enum>> choices, std::string_view name) {
-  for (const Choice<Enum>& choice : choices) {
-    if (choice.name == name) return choice.value;
-  }
-  fail_check("name is a choice", __FILE__, __LINE__, std::string(name));
-}
-
-template <class Enum>
-std::string_view name_of(std::span<const Choice<Enum>> choices, Enum value) {
-  for (const Choice<Enum>& choice : choices) {
-    if (choice.value == value) return choice.name;
-  }
-  fail_check("value is a choice", __FILE__, __LINE__, "an enumerator without a name");
-}
 
 }  // namespace windtunnel

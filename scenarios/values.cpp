@@ -36,9 +36,19 @@ bool Values::stated(std::string_view key) const {
   return places_.find(key) != places_.end();
 }
 
-double Values::number_or(std::string_view key, double otherwise) const {
-  const Value* value = find(key);
-  return value == nullptr ? otherwise : value->number;
+double Values::number_or_default(std::string_view key) const {
+  if (const Value* value = find(key)) return value->number;
+  const Field& field = *find_field(key);
+  return parse_quantity(field.default_text, field.dimension);
+}
+
+void Values::fill(std::string_view path, const void* type, void* target) const {
+  const std::string pattern = pattern_of(path);
+  for (const Field& field : field_table()) {
+    if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
+    const Value* value = find(std::string(path).append(field.path.substr(pattern.size())));
+    if (value != nullptr) field.binding.assign(target, *value);
+  }
 }
 
 int Values::length(std::string_view key) const {
@@ -65,6 +75,19 @@ Location Values::fault_at(std::string_view key) const {
 
 void Values::fail(std::string_view key, std::string_view what) const {
   throw Error(fault_at(key), fmt::format("{}: {}", key, what));
+}
+
+Error Values::placed(const Error& error) const {
+  if (error.keys().empty()) return error;
+  for (const std::string& key : error.keys()) {
+    if (const Location where = fault_at(key); where.line == 0) {
+      return {where, error.what(), error.code()};
+    }
+  }
+  for (const std::string& key : error.keys()) {
+    if (stated(key)) return {where(key), error.what(), error.code()};
+  }
+  return {where(error.keys().back()), error.what(), error.code()};
 }
 
 void Values::add(Value value) {

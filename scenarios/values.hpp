@@ -39,7 +39,14 @@ class Values {
   int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
   bool flag(std::string_view key) const { return at(key).number != 0; }
   const std::string& text(std::string_view key) const { return at(key).text; }
-  double number_or(std::string_view key, double otherwise) const;
+  // Of an optional key the default that its row has for a rule across keys.
+  double number_or_default(std::string_view key) const;
+  // Sets the members of `target` that the rows at and below `path` are bound to: those with a
+  // value.
+  template <class Struct>
+  void fill(std::string_view path, Struct& target) const {
+    fill(path, &kTypeTag<Struct>, &target);
+  }
 
   int length(std::string_view key) const;      // of a list; 0 if it is absent
   Location where(std::string_view key) const;  // of the key, else of what it would stand in
@@ -47,6 +54,18 @@ class Values {
   Location fault_at(std::string_view key) const;
   // Throws Error there: "key: what".
   [[noreturn]] void fail(std::string_view key, std::string_view what) const;
+  // The result of `work`, whose Errors do not know the key that they are about.
+  template <class Work>
+  auto about(std::string_view key, Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
+  // The error with the place of the key that it is about: the first of them that a --set changed,
+  // else the first that the scenario states.
+  Error placed(const Error& error) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 
@@ -55,6 +74,8 @@ class Values {
   void set_length(const std::string& key, int length);
 
  private:
+  void fill(std::string_view path, const void* type, void* target) const;
+
   std::map<std::string, Value, std::less<>> values_;
   std::map<std::string, Location, std::less<>> places_;
   std::map<std::string, int, std::less<>> lengths_;

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "models/base/error.hpp"
-#include "scenarios/spec_fields.hpp"
+#include "scenarios/choices.hpp"
 
 namespace windtunnel {
 namespace {
@@ -41,7 +40,7 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   put_number("layout.dp", layout.dp);
   if (layout.cp != base.job.layout.cp) put_number("layout.cp", layout.cp);
   if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
-  put(next.set, "layout.sharding", std::string(name_of(shardings(), layout.sharding)));
+  put(next.set, "layout.sharding", std::string(name_of(layout.sharding)));
   put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
   return next;
 }
@@ -97,7 +96,8 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
 std::vector<Configuration> layouts_of(const Configuration& base) {
   const Job& job = base.job;
   if (!job.layout.stage_layers.empty()) {
-    throw Error("layout.stages lists the layers of one layout; --over layout needs the even split");
+    throw Error::of_key("layout.stages",
+                        "lists the layers of one layout; --over layout needs the even split");
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
@@ -146,13 +146,11 @@ std::vector<Configuration> micro_batches_of(const Configuration& base) {
 
 std::vector<Configuration> recomputes_of(const Configuration& base) {
   std::vector<Configuration> configurations;
-  constexpr std::array<std::pair<Recompute, const char*>, 3> kAll = {
-      {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
-  for (const auto& [recompute, name] : kAll) {
+  for (const auto& [name, recompute] : kChoices<Recompute>) {
     if (base.job.network && recompute != Recompute::none) continue;
     Configuration next = base;
     next.job.recompute = recompute;
-    put(next.set, "recompute", name);
+    put(next.set, "recompute", std::string(name));
     configurations.push_back(std::move(next));
   }
   return configurations;

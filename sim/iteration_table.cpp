@@ -218,10 +218,11 @@ void check_length(const Job& job, const IterationTable& table) {
   constexpr double kLeastIterations = 10;
   const double longest_s = *std::ranges::max_element(table.iteration_s);
   if (job.campaign.length_s >= kLeastIterations * longest_s) return;
-  throw Error(fmt::format(
-      "campaign.length of {} is too short: an iteration takes up to {} here, and "
-      "it should hold {} of them",
-      format_seconds(job.campaign.length_s), format_seconds(longest_s), kLeastIterations));
+  throw Error::of_key("campaign.length",
+                      "of {} is too short: an iteration takes up to {} here, and "
+                      "it should hold {} of them",
+                      format_seconds(job.campaign.length_s), format_seconds(longest_s),
+                      kLeastIterations);
 }
 
 }  // namespace

@@ -31,11 +31,7 @@ std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedI
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
                                const Execution& plain);
 
-// Equal for jobs that have the same table: a hash of all that it is made from. The time between
-// snapshots, rates of failures and what recovery takes are not in it.
-std::string table_key(const Job& job);
-
-// `table` of a job with the same table_key(). Tiers get the intervals of this job; `every_overhead`
+// `table` of a job with the same Case::table. Tiers get the intervals of this job; `every_overhead`
 // becomes iterations. Throws Error when the campaign is too short for the iterations of the table.
 CampaignInputs campaign_inputs(const Job& job, IterationTable table);
 

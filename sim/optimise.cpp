@@ -222,10 +222,12 @@ void simulate_best(const std::string& scenario, const Overrides& set,
 
 void check_aim(const Job& job, Aim aim) {
   if ((aim == Aim::goodput || aim == Aim::cost) && job.campaign.length_s == 0) {
-    throw Error("goodput and cost come with a campaign only: add campaign.length and failures");
+    throw Error::about(
+        {"campaign"},
+        "goodput and cost come with a campaign only: add campaign.length and failures");
   }
   if (aim == Aim::cost && job.price_usd_per_gpu_s * job.tokens == 0) {
-    throw Error("the cost needs job.tokens and job.price");
+    throw Error::about({"job"}, "the cost needs job.tokens and job.price");
   }
 }
 

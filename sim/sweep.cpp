@@ -32,12 +32,13 @@ SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point) {
   try {
     const Case the_case = case_at(sweep, point);
     if (the_case.job.campaign.length_s == 0) {
-      throw Error(
+      throw Error::about(
+          {"campaign"},
           "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
           "failures, or use `windtunnel compare`");
     }
     result.key = the_case.key;
-    result.table = table_key(the_case.job);
+    result.table = the_case.table;
   } catch (const Error& error) {
     result.reason = error.what();
   }
@@ -118,7 +119,7 @@ class SweepRun {
 
   Case loaded(const SweepCase& each) const {
     Case the_case = case_at(sweep_, each.set);
-    if (the_case.key == each.key && table_key(the_case.job) == each.table) return the_case;
+    if (the_case.key == each.key && the_case.table == each.table) return the_case;
     throw Error(fmt::format(
         "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
         "names has changed; begin a new sweep in another folder",

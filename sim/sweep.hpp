@@ -1,5 +1,5 @@
 // A grid of cases, each with its campaigns: iterations are simulated once per distinct table
-// (table_key), then all campaigns run from event to event on all cores, with the same random
+// (Case::table), then all campaigns run from event to event on all cores, with the same random
 // numbers at every point.
 #pragma once
 
@@ -36,7 +36,7 @@ struct SweepCase {
   int index = 0;      // in the grid
   Overrides set;      // what it varies
   std::string key;    // of the case; empty: `reason`
-  std::string table;  // table_key() of its job
+  std::string table;  // Case::table
   std::string reason;
   bool operator==(const SweepCase&) const = default;
 };

@@ -1,14 +1,17 @@
 // The two kinds of failure of the project.
 // Error: the user's fault; thrown anywhere, caught once in main(), printed as
-//   "file:line:column: what; hint" with the exit code it carries.
+//   "file:line:column: what; hint" with the exit code it carries. What knows a scenario's keys but
+//   not its text throws one about a key; where the scenario is resolved it gets its place.
 // CHECK: our own bug; always on, throws InternalError, which main() asks the user to report.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace windtunnel {
@@ -25,14 +28,33 @@ enum class ExitCode { ok = 0, failed = 1, usage = 2, incomplete = 3 };
 
 class Error : public std::runtime_error {
  public:
+  using Keys = std::vector<std::string>;
+
+  // About keys of a scenario, the one most likely at fault first.
+  template <class... Args>
+  static Error about(std::initializer_list<std::string_view> keys, fmt::format_string<Args...> text,
+                     Args&&... args) {
+    Error error(fmt::format(text, std::forward<Args>(args)...));
+    error.keys_.assign(keys.begin(), keys.end());
+    return error;
+  }
+  // About one that is the subject of the text: "is 3; ..." or ": ...".
+  template <class... Args>
+  static Error of_key(std::string_view key, fmt::format_string<Args...> text, Args&&... args) {
+    const std::string what = fmt::format(text, std::forward<Args>(args)...);
+    return about({key}, "{}{}{}", key, what.starts_with(':') ? "" : " ", what);
+  }
+
   explicit Error(const std::string& what, ExitCode code = ExitCode::usage)
       : std::runtime_error(what), code_(code) {}
   Error(const Location& where, const std::string& what, ExitCode code = ExitCode::usage);
 
   ExitCode code() const { return code_; }
+  const Keys& keys() const { return keys_; }  // empty: about no key, or its place is known
 
  private:
   ExitCode code_;
+  Keys keys_;
 };
 
 class InternalError : public std::logic_error {

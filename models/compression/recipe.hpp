@@ -80,7 +80,7 @@ double run_wire_bytes(const CompressorChoice& choice, std::span<const TensorShap
                       const ReducingGroup& group, double element_bytes);
 
 // What the choice asks of all tensors of a job together: make_recipe()'s checks, and a matrix as
-// large as the rank. Throws Error with choice.where.
+// large as the rank. Throws Error about the rank.
 void check_compressor(const CompressorChoice& choice, std::span<const TensorShape> tensors);
 
 }  // namespace windtunnel

@@ -76,16 +76,17 @@ Schedule generate_bitpipe(const ScheduleRequest& request) {
   require_chunks("bitpipe", request, 2, 2);
   const int ranks = request.ranks;
   if (ranks % 2 != 0) {
-    throw Error(fmt::format(
-        "schedule 'bitpipe' needs an even number of pipeline ranks, not {}: its two directions "
+    throw Error::of_key(
+        "schedule",
+        "'bitpipe' needs an even number of pipeline ranks, not {}: its two directions "
         "meet between two of them",
-        ranks));
+        ranks);
   }
   if (request.microbatches % ranks != 0) {
-    throw Error(
-        fmt::format("schedule 'bitpipe' works in units of as many micro-batches as there "
-                    "are pipeline ranks: {} is no multiple of {}",
-                    request.microbatches, ranks));
+    throw Error::about({"batch.global", "schedule"},
+                       "schedule 'bitpipe' works in units of as many micro-batches as there "
+                       "are pipeline ranks: {} is no multiple of {}",
+                       request.microbatches, ranks);
   }
   Schedule schedule = empty_schedule("bitpipe", request, Placement::vee, 2);
   const int half = ranks / 2;

@@ -34,12 +34,13 @@ void require_no_deadlock(const Schedule& schedule, int group) {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
   } catch (const Error&) {
     const int rest = schedule.microbatches % group;
-    throw Error(fmt::format(
+    throw Error::about(
+        {"schedule.group", "batch.global", "schedule"},
         "schedule 'interleaved-1f1b' deadlocks with {} micro-batches on {} pipeline ranks of {} "
         "chunks: the last group holds {} micro-batches where {} are needed to fill the pipeline; "
         "make the micro-batches a multiple of the {}",
         schedule.microbatches, schedule.ranks, schedule.chunks, rest == 0 ? group : rest,
-        schedule.ranks, group == schedule.ranks ? "ranks" : "group, and that at least the ranks"));
+        schedule.ranks, group == schedule.ranks ? "ranks" : "group, and that at least the ranks");
   }
 }
 
@@ -82,7 +83,8 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
   const int microbatches = request.microbatches;
   const int chunks = request.chunks;
   if (chunks < 2) {
-    throw Error(
+    throw Error::about(
+        {"layout.vpp", "schedule"},
         "schedule 'interleaved-1f1b' needs at least 2 model chunks per rank (layout.vpp); "
         "with 1 it is 1f1b");
   }

@@ -93,16 +93,17 @@ Schedule generate_dualpipe(const ScheduleRequest& request) {
   require_chunks("dualpipe", request, 1, 1);
   const int ranks = request.ranks;
   if (ranks % 2 != 0) {
-    throw Error(
-        fmt::format("schedule 'dualpipe' needs an even number of pipeline ranks, not {}: its two "
-                    "directions meet between two of them; dualpipev takes any",
-                    ranks));
+    throw Error::of_key("schedule",
+                        "'dualpipe' needs an even number of pipeline ranks, not {}: its two "
+                        "directions meet between two of them; dualpipev takes any",
+                        ranks);
   }
   if (request.microbatches % 2 != 0 || request.microbatches < 2 * ranks) {
-    throw Error(
-        fmt::format("schedule 'dualpipe' needs an even number of micro-batches, half of them each "
-                    "way, and at least two per rank to fill both: {} ranks need {} or more, not {}",
-                    ranks, 2 * ranks, request.microbatches));
+    throw Error::about(
+        {"batch.global", "schedule"},
+        "schedule 'dualpipe' needs an even number of micro-batches, half of them each "
+        "way, and at least two per rank to fill both: {} ranks need {} or more, not {}",
+        ranks, 2 * ranks, request.microbatches);
   }
   Schedule schedule = empty_schedule("dualpipe", request, Placement::looped, 2);
   const int units = request.microbatches / 2;
@@ -121,10 +122,11 @@ Schedule generate_dualpipev(const ScheduleRequest& request) {
   require_chunks("dualpipev", request, 2, 2);
   const int ranks = request.ranks;
   if (request.microbatches < 2 * ranks) {
-    throw Error(
-        fmt::format("schedule 'dualpipev' needs two micro-batches per pipeline rank to fill both "
-                    "arms of its V: {} ranks need {} or more, not {}; zb-v takes fewer",
-                    ranks, 2 * ranks, request.microbatches));
+    throw Error::about(
+        {"batch.global", "schedule"},
+        "schedule 'dualpipev' needs two micro-batches per pipeline rank to fill both "
+        "arms of its V: {} ranks need {} or more, not {}; zb-v takes fewer",
+        ranks, 2 * ranks, request.microbatches);
   }
   Schedule schedule = empty_schedule("dualpipev", request, Placement::vee);
   for (int rank = 0; rank < ranks; ++rank) {

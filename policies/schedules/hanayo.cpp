@@ -93,10 +93,10 @@ class WaveOrder {
 // Flights of p micro-batches one behind the other, or one stream of them: what takes fewer ticks.
 Schedule generate_hanayo(const ScheduleRequest& request) {
   if (request.chunks % 2 != 0) {
-    throw Error(
-        fmt::format("schedule 'hanayo' needs two model chunks per rank for each wave, an "
-                    "even number, not {} (layout.vpp)",
-                    request.chunks));
+    throw Error::about({"layout.vpp", "schedule"},
+                       "schedule 'hanayo' needs two model chunks per rank for each wave, an "
+                       "even number, not {} (layout.vpp)",
+                       request.chunks);
   }
   Schedule flights = empty_schedule("hanayo", request, Placement::vee);
   WaveOrder by_flight(flights, Prefer::oldest);

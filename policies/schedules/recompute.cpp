@@ -50,16 +50,16 @@ Schedule generate_last_no_recompute_1f1b(const ScheduleRequest& request) {
 Schedule generate_shifted_critical_path(const ScheduleRequest& request) {
   constexpr std::string_view kName = "shifted-critical-path";
   if (request.ranks < 2) {
-    throw Error(
-        fmt::format("schedule '{}' needs at least 2 pipeline ranks: with 1 no stage "
-                    "recomputes",
-                    kName));
+    throw Error::of_key("schedule",
+                        "'{}' needs at least 2 pipeline ranks: with 1 no stage "
+                        "recomputes",
+                        kName);
   }
   if (request.microbatches < 4) {
-    throw Error(
-        fmt::format("schedule '{}' needs at least 4 micro-batches, not {}: it moves the "
-                    "third forward; last-no-recompute-1f1b takes fewer",
-                    kName, request.microbatches));
+    throw Error::about({"batch.global", "schedule"},
+                       "schedule '{}' needs at least 4 micro-batches, not {}: it moves the "
+                       "third forward; last-no-recompute-1f1b takes fewer",
+                       kName, request.microbatches);
   }
   Schedule schedule = recompute_1f1b(kName, request, request.ranks - 1);
   auto& actions = schedule.actions[request.ranks - 2];  // F0 F1 R0 B0 F2 R1 B1 ...

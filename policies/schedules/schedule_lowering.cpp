@@ -151,9 +151,9 @@ class MessagePlacer {
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
       const auto& actions = schedule_.actions[rank];
       if (position_[rank] == actions.size()) continue;
-      throw Error(fmt::format(
-          "schedule '{}' deadlocks: rank {} waits at its action {} ({}) for another rank",
-          schedule_.name, rank, position_[rank] + 1, to_string(actions[position_[rank]])));
+      throw Error::of_key(
+          "schedule", "'{}' deadlocks: rank {} waits at its action {} ({}) for another rank",
+          schedule_.name, rank, position_[rank] + 1, to_string(actions[position_[rank]]));
     }
     throw InternalError("a deadlock without a rank that waits");
   }

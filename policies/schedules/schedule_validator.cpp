@@ -59,8 +59,8 @@ class Validation {
 
  private:
   [[noreturn]] void reject(const Action& action, std::string_view why) const {
-    throw Error(fmt::format("schedule '{}', rank {}, action {}: {}", schedule_.name, rank_,
-                            to_string(action), why));
+    throw Error::of_key("schedule", "'{}', rank {}, action {}: {}", schedule_.name, rank_,
+                        to_string(action), why);
   }
 
   [[noreturn]] void reject_missing(const Action& action, std::string_view why = "is missing") {
@@ -217,7 +217,7 @@ class Validation {
 };
 
 void Validation::wrong(std::string_view why) const {
-  throw Error(fmt::format("schedule '{}': {}", schedule_.name, why));
+  throw Error::of_key("schedule", "'{}': {}", schedule_.name, why);
 }
 
 void Validation::check_numbers() const {

@@ -16,18 +16,20 @@ constexpr double kMostForwards = 1e8;
 constexpr double kMostStages = 1e6;
 
 void check_knobs(const ScheduleKind& kind, const ScheduleRequest& request) {
-  const auto check = [&](ScheduleKnobs knob, bool is_set, std::string_view what) {
+  const auto check = [&](ScheduleKnobs knob, bool is_set, std::string_view key,
+                         std::string_view what) {
     if (!is_set || (kind.knobs & knob) != 0) return;
     std::string others;
     for (const ScheduleKind& other : schedule_kinds()) {
       if ((other.knobs & knob) == 0) continue;
       others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
     }
-    throw Error(fmt::format("schedule '{}' takes no {}; with one: {}", kind.name, what, others));
+    throw Error::about({key, "schedule"}, "schedule '{}' takes no {}; with one: {}", kind.name,
+                       what, others);
   };
-  check(kGroup, request.group != 0, "group");
-  check(kSlices, request.slices != 1, "slices");
-  check(kMemoryLimit, request.memory_limit != 0, "memory limit");
+  check(kGroup, request.group != 0, "schedule.group", "group");
+  check(kSlices, request.slices != 1, "schedule.slices", "slices");
+  check(kMemoryLimit, request.memory_limit != 0, "schedule.memory_limit", "memory limit");
 }
 
 }  // namespace
@@ -62,8 +64,9 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
   const std::string wanted =
       least == most ? least == 1 ? "one model chunk" : fmt::format("{} model chunks", least)
                     : fmt::format("{} to {} model chunks", least, most);
-  throw Error(fmt::format("schedule '{}' has {} per rank, not {} (layout.vpp){}", name, wanted,
-                          request.chunks, most == 1 ? "; interleaved-1f1b takes more" : ""));
+  throw Error::about({"layout.vpp", "schedule"},
+                     "schedule '{}' has {} per rank, not {} (layout.vpp){}", name, wanted,
+                     request.chunks, most == 1 ? "; interleaved-1f1b takes more" : "");
 }
 
 std::vector<StageCost> costs_of(const ScheduleRequest& request) {
@@ -84,9 +87,10 @@ void check_request(const ScheduleRequest& request) {
   }
   const double stages = static_cast<double>(request.ranks) * request.chunks * request.slices;
   if (stages <= kMostStages && stages * request.microbatches <= kMostForwards) return;
-  throw Error(
-      fmt::format("a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large",
-                  request.ranks, request.microbatches, request.chunks, request.slices));
+  throw Error::about(
+      {"batch.global", "schedule"},
+      "a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large",
+      request.ranks, request.microbatches, request.chunks, request.slices);
 }
 
 const std::vector<ScheduleKind>& schedule_kinds() {
@@ -193,10 +197,10 @@ Schedule generate_schedule(std::string_view name, int ranks, int microbatches, i
 
 Schedule with_deferred_weights(Schedule schedule) {
   if (schedule.iterations > 1) {
-    throw Error(fmt::format(
-        "schedule '{}' has no end of an iteration to which weight gradients could be deferred: its "
-        "iterations follow one another without a flush",
-        schedule.name));
+    throw Error::about({"schedule.defer_weights", "schedule"},
+                       "schedule '{}' has no end of an iteration to which weight gradients could "
+                       "be deferred: its iterations follow one another without a flush",
+                       schedule.name);
   }
   for (auto& actions : schedule.actions) {
     std::vector<Action> weights;

@@ -91,12 +91,14 @@ void require_no_deadlock(const Schedule& schedule, int chunks) {
     const std::size_t costs = static_cast<std::size_t>(schedule.stages()) * schedule.slices;
     evaluate_schedule(schedule, std::vector<StageCost>(costs), 0);
   } catch (const Error&) {
-    throw Error(fmt::format(
+    throw Error::about(
+        {"schedule.slices", "batch.global", "schedule"},
         "schedule '{}' deadlocks with {} micro-batches of {} slices on {} pipeline ranks of {} "
-        "chunks: groups of {} slices pass through a chunk together; make the slices a divisor of "
+        "chunks: groups of {} slices pass through a chunk together; make the slices a divisor "
+        "of "
         "the ranks and the micro-batches a multiple of them",
         schedule.name, schedule.microbatches, schedule.slices, schedule.ranks, chunks,
-        schedule.ranks));
+        schedule.ranks);
   }
 }
 

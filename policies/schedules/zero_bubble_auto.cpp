@@ -309,10 +309,10 @@ Schedule generate_within(std::string_view name, const ScheduleRequest& request,
                          const std::vector<StageCost>& costs, const std::vector<double>& limits) {
   for (int r = 0; r < request.ranks; ++r) {
     if (costs[r].activation <= limits[r] * (1 + kMemorySlack)) continue;
-    throw Error(
-        fmt::format("schedule '{}': one micro-batch keeps activations of {:.4g} on rank {}, the "
-                    "memory limit is {:.4g}",
-                    name, costs[r].activation, r, limits[r]));
+    throw Error::about({"schedule.memory_limit", "batch.global", "schedule"},
+                       "schedule '{}': one micro-batch keeps activations of {:.4g} on rank {}, the "
+                       "memory limit is {:.4g}",
+                       name, costs[r].activation, r, limits[r]);
   }
   Schedule best = best_planned(name, request, plan_inputs(request, costs, limits));
   double shortest_s = evaluate_schedule(best, costs, request.message_s).longest_stage_s;

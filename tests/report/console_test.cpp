@@ -84,7 +84,7 @@ TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
 
 TEST(Summary, NamesEveryPrecision) {
   Record record = sample_record();
-  for (const Choice<Precision>& precision : precisions()) {
+  for (const Choice<Precision>& precision : kChoices<Precision>) {
     record.job.precision = precision.value;
     const std::string text = summary_text(summarise(record));
     EXPECT_NE(text.find(fmt::format("; gpipe, {}; ", precision.name)), std::string::npos) << text;

@@ -15,7 +15,7 @@ bool may_be_none(std::string_view name) {
 // Every node of the library over every transport.
 TEST(NetworkLaws, EveryNumberHasAValueAndASource) {
   for (const NodeSpec& node : library_nodes()) {
-    for (const Choice<Transport>& transport : transports()) {
+    for (const Choice<Transport>& transport : kChoices<Transport>) {
       const NetworkLaw law = specified_network_law(node, transport.value);
       ASSERT_TRUE(law.stated) << node.name;
       for (const NetworkLawField& field : network_law_fields()) {
@@ -39,7 +39,7 @@ TEST(NetworkLaws, EveryNumberHasAValueAndASource) {
 TEST(NetworkLaws, LayersChangeWhatIsTheirs) {
   const NodeSpec h100 = find_node("dgx-h100");
   const NetworkLaw base = specified_network_law(h100, Transport::infiniband);
-  for (const Choice<Transport>& transport : transports()) {
+  for (const Choice<Transport>& transport : kChoices<Transport>) {
     if (transport.value == Transport::infiniband) continue;
     const NetworkLaw law = specified_network_law(h100, transport.value);
     EXPECT_LT(law.net_share.value, base.net_share.value) << transport.name;

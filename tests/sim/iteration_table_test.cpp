@@ -245,46 +245,6 @@ TEST(IterationTable, AnOverheadBecomesTheShortestIntervalThatKeepsIt) {
   EXPECT_EQ(cadence().turns, 1) << "none is skipped";
 }
 
-TEST(IterationTable, ItsKeyIsWhatItIsMadeOf) {
-  const Job job = coded_job(4, 1, 4);
-  const std::string key = table_key(job);
-  EXPECT_EQ(key.size(), 16u);
-  const auto same = [&](auto&& change) {
-    Job other = job;
-    change(other);
-    return table_key(other) == key;
-  };
-  EXPECT_TRUE(same([](Job&) {}));
-  EXPECT_TRUE(same([](Job& j) { j.snapshots[0].every_iterations = 99; }));
-  EXPECT_TRUE(same([](Job& j) { j.snapshots[0].every_overhead = 0.01; }));
-  EXPECT_TRUE(same([](Job& j) { j.recovery.detect_s = 7; }));
-  EXPECT_TRUE(same([](Job& j) { j.campaign.seed = 7; }));
-  EXPECT_TRUE(same([](Job& j) { j.tokens = 7; }));
-  EXPECT_FALSE(same([](Job& j) { j.snapshots[0].code.parity = 2; }));
-  EXPECT_FALSE(same([](Job& j) { j.snapshots[0].mode = SnapshotMode::lazy; }));
-  EXPECT_FALSE(same([](Job& j) { j.snapshots.pop_back(); }));
-  EXPECT_FALSE(same([](Job& j) { j.recovery.when_no_spare = WhenNoSpare::shrink; }));
-  EXPECT_FALSE(same([](Job& j) { j.recovery.elastic.groups = 2; }));
-  EXPECT_FALSE(same([](Job& j) { j.failures.push_back({}); }));
-  EXPECT_FALSE(same([](Job& j) { j.cluster.node.nics = 2; }));
-  EXPECT_FALSE(same([](Job& j) { j.cluster.node.local_disk_Bps.value *= 2; }));
-  EXPECT_FALSE(same([](Job& j) { j.cluster.slow_nodes = {{1, 2}}; }));
-  EXPECT_FALSE(same([](Job& j) { j.model.moe.imbalance = 1.5; }));
-  EXPECT_FALSE(same([](Job& j) { j.schedule.name = "gpipe"; }));
-  EXPECT_FALSE(same([](Job& j) { j.software.scaled_copies = false; }));
-  for (const CalibrationField& field : calibration_fields()) {
-    EXPECT_FALSE(same([&](Job& j) { (j.calibration.*field.member).value += 1; })) << field.name;
-  }
-  Job failing = job;
-  failing.failures = {
-      {.name = "slow", .kind = FailureKind::slow_node, .rate_per_node_s = 1, .slowdown = 2}};
-  const std::string slow = table_key(failing);
-  failing.failures[0].rate_per_node_s = 2;
-  EXPECT_EQ(table_key(failing), slow);
-  failing.failures[0].slowdown = 3;
-  EXPECT_NE(table_key(failing), slow);
-}
-
 TEST(TierReports, SayWhatATierCostsAndCovers) {
   Job job = coded_job(4, 1, 4);
   job.campaign.length_s = 30 * 86400.0;
