@@ -2,9 +2,10 @@
 // Writer and reader share both, so that they cannot drift apart.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "models/plan.hpp"
@@ -30,6 +31,10 @@ const std::string& name_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
+// What comm_type says; ALL_TO_ALL of a shift too, which Chakra does not have: our attribute names
+// it.
+chakra::CollectiveCommType comm_type_of(CollectiveKind kind);
+
 // Whether comm_size, the buffer that a rank hands in, is its share of Task::bytes.
 bool gathers(CollectiveKind kind);
 
@@ -43,11 +48,11 @@ Enum value_of(std::string_view noun, const std::string& name) {
 
 // Task::cost and Task::flows as lists of equal length.
 struct TaskLists {
-  ChakraAttribute::Doubles cost_s;
-  ChakraAttribute::Strings cost_of;  // "forward measured"
-  ChakraAttribute::Doubles flow_amount;
-  ChakraAttribute::Doubles flow_max_rate;
-  ChakraAttribute::Strings flow_demands;  // "pcie_out 1 host_memory 2"
+  std::vector<double> cost_s;
+  std::vector<std::string> cost_of;  // "forward measured"
+  std::vector<double> flow_amount;
+  std::vector<double> flow_max_rate;
+  std::vector<std::string> flow_demands;  // "pcie_out 1 host_memory 2"
 };
 TaskLists lists_of(const Task& task);
 void set_lists(Task& task, const TaskLists& lists);  // throws Error when they do not fit together
@@ -96,21 +101,50 @@ struct StandardNode {
   bool on_cpu = false;
 };
 // Throws Error (no location: the caller knows it) when an attribute has the wrong type.
-StandardNode read_standard(const ChakraNode& node);
+StandardNode read_standard(const chakra::Node& node);
+
+using ChakraAttributes = google::protobuf::RepeatedPtrField<chakra::AttributeProto>;
 
 // Adds the attributes for what `task` has otherwise than `standard`.
-void add_own_attributes(const Task& task, const Task& standard,
-                        std::vector<ChakraAttribute>& attributes);
+void add_own_attributes(const Task& task, const Task& standard, ChakraAttributes& attributes);
 // Sets what the attributes say. Throws Error for one with our prefix that is not known.
-void read_own_attributes(const std::vector<ChakraAttribute>& attributes, Task& task);
+void read_own_attributes(const ChakraAttributes& attributes, Task& task);
 
-// Typed access; each throws Error that names the attribute when it is of another type.
-std::int64_t integer_of(const ChakraAttribute& attribute);
-double number_of(const ChakraAttribute& attribute);
-bool flag_of(const ChakraAttribute& attribute);
-const std::string& text_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Integers& integers_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Doubles& numbers_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Strings& texts_of(const ChakraAttribute& attribute);
+template <class Value>
+void add_attribute(ChakraAttributes& attributes, std::string name, const Value& value) {
+  chakra::AttributeProto& attribute = *attributes.Add();
+  attribute.set_name(std::move(name));
+  if constexpr (std::is_enum_v<Value>) {
+    attribute.set_string_val(name_of(value));
+  } else if constexpr (std::is_convertible_v<Value, std::string>) {
+    attribute.set_string_val(value);
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    attribute.set_bool_val(value);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    attribute.set_double_val(value);
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    attribute.set_int64_val(value);
+  } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
+    attribute.set_uint64_val(value);
+  } else if constexpr (std::is_integral_v<Value>) {
+    attribute.set_int32_val(value);
+  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+    attribute.mutable_double_list()->mutable_values()->Add(value.begin(), value.end());
+  } else if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>) {
+    attribute.mutable_int64_list()->mutable_values()->Add(value.begin(), value.end());
+  } else {
+    attribute.mutable_string_list()->mutable_values()->Add(value.begin(), value.end());
+  }
+}
+
+// Typed access; each throws Error that names the attribute when it is of another type. Numbers may
+// have any of the types that hold them; lists are those of add_attribute().
+std::int64_t integer_of(const chakra::AttributeProto& attribute);
+double number_of(const chakra::AttributeProto& attribute);
+bool flag_of(const chakra::AttributeProto& attribute);
+const std::string& text_of(const chakra::AttributeProto& attribute);
+std::vector<std::int64_t> integers_of(const chakra::AttributeProto& attribute);
+std::vector<double> numbers_of(const chakra::AttributeProto& attribute);
+std::vector<std::string> texts_of(const chakra::AttributeProto& attribute);
 
 }  // namespace windtunnel
