@@ -16,7 +16,7 @@ namespace windtunnel {
 inline constexpr std::string_view kChakraPrefix = "windtunnel.";
 inline constexpr int kChakraFormat = 1;  // of our attributes
 
-// The words of our enums, by value.
+// The words for the values of each enum, in their order.
 const std::vector<std::string>& names_of(TaskKind);
 const std::vector<std::string>& names_of(StreamOrder);
 const std::vector<std::string>& names_of(Resource);
@@ -31,8 +31,7 @@ const std::string& name_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
-// What comm_type says; ALL_TO_ALL of a shift too, which Chakra does not have: our attribute names
-// it.
+// Chakra has no shift, which is ALL_TO_ALL there; one of our attributes then names it.
 chakra::CollectiveCommType comm_type_of(CollectiveKind kind);
 
 // Whether comm_size, the buffer that a rank hands in, is its share of Task::bytes.
@@ -93,21 +92,21 @@ void visit_list_fields(First& a, Second& b, const Visit& field) {
   field("flow_demands", a.flow_demands, b.flow_demands);
 }
 
-// A node without our attributes. Those that it does not have are left as Task has them.
+// A node as its standard fields describe it. What they leave open is as in a new Task.
 struct StandardNode {
   Task task;
   std::string group;       // pg_name
   std::int64_t peer = -1;  // comm_dst of a send, comm_src of a receive
   bool on_cpu = false;
 };
-// Throws Error (no location: the caller knows it) when an attribute has the wrong type.
+// Throws Error, to which the caller adds the location, when an attribute has the wrong type.
 StandardNode read_standard(const chakra::Node& node);
 
 using ChakraAttributes = google::protobuf::RepeatedPtrField<chakra::AttributeProto>;
 
-// Adds the attributes for what `task` has otherwise than `standard`.
+// Adds an attribute for each field in which `task` differs from `standard`.
 void add_own_attributes(const Task& task, const Task& standard, ChakraAttributes& attributes);
-// Sets what the attributes say. Throws Error for one with our prefix that is not known.
+// Sets what the attributes say. Throws Error for an unknown one that has our prefix.
 void read_own_attributes(const ChakraAttributes& attributes, Task& task);
 
 template <class Value>
