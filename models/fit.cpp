@@ -78,6 +78,9 @@ struct LinearModel {
   }
 };
 
+// Not a library's: the loops of Ceres 2.1 and of Eigen's LevenbergMarquardt around the same model
+// evaluate three to five times as many points, each of which predicts all rows, and take more code
+// to be told of weights, priors and points that cannot be evaluated.
 class Search {
  public:
   explicit Search(const FitProblem& problem)

@@ -1,13 +1,11 @@
-// General nonlinear least squares: parameters with a prior, rows with residuals, outliers that do
-// not decide. Maximum a posteriori of
-//   residual_i ~ Student-t, 4 degrees of freedom, scale s;  parameter_j ~ normal(mean_j, sd_j)
-// by Levenberg-Marquardt with central differences; the robust weights (nu + 1) / (nu + (r/s)^2) and
-// the scale after Lange, Little, Taylor 1989 (J. Am. Stat. Assoc. 84, 881). The scale is estimated
-// with the rows: s^2 = (s0^2 + sum w u r^2) / (1 + sum w - gamma), where gamma is the number of
+// Nonlinear least squares in which parameters have priors and outliers do not decide: the maximum
+// of the posterior where residuals follow Student's t with 4 degrees of freedom and scale s, and
+// parameters are normal. Levenberg-Marquardt with central differences finds it; robust weights
+// (nu + 1) / (nu + (r/s)^2) and scale after Lange, Little, Taylor 1989 (J. Am. Stat. Assoc. 84,
+// 881). The scale is s^2 = (s0^2 + sum w u r^2) / (1 + sum w - gamma), where gamma counts the
 // parameters that the rows determine (MacKay 1992, Neural Computation 4, 415) and the first guess
-// s0 counts as one row.
-// The parameters' standard deviations are the larger of two: of the posterior's curvature, and of
-// the sandwich over clusters of rows (Liang, Zeger 1986, Biometrika 73, 13), which stays right when
+// s0 counts as one row. A standard deviation is the larger of that of the posterior's curvature and
+// that of the sandwich over clusters (Liang, Zeger 1986, Biometrika 73, 13), which stays right when
 // the rows of a cluster err together.
 #pragma once
 

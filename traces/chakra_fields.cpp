@@ -12,6 +12,8 @@
 namespace windtunnel {
 namespace {
 
+using chakra::AttributeProto;
+
 template <class Enum>
 std::vector<std::string> words(int count) {
   std::vector<std::string> names;
@@ -19,73 +21,66 @@ std::vector<std::string> words(int count) {
   return names;
 }
 
-[[noreturn]] void wrong_type(const ChakraAttribute& attribute, const char* expected) {
-  throw Error(fmt::format("attribute '{}' is not {}", attribute.name, expected));
+[[noreturn]] void wrong_type(const AttributeProto& attribute, const char* expected) {
+  throw Error(fmt::format("attribute '{}' is not {}", attribute.name(), expected));
 }
 
-template <class Type>
-const Type& value_as(const ChakraAttribute& attribute, const char* expected) {
-  const Type* value = std::get_if<Type>(&attribute.value);
-  if (!value) wrong_type(attribute, expected);
-  return *value;
+void expect(bool holds, const AttributeProto& attribute, const char* expected) {
+  if (!holds) wrong_type(attribute, expected);
 }
 
-double not_negative(const ChakraAttribute& attribute) {
+double not_negative(const AttributeProto& attribute) {
   const double value = number_of(attribute);
   if (!(value >= 0) || std::isinf(value)) wrong_type(attribute, "a number of at least 0");
   return value;
 }
 
-// CollectiveCommType of et_def.proto.
-constexpr std::int64_t kBarrier = 9;
+// The first row of a type, and of a kind, is the one that counts.
+constexpr std::pair<chakra::CollectiveCommType, CollectiveKind> kCollectives[] = {
+    {chakra::ALL_REDUCE, CollectiveKind::all_reduce},
+    {chakra::REDUCE, CollectiveKind::reduce},
+    {chakra::ALL_GATHER, CollectiveKind::all_gather},
+    {chakra::GATHER, CollectiveKind::gather},
+    {chakra::BROADCAST, CollectiveKind::broadcast},
+    {chakra::ALL_TO_ALL, CollectiveKind::all_to_all},
+    {chakra::REDUCE_SCATTER, CollectiveKind::reduce_scatter},
+    {chakra::REDUCE_SCATTER_BLOCK, CollectiveKind::reduce_scatter},
+    {chakra::BARRIER, CollectiveKind::all_reduce},
+    {chakra::ALL_TO_ALL, CollectiveKind::send_recv},
+};
+
 CollectiveKind collective_of(std::int64_t comm_type) {
-  switch (comm_type) {
-    case 0:
-    case kBarrier:
-      return CollectiveKind::all_reduce;
-    case 1:
-      return CollectiveKind::reduce;
-    case 2:
-      return CollectiveKind::all_gather;
-    case 3:
-      return CollectiveKind::gather;
-    case 5:
-      return CollectiveKind::broadcast;
-    case 6:
-      return CollectiveKind::all_to_all;
-    case 7:
-    case 8:
-      return CollectiveKind::reduce_scatter;
-    default:
-      throw Error(
-          fmt::format("comm_type {} is not simulated; known: all-reduce (0), reduce (1), "
-                      "all-gather (2), gather "
-                      "(3), broadcast (5), all-to-all (6), reduce-scatter (7, 8), barrier (9)",
-                      comm_type));
+  for (const auto& [type, kind] : kCollectives) {
+    if (type == comm_type) return kind;
   }
+  throw Error(
+      fmt::format("comm_type {} is not simulated; known: all-reduce (0), reduce (1), all-gather "
+                  "(2), gather (3), broadcast (5), all-to-all (6), reduce-scatter (7, 8), barrier "
+                  "(9)",
+                  comm_type));
 }
 
-void set_type(const ChakraNode& node, Task& task) {
-  switch (node.type) {
-    case ChakraNodeType::comm_send:
+void set_type(const chakra::Node& node, Task& task) {
+  switch (node.type()) {
+    case chakra::COMM_SEND_NODE:
       task.kind = TaskKind::send;
       task.category = Category::pp;
       break;
-    case ChakraNodeType::comm_recv:
+    case chakra::COMM_RECV_NODE:
       task.kind = TaskKind::recv;
       task.category = Category::pp;
       break;
-    case ChakraNodeType::comm_coll:
+    case chakra::COMM_COLL_NODE:
       task.kind = TaskKind::collective;
       task.category = Category::dp;
       task.as_flows = true;
       break;
-    case ChakraNodeType::mem_load:
-    case ChakraNodeType::mem_store:
+    case chakra::MEM_LOAD_NODE:
+    case chakra::MEM_STORE_NODE:
       task.kind = TaskKind::copy;
       break;
-    case ChakraNodeType::storage:
-    case ChakraNodeType::checkpoint:
+    case chakra::STORAGE_NODE:
+    case chakra::CHECKPOINT_NODE:
       task.kind = TaskKind::store;
       break;
     default:
@@ -93,17 +88,17 @@ void set_type(const ChakraNode& node, Task& task) {
   }
 }
 
-void set_time(const ChakraNode& node, double tensor_bytes, Task& task) {
+void set_time(const chakra::Node& node, double tensor_bytes, Task& task) {
   const bool communicates = task.kind == TaskKind::send || task.kind == TaskKind::recv ||
                             task.kind == TaskKind::collective;
   if (communicates) return;
-  if (node.duration_micros > 0) {
-    task.cost = {{Category::forward, Origin::assumed, double(node.duration_micros) * 1e-6}};
+  if (node.duration_micros() > 0) {
+    task.cost = {{Category::forward, Origin::assumed, double(node.duration_micros()) * 1e-6}};
   } else if (task.kind == TaskKind::copy && tensor_bytes > 0) {
     Flow flow;
     flow.amount = tensor_bytes;
     flow.demands = {
-        {node.type == ChakraNodeType::mem_load ? Resource::pcie_in : Resource::pcie_out, 1}};
+        {node.type() == chakra::MEM_LOAD_NODE ? Resource::pcie_in : Resource::pcie_out, 1}};
     task.flows = {flow};
   }
 }
@@ -134,7 +129,7 @@ std::vector<Demand> demands_of(const std::string& text) {
 
 template <class Number>
 requires std::is_arithmetic_v<Number>
-void set_value(const ChakraAttribute& attribute, Number& value) {
+void set_value(const AttributeProto& attribute, Number& value) {
   if constexpr (std::is_same_v<Number, bool>) {
     value = flag_of(attribute);
   } else if constexpr (std::is_floating_point_v<Number>) {
@@ -148,34 +143,21 @@ void set_value(const ChakraAttribute& attribute, Number& value) {
 
 template <class Enum>
 requires std::is_enum_v<Enum>
-void set_value(const ChakraAttribute& attribute, Enum& value) {
-  value = value_of<Enum>(attribute.name, text_of(attribute));
+void set_value(const AttributeProto& attribute, Enum& value) {
+  value = value_of<Enum>(attribute.name(), text_of(attribute));
 }
 
 template <class Enum>
-void set_value(const ChakraAttribute& attribute, std::optional<Enum>& value) {
+void set_value(const AttributeProto& attribute, std::optional<Enum>& value) {
   set_value(attribute, value.emplace());
 }
 
-void set_value(const ChakraAttribute& attribute, ChakraAttribute::Doubles& values) {
+void set_value(const AttributeProto& attribute, std::vector<double>& values) {
   values = numbers_of(attribute);
 }
 
-void set_value(const ChakraAttribute& attribute, ChakraAttribute::Strings& values) {
+void set_value(const AttributeProto& attribute, std::vector<std::string>& values) {
   values = texts_of(attribute);
-}
-
-template <class Type>
-ChakraAttribute::Value as_value(const Type& value) {
-  if constexpr (std::is_same_v<Type, std::optional<ActionKind>>) {
-    return name_of(value.value());
-  } else if constexpr (std::is_enum_v<Type>) {
-    return name_of(value);
-  } else if constexpr (std::is_same_v<Type, std::int16_t>) {
-    return std::int32_t{value};
-  } else {
-    return value;
-  }
 }
 
 std::vector<std::string> own_names() {
@@ -247,6 +229,13 @@ const std::vector<std::string>& names_of(Protocol) {
   return names;
 }
 
+chakra::CollectiveCommType comm_type_of(CollectiveKind kind) {
+  const auto* row = std::find_if(std::begin(kCollectives), std::end(kCollectives),
+                                 [&](const auto& known) { return known.second == kind; });
+  CHECK(row != std::end(kCollectives), "a comm_type for each kind");
+  return row->first;
+}
+
 bool gathers(CollectiveKind kind) {
   return kind == CollectiveKind::all_gather || kind == CollectiveKind::gather;
 }
@@ -258,38 +247,69 @@ size_t index_of_name(std::string_view noun, const std::string& name,
   return static_cast<size_t>(found - names.begin());
 }
 
-std::int64_t integer_of(const ChakraAttribute& attribute) {
-  if (const auto* narrow = std::get_if<std::int32_t>(&attribute.value)) return *narrow;
-  if (const auto* natural = std::get_if<std::uint64_t>(&attribute.value)) {
-    if (!std::in_range<std::int64_t>(*natural)) wrong_type(attribute, "below 2^63");
-    return static_cast<std::int64_t>(*natural);
+std::int64_t integer_of(const AttributeProto& attribute) {
+  switch (attribute.value_case()) {
+    case AttributeProto::kInt32Val:
+      return attribute.int32_val();
+    case AttributeProto::kInt64Val:
+      return attribute.int64_val();
+    case AttributeProto::kUint32Val:
+      return attribute.uint32_val();
+    case AttributeProto::kSint32Val:
+      return attribute.sint32_val();
+    case AttributeProto::kSint64Val:
+      return attribute.sint64_val();
+    case AttributeProto::kFixed32Val:
+      return attribute.fixed32_val();
+    case AttributeProto::kSfixed32Val:
+      return attribute.sfixed32_val();
+    case AttributeProto::kSfixed64Val:
+      return attribute.sfixed64_val();
+    case AttributeProto::kUint64Val:
+    case AttributeProto::kFixed64Val: {
+      const std::uint64_t natural =
+          attribute.has_uint64_val() ? attribute.uint64_val() : attribute.fixed64_val();
+      expect(std::in_range<std::int64_t>(natural), attribute, "below 2^63");
+      return static_cast<std::int64_t>(natural);
+    }
+    default:
+      wrong_type(attribute, "an integer");
   }
-  return value_as<std::int64_t>(attribute, "an integer");
 }
 
-double number_of(const ChakraAttribute& attribute) {
-  if (const auto* value = std::get_if<double>(&attribute.value)) return *value;
+double number_of(const AttributeProto& attribute) {
+  if (attribute.has_double_val()) return attribute.double_val();
+  if (attribute.has_float_val()) return attribute.float_val();
   return static_cast<double>(integer_of(attribute));
 }
 
-bool flag_of(const ChakraAttribute& attribute) {
-  return value_as<bool>(attribute, "true or false");
+bool flag_of(const AttributeProto& attribute) {
+  expect(attribute.has_bool_val(), attribute, "true or false");
+  return attribute.bool_val();
 }
 
-const std::string& text_of(const ChakraAttribute& attribute) {
-  return value_as<std::string>(attribute, "a text");
+const std::string& text_of(const AttributeProto& attribute) {
+  if (attribute.has_bytes_val()) return attribute.bytes_val();
+  expect(attribute.has_string_val(), attribute, "a text");
+  return attribute.string_val();
 }
 
-const ChakraAttribute::Integers& integers_of(const ChakraAttribute& attribute) {
-  return value_as<ChakraAttribute::Integers>(attribute, "a list of integers");
+std::vector<std::int64_t> integers_of(const AttributeProto& attribute) {
+  expect(attribute.has_int64_list(), attribute, "a list of integers");
+  const auto& values = attribute.int64_list().values();
+  return {values.begin(), values.end()};
 }
 
-const ChakraAttribute::Doubles& numbers_of(const ChakraAttribute& attribute) {
-  return value_as<ChakraAttribute::Doubles>(attribute, "a list of doubles");
+std::vector<double> numbers_of(const AttributeProto& attribute) {
+  expect(attribute.has_double_list(), attribute, "a list of doubles");
+  const auto& values = attribute.double_list().values();
+  return {values.begin(), values.end()};
 }
 
-const ChakraAttribute::Strings& texts_of(const ChakraAttribute& attribute) {
-  return value_as<ChakraAttribute::Strings>(attribute, "a list of texts");
+std::vector<std::string> texts_of(const AttributeProto& attribute) {
+  expect(attribute.has_string_list(), attribute, "a list of texts");
+  const auto& values = attribute.string_list().values();
+  return {values.begin(), values.end()};
 }
 
 TaskLists lists_of(const Task& task) {
@@ -335,21 +355,21 @@ void set_lists(Task& task, const TaskLists& lists) {
   }
 }
 
-StandardNode read_standard(const ChakraNode& node) {
+StandardNode read_standard(const chakra::Node& node) {
   StandardNode standard;
   Task& task = standard.task;
-  task.name = node.name;
+  task.name = node.name();
   set_type(node, task);
   double tensor_bytes = 0;
   bool barrier = false;
-  for (const ChakraAttribute& attribute : node.attributes) {
-    const std::string& name = attribute.name;
+  for (const AttributeProto& attribute : node.attr()) {
+    const std::string& name = attribute.name();
     if (name == "is_cpu_op") {
       standard.on_cpu = flag_of(attribute);
     } else if (name == "pg_name") {
       standard.group = text_of(attribute);
     } else if (name == "comm_type" && task.kind == TaskKind::collective) {
-      barrier = integer_of(attribute) == kBarrier;
+      barrier = integer_of(attribute) == chakra::BARRIER;
       task.collective = collective_of(integer_of(attribute));
     } else if (name == "comm_size") {
       task.bytes = not_negative(attribute);
@@ -366,11 +386,9 @@ StandardNode read_standard(const ChakraNode& node) {
   return standard;
 }
 
-void add_own_attributes(const Task& task, const Task& standard,
-                        std::vector<ChakraAttribute>& attributes) {
+void add_own_attributes(const Task& task, const Task& standard, ChakraAttributes& attributes) {
   const auto add = [&](const char* name, const auto& value, const auto& known) {
-    if (value == known) return;
-    attributes.push_back({std::string(kChakraPrefix) + name, as_value(value)});
+    if (value != known) add_attribute(attributes, std::string(kChakraPrefix) + name, value);
   };
   visit_task_fields(task, standard, add);
   const TaskLists lists = lists_of(task);
@@ -378,11 +396,11 @@ void add_own_attributes(const Task& task, const Task& standard,
   visit_list_fields(lists, known, add);
 }
 
-void read_own_attributes(const std::vector<ChakraAttribute>& attributes, Task& task) {
+void read_own_attributes(const ChakraAttributes& attributes, Task& task) {
   TaskLists lists = lists_of(task);
-  for (const ChakraAttribute& attribute : attributes) {
-    if (!attribute.name.starts_with(kChakraPrefix)) continue;
-    const std::string_view name = std::string_view(attribute.name).substr(kChakraPrefix.size());
+  for (const AttributeProto& attribute : attributes) {
+    if (!attribute.name().starts_with(kChakraPrefix)) continue;
+    const std::string_view name = std::string_view(attribute.name()).substr(kChakraPrefix.size());
     bool known = false;
     const auto set = [&](const char* field, auto& value, const auto&) {
       if (name != field) return;
@@ -391,7 +409,7 @@ void read_own_attributes(const std::vector<ChakraAttribute>& attributes, Task& t
     };
     visit_task_fields(task, task, set);
     visit_list_fields(lists, lists, set);
-    if (!known) throw Error(unknown_name("attribute", attribute.name, own_names()));
+    if (!known) throw Error(unknown_name("attribute", attribute.name(), own_names()));
   }
   set_lists(task, lists);
 }

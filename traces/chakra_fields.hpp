@@ -2,9 +2,10 @@
 // Writer and reader share both, so that they cannot drift apart.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "models/plan.hpp"
@@ -15,7 +16,7 @@ namespace windtunnel {
 inline constexpr std::string_view kChakraPrefix = "windtunnel.";
 inline constexpr int kChakraFormat = 1;  // of our attributes
 
-// The words of our enums, by value.
+// The words for the values of each enum, in their order.
 const std::vector<std::string>& names_of(TaskKind);
 const std::vector<std::string>& names_of(ActionKind);
 const std::vector<std::string>& names_of(StreamOrder);
@@ -31,6 +32,9 @@ const std::string& name_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
+// Chakra has no shift, which is ALL_TO_ALL there; one of our attributes then names it.
+chakra::CollectiveCommType comm_type_of(CollectiveKind kind);
+
 // Whether comm_size, the buffer that a rank hands in, is its share of Task::bytes.
 bool gathers(CollectiveKind kind);
 
@@ -44,11 +48,11 @@ Enum value_of(std::string_view noun, const std::string& name) {
 
 // Task::cost and Task::flows as lists of equal length.
 struct TaskLists {
-  ChakraAttribute::Doubles cost_s;
-  ChakraAttribute::Strings cost_of;  // "forward measured"
-  ChakraAttribute::Doubles flow_amount;
-  ChakraAttribute::Doubles flow_max_rate;
-  ChakraAttribute::Strings flow_demands;  // "pcie_out 1 host_memory 2"
+  std::vector<double> cost_s;
+  std::vector<std::string> cost_of;  // "forward measured"
+  std::vector<double> flow_amount;
+  std::vector<double> flow_max_rate;
+  std::vector<std::string> flow_demands;  // "pcie_out 1 host_memory 2"
 };
 TaskLists lists_of(const Task& task);
 void set_lists(Task& task, const TaskLists& lists);  // throws Error when they do not fit together
@@ -91,29 +95,60 @@ void visit_list_fields(First& a, Second& b, const Visit& field) {
   field("flow_demands", a.flow_demands, b.flow_demands);
 }
 
-// A node without our attributes. Those that it does not have are left as Task has them.
+// A node as its standard fields describe it. What they leave open is as in a new Task.
 struct StandardNode {
   Task task;
   std::string group;       // pg_name
   std::int64_t peer = -1;  // comm_dst of a send, comm_src of a receive
   bool on_cpu = false;
 };
-// Throws Error (no location: the caller knows it) when an attribute has the wrong type.
-StandardNode read_standard(const ChakraNode& node);
+// Throws Error, to which the caller adds the location, when an attribute has the wrong type.
+StandardNode read_standard(const chakra::Node& node);
 
-// Adds the attributes for what `task` has otherwise than `standard`.
-void add_own_attributes(const Task& task, const Task& standard,
-                        std::vector<ChakraAttribute>& attributes);
-// Sets what the attributes say. Throws Error for one with our prefix that is not known.
-void read_own_attributes(const std::vector<ChakraAttribute>& attributes, Task& task);
+using ChakraAttributes = google::protobuf::RepeatedPtrField<chakra::AttributeProto>;
 
-// Typed access; each throws Error that names the attribute when it is of another type.
-std::int64_t integer_of(const ChakraAttribute& attribute);
-double number_of(const ChakraAttribute& attribute);
-bool flag_of(const ChakraAttribute& attribute);
-const std::string& text_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Integers& integers_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Doubles& numbers_of(const ChakraAttribute& attribute);
-const ChakraAttribute::Strings& texts_of(const ChakraAttribute& attribute);
+// Adds an attribute for each field in which `task` differs from `standard`.
+void add_own_attributes(const Task& task, const Task& standard, ChakraAttributes& attributes);
+// Sets what the attributes say. Throws Error for an unknown one that has our prefix.
+void read_own_attributes(const ChakraAttributes& attributes, Task& task);
+
+template <class Value>
+void add_attribute(ChakraAttributes& attributes, std::string name, const Value& value) {
+  chakra::AttributeProto& attribute = *attributes.Add();
+  attribute.set_name(std::move(name));
+  if constexpr (std::is_same_v<Value, std::optional<ActionKind>>) {
+    attribute.set_string_val(name_of(value.value()));
+  } else if constexpr (std::is_enum_v<Value>) {
+    attribute.set_string_val(name_of(value));
+  } else if constexpr (std::is_convertible_v<Value, std::string>) {
+    attribute.set_string_val(value);
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    attribute.set_bool_val(value);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    attribute.set_double_val(value);
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    attribute.set_int64_val(value);
+  } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
+    attribute.set_uint64_val(value);
+  } else if constexpr (std::is_integral_v<Value>) {
+    attribute.set_int32_val(value);
+  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+    attribute.mutable_double_list()->mutable_values()->Add(value.begin(), value.end());
+  } else if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>) {
+    attribute.mutable_int64_list()->mutable_values()->Add(value.begin(), value.end());
+  } else {
+    attribute.mutable_string_list()->mutable_values()->Add(value.begin(), value.end());
+  }
+}
+
+// Typed access; each throws Error that names the attribute when it is of another type. Numbers may
+// have any of the types that hold them; lists are those of add_attribute().
+std::int64_t integer_of(const chakra::AttributeProto& attribute);
+double number_of(const chakra::AttributeProto& attribute);
+bool flag_of(const chakra::AttributeProto& attribute);
+const std::string& text_of(const chakra::AttributeProto& attribute);
+std::vector<std::int64_t> integers_of(const chakra::AttributeProto& attribute);
+std::vector<double> numbers_of(const chakra::AttributeProto& attribute);
+std::vector<std::string> texts_of(const chakra::AttributeProto& attribute);
 
 }  // namespace windtunnel

@@ -23,21 +23,21 @@ namespace {
 
 constexpr std::int64_t kMostShort = std::numeric_limits<std::int16_t>::max();
 
-std::int32_t small_integer(const ChakraAttribute& attribute, std::int64_t least,
+std::int32_t small_integer(const chakra::AttributeProto& attribute, std::int64_t least,
                            std::int64_t most = std::numeric_limits<std::int32_t>::max()) {
   const std::int64_t value = integer_of(attribute);
   if (value < least || value > most) {
-    throw Error(fmt::format("attribute '{}' is {}", attribute.name, value));
+    throw Error(fmt::format("attribute '{}' is {}", attribute.name(), value));
   }
   return static_cast<std::int32_t>(value);
 }
 
 template <class Number>
-std::vector<Number> small_integers(const ChakraAttribute& attribute) {
+std::vector<Number> small_integers(const chakra::AttributeProto& attribute) {
   std::vector<Number> values;
   for (const std::int64_t value : integers_of(attribute)) {
     if (value < 0 || !std::in_range<Number>(value)) {
-      throw Error(fmt::format("attribute '{}' has {}", attribute.name, value));
+      throw Error(fmt::format("attribute '{}' has {}", attribute.name(), value));
     }
     values.push_back(static_cast<Number>(value));
   }
@@ -61,9 +61,9 @@ std::vector<std::vector<std::int32_t>> by_slot(const std::vector<std::int32_t>& 
 class OwnHeader {
  public:
   // Returns the number of tasks that follow.
-  std::int32_t read(const ChakraMetadata& metadata, ChakraRank& rank) {
-    for (const ChakraAttribute& attribute : metadata.attributes) {
-      if (attribute.name.starts_with(kChakraPrefix)) set(attribute, rank);
+  std::int32_t read(const chakra::GlobalMetadata& metadata, ChakraRank& rank) {
+    for (const chakra::AttributeProto& attribute : metadata.attr()) {
+      if (attribute.name().starts_with(kChakraPrefix)) set(attribute, rank);
     }
     rank.own = format_ > 0;
     if (!rank.own) return 0;
@@ -84,7 +84,7 @@ class OwnHeader {
   }
 
  private:
-  void set(const ChakraAttribute& attribute, ChakraRank& rank) {
+  void set(const chakra::AttributeProto& attribute, ChakraRank& rank) {
     using Set = std::function<void()>;
     const std::map<std::string, Set> fields = {
         {"format", [&] { format_ = small_integer(attribute, 1); }},
@@ -100,11 +100,11 @@ class OwnHeader {
         {"groups", [&] { groups_ = small_integers<std::int32_t>(attribute); }},
         {"peers", [&] { peers_ = small_integers<std::int32_t>(attribute); }},
     };
-    const auto field = fields.find(attribute.name.substr(kChakraPrefix.size()));
+    const auto field = fields.find(attribute.name().substr(kChakraPrefix.size()));
     if (field == fields.end()) {
       std::vector<std::string> known;
       for (const auto& [name, unused] : fields) known.push_back(std::string(kChakraPrefix) + name);
-      throw Error(unknown_name("attribute", attribute.name, known));
+      throw Error(unknown_name("attribute", attribute.name(), known));
     }
     field->second();
     if (format_ > kChakraFormat) {
@@ -114,8 +114,8 @@ class OwnHeader {
 
   int format_ = 0;
   std::int32_t tasks_ = 0;
-  ChakraAttribute::Strings streams_;
-  ChakraAttribute::Strings orders_;
+  std::vector<std::string> streams_;
+  std::vector<std::string> orders_;
   std::vector<std::int32_t> groups_;
   std::vector<std::int32_t> peers_;
 };
@@ -261,10 +261,10 @@ class RankReader {
   explicit RankReader(const std::string& path) : file_(path) { rank_.file = path; }
 
   ChakraRank read() {
-    const ChakraMetadata metadata = file_.metadata();
+    const chakra::GlobalMetadata metadata = file_.metadata();
     std::int32_t tasks = 0;
     at(file_.message(), [&] { tasks = OwnHeader().read(metadata, rank_); });
-    ChakraNode node;
+    chakra::Node node;
     while (file_.next(node)) at(file_.message(), [&] { add(node); });
     if (rank_.own && std::ssize(nodes_) != tasks) {
       file_.fail(file_.message(), fmt::format("the file has {} of {} tasks", nodes_.size(), tasks));
@@ -285,21 +285,24 @@ class RankReader {
     }
   }
 
-  void add(const ChakraNode& node) {
-    if (node.type == ChakraNodeType::metadata) {
-      for (ProcessGroup& group : process_groups(node.input_values)) {
+  void add(const chakra::Node& node) {
+    if (node.type() == chakra::METADATA_NODE) {
+      for (ProcessGroup& group : process_groups(node.inputs().values())) {
         rank_.declared.push_back(std::move(group));
       }
       if (rank_.own) return;
     }
-    if (!index_of_id_.try_emplace(node.id, static_cast<TaskIndex>(nodes_.size())).second) {
-      throw Error(fmt::format("node {} stands in the file twice", node.id));
+    if (!index_of_id_.try_emplace(node.id(), static_cast<TaskIndex>(nodes_.size())).second) {
+      throw Error(fmt::format("node {} stands in the file twice", node.id()));
     }
-    ReadNode read{read_standard(node), file_.message(), node.id, node.data_deps};
+    ReadNode read{read_standard(node),
+                  file_.message(),
+                  node.id(),
+                  {node.data_deps().begin(), node.data_deps().end()}};
     if (rank_.own) {
-      read_own_attributes(node.attributes, read.standard.task);
+      read_own_attributes(node.attr(), read.standard.task);
     } else {
-      read.deps.insert(read.deps.end(), node.ctrl_deps.begin(), node.ctrl_deps.end());
+      read.deps.insert(read.deps.end(), node.ctrl_deps().begin(), node.ctrl_deps().end());
       std::sort(read.deps.begin(), read.deps.end());
       read.deps.erase(std::unique(read.deps.begin(), read.deps.end()), read.deps.end());
     }

@@ -1,5 +1,6 @@
-// One Chakra file as the task list of the rank (or of the ranks) that it stands for. What several
-// files say together, groups by name and the classes, is put together in chakra_reader.cpp.
+// Reads one Chakra file into the task list of the rank, or of the ranks, that it stands for.
+// chakra_reader.cpp then joins the files: it finds groups by their names, and classes of equal
+// ranks.
 #pragma once
 
 #include <string>
@@ -19,12 +20,12 @@ struct ProcessGroup {
 struct ChakraRank {
   std::string file;
   bool own = false;  // with our attributes
-  // Of the whole Plan, and the place in it; only of our own files.
+  // The size of the whole Plan and the place in it, which only our own files state.
   int ranks = 0;
   int iterations = 1;
   std::int32_t class_index = 0;
   std::int32_t first_member = 0;
-  // Its groups are indices into Plan::groups in our own files, else into group_names.
+  // Its groups are indices into Plan::groups in our own files, and into group_names in others.
   RankClass rank_class;
   std::vector<std::string> group_names;
   std::vector<ProcessGroup> declared;

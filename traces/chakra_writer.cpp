@@ -17,15 +17,11 @@ namespace {
 
 constexpr const char* kVersion = "0.0.4";  // of the schema
 
-std::string own(const char* name) {
-  return std::string(kChakraPrefix) + name;
-}
-
 // [slot][member] -> one list, slot by slot, of some members.
 template <class Number>
-ChakraAttribute::Integers flattened(const std::vector<std::vector<Number>>& slots,
+std::vector<std::int64_t> flattened(const std::vector<std::vector<Number>>& slots,
                                     std::int32_t first, std::int32_t count) {
-  ChakraAttribute::Integers all;
+  std::vector<std::int64_t> all;
   for (const std::vector<Number>& slot : slots) {
     all.insert(all.end(), slot.begin() + first, slot.begin() + first + count);
   }
@@ -60,56 +56,36 @@ std::int64_t rounded(double value) {
   return std::llround(std::clamp(value, 0.0, kLimit));
 }
 
-ChakraNodeType type_of(const Task& task) {
+chakra::NodeType type_of(const Task& task) {
   switch (task.kind) {
     case TaskKind::send:
-      return ChakraNodeType::comm_send;
+      return chakra::COMM_SEND_NODE;
     case TaskKind::recv:
-      return ChakraNodeType::comm_recv;
+      return chakra::COMM_RECV_NODE;
     case TaskKind::collective:
-      return ChakraNodeType::comm_coll;
+      return chakra::COMM_COLL_NODE;
     case TaskKind::copy:
     case TaskKind::store:
       for (const Flow& flow : task.flows) {
         for (const Demand& demand : flow.demands) {
           if (demand.resource == Resource::pcie_in || demand.resource == Resource::storage_read) {
-            return ChakraNodeType::mem_load;
+            return chakra::MEM_LOAD_NODE;
           }
         }
       }
-      return ChakraNodeType::mem_store;
+      return chakra::MEM_STORE_NODE;
     default:
-      return ChakraNodeType::comp;
+      return chakra::COMP_NODE;
   }
-}
-
-// CollectiveCommType of et_def.proto.
-std::int64_t comm_type(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return 0;
-    case CollectiveKind::all_gather:
-      return 2;
-    case CollectiveKind::broadcast:
-      return 5;
-    case CollectiveKind::all_to_all:
-      return 6;
-    case CollectiveKind::reduce_scatter:
-      return 7;
-    case CollectiveKind::reduce:
-      return 1;
-    case CollectiveKind::gather:
-      return 3;
-    case CollectiveKind::send_recv:
-      return 6;  // Chakra has no shift; the windtunnel attribute says what it is
-  }
-  return 0;
 }
 
 // Tags of 32 bits as the readers expect them; a longer one as it is.
-ChakraAttribute tag_attribute(std::int64_t tag) {
-  if (!std::in_range<std::int32_t>(tag)) return {"comm_tag", tag};
-  return {"comm_tag", static_cast<std::int32_t>(tag)};
+void add_tag(std::int64_t tag, ChakraAttributes& attributes) {
+  if (std::in_range<std::int32_t>(tag)) {
+    add_attribute(attributes, "comm_tag", static_cast<std::int32_t>(tag));
+  } else {
+    add_attribute(attributes, "comm_tag", tag);
+  }
 }
 
 // Writes the tasks of one member of a class.
@@ -126,28 +102,29 @@ class TaskWriter {
   // Node 0 holds the groups.
   static std::uint64_t id_of(TaskIndex task) { return static_cast<std::uint64_t>(task) + 1; }
 
-  ChakraNode node(TaskIndex t) {
+  chakra::Node node(TaskIndex t) {
     const Task& task = owner_.tasks[t];
-    ChakraNode node;
-    node.id = id_of(t);
-    node.name = task.name;
-    node.type = type_of(task);
-    for (const TaskIndex before : task.after) node.data_deps.push_back(id_of(before));
+    chakra::Node node;
+    node.set_id(id_of(t));
+    node.set_name(task.name);
+    node.set_type(type_of(task));
+    for (const TaskIndex before : task.after) node.add_data_deps(id_of(before));
     TaskIndex& last = last_on_stream_[task.stream];
     if (owner_.streams[task.stream].order == StreamOrder::in_order) {
-      if (last >= 0) node.ctrl_deps.push_back(id_of(last));
+      if (last >= 0) node.add_ctrl_deps(id_of(last));
       last = t;
     }
-    node.duration_micros = rounded(total_seconds(task.cost) * 1e6);
-    node.attributes.push_back({"is_cpu_op", false});
-    add_standard(task, t, node.attributes);
-    Task standard = read_standard(node).task;
-    add_own_attributes(task, standard, node.attributes);
+    node.set_duration_micros(static_cast<std::uint64_t>(rounded(total_seconds(task.cost) * 1e6)));
+    ChakraAttributes& attributes = *node.mutable_attr();
+    add_attribute(attributes, "is_cpu_op", false);
+    add_standard(task, t, attributes);
+    const Task standard = read_standard(node).task;
+    add_own_attributes(task, standard, attributes);
     return node;
   }
 
  private:
-  void add_standard(const Task& task, TaskIndex t, std::vector<ChakraAttribute>& attributes) const {
+  void add_standard(const Task& task, TaskIndex t, ChakraAttributes& attributes) const {
     const RankId self = owner_.members[member_];
     switch (task.kind) {
       case TaskKind::send:
@@ -163,16 +140,16 @@ class TaskWriter {
         const std::int32_t group = owner_.groups[task.group_slot][member_];
         const double shares =
             gathers(task.collective) ? double(plan_.groups[group].members.size()) : 1;
-        attributes.push_back({"comm_type", comm_type(task.collective)});
-        attributes.push_back({"comm_size", rounded(task.bytes / shares)});
-        attributes.push_back({"pg_name", std::to_string(group + 1)});
+        add_attribute(attributes, "comm_type", std::int64_t{comm_type_of(task.collective)});
+        add_attribute(attributes, "comm_size", rounded(task.bytes / shares));
+        add_attribute(attributes, "pg_name", std::to_string(group + 1));
         break;
       }
       case TaskKind::copy:
       case TaskKind::store: {
         const double bytes =
             task.bytes > 0 || task.flows.empty() ? task.bytes : task.flows.front().amount;
-        attributes.push_back({"tensor_size", static_cast<std::uint64_t>(rounded(bytes))});
+        add_attribute(attributes, "tensor_size", static_cast<std::uint64_t>(rounded(bytes)));
         break;
       }
       default:
@@ -181,11 +158,11 @@ class TaskWriter {
   }
 
   static void add_message(const Task& task, RankId from, RankId to, double bytes,
-                          std::vector<ChakraAttribute>& attributes) {
-    attributes.push_back({"comm_src", from});
-    attributes.push_back({"comm_dst", to});
-    attributes.push_back(tag_attribute(task.tag));
-    attributes.push_back({"comm_size", rounded(bytes)});
+                          ChakraAttributes& attributes) {
+    add_attribute(attributes, "comm_src", from);
+    add_attribute(attributes, "comm_dst", to);
+    add_tag(task.tag, attributes);
+    add_attribute(attributes, "comm_size", rounded(bytes));
   }
 
   const Plan& plan_;
@@ -195,29 +172,34 @@ class TaskWriter {
   std::vector<TaskIndex> last_on_stream_;
 };
 
-ChakraMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_t first,
-                           std::int32_t count) {
+chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_t first,
+                                   std::int32_t count) {
   const RankClass& owner = plan.classes[c];
-  ChakraAttribute::Strings streams;
-  ChakraAttribute::Strings orders;
+  std::vector<std::string> streams;
+  std::vector<std::string> orders;
   for (const Stream& stream : owner.streams) {
     streams.push_back(stream.name);
     orders.push_back(name_of(stream.order));
   }
-  return {kVersion,
-          {{own("format"), std::int32_t{kChakraFormat}},
-           {own("ranks"), std::int32_t{plan.ranks}},
-           {own("iterations"), std::int32_t{plan.iterations}},
-           {own("class"), owner.name},
-           {own("class_index"), c},
-           {own("first_member"), first},
-           {own("members"), ChakraAttribute::Integers(owner.members.begin() + first,
-                                                      owner.members.begin() + first + count)},
-           {own("tasks"), static_cast<std::int32_t>(owner.tasks.size())},
-           {own("streams"), streams},
-           {own("stream_orders"), orders},
-           {own("groups"), flattened(owner.groups, first, count)},
-           {own("peers"), flattened(owner.peers, first, count)}}};
+  const auto members = owner.members.begin() + first;
+  chakra::GlobalMetadata metadata;
+  metadata.set_version(kVersion);
+  const auto add = [&](const char* name, const auto& value) {
+    add_attribute(*metadata.mutable_attr(), std::string(kChakraPrefix) + name, value);
+  };
+  add("format", kChakraFormat);
+  add("ranks", plan.ranks);
+  add("iterations", plan.iterations);
+  add("class", owner.name);
+  add("class_index", c);
+  add("first_member", first);
+  add("members", std::vector<std::int64_t>(members, members + count));
+  add("tasks", static_cast<std::int32_t>(owner.tasks.size()));
+  add("streams", streams);
+  add("stream_orders", orders);
+  add("groups", flattened(owner.groups, first, count));
+  add("peers", flattened(owner.peers, first, count));
+  return metadata;
 }
 
 }  // namespace
@@ -257,10 +239,10 @@ std::string ChakraExport::content(int file) const {
   }
   std::sort(groups.begin(), groups.end());
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  ChakraNode header;
-  header.name = "process_groups";
-  header.type = ChakraNodeType::metadata;
-  header.input_values = process_groups(plan_, groups);
+  chakra::Node header;
+  header.set_name("process_groups");
+  header.set_type(chakra::METADATA_NODE);
+  header.mutable_inputs()->set_values(process_groups(plan_, groups));
   bytes += encode(header);
   TaskWriter writer(plan_, partners_, part.rank_class, part.first);
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) bytes += encode(writer.node(t));

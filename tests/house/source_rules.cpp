@@ -1,13 +1,13 @@
 #include "tests/house/source_rules.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -181,14 +181,14 @@ std::vector<SourceFile> read_sources(const std::string& root) {
 
 std::vector<Breach> include_breaches(const SourceFile& file,
                                      const std::vector<std::string>& paths) {
-  static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
+  static const RE2 include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    std::smatch match;
-    if (!std::regex_match(file.lines[i], match, include)) continue;
-    const std::string target = match[2];
+    std::string opening;
+    std::string target;
+    if (!RE2::FullMatch(file.lines[i], include, &opening, &target)) continue;
     // The project's own files in angle brackets do not get past the floors either.
-    const bool own = match[1] == "\"" || folder_of(target) != nullptr;
+    const bool own = opening == "\"" || folder_of(target) != nullptr;
     const std::string rule =
         own ? project_rule(file.path, target, paths) : library_rule(file.path, target);
     if (!rule.empty()) breaches.push_back({file.path, static_cast<int>(i + 1), rule});
@@ -197,7 +197,7 @@ std::vector<Breach> include_breaches(const SourceFile& file,
 }
 
 std::vector<Breach> form_breaches(const SourceFile& file) {
-  static const std::regex using_namespace(R"(^\s*using\s+namespace\b.*)");
+  static const RE2 using_namespace(R"(^\s*using\s+namespace\b.*)");
   std::vector<Breach> breaches;
   const auto add = [&](std::size_t index, std::string rule) {
     breaches.push_back({file.path, static_cast<int>(index + 1), std::move(rule)});
@@ -208,7 +208,7 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
     if (length(line) > kMaxLineChars) add(i, fmt::format("line over {} characters", kMaxLineChars));
     if (line.find('\t') != std::string::npos) add(i, "tab");
     if (line == "#pragma once") once = true;
-    if (std::regex_match(line, using_namespace)) add(i, "using namespace");
+    if (RE2::FullMatch(line, using_namespace)) add(i, "using namespace");
   }
   if (is_header(file.path) && !once) add(0, "header without #pragma once");
   if (file.lines.size() > kMaxFileLines) {
@@ -218,17 +218,16 @@ std::vector<Breach> form_breaches(const SourceFile& file) {
 }
 
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
-  static const std::regex definition(
-      R"(^(?:struct|class|union|enum class|enum) (?:alignas\(\d+\) )?(\w+))"
-      R"((?: final)?(?: :.*)?(?: \{.*)?$)");
+  static const RE2 definition(R"(^(?:struct|class|union|enum class|enum) (?:alignas\(\d+\) )?(\w+))"
+                              R"((?: final)?(?: :.*)?(?: \{.*)?$)");
   std::map<std::string, std::string> first;
   std::vector<Breach> breaches;
   for (const SourceFile& file : files) {
     if (!is_header(file.path)) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      std::smatch match;
-      if (!std::regex_match(file.lines[i], match, definition)) continue;
-      const auto [at, fresh] = first.try_emplace(match[1], file.path);
+      std::string name;
+      if (!RE2::FullMatch(file.lines[i], definition, &name)) continue;
+      const auto [at, fresh] = first.try_emplace(name, file.path);
       if (fresh || at->second == file.path) continue;
       breaches.push_back({file.path, static_cast<int>(i + 1),
                           fmt::format("'{}' is defined in {} too", at->first, at->second)});

@@ -12,7 +12,7 @@
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
 #include "traces/chakra.hpp"
-#include "traces/chakra_wire.hpp"
+#include "traces/chakra_fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -94,21 +94,22 @@ TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
 TEST(ChakraRoundTrip, ForeignReductionTakesTheTimeOfTheClosedForm) {
   constexpr double kBytes = 1e9;
   const Job job = small_job(1, 1, 8);
-  ChakraNode step;
-  step.type = ChakraNodeType::comp;
-  step.duration_micros = 5000;
-  step.attributes = {{"is_cpu_op", false}};
-  ChakraNode reduce;
-  reduce.id = 1;
-  reduce.type = ChakraNodeType::comm_coll;
-  reduce.data_deps = {0};
-  reduce.attributes = {{"is_cpu_op", false},
-                       {"comm_type", std::int64_t{0}},
-                       {"comm_size", static_cast<std::uint64_t>(kBytes)}};
+  chakra::GlobalMetadata metadata;
+  chakra::Node step;
+  step.set_type(chakra::COMP_NODE);
+  step.set_duration_micros(5000);
+  add_attribute(*step.mutable_attr(), "is_cpu_op", false);
+  chakra::Node reduce;
+  reduce.set_id(1);
+  reduce.set_type(chakra::COMM_COLL_NODE);
+  reduce.add_data_deps(0);
+  add_attribute(*reduce.mutable_attr(), "is_cpu_op", false);
+  add_attribute(*reduce.mutable_attr(), "comm_type", std::int64_t{chakra::ALL_REDUCE});
+  add_attribute(*reduce.mutable_attr(), "comm_size", static_cast<std::uint64_t>(kBytes));
   const std::string folder = scratch_folder();
   for (RankId rank = 0; rank < 8; ++rank) {
     std::ofstream(folder + "/dp." + std::to_string(rank) + ".et", std::ios::binary)
-        << encode(ChakraMetadata{"0.0.4", {}}) << encode(step) << encode(reduce);
+        << encode(metadata) << encode(step) << encode(reduce);
   }
   ChakraImport import = read_chakra(chakra_files(folder));
   add_latencies(import.plan, job.cluster, job.calibration);

@@ -1,12 +1,19 @@
 #include "traces/chakra_wire.hpp"
 
+#include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "tests/support/error_of.hpp"
+#include "traces/chakra_fields.hpp"
+
 namespace windtunnel {
 namespace {
+
+using std::string_literals::operator""s;
+using ::testing::ElementsAre;
 
 // The name of a file with these bytes.
 std::string written(const std::string& bytes) {
@@ -36,75 +43,79 @@ const std::string kTwoNodes =
 
 TEST(ChakraWire, ReadsBytesWrittenByHand) {
   ChakraFile file(written(kTwoNodes));
-  EXPECT_EQ(file.metadata().version, "0.0.4");
-  ChakraNode node;
+  EXPECT_EQ(file.metadata().version(), "0.0.4");
+  chakra::Node node;
   ASSERT_TRUE(file.next(node));
   EXPECT_EQ(file.message(), 8);
-  EXPECT_EQ(node.id, 0u);
-  EXPECT_EQ(node.name, "a");
-  EXPECT_EQ(node.type, ChakraNodeType::comp);
-  EXPECT_EQ(node.duration_micros, 5u);
-  ASSERT_EQ(node.attributes.size(), 1u);
-  EXPECT_EQ(node.attributes[0].name, "is_cpu_op");
-  EXPECT_EQ(node.attributes[0].value, ChakraAttribute::Value(false));
+  EXPECT_EQ(node.id(), 0u);
+  EXPECT_EQ(node.name(), "a");
+  EXPECT_EQ(node.type(), chakra::COMP_NODE);
+  EXPECT_EQ(node.duration_micros(), 5u);
+  ASSERT_EQ(node.attr_size(), 1);
+  EXPECT_EQ(node.attr(0).name(), "is_cpu_op");
+  EXPECT_FALSE(flag_of(node.attr(0)));
   ASSERT_TRUE(file.next(node));
-  EXPECT_EQ(node.id, 1u);
-  EXPECT_EQ(node.data_deps, std::vector<std::uint64_t>{0});
-  EXPECT_EQ(node.duration_micros, 150u);
+  EXPECT_EQ(node.id(), 1u);
+  EXPECT_EQ(node.attr_size(), 0);
+  EXPECT_THAT(node.data_deps(), ElementsAre(0));
+  EXPECT_EQ(node.duration_micros(), 150u);
   EXPECT_FALSE(file.next(node));
 }
 
 TEST(ChakraWire, WritesTheSameBytes) {
-  ChakraNode node;
-  node.id = 1;
-  node.name = "b";
-  node.type = ChakraNodeType::comp;
-  node.data_deps = {0};
-  node.duration_micros = 150;
-  EXPECT_EQ(encode(ChakraMetadata{"0.0.4", {}}), kTwoNodes.substr(0, 8));
+  chakra::GlobalMetadata metadata;
+  metadata.set_version("0.0.4");
+  EXPECT_EQ(encode(metadata), kTwoNodes.substr(0, 8));
+  chakra::Node node;
+  node.set_id(1);
+  node.set_name("b");
+  node.set_type(chakra::COMP_NODE);
+  node.add_data_deps(0);
+  node.set_duration_micros(150);
   EXPECT_EQ(encode(node), kTwoNodes.substr(37));
 }
 
-// Every type of AttributeProto, single and as a list, packed and not.
+// An attribute whose value are these bytes.
+chakra::AttributeProto attribute_of(const std::string& value) {
+  const std::string attribute = "\x0a\x01x" + value;
+  const std::string node = "\x52" + std::string(1, char(attribute.size())) + attribute;
+  ChakraFile file(written("\0"s + char(node.size()) + node));
+  file.metadata();
+  chakra::Node read;
+  EXPECT_TRUE(file.next(read) && read.attr_size() == 1);
+  return read.attr(0);
+}
+
 TEST(ChakraWire, ReadsEveryTypeOfAttribute) {
-  const auto of = [](const std::string& value) {
-    std::string attribute = "\x0a\x01x" + value;
-    std::string node = "\x52" + std::string(1, char(attribute.size())) + attribute;
-    return std::string(1, '\0') + std::string(1, char(node.size())) + node;
+  const std::pair<std::string, double> numbers[] = {
+      {"\x19\0\0\0\0\0\0\xf8\x3f"s, 1.5},                       // 3 double
+      {"\x2d\0\0\xc0\x3f"s, 1.5},                               // 5 float
+      {"\x38\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, -1.0},  // 7 int32
+      {"\x48\x05"s, 5.0},                                       // 9 int64
+      {"\x58\xff\xff\xff\xff\x0f"s, 4294967295.0},              // 11 uint32
+      {"\x68\x06"s, 6.0},                                       // 13 uint64
+      {"\x78\x03"s, -2.0},                                      // 15 sint32
+      {"\x88\x01\x04"s, 2.0},                                   // 17 sint64
+      {"\x9d\x01\xff\xff\xff\xff"s, 4294967295.0},              // 19 fixed32
+      {"\xa9\x01\x07\0\0\0\0\0\0\0"s, 7.0},                     // 21 fixed64
+      {"\xbd\x01\xff\xff\xff\xff"s, -1.0},                      // 23 sfixed32
+      {"\xc9\x01\xfe\xff\xff\xff\xff\xff\xff\xff"s, -2.0},      // 25 sfixed64
   };
-  using Value = ChakraAttribute::Value;
-  using std::string_literals::operator""s;
-  const std::pair<std::string, Value> cases[] = {
-      {"\x19\0\0\0\0\0\0\xf8\x3f"s, 1.5},                                        // 3 double
-      {"\x2d\0\0\xc0\x3f"s, 1.5},                                                // 5 float
-      {"\x38\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, std::int64_t{-1}},       // 7 int32
-      {"\x48\x05"s, std::int64_t{5}},                                            // 9 int64
-      {"\x58\xff\xff\xff\xff\x0f"s, std::int64_t{4294967295}},                   // 11 uint32
-      {"\x68\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, ~std::uint64_t{0}},      // 13 uint64
-      {"\x78\x03"s, std::int64_t{-2}},                                           // 15 sint32
-      {"\x88\x01\x04"s, std::int64_t{2}},                                        // 17 sint64
-      {"\x9d\x01\xff\xff\xff\xff"s, std::int64_t{4294967295}},                   // 19 fixed32
-      {"\xa9\x01\x07\0\0\0\0\0\0\0"s, std::uint64_t{7}},                         // 21 fixed64
-      {"\xbd\x01\xff\xff\xff\xff"s, std::int64_t{-1}},                           // 23 sfixed32
-      {"\xc9\x01\xfe\xff\xff\xff\xff\xff\xff\xff"s, std::int64_t{-2}},           // 25 sfixed64
-      {"\xd8\x01\x01"s, true},                                                   // 27 bool
-      {"\xea\x01\x02hi"s, "hi"s},                                                // 29 string
-      {"\xfa\x01\x02\0\1"s, "\0\1"s},                                            // 31 bytes
-      {"\x22\x0a\x0a\x08\0\0\0\0\0\0\xf8\x3f"s, ChakraAttribute::Doubles{1.5}},  // 4, packed
-      {"\x22\x09\x09\0\0\0\0\0\0\xf8\x3f"s, ChakraAttribute::Doubles{1.5}},      // 4, one by one
-      {"\x82\x01\x04\x0a\x02\x03\x04"s, ChakraAttribute::Integers{-2, 2}},       // 16 sint32 list
-      {"\xe2\x01\x04\x0a\x02\x00\x01"s, ChakraAttribute::Integers{0, 1}},        // 28 bool list
-      {"\xf2\x01\x05\x0a\x00\x0a\x01z"s, ChakraAttribute::Strings{"", "z"}},     // 30 string list
-  };
-  for (const auto& [bytes, value] : cases) {
-    ChakraFile file(written(of(bytes)));
-    file.metadata();
-    ChakraNode node;
-    ASSERT_TRUE(file.next(node));
-    ASSERT_EQ(node.attributes.size(), 1u);
-    EXPECT_EQ(node.attributes[0].name, "x");
-    EXPECT_TRUE(node.attributes[0].value == value) << ::testing::PrintToString(bytes);
+  for (const auto& [bytes, value] : numbers) {
+    EXPECT_EQ(number_of(attribute_of(bytes)), value) << ::testing::PrintToString(bytes);
   }
+  const std::string most = "\x68\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s;  // 13 uint64
+  EXPECT_EQ(testing::error_of([&] { integer_of(attribute_of(most)); }),
+            "attribute 'x' is not below 2^63");
+  EXPECT_TRUE(flag_of(attribute_of("\xd8\x01\x01")));                    // 27 bool
+  EXPECT_EQ(text_of(attribute_of("\xea\x01\x02hi")), "hi");              // 29 string
+  EXPECT_EQ(text_of(attribute_of("\xfa\x01\x02\xff\xfe")), "\xff\xfe");  // 31 bytes
+  const std::string packed = "\x22\x0a\x0a\x08\0\0\0\0\0\0\xf8\x3f"s;    // 4 list of doubles
+  const std::string single = "\x22\x09\x09\0\0\0\0\0\0\xf8\x3f"s;
+  EXPECT_THAT(numbers_of(attribute_of(packed)), ElementsAre(1.5));
+  EXPECT_THAT(numbers_of(attribute_of(single)), ElementsAre(1.5));
+  EXPECT_THAT(integers_of(attribute_of("\x52\x04\x0a\x02\x03\x04")), ElementsAre(3, 4));      // 10
+  EXPECT_THAT(texts_of(attribute_of("\xf2\x01\x05\x0a\0\x0a\x01z"s)), ElementsAre("", "z"));  // 30
 }
 
 }  // namespace

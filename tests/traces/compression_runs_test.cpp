@@ -1,12 +1,8 @@
 #include "traces/compression_runs.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -105,12 +101,7 @@ TEST(CompressionRuns, AFaultyRowDoesNotHideTheNext) {
 }
 
 std::string fault_of(const std::string& text) {
-  try {
-    parse_compression_runs(text, "runs.csv");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return testing::error_of([&] { parse_compression_runs(text, "runs.csv"); });
 }
 
 TEST(CompressionRuns, RefusesAFileOfAnotherKind) {

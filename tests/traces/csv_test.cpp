@@ -2,22 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 TEST(Csv, ReadsCellsByName) {
   const CsvTable table = CsvTable::parse("name,bytes,time_s\na,8, 0.5 \nb,16,\n", "t.csv");
@@ -56,16 +47,17 @@ TEST(Csv, AHeaderAloneIsNoRows) {
 }
 
 TEST(Csv, ErrorsNameFileAndLine) {
-  EXPECT_EQ(error_of([] { CsvTable::parse("", "t.csv"); }), "t.csv:1:1: the file is empty");
-  EXPECT_EQ(error_of([] { CsvTable::parse("\n\n", "t.csv"); }), "t.csv:1:1: the file is empty");
-  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2\n3\n", "t.csv"); }),
-            "t.csv:3:1: the row has 1 cells, the header 2");
-  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2,3\n", "t.csv"); }),
-            "t.csv:2:1: the row has 3 cells, the header 2");
-  EXPECT_EQ(error_of([] { CsvTable::parse("a,b,a\n", "t.csv"); }),
-            "t.csv:1:3: column 'a' stands twice in the header");
-  EXPECT_EQ(error_of([] { CsvTable::parse("a,b\n1,2\n\"x,2\n", "t.csv"); }),
-            "t.csv:3:1: a quote is not closed");
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "t.csv:1:1: the file is empty"},
+      {"\n\n", "t.csv:1:1: the file is empty"},
+      {"a,b\n1,2\n3\n", "t.csv:3:1: the row has 1 cells, the header 2"},
+      {"a,b\n1,2,3\n", "t.csv:2:1: the row has 3 cells, the header 2"},
+      {"a,b,a\n", "t.csv:1:3: column 'a' stands twice in the header"},
+      {"a,b\n1,2\n\"x,2\n", "t.csv:3:1: a quote is not closed"},
+  };
+  for (const auto& [text, error] : cases) {
+    EXPECT_EQ(error_of([&] { CsvTable::parse(text, "t.csv"); }), error);
+  }
   const CsvTable table = CsvTable::parse("bytes,time_s\n8x,nan\n1.5,inf\n,1e999\n", "t.csv");
   EXPECT_EQ(error_of([&] { table.column("byte"); }),
             "t.csv:1:1: unknown column 'byte'; did you mean 'bytes'?");

@@ -6,19 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
 std::string error_of(std::string_view text) {
-  try {
-    parse_fault_logs(text, "f.csv");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { parse_fault_logs(text, "f.csv"); });
 }
 
 TEST(FaultLog, ReadsThePlainForm) {
@@ -175,7 +170,7 @@ TEST(FaultLog, DamagedFilesAreReadOrRefused) {
 
 TEST(FaultLog, ReadsFromAFile) {
   const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / ("faults" + std::to_string(getpid()) + ".csv");
+      std::filesystem::path(::testing::TempDir()) / ("faults" + std::to_string(getpid()) + ".csv");
   std::ofstream(path) << "start_h\n1\n";
   EXPECT_EQ(read_fault_logs(path.string()).at(0).faults.size(), 1U);
   std::filesystem::remove(path);

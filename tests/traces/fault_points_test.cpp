@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
+#include "traces/csv.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,33 +17,18 @@ constexpr const char* kHeader =
 
 // A row in which one column is set, beside those that must not be empty.
 FaultPoint with_cell(const std::string& column, const std::string& cell) {
+  std::map<std::string, std::string> cells = {{"id", "x"}, {"metric", "x"}, {"measured", "1"}};
+  cells[column] = '"' + cell + '"';
   std::string row;
-  std::string header = kHeader;
-  header.pop_back();
-  for (size_t at = 0; at <= header.size();) {
-    const size_t end = std::min(header.find(',', at), header.size());
-    const std::string name = header.substr(at, end - at);
-    if (!row.empty()) row += ',';
-    if (name == column) {
-      row += '"' + cell + '"';
-    } else if (name == "id" || name == "metric") {
-      row += "x";
-    } else if (name == "measured") {
-      row += "1";
-    }
-    if (row.empty()) row = "x";
-    at = end + 1;
+  const CsvTable header = CsvTable::parse(kHeader, "header");
+  for (const std::string& name : header.header()) {
+    row += (row.empty() ? "" : ",") + cells[name];
   }
   return parse_fault_points(kHeader + row + "\n", "points.csv").points.at(0);
 }
 
 std::string error_with(const std::string& column, const std::string& cell) {
-  try {
-    with_cell(column, cell);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { with_cell(column, cell); });
 }
 
 TEST(FaultPoints, NumbersWithTheirWords) {
@@ -104,7 +91,7 @@ TEST(FaultPoints, RefusesMalformedCells) {
             "points.csv:2:10: column 'interval_s': '-5' is negative");
   EXPECT_EQ(error_with("block_s", "1.2.3"),
             "points.csv:2:11: column 'block_s': '1.2.3' does not start with a number");
-  EXPECT_NE(error_with("restart_s", "1e999"), "");
+  EXPECT_NE(error_with("restart_s", "1e999"), "no error");
   EXPECT_EQ(error_with("measured", "good"),
             "points.csv:2:15: column 'measured': 'good' holds no number");
   EXPECT_EQ(error_with("metric", ""), "points.csv:2:14: column 'metric' is empty");

@@ -138,9 +138,7 @@ TEST(Perfetto, ArrowsJoinSendsAndReceives) {
 }
 
 TEST(Perfetto, LimitsRanks) {
-  PerfettoOptions options;
-  options.max_ranks = 1;
-  const json trace = json::parse(trace_text(sample(), options));
+  const json trace = json::parse(trace_text(sample(), {.max_ranks = 1}));
   for (const json& event : trace.at("traceEvents")) EXPECT_EQ(event.at("pid"), 0);
   EXPECT_EQ(events_of(trace, "X").size(), 5u);
   EXPECT_TRUE(events_of(trace, "s").empty());

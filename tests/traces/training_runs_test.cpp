@@ -2,51 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "tests/support/error_of.hpp"
+#include "traces/csv.hpp"
 
 namespace windtunnel {
 namespace {
 
 using Cells = std::map<std::string, std::string>;
 
-const std::vector<std::string>& columns() {
-  static const std::vector<std::string> names = {"source",
-                                                 "model",
-                                                 "layers",
-                                                 "hidden",
-                                                 "heads",
-                                                 "head_width",
-                                                 "kv_heads",
-                                                 "seq",
-                                                 "vocab",
-                                                 "global_batch",
-                                                 "micro_batch",
-                                                 "gpus",
-                                                 "gpu_type",
-                                                 "tp",
-                                                 "pp",
-                                                 "vpp",
-                                                 "dp",
-                                                 "cp",
-                                                 "ep",
-                                                 "sequence_parallel",
-                                                 "iter_time_s",
-                                                 "mfu",
-                                                 "mem_gib",
-                                                 "tokens_per_s_per_gpu",
-                                                 "samples_per_s_per_gpu",
-                                                 "note"};
-  return names;
-}
+const std::string kHeader =
+    "source,model,layers,hidden,heads,head_width,kv_heads,seq,vocab,global_batch,micro_batch,gpus,"
+    "gpu_type,tp,pp,vpp,dp,cp,ep,sequence_parallel,iter_time_s,mfu,mem_gib,tokens_per_s_per_gpu,"
+    "samples_per_s_per_gpu,note\n";
 
-std::string header() {
-  std::string line;
-  for (const std::string& name : columns()) line += (line.empty() ? "" : ",") + name;
-  return line + "\n";
+std::vector<std::string> columns() {
+  return CsvTable::parse(kHeader, "header").header();
 }
 
 // A row without fault, changed by `cells`.
@@ -58,12 +31,10 @@ std::string line_of(const Cells& cells) {
       {"pp", "2"},           {"dp", "4"},           {"iter_time_s", "2"}};
   std::string line;
   for (const std::string& name : columns()) {
-    if (!line.empty() || name != columns().front()) line += ",";
-    const auto changed = cells.find(name);
-    const auto plain = sound.find(name);
-    line += changed != cells.end() ? changed->second : plain != sound.end() ? plain->second : "";
+    const Cells& from = cells.contains(name) ? cells : sound;
+    line += ',' + (from.contains(name) ? from.at(name) : "");
   }
-  return line + "\n";
+  return line.substr(1) + "\n";
 }
 
 TrainingRuns parse(const std::string& text) {
@@ -71,9 +42,9 @@ TrainingRuns parse(const std::string& text) {
 }
 
 TEST(TrainingRuns, ReadsCellsAndLeavesEmptyOnesOut) {
-  const TrainingRuns runs = parse(header() + line_of({{"sequence_parallel", "1"},
-                                                      {"mem_gib", "30.5"},
-                                                      {"note", "status=Success; zero_stage=1;x"}}));
+  const TrainingRuns runs = parse(kHeader + line_of({{"sequence_parallel", "1"},
+                                                     {"mem_gib", "30.5"},
+                                                     {"note", "status=Success; zero_stage=1;x"}}));
   ASSERT_EQ(runs.runs.size(), 1U);
   EXPECT_TRUE(runs.unusable.empty());
   const TrainingRun& run = runs.runs[0];
@@ -92,7 +63,7 @@ TEST(TrainingRuns, ReadsCellsAndLeavesEmptyOnesOut) {
 }
 
 TEST(TrainingRuns, WhereDpIsNotStatedTheGpusSayIt) {
-  const TrainingRuns runs = parse(header() + line_of({{"dp", ""}, {"cp", "2"}}));
+  const TrainingRuns runs = parse(kHeader + line_of({{"dp", ""}, {"cp", "2"}}));
   ASSERT_EQ(runs.runs.size(), 1U);
   EXPECT_EQ(runs.runs[0].dp, 2);
 }
@@ -162,7 +133,7 @@ const std::vector<Fault>& faults() {
 
 TEST(TrainingRuns, EveryFaultIsNamedAndTheNextRowIsRead) {
   for (const Fault& fault : faults()) {
-    const TrainingRuns runs = parse(header() + line_of(fault.cells) + line_of({}));
+    const TrainingRuns runs = parse(kHeader + line_of(fault.cells) + line_of({}));
     ASSERT_EQ(runs.unusable.size(), 1U) << fault.reason;
     EXPECT_EQ(runs.unusable[0].id, "runs.csv:2");
     EXPECT_EQ(runs.unusable[0].reason, fault.reason);
@@ -178,14 +149,14 @@ TEST(TrainingRuns, WhatIsUnusualButSoundIsRead) {
         Cells{{"iter_time_s", ""}, {"note", "status=OOM"}},
         Cells{{"layers", ""}, {"micro_batch", ""}}, Cells{{"gpus", " 16 "}},
         Cells{{"mfu", "0.45"}}}) {
-    const TrainingRuns runs = parse(header() + line_of(cells));
+    const TrainingRuns runs = parse(kHeader + line_of(cells));
     EXPECT_EQ(runs.runs.size(), 1U) << (runs.unusable.empty() ? "" : runs.unusable[0].reason);
   }
 }
 
 TEST(TrainingRuns, RaggedRowsAndOpenQuotesDoNotSwallowOthers) {
   const std::string sound = line_of({});
-  const TrainingRuns runs = parse(header() + sound + "too,few\n" + sound + "\"open," + sound +
+  const TrainingRuns runs = parse(kHeader + sound + "too,few\n" + sound + "\"open," + sound +
                                   sound + line_of({{"note", "\"a, \"\"b\"\"\""}}) +
                                   line_of({{"note", "x,y"}}) + "\"open at the end\n");
   ASSERT_EQ(runs.runs.size(), 4U);
@@ -199,7 +170,7 @@ TEST(TrainingRuns, RaggedRowsAndOpenQuotesDoNotSwallowOthers) {
 }
 
 TEST(TrainingRuns, MarkAndCarriageReturns) {
-  std::string text = "\xEF\xBB\xBF" + header() + line_of({{"note", "last"}});
+  std::string text = "\xEF\xBB\xBF" + kHeader + line_of({{"note", "last"}});
   for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) {
     text.insert(at, "\r");
   }
@@ -210,12 +181,7 @@ TEST(TrainingRuns, MarkAndCarriageReturns) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { parse(text); });
 }
 
 TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
@@ -229,15 +195,16 @@ TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
 
 // Whatever stands in a file: no crash, and every line that is not blank is accounted for.
 TEST(TrainingRuns, HostileCells) {
+  const std::vector<std::string> names = columns();
   const std::vector<std::string> pieces = {"0",   "-1", "1e400", "nan", "\"", "\"\"", "x",
                                            "2.5", ",",  "\n",    "16",  " ",  "80GB", "2147483648"};
   for (int index = 0; index < 2000; ++index) {
     RandomStream random(7, RandomPurpose::test, index);
     Cells cells;
     for (int change = 0; change < 3; ++change) {
-      cells[columns()[random.below(columns().size())]] = pieces[random.below(pieces.size())];
+      cells[names[random.below(names.size())]] = pieces[random.below(pieces.size())];
     }
-    const std::string text = header() + line_of(cells) + line_of({});
+    const std::string text = kHeader + line_of(cells) + line_of({});
     const TrainingRuns runs = parse(text);
     EXPECT_GE(runs.runs.size() + runs.unusable.size(), 2U) << text;
   }

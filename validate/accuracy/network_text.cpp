@@ -1,9 +1,9 @@
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
 
 #include "traces/text.hpp"
 #include "validate/accuracy/collective_machine.hpp"
@@ -65,6 +65,30 @@ constexpr std::array kSpeeds{
 // NVLink per GPU and direction by generation: data sheets of V100, A100, H100, B200.
 constexpr std::array kNvlinkGenerations{80e9, 150e9, 300e9, 450e9, 900e9};
 
+// What numbers in the text are of. Those of speeds are case-sensitive, because GB/s are not Gb/s;
+// all others read the text in lower case.
+struct Patterns {
+  RE2 nvlink{R"(nvlink[ -]?(?:gen ?)?([1-5])?)"};
+  RE2 nvlink_domain{R"(\bnvl ?-?(\d{1,4}))"};
+  RE2 pcie{R"(pci(?:e|[ -]express)[ -]*(?:gen)?[ -]*([1-6])?)"};
+  // "8x400Gb/s", and where no number of ports stands before it "400 GbE", "3.2 Tb/s", "~49 GB/s".
+  RE2 ports_and_speed{
+      R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))"};
+  RE2 speed{R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))"};
+  // "2x HDR".
+  RE2 times{R"((\d{1,3}) ?x ?(?:hpe |cray |mellanox |nvidia )?)"
+            R"((?:slingshot|connectx|cx-?\d|[hnxe]dr|infiniband|ib\b|roce|nics?|efa))"};
+  // "8-NIC", "4 NICs", "1 QSFP", but not the 11 of "Slingshot-11 NICs".
+  RE2 count{
+      R"((?:^|[^-\d.])(\d{1,3})[ -](?:nics?|hcas?|ports?|rails?|qsfp\w*|cx-?\d|connectx-?\d)\b)"};
+  RE2 per_gpu{R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|/rank\b)"};
+};
+
+const Patterns& patterns() {
+  static const Patterns patterns;
+  return patterns;
+}
+
 bool has_word(const std::string& text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     if (at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0) return true;
@@ -90,29 +114,25 @@ double nominal_bandwidth(double delivered_Bps) {
 }
 
 void read_inside(const std::string& low, NetworkText& out) {
-  std::smatch match;
-  static const std::regex nvlink(R"(nvlink[ -]?(?:gen ?)?([1-5])?)");
-  if (std::regex_search(low, match, nvlink)) {
+  std::string generation;
+  if (RE2::PartialMatch(low, patterns().nvlink, &generation)) {
     out.nvlink = true;
-    if (match[1].matched) out.nvlink_Bps = kNvlinkGenerations[std::stoi(match[1]) - 1];
+    if (!generation.empty()) out.nvlink_Bps = kNvlinkGenerations[std::stoi(generation) - 1];
   }
   if (has_word(low, "nvswitch") || has_word(low, "nvls")) out.nvlink = true;
   out.nvls = has_word(low, "nvls");
   out.sharp = has_word(low, "sharp") || has_word(low, "collnet");
-  static const std::regex domain(R"(\bnvl ?-?(\d{1,4}))");
-  if (std::regex_search(low, match, domain)) out.nvlink_domain = std::stoi(match[1]);
+  RE2::PartialMatch(low, patterns().nvlink_domain, &out.nvlink_domain);
   if (out.nvlink_domain == 0 && has_word(low, "mnnvl")) out.nvlink_domain = 72;
-  static const std::regex pcie(R"(pci(?:e|[ -]express)[ -]*(?:gen)?[ -]*([1-6])?)");
-  if (std::regex_search(low, match, pcie)) {
-    const int generation = match[1].matched ? std::stoi(match[1]) : 3;
-    out.pcie_Bps = 16e9 * std::pow(2.0, generation - 3);  // 16 lanes
-    if (!match[1].matched) out.assumed.emplace_back("PCIe generation 3");
+  if (RE2::PartialMatch(low, patterns().pcie, &generation)) {
+    if (generation.empty()) out.assumed.emplace_back("PCIe generation 3");
+    const int number = generation.empty() ? 3 : std::stoi(generation);
+    out.pcie_Bps = 16e9 * std::pow(2.0, number - 3);  // 16 lanes
   }
 }
 
 // A number with its unit as bytes per second; bytes are what a port delivers, bits its name.
-double speed_Bps(const std::string& number, const std::string& unit, NetworkText& out) {
-  const double value = std::stod(number);
+double speed_Bps(double value, const std::string& unit, NetworkText& out) {
   if (unit.starts_with("GB")) {
     const double nominal = nominal_bandwidth(value * 1e9);
     out.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nominal / kGbps));
@@ -121,33 +141,22 @@ double speed_Bps(const std::string& number, const std::string& unit, NetworkText
   return value * kGbps * (unit.starts_with('T') ? 1000 : 1);
 }
 
-// "8x400Gb/s", "400 GbE", "3.2 Tb/s", "~49 GB/s"; true where a number of ports stands before it.
+// Returns whether a number of ports stands before the speed.
 bool read_speed(const std::string& text, NetworkText& out) {
-  std::smatch match;
-  static const std::regex times(
-      R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))");
-  if (std::regex_search(text, match, times)) {
-    out.nics = std::stoi(match[1]);
-    out.nic_Bps = speed_Bps(match[2], match[3], out);
-    return true;
+  double speed = 0;
+  std::string unit;
+  const bool counted =
+      RE2::PartialMatch(text, patterns().ports_and_speed, &out.nics, &speed, &unit);
+  if (counted || RE2::PartialMatch(text, patterns().speed, &speed, &unit)) {
+    out.nic_Bps = speed_Bps(speed, unit, out);
   }
-  static const std::regex alone(R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))");
-  if (std::regex_search(text, match, alone)) out.nic_Bps = speed_Bps(match[1], match[2], out);
-  return false;
+  return counted;
 }
 
-// "8-NIC", "4 NICs", "1 QSFP", "2x HDR", "dual-rail".
 int counted_nics(const std::string& low) {
-  std::smatch match;
-  // Not the 11 of "Slingshot-11 NICs".
-  static const std::regex count(
-      R"((?:^|[^-\d.])(\d{1,3})[ -](?:nics?|hcas?|ports?|rails?|qsfp\w*|cx-?\d|connectx-?\d)\b)");
-  static const std::regex times(
-      R"((\d{1,3}) ?x ?(?:hpe |cray |mellanox |nvidia )?)"
-      R"((?:slingshot|connectx|cx-?\d|[hnxe]dr|infiniband|ib\b|roce|nics?|efa))");
-  if (std::regex_search(low, match, times) || std::regex_search(low, match, count)) {
-    return std::stoi(match[1]);
-  }
+  int nics = 0;
+  if (RE2::PartialMatch(low, patterns().times, &nics)) return nics;
+  if (RE2::PartialMatch(low, patterns().count, &nics)) return nics;
   if (has_word(low, "single")) return 1;
   if (has_word(low, "dual")) return 2;
   return has_word(low, "quad") ? 4 : 0;
@@ -157,8 +166,7 @@ void read_nics(const std::string& text, const std::string& low, NetworkText& out
   const bool counted = read_speed(text, out);
   const bool per_node =
       low.find("/node") != std::string::npos || low.find("per node") != std::string::npos;
-  static const std::regex each(R"(nics? (?:per|for each|/) ?(?:gpu|rank)|/gpu\b|/rank\b)");
-  if (!(counted && per_node) && std::regex_search(low, each)) {
+  if (!(counted && per_node) && RE2::PartialMatch(low, patterns().per_gpu)) {
     out.nics_per_gpu = out.nics > 0 ? out.nics : 1;
     out.nics = 0;
   } else if (!counted) {
