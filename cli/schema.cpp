@@ -1,7 +1,8 @@
 // windtunnel schema: the JSON Schema of scenarios, for editors and checks.
+#include "scenarios/schema.hpp"
+
 #include "cli/command.hpp"
 #include "cli/output.hpp"
-#include "scenarios/case.hpp"
 
 namespace windtunnel {
 

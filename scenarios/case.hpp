@@ -43,7 +43,4 @@ Case load_case(const std::string& path, const Overrides& overrides = {});
 // The same from text (tests); `file` is the name used in messages.
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {});
 
-// The JSON Schema (draft 7) generated from the field table.
-std::string scenario_schema();
-
 }  // namespace windtunnel

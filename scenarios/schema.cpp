@@ -1,3 +1,5 @@
+#include "scenarios/schema.hpp"
+
 // The JSON Schema (draft 7) of a scenario, from the field table. It admits every scenario that the
 // parser admits; checks that need two keys, and the unit of a number, are finer in the parser.
 #include <fmt/format.h>
@@ -5,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "scenarios/case.hpp"
 #include "scenarios/fields.hpp"
 
 namespace windtunnel {

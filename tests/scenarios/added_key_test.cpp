@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/field_rows.hpp"
+#include "scenarios/schema.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {

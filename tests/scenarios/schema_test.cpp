@@ -1,3 +1,5 @@
+#include "scenarios/schema.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "scenarios/fields.hpp"
