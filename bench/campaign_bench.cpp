@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/campaign/campaign.hpp"
-#include "sim/interval_advice.hpp"
+#include "sim/study/interval_advice.hpp"
 
 namespace windtunnel {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/collective.hpp"
-#include "models/collective_law.hpp"
-#include "models/collective_steps.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/network/collectives/collective_law.hpp"
+#include "models/network/groups/collective_steps.hpp"
 
 namespace windtunnel {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "policies/for_each_index.hpp"
+#include "policies/lowering/for_each_index.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "report/comparison_page.hpp"
-#include "report/drawing.hpp"
-#include "scenarios/case.hpp"
-#include "sim/simulate.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/drawing.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
 
 namespace windtunnel {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "bench/cub_sort.hpp"
-#include "kernels/cuda_check.cuh"
-#include "kernels/device.hpp"
-#include "kernels/work_stream.cuh"
+#include "kernels/device/cuda_check.cuh"
+#include "kernels/device/device.hpp"
+#include "kernels/device/work_stream.cuh"
 
 namespace windtunnel {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "policies/iteration_estimate.hpp"
-#include "policies/iteration_plan.hpp"
-#include "policies/plan_evaluation.hpp"
-#include "scenarios/case.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "scenarios/language/case.hpp"
 
 namespace windtunnel {
 namespace {

@@ -2,9 +2,9 @@
 // milliseconds each.
 #include <benchmark/benchmark.h>
 
-#include "models/fault_simulation.hpp"
-#include "models/victims.hpp"
-#include "traces/fault_log.hpp"
+#include "models/reliability/fault_simulation.hpp"
+#include "models/reliability/victims.hpp"
+#include "traces/rows/fault_log.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,8 +1,9 @@
-// What kernels on a GPU are held to: bytes per second that they must move (models/kernel_work.hpp)
-// against those of a copy, with the share that each is to reach; an exact top-k of 2^28 floats,
-// k = 1 %, against two reads at the speed of a copy and against a sort by CUB; products by the
-// fastest of the usual number of cuBLASLt's proposals against that of all of them. Times are those
-// of graph replays. Nothing is measured where no GPU is.
+// What kernels on a GPU are held to: bytes per second that they must move
+// (models/calibration/kernel_work.hpp) against those of a copy, with the share that each is to
+// reach; an exact top-k of 2^28 floats, k = 1 %, against two reads at the speed of a copy and
+// against a sort by CUB; products by the fastest of the usual number of cuBLASLt's proposals
+// against that of all of them. Times are those of graph replays. Nothing is measured where no GPU
+// is.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -16,12 +17,12 @@
 #include <vector>
 
 #include "bench/cub_sort.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/stream_ops.hpp"
-#include "kernels/top_k.hpp"
+#include "kernels/compression/top_k.hpp"
+#include "kernels/layer/stream_ops.hpp"
+#include "kernels/product/gemm.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
-#include "validate/harness/kernel_runner.hpp"
+#include "validate/harness/timing/kernel_runner.hpp"
 
 namespace windtunnel {
 namespace {

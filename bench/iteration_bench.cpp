@@ -2,8 +2,8 @@
 // schedule, memory, Plan, engine, critical path. Peak memory is that of the simulating process.
 #include <benchmark/benchmark.h>
 
-#include "scenarios/case.hpp"
-#include "sim/simulate.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,5 @@
 // Kernels of compressors on 2^22 Gaussian elements (k: 1 %): bytes per second that they must move,
-// by the table of models/kernel_work.hpp, on the CPU. gpu_bench has those of GPUs.
+// by the table of models/calibration/kernel_work.hpp, on the CPU. gpu_bench has those of GPUs.
 // 90 % zeros for the sketch. Encoders read what they read in training: data out of the cache.
 #include <benchmark/benchmark.h>
 
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "kernels/quantise.hpp"
-#include "kernels/sign_code.hpp"
-#include "kernels/sketch.hpp"
-#include "kernels/ternary.hpp"
-#include "kernels/top_k.hpp"
+#include "kernels/compression/quantise.hpp"
+#include "kernels/compression/sign_code.hpp"
+#include "kernels/compression/sketch.hpp"
+#include "kernels/compression/ternary.hpp"
+#include "kernels/compression/top_k.hpp"
 #include "models/base/random.hpp"
-#include "models/kernel_work.hpp"
+#include "models/calibration/kernel_work.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "policies/iteration_estimate.hpp"
-#include "scenarios/case.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "scenarios/language/case.hpp"
 
 namespace windtunnel {
 namespace {

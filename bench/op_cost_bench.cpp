@@ -2,9 +2,9 @@
 // DeepSeek-V3.
 #include <benchmark/benchmark.h>
 
-#include "models/chunk_cost.hpp"
-#include "models/op_cost.hpp"
-#include "scenarios/library.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
 namespace {

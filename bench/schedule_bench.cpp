@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "policies/analysis/schedule_analysis.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {

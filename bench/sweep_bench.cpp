@@ -7,9 +7,9 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "sim/interval_search.hpp"
-#include "sim/sweep.hpp"
-#include "traces/text.hpp"
+#include "sim/study/interval_search.hpp"
+#include "sim/study/sweep.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {

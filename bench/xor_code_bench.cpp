@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/xor_code.hpp"
+#include "kernels/code/xor_code.hpp"
 
 namespace windtunnel {
 namespace {

@@ -8,17 +8,17 @@
 #include <thread>
 #include <utility>
 
-#include "cli/command.hpp"
-#include "cli/output.hpp"
-#include "cli/overrides.hpp"
-#include "policies/for_each_index.hpp"
-#include "report/comparison_page.hpp"
-#include "report/console.hpp"
-#include "report/drawing.hpp"
-#include "report/json.hpp"
-#include "report/page.hpp"
-#include "sim/simulate.hpp"
-#include "traces/perfetto.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "report/console/console.hpp"
+#include "report/json/json.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/drawing.hpp"
+#include "report/page/page.hpp"
+#include "sim/study/simulate.hpp"
+#include "traces/perfetto/perfetto.hpp"
 
 namespace windtunnel {
 namespace {

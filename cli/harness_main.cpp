@@ -1,8 +1,8 @@
 // The program for nodes with GPUs: measures them, fits the laws of their kernels, and judges these.
 // The same commands as windtunnel's, without the simulator.
-#include "cli/calibrate_device.hpp"
-#include "cli/program.hpp"
-#include "cli/validate_samples.hpp"
+#include "cli/calibrate/calibrate_device.hpp"
+#include "cli/program/program.hpp"
+#include "cli/validate/validate_samples.hpp"
 
 namespace windtunnel {
 namespace {

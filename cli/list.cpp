@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/output.hpp"
-#include "report/listing.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "report/listing/listing.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,5 @@
 // The program with all subcommands.
-#include "cli/program.hpp"
+#include "cli/program/program.hpp"
 
 namespace windtunnel {
 namespace {

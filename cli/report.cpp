@@ -5,16 +5,16 @@
 #include <memory>
 #include <system_error>
 
-#include "cli/command.hpp"
-#include "cli/output.hpp"
-#include "cli/overrides.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
-#include "report/comparison_page.hpp"
-#include "report/console.hpp"
-#include "report/page.hpp"
-#include "report/sweep_page.hpp"
-#include "report/sweep_store.hpp"
-#include "traces/text.hpp"
+#include "report/console/console.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/page.hpp"
+#include "report/page/sweep_page.hpp"
+#include "report/store/sweep_store.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 

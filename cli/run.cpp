@@ -4,14 +4,14 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/command.hpp"
-#include "cli/output.hpp"
-#include "cli/overrides.hpp"
-#include "report/console.hpp"
-#include "report/json.hpp"
-#include "report/page.hpp"
-#include "sim/simulate.hpp"
-#include "traces/perfetto.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "report/console/console.hpp"
+#include "report/json/json.hpp"
+#include "report/page/page.hpp"
+#include "sim/study/simulate.hpp"
+#include "traces/perfetto/perfetto.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,8 +1,8 @@
 // windtunnel schema: the JSON Schema of scenarios, for editors and checks.
-#include "scenarios/schema.hpp"
+#include "scenarios/language/fields/schema.hpp"
 
-#include "cli/command.hpp"
-#include "cli/output.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
 
 namespace windtunnel {
 

@@ -1,8 +1,8 @@
 // The CUDA entries that need cuBLAS, where the project is built without it: they say so, and
 // refuse.
-#include "kernels/cuda_entries.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/low_rank.hpp"
+#include "kernels/device/cuda_entries.hpp"
+#include "kernels/product/gemm.hpp"
+#include "kernels/product/low_rank.hpp"
 #include "models/base/error.hpp"
 
 namespace windtunnel {

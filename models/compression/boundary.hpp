@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "models/op_kernel.hpp"
+#include "models/workload/op_kernel.hpp"
 
 namespace windtunnel {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/collective.hpp"
-#include "models/compressor.hpp"
-#include "models/op_kernel.hpp"
+#include "models/compression/compressor.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/workload/op_kernel.hpp"
 
 namespace windtunnel {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/schedule.hpp"
+#include "models/plan/schedule.hpp"
 #include "policies/analysis/schedule_graph.hpp"
 
 namespace windtunnel {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_stages.hpp"
+#include "policies/evaluation/schedule_stages.hpp"
 
 namespace windtunnel {
 namespace {

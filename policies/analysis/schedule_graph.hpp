@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "models/schedule.hpp"
-#include "policies/schedule_evaluator.hpp"
-#include "policies/stage_cost.hpp"
+#include "models/plan/schedule.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 
 namespace windtunnel {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "policies/schedule_stages.hpp"
+#include "policies/evaluation/schedule_stages.hpp"
 
 namespace windtunnel {
 namespace {

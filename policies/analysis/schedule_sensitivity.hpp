@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/software.hpp"
+#include "models/workload/software.hpp"
 #include "policies/analysis/schedule_attribution.hpp"
 
 namespace windtunnel {

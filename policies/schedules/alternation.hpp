@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/schedule.hpp"
+#include "models/plan/schedule.hpp"
 
 namespace windtunnel {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {

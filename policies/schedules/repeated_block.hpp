@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "models/schedule.hpp"
+#include "models/plan/schedule.hpp"
 
 namespace windtunnel {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/schedule.hpp"
-#include "policies/stage_cost.hpp"
+#include "models/plan/schedule.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 
 namespace windtunnel {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/alternation.hpp"
 #include "policies/schedules/generators.hpp"
 

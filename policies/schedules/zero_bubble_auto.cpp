@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {

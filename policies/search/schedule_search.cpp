@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "policies/for_each_index.hpp"
+#include "policies/lowering/for_each_index.hpp"
 #include "policies/schedules/generators.hpp"
 #include "policies/search/order_climb.hpp"
 #include "policies/search/periodic_schedule.hpp"

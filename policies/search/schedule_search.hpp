@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "policies/search/schedule_bounds.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "policies/for_each_index.hpp"
+#include "policies/lowering/for_each_index.hpp"
 #include "sim/campaign/reduction.hpp"
 #include "sim/campaign/replica.hpp"
 

@@ -5,11 +5,11 @@
 //   later; until then, and if it is lost, the copy before it counts. stretch.hpp says when one is
 //   due.
 // - A failure loses the running iteration, copies under way, and the copies of tiers that do not
-//   survive the end of the trainers (policies/snapshot_tiers.hpp). A lost node is lost for every
-//   copy that was begun before, of tiers that are on nodes; a copy is there as long as no group
-//   lost more than its code tolerates. With nodes lost a load takes rebuild_s, where there is one;
-//   in a job that has shrunk or grown since, reshape_s more. A keeper that dies with its trainer
-//   counts as a lost node of a code over nodes.
+//   survive the end of the trainers (policies/protection/snapshot_tiers.hpp). A lost node is lost
+//   for every copy that was begun before, of tiers that are on nodes; a copy is there as long as no
+//   group lost more than its code tolerates. With nodes lost a load takes rebuild_s, where there is
+//   one; in a job that has shrunk or grown since, reshape_s more. A keeper that dies with its
+//   trainer counts as a lost node of a code over nodes.
 // - Memory keeps the newest copy, disks and storage `kept` ones.
 // - Replicas have no cadence: their copy is the start of the iteration under way. The GPUs that the
 //   failure hit are lost, and those of places where nobody stands or of groups that are out; after
@@ -56,12 +56,12 @@
 #include <string>
 #include <vector>
 
-#include "models/campaign_report.hpp"
-#include "models/failure_process.hpp"
-#include "models/iteration_report.hpp"
-#include "models/job.hpp"
-#include "models/snapshot.hpp"
-#include "policies/snapshot_tiers.hpp"
+#include "models/plan/job.hpp"
+#include "models/reliability/failure_process.hpp"
+#include "models/reliability/snapshot.hpp"
+#include "models/results/campaign_report.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "policies/snapshot_tiers.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/campaign/pace.hpp"
 

@@ -1,10 +1,10 @@
-// Groups of replicas of which some can be out while the others go on (models/recovery.hpp). Slots
-// belong to groups in equal runs.
+// Groups of replicas of which some can be out while the others go on
+// (models/reliability/recovery.hpp). Slots belong to groups in equal runs.
 #pragma once
 
 #include <vector>
 
-#include "models/recovery.hpp"
+#include "models/reliability/recovery.hpp"
 
 namespace windtunnel {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "models/failure_process.hpp"
-#include "models/victims.hpp"
+#include "models/reliability/failure_process.hpp"
+#include "models/reliability/victims.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "models/recovery.hpp"
+#include "models/reliability/recovery.hpp"
 #include "sim/campaign/account.hpp"
 
 namespace windtunnel {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/snapshot.hpp"
+#include "models/reliability/snapshot.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
-#include "policies/snapshot_tiers.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
 namespace {

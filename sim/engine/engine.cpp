@@ -7,7 +7,7 @@
 #include "sim/engine/child.hpp"
 #include "sim/engine/flow_table.hpp"
 #include "sim/engine/fold.hpp"
-#include "sim/engine/program.hpp"
+#include "sim/engine/rank_program.hpp"
 #include "sim/engine/simulation.hpp"
 
 namespace windtunnel {

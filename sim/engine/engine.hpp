@@ -1,10 +1,10 @@
 // Executes a Plan in simulated time on SimGrid.
 #pragma once
 
-#include "models/calibration.hpp"
-#include "models/cluster.hpp"
-#include "models/job.hpp"
-#include "models/timeline.hpp"
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/timeline.hpp"
 
 namespace windtunnel {
 

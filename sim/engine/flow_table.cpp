@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/path_choice.hpp"
+#include "models/machine/links/path_choice.hpp"
 
 namespace windtunnel {
 namespace {

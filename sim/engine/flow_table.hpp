@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/calibration.hpp"
-#include "models/cluster.hpp"
-#include "models/plan.hpp"
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
 #include "sim/engine/flow_routes.hpp"
 
 namespace windtunnel {

@@ -14,9 +14,9 @@
 
 #include <vector>
 
-#include "models/cluster.hpp"
-#include "models/job.hpp"
-#include "models/plan.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/plan.hpp"
 #include "sim/engine/flow_table.hpp"
 
 namespace windtunnel {

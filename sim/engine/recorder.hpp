@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/timeline.hpp"
+#include "models/plan/timeline.hpp"
 #include "sim/engine/fold.hpp"
 
 namespace windtunnel {

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "models/cluster.hpp"
-#include "models/timeline.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/timeline.hpp"
 #include "sim/engine/fold.hpp"
-#include "sim/engine/program.hpp"
+#include "sim/engine/rank_program.hpp"
 
 namespace windtunnel {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 #include "tests/cli/sweep_kills.hpp"
 
 namespace windtunnel {

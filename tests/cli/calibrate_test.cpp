@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
 namespace {

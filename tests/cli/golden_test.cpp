@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
 namespace {

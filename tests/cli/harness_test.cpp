@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,9 +1,8 @@
-#include "cli/overrides.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "policies/schedules/schedules.hpp"

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "models/base/random.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
 namespace {

@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <cstring>
 
-#include "kernels/cublas_library.hpp"
-#include "kernels/number_words.cuh"
+#include "kernels/device/number_words.cuh"
+#include "kernels/product/cublas_library.hpp"
 
 struct cublasLtMatmulDescOpaque {
   bool transposed_a = false, transposed_b = false;

@@ -1,8 +1,8 @@
 // The tests of ranks on GPUs skip where there are none: on the host they run.
 #include <gtest/gtest.h>
 
-#include "validate/harness/group_devices.hpp"
-#include "validate/harness/nccl_collectives.hpp"
+#include "validate/harness/collectives/nccl_collectives.hpp"
+#include "validate/harness/ranks/group_devices.hpp"
 
 namespace windtunnel {
 namespace {

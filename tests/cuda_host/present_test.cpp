@@ -1,9 +1,9 @@
 // The tests of devices skip where there is none: on the host there is one, with its libraries.
 #include <gtest/gtest.h>
 
-#include "kernels/device.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/low_rank.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/product/gemm.hpp"
+#include "kernels/product/low_rank.hpp"
 
 namespace windtunnel {
 namespace {

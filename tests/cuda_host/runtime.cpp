@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/cuda_host/memory.hpp"
+#include "tests/cuda_host/device_memory.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@ struct Breach {
   std::string rule;
 };
 
-std::string to_string(const Breach& breach);  // "models/op.hpp:3: rule"
+std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
 // All C++ and CUDA sources in the project's folders, sorted by path; neither build output nor
 // installed packages.

@@ -47,8 +47,8 @@ std::string scan(Rule rule) {
 
 TEST(House, SourcesAreFound) {
   const std::vector<std::string> paths = paths_of(project());
-  for (const char* path : {"models/base/error.hpp", "sim/engine/engine.hpp", "kernels/xor_code.cu",
-                           "tests/house/source_rules_test.cpp"}) {
+  for (const char* path : {"models/base/error.hpp", "sim/engine/engine.hpp",
+                           "kernels/code/xor_code.cu", "tests/house/source_rules_test.cpp"}) {
     EXPECT_TRUE(std::binary_search(paths.begin(), paths.end(), path)) << path;
   }
 }
@@ -73,84 +73,85 @@ TEST(House, EverySourceIsBuilt) {
 // The scanner itself, on made-up files.
 
 const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",
-                                         "models/op.hpp", "report/table.hpp",
+                                         "models/cost/op/op.hpp", "report/text/table.hpp",
                                          "sim/engine/engine.hpp"};
 
 TEST(SourceRules, IncludesWithinTheFloorsPass) {
   const SourceFile file = {"sim/engine/engine.cpp",
                            {"#include \"sim/engine/engine.hpp\"", "#include <simgrid/s4u.hpp>",
-                            "#include <vector>", "#include \"models/op.hpp\""}};
+                            "#include <vector>", "#include \"models/cost/op/op.hpp\""}};
   EXPECT_EQ(texts(include_breaches(file, kPaths)), Lines{});
 }
 
 TEST(SourceRules, HigherFloorIsABreach) {
-  const SourceFile file = {
-      "models/op.hpp",
-      {"#pragma once", "#include \"models/base/error.hpp\"", "  #  include <report/table.hpp>"}};
+  const SourceFile file = {"models/cost/op/op.hpp",
+                           {"#pragma once", "#include \"models/base/error.hpp\"",
+                            "  #  include <report/text/table.hpp>"}};
   EXPECT_EQ(texts(include_breaches(file, kPaths)),
-            Lines{"models/op.hpp:3: models/ may not include 'report/table.hpp'"});
+            Lines{"models/cost/op/op.hpp:3: models/ may not include 'report/text/table.hpp'"});
 }
 
 TEST(SourceRules, SameFloorIsABreach) {
-  const SourceFile file = {"kernels/copy.hpp",
-                           {"#include \"models/base/error.hpp\"", "#include \"models/op.hpp\""}};
+  const SourceFile file = {
+      "kernels/copy.hpp",
+      {"#include \"models/base/error.hpp\"", "#include \"models/cost/op/op.hpp\""}};
   EXPECT_EQ(texts(include_breaches(file, kPaths)),
-            Lines{"kernels/copy.hpp:2: kernels/ may not include 'models/op.hpp'"});
+            Lines{"kernels/copy.hpp:2: kernels/ may not include 'models/cost/op/op.hpp'"});
 }
 
 TEST(SourceRules, BaseKnowsNothingAboveIt) {
-  const SourceFile file = {"models/base/error.hpp", {"#include \"models/op.hpp\""}};
+  const SourceFile file = {"models/base/error.hpp", {"#include \"models/cost/op/op.hpp\""}};
   EXPECT_EQ(texts(include_breaches(file, kPaths)),
-            Lines{"models/base/error.hpp:1: models/base/ may not include 'models/op.hpp'"});
+            Lines{"models/base/error.hpp:1: models/base/ may not include 'models/cost/op/op.hpp'"});
 }
 
 TEST(SourceRules, IncludesStartAtTheRoot) {
-  const SourceFile file = {"models/op.cpp", {"#include \"op.hpp\""}};
-  EXPECT_EQ(
-      texts(include_breaches(file, kPaths)),
-      Lines{"models/op.cpp:1: 'op.hpp' is no file of the project; includes start at its root"});
+  const SourceFile file = {"models/cost/op/op.cpp", {"#include \"op.hpp\""}};
+  EXPECT_EQ(texts(include_breaches(file, kPaths)),
+            Lines{"models/cost/op/op.cpp:1: 'op.hpp' is no file of the project; includes start at "
+                  "its root"});
 }
 
 TEST(SourceRules, LibrariesStayInTheirFolders) {
-  const SourceFile header = {"models/op.hpp",
+  const SourceFile header = {"models/cost/op/op.hpp",
                              {"#include <boost/graph/graph.hpp>", "#include <simgrid/s4u.hpp>"}};
   EXPECT_EQ(texts(include_breaches(header, kPaths)),
-            (Lines{"models/op.hpp:1: boost/ belongs in .cpp files",
-                   "models/op.hpp:2: SimGrid is included in sim/engine only"}));
-  const SourceFile source = {"models/op.cpp",
+            (Lines{"models/cost/op/op.hpp:1: boost/ belongs in .cpp files",
+                   "models/cost/op/op.hpp:2: SimGrid is included in sim/engine only"}));
+  const SourceFile source = {"models/cost/op/op.cpp",
                              {"#include <boost/graph/graph.hpp>", "#include <fstream>"}};
   EXPECT_EQ(texts(include_breaches(source, kPaths)),
-            Lines{"models/op.cpp:2: models/ has no clock, files or threads: <fstream>"});
+            Lines{"models/cost/op/op.cpp:2: models/ has no clock, files or threads: <fstream>"});
 }
 
 TEST(SourceRules, FormOfAHeader) {
   const std::string umlauts = "ü";  // one character, two bytes
   std::string wide = "// ";
   for (int i = 0; i < 97; ++i) wide += umlauts;
-  const SourceFile file = {"models/op.hpp",
+  const SourceFile file = {"models/cost/op/op.hpp",
                            {wide, wide + "x", "\tint i;", "using namespace std;", "// using"}};
-  EXPECT_EQ(
-      texts(form_breaches(file)),
-      (Lines{"models/op.hpp:2: line over 100 characters", "models/op.hpp:3: tab",
-             "models/op.hpp:4: using namespace", "models/op.hpp:1: header without #pragma once"}));
+  EXPECT_EQ(texts(form_breaches(file)),
+            (Lines{"models/cost/op/op.hpp:2: line over 100 characters",
+                   "models/cost/op/op.hpp:3: tab", "models/cost/op/op.hpp:4: using namespace",
+                   "models/cost/op/op.hpp:1: header without #pragma once"}));
 }
 
 TEST(SourceRules, LongFileIsABreach) {
-  SourceFile file = {"models/op.cpp", Lines(500, "")};
+  SourceFile file = {"models/cost/op/op.cpp", Lines(500, "")};
   EXPECT_EQ(texts(form_breaches(file)), Lines{});
   file.lines.emplace_back();
-  EXPECT_EQ(texts(form_breaches(file)), Lines{"models/op.cpp:501: file over 500 lines"});
+  EXPECT_EQ(texts(form_breaches(file)), Lines{"models/cost/op/op.cpp:501: file over 500 lines"});
 }
 
 TEST(SourceRules, TypeOfTwoHeadersIsABreach) {
   const std::vector<SourceFile> files = {
-      {"models/op.cpp", {"struct Op {"}},
-      {"models/op.hpp", {"struct Op {", "class Cost;"}},
-      {"models/plan.hpp", {"  struct Op {", "enum class Op {"}},
+      {"models/cost/op/op.cpp", {"struct Op {"}},
+      {"models/cost/op/op.hpp", {"struct Op {", "class Cost;"}},
+      {"models/plan/plan.hpp", {"  struct Op {", "enum class Op {"}},
       {"sim/op.hpp", {"struct Cost : Op {", "class Op final {"}}};
   EXPECT_EQ(texts(repeated_types(files)),
-            (Lines{"models/plan.hpp:2: 'Op' is defined in models/op.hpp too",
-                   "sim/op.hpp:2: 'Op' is defined in models/op.hpp too"}));
+            (Lines{"models/plan/plan.hpp:2: 'Op' is defined in models/cost/op/op.hpp too",
+                   "sim/op.hpp:2: 'Op' is defined in models/cost/op/op.hpp too"}));
 }
 
 TEST(SourceRules, UnlistedSourceIsABreach) {
@@ -159,9 +160,9 @@ TEST(SourceRules, UnlistedSourceIsABreach) {
   std::ofstream(root / "models" / "CMakeLists.txt")
       << "add_library(x base/error.cpp\n  op.cpp)\n# plan.cpp\n";
   const std::vector<SourceFile> files = {
-      {"models/base/error.cpp", {}}, {"models/op.cpp", {}}, {"models/plan.cpp", {}}};
+      {"models/base/error.cpp", {}}, {"models/cost/op/op.cpp", {}}, {"models/plan/plan.cpp", {}}};
   EXPECT_EQ(texts(unlisted_sources(root.string(), files)),
-            Lines{"models/plan.cpp:1: no CMakeLists.txt lists this source"});
+            Lines{"models/plan/plan.cpp:1: no CMakeLists.txt lists this source"});
   std::filesystem::remove_all(root);
 }
 

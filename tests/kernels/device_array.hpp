@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace windtunnel {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device.hpp"
+#include "kernels/device/device.hpp"
 #include "models/base/random.hpp"
 
 namespace windtunnel {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "kernels/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace windtunnel {
 

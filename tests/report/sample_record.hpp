@@ -2,7 +2,7 @@
 // sends and receives, memory and, on request, a campaign.
 #pragma once
 
-#include "models/record.hpp"
+#include "models/results/record.hpp"
 
 namespace windtunnel {
 

@@ -10,8 +10,8 @@
 #include <functional>
 #include <string>
 
-#include "scenarios/case.hpp"
-#include "scenarios/document.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 

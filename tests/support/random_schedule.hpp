@@ -7,7 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedule_stages.hpp"
+#include "policies/evaluation/schedule_stages.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel::testing {

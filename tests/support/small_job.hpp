@@ -1,8 +1,8 @@
 // A small job with round numbers for tests: 2 nodes of 4 GPUs unless changed.
 #pragma once
 
-#include "models/calibration.hpp"
-#include "models/job.hpp"
+#include "models/calibration/calibration.hpp"
+#include "models/plan/job.hpp"
 
 namespace windtunnel::testing {
 

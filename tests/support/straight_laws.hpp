@@ -1,7 +1,7 @@
 // Laws of kernels whose times are straight lines: sums over calls are sums of calls and bytes.
 #pragma once
 
-#include "models/kernel_law.hpp"
+#include "models/calibration/kernel_law.hpp"
 
 namespace windtunnel {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policies/schedules/schedules.hpp"
-#include "traces/csv.hpp"
+#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 

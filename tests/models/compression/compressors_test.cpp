@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "models/compression/kernels.hpp"
+#include "models/calibration/compression_kernels.hpp"
 
 namespace windtunnel {
 namespace {

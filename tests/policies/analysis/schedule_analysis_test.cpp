@@ -11,8 +11,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedules/schedule_lowering.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_lowering.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {

@@ -9,8 +9,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {

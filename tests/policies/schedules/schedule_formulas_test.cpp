@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules/schedule_lowering.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_lowering.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "tests/policies/schedules/generated_schedule.hpp"
 
 namespace windtunnel {

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "tests/policies/schedules/generated_schedule.hpp"
 

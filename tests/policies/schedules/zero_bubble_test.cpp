@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "policies/schedule_evaluator.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {

@@ -8,7 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {

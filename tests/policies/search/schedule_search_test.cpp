@@ -6,7 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "policies/schedules/schedule_validator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
 #include "policies/search/order_climb.hpp"
 #include "policies/search/periodic_schedule.hpp"
 #include "policies/search/schedule_families.hpp"

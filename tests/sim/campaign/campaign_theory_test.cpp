@@ -13,7 +13,7 @@
 #include <array>
 #include <cmath>
 
-#include "models/interval_theory.hpp"
+#include "models/reliability/interval_theory.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "models/base/random.hpp"
-#include "models/path_choice.hpp"
+#include "models/machine/links/path_choice.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/sim/engine/progressive_filling.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "models/base/random.hpp"
-#include "models/links.hpp"
+#include "models/machine/links/links.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/sim/engine/progressive_filling.hpp"

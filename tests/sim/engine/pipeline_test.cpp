@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "models/base/error.hpp"
-#include "policies/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/random_schedule.hpp"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/cluster.hpp"
-#include "models/plan.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
 
 namespace windtunnel::testing {
 

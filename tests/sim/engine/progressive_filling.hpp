@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "models/links.hpp"
+#include "models/machine/links/links.hpp"
 
 namespace windtunnel::testing {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "models/base/random.hpp"
-#include "models/cluster.hpp"
-#include "models/plan.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 
 namespace windtunnel::testing {

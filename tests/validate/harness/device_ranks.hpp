@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 
-#include "validate/harness/group_devices.hpp"
-#include "validate/harness/nccl_collectives.hpp"
-#include "validate/harness/tcp_collectives.hpp"
+#include "validate/harness/collectives/nccl_collectives.hpp"
+#include "validate/harness/collectives/tcp_collectives.hpp"
+#include "validate/harness/ranks/group_devices.hpp"
 
 namespace windtunnel {
 

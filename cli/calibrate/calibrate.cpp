@@ -1,0 +1,273 @@
+// windtunnel calibrate: a calibration fitted on measured step times or timings of collectives, as a
+// file for scenarios.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "cli/calibrate/calibrate_collectives.hpp"
+#include "cli/calibrate/calibrate_device.hpp"
+#include "cli/calibrate/calibrate_kernels.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "models/base/units.hpp"
+#include "report/json/json.hpp"
+#include "report/text/table.hpp"
+#include "scenarios/language/library/calibration_writer.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "validate/accuracy/runs/fit_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CalibrateOptions : DeviceCalibration {
+  std::string from;
+  std::string where;
+  std::string gpu;
+  std::string machine;  // of timings of collectives
+  std::string network;
+  std::vector<std::string> fit;
+  std::vector<std::string> fix;
+  int threads = 0;
+};
+
+Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
+  if (options.base.empty()) return input.rows.front().job.calibration;  // the library's
+  return calibration_of(options.base);
+}
+
+std::string source_of(const CalibrateOptions& options) {
+  const std::string file = fs::path(options.from).filename().string();
+  return options.where.empty() ? file : fmt::format("{} where {}", file, options.where);
+}
+
+RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibration& base) {
+  Progress progress;
+  progress.show(fmt::format("fitting on {} rows", input.rows.size()));
+  FitOptions fit_options;
+  fit_options.only = options.fit;
+  fit_options.fixed = options.fix;
+  fit_options.threads = options.threads;
+  fit_options.source = source_of(options);
+  RunFit fit = fit_runs(input.rows, base, fit_options);
+  fit.unusable.insert(fit.unusable.begin(), input.unusable.begin(), input.unusable.end());
+  fit.calibration.name = fs::path(options.out).stem().string();
+  fit.calibration.gpu = input.gpu;
+  return fit;
+}
+
+// ---- Text.
+
+std::string value_text(double value, std::string_view unit) {
+  if (unit == "s") return format_seconds(value);
+  if (unit == "B") return format_bytes(value);
+  return fmt::format("{:.4g}", value);
+}
+
+std::string interval_text(const Parameter& parameter, std::string_view unit) {
+  return fmt::format("{} ({} to {})", value_text(parameter.value, unit),
+                     value_text(parameter.low, unit), value_text(parameter.high, unit));
+}
+
+std::string_view unit_of(std::string_view name) {
+  for (const CalibrationField& field : calibration_fields()) {
+    if (field.name == name) return field.unit;
+  }
+  CHECK(false, "no parameter {}", name);
+}
+
+std::string parameters_text(const RunFit& fit, const Calibration& base) {
+  TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}, {"origin"}}, {}};
+  const auto add = [&](std::string_view name, const Parameter& before, const Parameter& after) {
+    const std::string_view unit = unit_of(name);
+    table.rows.push_back({std::string(name), interval_text(before, unit),
+                          interval_text(after, unit), to_string(after.origin)});
+  };
+  for (const FittedParameter& each : fit.fitted) add(each.name, each.prior, each.fitted);
+  if (fit.folds > 0) add("error.step", base.step_error, fit.calibration.step_error);
+  if (fit.memory_rows > 0) add("error.memory", base.memory_error, fit.calibration.memory_error);
+  std::string text = table_text(table);
+  std::vector<std::string_view> outside;
+  for (const FittedParameter& each : fit.fitted) {
+    const double value = each.fitted.value;
+    if (value < each.prior.low || value > each.prior.high) outside.push_back(each.name);
+  }
+  if (!outside.empty()) {
+    text += fmt::format(
+        "\nOutside of the interval before: {}; these may stand in for what the model lacks\n",
+        fmt::join(outside, ", "));
+  }
+  if (!fit.without_influence.empty()) {
+    text += fmt::format("\nNo row depends on: {}\n", fmt::join(fit.without_influence, ", "));
+  }
+  return text;
+}
+
+// The reasons with their number of rows and the first of them.
+std::string unusable_text(const std::vector<UnusableRow>& rows) {
+  constexpr size_t kShown = 10;
+  std::vector<std::string> reasons;
+  std::map<std::string, std::pair<size_t, std::string>> first;
+  for (const UnusableRow& row : rows) {
+    auto& [count, id] = first[row.reason];
+    if (count++ == 0) {
+      id = row.id;
+      reasons.push_back(row.reason);
+    }
+  }
+  std::string text = fmt::format("\n{} rows could not be used:\n", rows.size());
+  for (size_t i = 0; i < std::min(kShown, reasons.size()); ++i) {
+    const auto& [count, id] = first[reasons[i]];
+    text += fmt::format("  {:4}  {}, first {}\n", count, reasons[i], id);
+  }
+  if (reasons.size() > kShown) {
+    text += fmt::format("  and {} other reasons\n", reasons.size() - kShown);
+  }
+  return text;
+}
+
+std::string report_text(const CalibrateOptions& options, const FitInput& input,
+                        const Calibration& base, const RunFit& fit) {
+  std::string text = fmt::format(
+      "{}: {} rows of GPU kind {}, start {}{}\n\n", source_of(options), fit.rows, input.gpu,
+      base.name, input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
+  text += parameters_text(fit, base);
+  text += fmt::format("\nResidual {} rms; median error {} before, {} after\n",
+                      format_percent(fit.residual_rms), format_percent(fit.median_ape_before),
+                      format_percent(fit.median_ape_after));
+  if (!fit.converged) text += "The search was still moving when it was stopped\n";
+  if (!fit.unusable.empty()) text += unusable_text(fit.unusable);
+  return text + fmt::format("\nwrote {}\n", options.out);
+}
+
+// ---- JSON.
+
+Json parameter_json(const Parameter& parameter) {
+  return {{"value", parameter.value},
+          {"low", parameter.low},
+          {"high", parameter.high},
+          {"origin", to_string(parameter.origin)},
+          {"source", parameter.source}};
+}
+
+Json report_document(const CalibrateOptions& options, const FitInput& input,
+                     const Calibration& base, const RunFit& fit) {
+  Json parameters = Json::array();
+  for (const FittedParameter& each : fit.fitted) {
+    parameters.push_back({{"name", each.name},
+                          {"unit", unit_of(each.name)},
+                          {"prior", parameter_json(each.prior)},
+                          {"fitted", parameter_json(each.fitted)}});
+  }
+  Json unusable = Json::array();
+  for (const UnusableRow& row : fit.unusable) {
+    unusable.push_back({{"id", row.id}, {"reason", row.reason}});
+  }
+  return {{"out", options.out},
+          {"gpu", input.gpu},
+          {"base", base.name},
+          {"rows", fit.rows},
+          {"other_rows", input.other_rows},
+          {"converged", fit.converged},
+          {"residual_rms", fit.residual_rms},
+          {"median_ape_before", fit.median_ape_before},
+          {"median_ape_after", fit.median_ape_after},
+          {"folds", fit.folds},
+          {"error_step", parameter_json(fit.calibration.step_error)},
+          {"parameters", parameters},
+          {"without_influence", fit.without_influence},
+          {"unusable", unusable}};
+}
+
+ExitCode calibrate_network(const CalibrateOptions& options) {
+  if (!options.gpu.empty() || !options.fit.empty() || !options.fix.empty()) {
+    throw Error("--gpu, --fit and --fix have no meaning with timings of collectives");
+  }
+  return calibrate_on_collectives({.from = options.from,
+                                   .where = options.where,
+                                   .machine = options.machine,
+                                   .network = options.network,
+                                   .base = options.base,
+                                   .out = options.out,
+                                   .json = options.json,
+                                   .threads = options.threads});
+}
+
+ExitCode calibrate_device(const CalibrateOptions& options) {
+  if (!options.where.empty() || !options.gpu.empty() || !options.machine.empty() ||
+      !options.network.empty() || !options.fit.empty() || !options.fix.empty()) {
+    throw Error("--where, --gpu, --machine, --network, --fit and --fix go with --from");
+  }
+  return calibrate_on_device(options);
+}
+
+ExitCode calibrate(const CalibrateOptions& options) {
+  if (options.from.empty() == options.backend.empty()) {
+    throw Error("either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
+  }
+  if (!options.backend.empty()) return calibrate_device(options);
+  check_out(options.out, options.force);
+  if (options.ranks > 0 || !options.coordinator.empty()) {
+    throw Error("--ranks and --coordinator go with --backend");
+  }
+  if (holds_collectives(options.from)) return calibrate_network(options);
+  if (!options.machine.empty() || !options.network.empty()) {
+    throw Error("--machine and --network are of timings of collectives, which the file lacks");
+  }
+  const FitInput input = read_fit_rows(options.from, options.where, options.gpu);
+  const Calibration base = base_of(options, input);
+  if (!base.gpu.empty() && base.gpu != input.gpu) {
+    throw Error(fmt::format("--base: {} is a calibration of {}, the rows are of {}", base.name,
+                            base.gpu, input.gpu));
+  }
+  const RunFit result = fit(options, input, base);
+  write_file(options.out,
+             calibration_text(result.calibration,
+                              fmt::format("Written by windtunnel calibrate from {}, start {}.",
+                                          fs::path(options.from).filename().string(), base.name)));
+  if (options.json) print_result(json_text(report_document(options, input, base, result)));
+  print_human(report_text(options, input, base, result), options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_calibrate(CLI::App& app) {
+  auto options = std::make_shared<CalibrateOptions>();
+  app.add_option("--from", options->from,
+                 "measured training runs or collectives (CSV), or output of nccl-tests")
+      ->type_name("ROWS.csv|LOG");
+  add_device_options(app, *options);
+  app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
+      ->type_name("EXPR");
+  app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");
+  app.add_option("--machine", options->machine,
+                 "of rows of collectives: fit on this one; of a log: what to call it")
+      ->type_name("LABEL");
+  app.add_option("--network", options->network,
+                 "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
+      ->type_name("TEXT");
+  app.add_option("--base", options->base,
+                 "calibration to start from, by name or file (default: the library's of the GPU)")
+      ->type_name("CALIBRATION");
+  app.add_option("--fit", options->fit, "parameters to fit (default: all that have an interval)")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--fix", options->fix, "parameters to leave as they are")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_output_options(app, *options);
+  app.add_option("-j", options->threads, "threads (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return [options] { return calibrate(*options); };
+}
+
+}  // namespace windtunnel

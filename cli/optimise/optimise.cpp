@@ -1,0 +1,251 @@
+// windtunnel optimise: the best configuration of a job that fits, or the best intervals of its
+// snapshots.
+#include "sim/study/optimise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "cli/optimise/optimise_intervals.hpp"
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "models/base/units.hpp"
+#include "report/json/json.hpp"
+#include "report/text/table.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct OptimiseCommand {
+  std::string scenario;
+  std::vector<std::string> over;
+  std::string aim = "iteration";
+  std::vector<std::string> set;
+  int top = 10;
+  int simulate = 3;
+  int threads = 0;
+  bool json = false;
+};
+
+constexpr std::array<std::pair<const char*, Aim>, 4> kAims = {{{"iteration", Aim::iteration},
+                                                               {"memory", Aim::memory},
+                                                               {"goodput", Aim::goodput},
+                                                               {"cost", Aim::cost}}};
+
+// What the user set before what was found, which counts where both name a key.
+std::string command_line(const OptimiseCommand& command, const Overrides& found) {
+  std::string line = fmt::format("windtunnel run {}", shell_word(command.scenario));
+  for (const std::string& set : command.set) line += fmt::format(" --set {}", shell_word(set));
+  for (const auto& [key, value] : found) {
+    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
+  }
+  return line;
+}
+
+Aim aim_of(const OptimiseCommand& command) {
+  for (const auto& [name, aim] : kAims) {
+    if (command.aim == name) return aim;
+  }
+  throw InternalError("an aim that is not listed");
+}
+
+// What is varied as a whole; KEY=A,B,C goes to `lists`.
+OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::string>& lists) {
+  OptimiseOptions options;
+  for (const std::string& what : command.over) {
+    if (what.find('=') != std::string::npos) {
+      lists.push_back(what);
+    } else if (what == "layout") {
+      options.layout = true;
+    } else if (what == "schedule") {
+      options.schedule = true;
+    } else if (what == "batch.micro") {
+      options.micro_batch = true;
+    } else if (what == "recompute") {
+      options.recompute = true;
+    } else {
+      throw Error(unknown_name("kind of configuration", what,
+                               {"layout", "schedule", "batch.micro", "recompute"}) +
+                  "; snapshots.N.every alone is searched; other keys are given with their values: "
+                  "KEY=A,B,C");
+    }
+  }
+  // A list of values is for one key: the enumeration would overwrite it.
+  for (const std::string& list : lists) {
+    const auto clashes = [&](bool wanted, const char* start) {
+      return wanted && list.starts_with(start);
+    };
+    if (clashes(options.layout, "layout") || clashes(options.schedule, "schedule") ||
+        clashes(options.micro_batch, "batch.micro=") || clashes(options.recompute, "recompute=")) {
+      throw Error(fmt::format("--over '{}': its key is varied as a whole already", list));
+    }
+  }
+  options.top = command.top;
+  options.simulated = command.simulate;
+  options.threads = command.threads;
+  options.aim = aim_of(command);
+  return options;
+}
+
+std::vector<std::string> cells_of(const RankedConfiguration& at, size_t rank, bool campaign) {
+  const std::string simulated = at.record            ? format_seconds(at.record->iteration.time_s)
+                                : at.failure.empty() ? "-"
+                                                     : "failed";
+  std::vector<std::string> cells = {std::to_string(rank), format_seconds(at.estimated_s), simulated,
+                                    at.record ? format_percent(at.record->iteration.mfu) : "-",
+                                    format_bytes(at.memory_bytes)};
+  if (campaign) {
+    const bool known = at.record && at.record->campaign;
+    cells.push_back(known ? format_percent(at.record->campaign->goodput.mean) : "-");
+  }
+  return cells;
+}
+
+// Keys that differ among the best, with the value in each row.
+TextTable table_of(const Optimisation& result) {
+  std::vector<std::string> keys;
+  for (const RankedConfiguration& at : result.best) {
+    for (const auto& [key, value] : at.set) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  TextTable table{{{"rank", Align::right},
+                   {"estimate", Align::right},
+                   {"simulated", Align::right},
+                   {"MFU", Align::right},
+                   {"memory", Align::right}},
+                  {}};
+  const bool campaign = std::ranges::any_of(
+      result.best, [](const auto& at) { return at.record && at.record->campaign; });
+  if (campaign) table.columns.push_back({"goodput", Align::right});
+  for (const std::string& key : keys) table.columns.push_back({key});
+  for (size_t i = 0; i < result.best.size(); ++i) {
+    const RankedConfiguration& at = result.best[i];
+    std::vector<std::string> row = cells_of(at, i + 1, campaign);
+    for (const std::string& key : keys) {
+      const auto found =
+          std::ranges::find_if(at.set, [&](const auto& each) { return each.first == key; });
+      row.push_back(found != at.set.end() ? found->second : "");
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string text_of(const OptimiseCommand& command, const Optimisation& result) {
+  std::string text = table_text(table_of(result));
+  text +=
+      fmt::format("\n{} configurations estimated, {} layouts passed over as too slow or large\n",
+                  result.estimated, result.passed_over);
+  for (const auto& [reason, at] : result.infeasible) {
+    text += fmt::format("{} infeasible: {}, as: {}\n", at.count, reason, at.example);
+  }
+  for (const RankedConfiguration& at : result.best) {
+    if (!at.failure.empty()) text += fmt::format("not simulated: {}\n", at.failure);
+  }
+  return text + "\nbest: " + command_line(command, result.best.front().set) + "\n";
+}
+
+Json document_of(const OptimiseCommand& command, const Optimisation& result) {
+  Json document = {{"scenario", command.scenario},
+                   {"for", command.aim},
+                   {"estimated", result.estimated},
+                   {"passed_over", result.passed_over}};
+  document["infeasible"] = Json::array();
+  for (const auto& [reason, at] : result.infeasible) {
+    document["infeasible"].push_back(
+        {{"reason", reason}, {"count", at.count}, {"example", at.example}});
+  }
+  document["best"] = Json::array();
+  for (const RankedConfiguration& at : result.best) {
+    Json row = {{"set", Json::object()},
+                {"estimated_s", at.estimated_s},
+                {"memory_bytes", at.memory_bytes}};
+    for (const auto& [key, value] : at.set) row["set"][key] = value;
+    if (at.record) {
+      row["simulated_s"] = at.record->iteration.time_s;
+      row["mfu"] = at.record->iteration.mfu;
+      if (at.record->campaign) {
+        row["goodput"] = at.record->campaign->goodput.mean;
+        row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;
+      }
+    }
+    if (!at.failure.empty()) row["failure"] = at.failure;
+    document["best"].push_back(row);
+  }
+  return document;
+}
+
+// A configuration is not searched at the same time: its iterations would be other ones each time.
+ExitCode run_intervals(const OptimiseCommand& command) {
+  for (const std::string& what : command.over) {
+    if (!is_interval_key(what)) {
+      throw Error(
+          fmt::format("--over {}: intervals of snapshots are searched for themselves; run "
+                      "`optimise` for the rest first",
+                      what));
+    }
+  }
+  const Aim aim = aim_of(command);
+  if (aim != Aim::goodput && aim != Aim::cost) {
+    throw Error("intervals of snapshots are searched --for goodput or --for cost");
+  }
+  return optimise_intervals({command.scenario,
+                             command.set,
+                             {.keys = command.over, .aim = aim, .threads = command.threads},
+                             command.json});
+}
+
+ExitCode run(const OptimiseCommand& command) {
+  if (std::ranges::any_of(command.over, is_interval_key)) return run_intervals(command);
+  std::vector<std::string> lists;
+  OptimiseOptions options = options_of(command, lists);
+  const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
+  Optimisation result;
+  {
+    Progress progress;
+    options.progress = [&](const std::string& step) { progress.show(step); };
+    result = optimise(command.scenario, parse_overrides(command.set), points, options);
+  }
+  if (command.json) print_result(json_text(document_of(command, result)));
+  print_human(text_of(command, result), command.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_optimise(CLI::App& app) {
+  auto command = std::make_shared<OptimiseCommand>();
+  app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
+  app.add_option("--over", command->over,
+                 "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C, or "
+                 "snapshots.N.every (or .*.) to search for intervals")
+      ->type_name("WHAT...")
+      ->required();
+  app.add_option("--for", command->aim,
+                 "iteration (default): its time; memory: of the fullest GPU; goodput or cost: the "
+                 "best by iteration time are simulated with their campaign")
+      ->type_name("AIM")
+      ->check(CLI::IsMember({"iteration", "memory", "goodput", "cost"}));
+  app.add_option("--set", command->set, "set a value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--top", command->top, "places of the ranking (default 10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--simulate", command->simulate,
+                 "so many of them are simulated with network contention (default 3)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 10000));
+  app.add_flag("--json", command->json, "print one JSON document on stdout, text on stderr");
+  app.add_option("-j", command->threads, "threads (default: all cores); the result is the same")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return [command] { return run(*command); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,96 @@
+#include "cli/program/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_stream(const std::string& text, FILE* stream, const char* name) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  if (!written || std::fflush(stream) != 0) {
+    throw Error(fmt::format("cannot write to {}: {}", name, std::strerror(errno)),
+                ExitCode::failed);
+  }
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(Location{path}, what, ExitCode::failed);
+}
+
+}  // namespace
+
+void print_result(const std::string& text) {
+  write_stream(text, stdout, "standard output");
+}
+
+void print_human(const std::string& text, bool stdout_is_taken) {
+  if (stdout_is_taken) {
+    write_stream(text, stderr, "standard error");
+  } else {
+    print_result(text);
+  }
+}
+
+ConsoleStyle human_style(bool stdout_is_taken) {
+  return {.colour = isatty(stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO) == 1};
+}
+
+Progress::Progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  wipe();
+}
+
+void Progress::wipe() {
+  if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::show(const std::string& text) {
+  if (!terminal_) return;
+  std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void prepare_folder(const std::string& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (!error && fs::exists(status) && !fs::is_directory(status)) {
+    throw Error(Location{folder}, "is a file; --out takes a folder");
+  }
+  fs::create_directories(folder, error);
+  if (error) fail(folder, fmt::format("cannot make the folder: {}", error.message()));
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  out << content;
+  out.close();
+  std::error_code error;
+  if (out.fail()) {
+    error = std::error_code(errno, std::generic_category());
+  } else {
+    fs::rename(temporary, path, error);
+  }
+  if (error) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    fail(path, fmt::format("cannot write: {}", error.message()));
+  }
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,40 @@
+// Where the commands' results go: the two streams, and files in an output folder.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "report/text/console_style.hpp"
+
+namespace windtunnel {
+
+// The document of --json; nothing else goes to stdout then.
+void print_result(const std::string& text);
+// Text for people: stdout, or stderr when stdout holds a document.
+void print_human(const std::string& text, bool stdout_is_taken);
+ConsoleStyle human_style(bool stdout_is_taken);
+
+// A line on stderr that each call overwrites; nothing when stderr is no terminal.
+class Progress {
+ public:
+  Progress();
+  ~Progress();  // wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(const std::string& text);
+  void wipe();
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+};
+
+// Makes the folder where it is missing. Throws Error: usage when a file is in the way, failed when
+// the system refuses.
+void prepare_folder(const std::string& folder);
+
+// Writes to a temporary file beside it and renames, so that a reader never sees half a file. Throws
+// Error (failed) with the system's reason.
+void write_file(const std::string& path, const std::string& content);
+
+}  // namespace windtunnel

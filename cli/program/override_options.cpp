@@ -1,0 +1,239 @@
+#include "cli/program/override_options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::pair<std::string, std::string> split_assignment(const std::string& option,
+                                                     const std::string& argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw Error(
+        fmt::format("{} '{}': expected KEY=VALUE, as in {}", option, argument,
+                    option == "--set" ? "--set layout.pp=8" : option + " layout.pp=4,8,16"));
+  }
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+// Tracks whether a comma separates values: not inside of quotes, brackets or braces.
+class Nesting {
+ public:
+  bool inside() const { return quote_ != 0 || !open_.empty(); }
+
+  // False when a bracket closes what was not opened.
+  bool read(char c) {
+    if (quote_ != 0) {
+      if (c == quote_) quote_ = 0;
+      return true;
+    }
+    switch (c) {
+      case '\'':
+      case '"':
+        quote_ = c;
+        return true;
+      case '[':
+        open_.push_back(']');
+        return true;
+      case '{':
+        open_.push_back('}');
+        return true;
+      case ']':
+      case '}':
+        if (open_.empty() || open_.back() != c) return false;
+        open_.pop_back();
+        return true;
+      default:
+        return true;
+    }
+  }
+
+ private:
+  char quote_ = 0;
+  std::string open_;  // closing brackets still expected
+};
+
+std::vector<std::string> split_values(const std::string& option, const std::string& argument,
+                                      const std::string& values) {
+  std::vector<std::string> parts(1);
+  Nesting nesting;
+  for (const char c : values) {
+    if (!nesting.read(c)) {
+      throw Error(fmt::format("{} '{}': '{}' closes nothing", option, argument, c));
+    }
+    if (c == ',' && !nesting.inside()) {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(c);
+    }
+  }
+  if (nesting.inside()) {
+    throw Error(fmt::format("{} '{}': a bracket or quote is left open", option, argument));
+  }
+  for (std::string& part : parts) {
+    part = std::string(trimmed(part));
+    if (part.empty()) throw Error(fmt::format("{} '{}': a value is empty", option, argument));
+  }
+  return parts;
+}
+
+// Every name that the key knows; its one value, if it knows none or "all" is one of them.
+std::vector<std::string> expanded(const std::string& key, std::vector<std::string> values) {
+  if (values != std::vector<std::string>{"all"}) return values;
+  const Field* field = find_field(key);
+  if (field != nullptr && !field->shorthand.empty()) {
+    field = find_field(join_path(key, field->shorthand));
+  }
+  if (field == nullptr) return values;
+  std::vector<std::string> names = names_of(*field);
+  return names.empty() || std::ranges::find(names, "all") != names.end() ? values : names;
+}
+
+// LO:HI:N or LO:HI:Nlog.
+struct Range {
+  std::string low, high;
+  int count = 0;
+  bool logarithmic = false;
+};
+
+constexpr int kMostValues = 100000;
+constexpr double kMostPoints = 1e6;
+
+std::optional<Range> range_of(const std::string& value) {
+  const size_t first = value.find(':');
+  const size_t last = value.rfind(':');
+  if (first == std::string::npos || value.find(':', first + 1) != last || first == last) return {};
+  Range range;
+  range.low = trimmed(value.substr(0, first));
+  range.high = trimmed(value.substr(first + 1, last - first - 1));
+  std::string_view count = trimmed(std::string_view(value).substr(last + 1));
+  if (count.ends_with("log")) {
+    range.logarithmic = true;
+    count = trimmed(count.substr(0, count.size() - 3));
+  }
+  const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), range.count);
+  if (error != std::errc() || end != count.data() + count.size()) return {};
+  return range;
+}
+
+// What the ends are numbers of: a time between snapshots may be given in iterations as well.
+Dimension dimension_of(const Field& field, const Range& range) {
+  if (field.scalar == ScalarType::integer) return Dimension::number;
+  if (field.scalar == ScalarType::quantity) return field.dimension;
+  return range.low.find("iteration") != std::string::npos ? Dimension::iterations
+                                                          : Dimension::seconds;
+}
+
+// "6.13539094648 min" to "6.13539 min".
+std::string six_digits(const std::string& quantity) {
+  const size_t unit = std::min(quantity.find(' '), quantity.size());
+  return fmt::format("{:.6g}{}", std::strtod(quantity.c_str(), nullptr), quantity.substr(unit));
+}
+
+std::vector<std::string> values_of(const Field& field, const Range& range) {
+  const Dimension dimension = dimension_of(field, range);
+  const double low = parse_quantity(range.low, dimension);
+  const double high = parse_quantity(range.high, dimension);
+  if (range.count < 2 || range.count > kMostValues) {
+    throw Error(fmt::format("LO:HI:N takes 2 to {} values", kMostValues));
+  }
+  if (range.logarithmic && !(low > 0 && high > 0)) {
+    throw Error("equal factors need both ends above 0; leave `log` away for equal steps");
+  }
+  const bool whole = field.scalar == ScalarType::integer || dimension == Dimension::iterations;
+  std::vector<std::string> values = {range.low};
+  for (int i = 1; i < range.count; ++i) {
+    const double part = double(i) / (range.count - 1);
+    double value = range.logarithmic ? low * std::pow(high / low, part) : low + (high - low) * part;
+    if (whole) value = std::round(value);
+    std::string text = six_digits(format_quantity(value, dimension));
+    if (i + 1 == range.count) text = range.high;
+    const bool again = parse_quantity(text, dimension) == parse_quantity(values.back(), dimension);
+    if (!again) values.push_back(std::move(text));
+  }
+  return values;
+}
+
+// Ranges of a key that takes numbers become their values.
+std::vector<std::string> without_ranges(const std::string& option, const std::string& argument,
+                                        const std::string& key,
+                                        const std::vector<std::string>& values) {
+  const Field* field = find_field(key);
+  const bool numbers = field != nullptr && (field->scalar == ScalarType::integer ||
+                                            field->scalar == ScalarType::quantity ||
+                                            field->scalar == ScalarType::interval);
+  if (!numbers) return values;
+  std::vector<std::string> all;
+  for (const std::string& value : values) {
+    const std::optional<Range> range = range_of(value);
+    if (!range) {
+      if (value.find(':') != std::string::npos && !value.starts_with('{')) {
+        throw Error(fmt::format("{} '{}': a range is LO:HI:N, or LO:HI:Nlog for equal factors",
+                                option, argument));
+      }
+      all.push_back(value);
+      continue;
+    }
+    try {
+      for (std::string& each : values_of(*field, *range)) all.push_back(std::move(each));
+    } catch (const Error& error) {
+      throw Error(fmt::format("{} '{}': {}", option, argument, error.what()));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Overrides parse_overrides(const std::vector<std::string>& arguments) {
+  Overrides overrides;
+  for (const std::string& argument : arguments) {
+    overrides.push_back(split_assignment("--set", argument));
+  }
+  return overrides;
+}
+
+std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
+                                    const std::string& option) {
+  std::vector<VariedKey> keys;
+  double points = 1;
+  for (const std::string& argument : arguments) {
+    const auto assignment = split_assignment(option, argument);
+    const std::string& key = assignment.first;
+    if (std::any_of(keys.begin(), keys.end(), [&](const VariedKey& k) { return k.key == key; })) {
+      throw Error(fmt::format("{} '{}': '{}' is varied twice", option, argument, key));
+    }
+    const std::vector<std::string> values =
+        expanded(key, split_values(option, argument, assignment.second));
+    keys.push_back({key, without_ranges(option, argument, key, values)});
+    points *= static_cast<double>(keys.back().values.size());
+  }
+  if (points > kMostPoints) {
+    throw Error(fmt::format("{}: {:.0f} combinations; at most {:.0f} are taken", option, points,
+                            kMostPoints));
+  }
+  return keys;
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "_-+=.,:/@%";
+  const bool plain = !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           kPlain.find(c) != std::string_view::npos;
+  });
+  if (plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace windtunnel

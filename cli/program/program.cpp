@@ -1,0 +1,141 @@
+#include "cli/program/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace windtunnel {
+
+const char* program_version() {
+  return WINDTUNNEL_VERSION;
+}
+
+CLI::Validator number_in(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool read = error == std::errc() && end == text.data() + text.size();
+        if (read && value >= low && value <= high) return std::string();
+        return fmt::format("Value {} not in range {:g} to {:g}", text, low, high);
+      },
+      fmt::format("FLOAT in [{:g} - {:g}]", low, high));
+}
+
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// The parser met a command that it is in the middle of: the innermost one given.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  return given.empty() ? app : innermost(*given.front());
+}
+
+// A better word than the parser's for what it could not place: what was meant instead.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> extras = app.remaining(true);
+  for (const std::string& extra : extras) {
+    if (extra.starts_with('-')) {
+      return unknown_name("option", extra.substr(0, extra.find('=')), option_names(command));
+    }
+  }
+  // A sweep has commands and does without one.
+  const std::vector<std::string> subcommands = command.get_require_subcommand_min() > 0
+                                                   ? subcommand_names(command)
+                                                   : std::vector<std::string>{};
+  if (!extras.empty()) {
+    if (!subcommands.empty()) return unknown_name("command", extras.front(), subcommands);
+    return fmt::format("'{}' is one argument too many", extras.front());
+  }
+  if (!subcommands.empty() && command.get_subcommands().empty()) {
+    return fmt::format("expected a command: {}", fmt::join(subcommands, ", "));
+  }
+  return error.what();
+}
+
+std::string help_hint(const CLI::App& app) {
+  std::string name;
+  for (const CLI::App* at = &innermost(app); at != nullptr; at = at->get_parent()) {
+    name = name.empty() ? at->get_name() : fmt::format("{} {}", at->get_name(), name);
+  }
+  return fmt::format("see '{} --help'", name);
+}
+
+void complain(const CliProgram& program, const std::string& message) {
+  std::fputs(fmt::format("{}: {}\n", program.name, message).c_str(), stderr);
+}
+
+int exit_status(ExitCode code) {
+  return static_cast<int>(code);
+}
+
+int run(const CliProgram& program, int argc, char** argv) {
+  CLI::App app(program.description, program.name);
+  app.set_help_flag("-h,--help", "print this help");
+  app.footer(program.footer);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("{} {}", program.name, program_version()),
+                       "print the version");
+  std::vector<std::pair<CLI::App*, Handler>> actions;
+  for (const Command& command : program.commands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.help);
+    sub->footer("");
+    actions.emplace_back(sub, command.define(*sub));
+  }
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return exit_status(ExitCode::usage);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    complain(program, usage_message(app, error) + "\n" + help_hint(app));
+    return exit_status(ExitCode::usage);
+  }
+  for (const auto& [sub, action] : actions) {
+    if (sub->parsed()) return exit_status(action());
+  }
+  throw InternalError("no subcommand was parsed");
+}
+
+}  // namespace
+
+int run_program(const CliProgram& program, int argc, char** argv) {
+  try {
+    return run(program, argc, argv);
+  } catch (const Error& error) {
+    complain(program, error.what());
+    return exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    complain(program, "out of memory; ask for less at a time");
+    return exit_status(ExitCode::failed);
+  } catch (const std::exception& error) {
+    complain(program, fmt::format("internal error, please report it: {}", error.what()));
+    return exit_status(ExitCode::failed);
+  }
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,261 @@
+// windtunnel schedule search: the best order of a pipeline's actions under a memory limit, and how
+// far it can be from the best there is.
+#include "policies/search/schedule_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "cli/program/interruption.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "cli/schedule/schedule_command.hpp"
+#include "cli/schedule/schedule_source.hpp"
+#include "models/base/units.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "report/json/json.hpp"
+#include "report/text/table.hpp"
+#include "scenarios/language/case.hpp"
+#include "traces/torch/torch_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ScheduleSearchOptions {
+  std::shared_ptr<ScheduleSourceOptions> source;
+  std::string objective = "longest-stage";
+  double waiting_share = 0.5;
+  double effort = 20;
+  double seconds = 0;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string out;
+  bool json = false;
+};
+
+constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
+
+// What the fullest rank has left for activations.
+double memory_left(const ScheduleSourceOptions& options) {
+  const Job job = load_case(options.scenario, parse_overrides(options.set)).job;
+  const double capacity = job.cluster.node.gpu.memory_bytes.value;
+  double left = std::numeric_limits<double>::infinity();
+  for (const GpuMemory& memory : prepare_iteration(job).memory) {
+    left = std::min(left, capacity - (memory.total() - memory.activations));
+  }
+  if (left > 0) return left;
+  throw Error("weights, gradients and optimizer state alone do not fit in GPU memory",
+              ExitCode::failed);
+}
+
+// With these chunks per rank; the schedule that carries the numbers does not matter.
+ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
+  ScheduleSourceOptions source = *options.source;
+  const double memory_limit = source.memory_limit;
+  if (source.scenario.empty()) {
+    if (!(memory_limit >= 0)) throw Error("--memory-limit: activations are at least 0");
+    source.what = chunks == 1 ? "1f1b" : "looped-bfs";
+    source.chunks = chunks;
+    source.memory_limit = 0;
+  }
+  ScheduleSource loaded = load_schedule_source(source);
+  ScheduleRequest& request = loaded.request;
+  if (request.slices != 1 || loaded.schedule.replicas != 1 || loaded.schedule.iterations != 1) {
+    throw Error(
+        fmt::format("schedule '{}' of the scenario has slices, replicas or iterations, "
+                    "which a search does not know",
+                    loaded.schedule.name));
+  }
+  request.group = 0;
+  if (source.scenario.empty()) {
+    request.memory_limit = memory_limit;
+    for (StageCost& cost : request.costs) {
+      cost.weight_activation =
+          options.waiting_share * (source.recompute ? cost.recomputed : cost.activation);
+    }
+  } else if (request.memory_limit == 0) {
+    request.memory_limit = memory_left(source);
+    loaded.notes.push_back(fmt::format("memory limit: the {} that GPUs have left for activations",
+                                       format_bytes(request.memory_limit)));
+  }
+  return loaded;
+}
+
+SearchOptions search_options(const ScheduleSearchOptions& options) {
+  SearchOptions search;
+  search.objective =
+      options.objective == "makespan" ? SearchObjective::makespan : SearchObjective::longest_stage;
+  search.effort = options.effort * 1e6;
+  search.seconds = options.seconds;
+  search.seed = options.seed;
+  search.threads = options.threads;
+  search.stop = &Interruption::asked();
+  return search;
+}
+
+class Printer {
+ public:
+  Printer(const ScheduleSource& source, const SearchResult& result)
+      : source_(source), result_(result) {}
+
+  std::string text(SearchObjective objective) const {
+    const ScheduleEvaluation& best = result_.evaluation;
+    std::string text;
+    for (const std::string& note : source_.notes) text += note + "\n";
+    const auto line = [&](const char* name, const std::string& value) {
+      text += fmt::format("{:<23} {}\n", name, value);
+    };
+    line("best", fmt::format("{}{}", result_.found_by, result_.stopped ? " (stopped early)" : ""));
+    line("makespan", time(best.makespan_s));
+    line("longest stage", time(best.longest_stage_s));
+    line("bubble, longest stage", fmt::format("{}  {}", time(best.bubble_longest_stage_s()),
+                                              format_percent(best.bubble_longest_stage_rate())));
+    line("bubble, makespan", time(best.bubble_makespan_s()));
+    line("peak activations", amount(*std::ranges::max_element(best.peak_activation)));
+    line(objective == SearchObjective::makespan ? "no makespan below" : "no longest stage below",
+         fmt::format("{}  ({})", time(result_.bound_s), result_.bound_because));
+    line("gap", fmt::format("{:.3f} %", 100 * std::max(0.0, result_.gap())));
+    return text + "\n" + table_text(table());
+  }
+
+  Json document(const ScheduleSearchOptions& options) const {
+    const ScheduleRequest& request = source_.request;
+    Json document = {{"ranks", request.ranks},         {"microbatches", request.microbatches},
+                     {"chunks", request.chunks},       {"memory_limit", request.memory_limit},
+                     {"objective", options.objective}, {"found_by", result_.found_by}};
+    document["best"] = figures(result_.evaluation);
+    document["bound_s"] = result_.bound_s;
+    document["bound_because"] = result_.bound_because;
+    document["gap"] = std::max(0.0, result_.gap());
+    document["stopped"] = result_.stopped;
+    document["candidates"] = Json::array();
+    for (const SearchCandidate& candidate : result_.candidates) {
+      Json row = {{"name", candidate.name}, {"fits", candidate.fits}};
+      row.update(figures(candidate.evaluation));
+      document["candidates"].push_back(row);
+    }
+    return document;
+  }
+
+ private:
+  std::string time(double seconds) const {
+    return source_.in_seconds ? format_seconds(seconds) : fmt::format("{:.6g}", seconds);
+  }
+  std::string amount(double activation) const {
+    return source_.in_bytes ? format_bytes(activation) : fmt::format("{:.4g}", activation);
+  }
+
+  TextTable table() const {
+    TextTable table{{{"candidate"},
+                     {"longest stage", Align::right},
+                     {"bubble", Align::right},
+                     {"makespan", Align::right},
+                     {"peak activations", Align::right},
+                     {"fits"}},
+                    {}};
+    for (const SearchCandidate& at : result_.candidates) {
+      table.rows.push_back({at.name, time(at.evaluation.longest_stage_s),
+                            format_percent(at.evaluation.bubble_longest_stage_rate()),
+                            time(at.evaluation.makespan_s), amount(at.peak_activation),
+                            at.fits ? "yes" : "no"});
+    }
+    return table;
+  }
+
+  static Json figures(const ScheduleEvaluation& evaluation) {
+    return {{"makespan_s", evaluation.makespan_s},
+            {"longest_stage_s", evaluation.longest_stage_s},
+            {"bubble_rate", evaluation.bubble_longest_stage_rate()},
+            {"peak_activation", evaluation.peak_activation}};
+  }
+
+  const ScheduleSource& source_;
+  const SearchResult& result_;
+};
+
+// The better of one and two chunks per rank unless the user or the scenario says which.
+std::vector<int> chunks_to_try(const ScheduleSourceOptions& options) {
+  if (!options.scenario.empty()) return {0};
+  if (options.chunks > 0) return {options.chunks};
+  return {1, 2};
+}
+
+ExitCode search(const ScheduleSearchOptions& options) {
+  for (const char* name : kNotSearched) {
+    if (std::ranges::find(options.source->given, name) != options.source->given.end()) {
+      throw Error(fmt::format("{}: a search takes none", name));
+    }
+  }
+  std::optional<ScheduleSource> best_source;
+  std::optional<SearchResult> best;
+  std::string fault;
+  {
+    const Interruption interruption;
+    Progress progress;
+    for (const int chunks : chunks_to_try(*options.source)) {
+      if (best && Interruption::asked()) break;
+      ScheduleSource source = source_of(options, chunks);
+      SearchOptions search = search_options(options);
+      search.progress = [&](const std::string& step) {
+        progress.show(fmt::format("{} chunks per rank: {}", source.request.chunks, step));
+      };
+      try {
+        SearchResult result = search_schedule(source.request, search);
+        if (best && result.value_s >= best->value_s) continue;
+        best = std::move(result);
+        best_source = std::move(source);
+      } catch (const Error& error) {
+        if (fault.empty()) fault = error.what();
+      }
+    }
+  }
+  if (!best) throw Error(fault);
+  const Printer printer(*best_source, *best);
+  if (!options.out.empty()) write_file(options.out, torch_schedule_text(best->schedule));
+  if (options.json) print_result(json_text(printer.document(options)));
+  const std::string title =
+      fmt::format("{} ranks, {} micro-batches, {} chunk{} per rank\n", best_source->request.ranks,
+                  best_source->request.microbatches, best_source->request.chunks,
+                  best_source->request.chunks == 1 ? "" : "s");
+  print_human(title + printer.text(search_options(options).objective), options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_schedule_search(CLI::App& app) {
+  auto options = std::make_shared<ScheduleSearchOptions>();
+  options->source = add_schedule_source(app);
+  // A search has no schedule to start from, and knows only orders without these.
+  app.remove_option(app.get_option("SCHEDULE"));
+  app.remove_option(app.get_option("--dialect"));
+  for (const char* name : kNotSearched) app.get_option(name)->group("");
+  app.add_option("--objective", options->objective,
+                 "longest-stage (default; the span that counts with post-validation) or makespan")
+      ->check(CLI::IsMember({"longest-stage", "makespan"}))
+      ->type_name("NAME");
+  app.add_option("--waiting-share", options->waiting_share,
+                 "share of the activations that waits for the weight gradient (default 0.5)")
+      ->check(number_in(0.0, 1.0))
+      ->type_name("SHARE");
+  app.add_option("--effort", options->effort,
+                 "actions that the local search times, in millions (default 20)")
+      ->check(number_in(0.0, 1e9))
+      ->type_name("N");
+  app.add_option("--seconds", options->seconds,
+                 "end the local search after this time; the result may then differ from run to run")
+      ->check(number_in(0.0, 1e9))
+      ->type_name("S");
+  app.add_option("--seed", options->seed, "of the local search (default 1)")->type_name("N");
+  app.add_option("--out", options->out, "write the best schedule as a torch CSV")
+      ->type_name("FILE.csv");
+  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  app.add_option("-j", options->threads, "threads (default: all cores); the result is the same")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  return [options] { return search(*options); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,112 @@
+// windtunnel schedule show: all that is known of a schedule on an idle network.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/program/output.hpp"
+#include "cli/schedule/schedule_command.hpp"
+#include "cli/schedule/schedule_source.hpp"
+#include "models/base/units.hpp"
+#include "policies/analysis/schedule_analysis.hpp"
+#include "report/schedule/schedule_gantt.hpp"
+#include "report/schedule/schedule_report.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct ShowOptions {
+  std::shared_ptr<ScheduleSourceOptions> source;
+  std::string sends = "asynchronous";
+  std::string norm;
+  AnalysisOptions analysis;
+  bool gantt = false;
+  bool json = false;
+  int width = 0;  // 0: the terminal's
+};
+
+// Of the terminal, if text goes to one.
+int terminal_width(bool stdout_is_taken) {
+  constexpr int kNoTerminal = 100;
+  winsize size{};
+  const int stream = stdout_is_taken ? STDERR_FILENO : STDOUT_FILENO;
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kNoTerminal;
+}
+
+Sends sends_of(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Sends sends : {Sends::asynchronous, Sends::blocking, Sends::synchronous}) {
+    if (name == to_string(sends)) return sends;
+    known.emplace_back(to_string(sends));
+  }
+  throw Error(unknown_name("way to send", name, known));
+}
+
+// In the unit of the schedule's times.
+double norm_of(const std::string& text, const ScheduleSource& source) {
+  if (text.empty()) return 0;
+  try {
+    const double norm =
+        parse_quantity(text, source.in_seconds ? Dimension::seconds : Dimension::number);
+    if (norm >= 0) return norm;
+  } catch (const Error& error) {
+    throw Error(fmt::format("--norm: {}", error.what()));
+  }
+  throw Error(fmt::format("--norm '{}': a time is at least 0", text));
+}
+
+ExitCode show(const ShowOptions& given) {
+  ShowOptions options = given;
+  const Sends sends = sends_of(options.sends);
+  const ScheduleSource source = load_schedule_source(*options.source);
+  options.analysis.sync.norm_s = norm_of(options.norm, source);
+  const Messages messages{{{source.message_s}, {source.message_s}}, sends};
+  const ScheduleAnalysis analysis =
+      analyse_schedule(source.schedule, source.costs, messages, options.analysis);
+  const ScheduleReport report{.title = source.title,
+                              .notes = source.notes,
+                              .schedule = source.schedule,
+                              .analysis = analysis,
+                              .options = options.analysis,
+                              .sends = sends,
+                              .in_seconds = source.in_seconds,
+                              .in_bytes = source.in_bytes};
+  if (options.json) print_result(json_text(schedule_document(report)));
+  const int width = options.width > 0 ? options.width : terminal_width(options.json);
+  const ConsoleStyle style = human_style(options.json);
+  std::string text = schedule_text(report, width, style);
+  if (options.gantt) text += "\n" + schedule_gantt(source.schedule, analysis.spans, width, style);
+  print_human(text, options.json);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Handler define_schedule_show(CLI::App& app) {
+  auto options = std::make_shared<ShowOptions>();
+  options->source = add_schedule_source(app);
+  app.add_flag("--gantt", options->gantt, "draw it, a row per rank");
+  app.add_option("--width", options->width, "characters per line (default: the terminal's)")
+      ->type_name("N")
+      ->check(CLI::Range(20, 100000));
+  app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous")
+      ->type_name("HOW");
+  app.add_flag("--post-validation", options->analysis.sync.post_validation,
+               "no rank waits for the gradients' norm: the step is the longest span of a rank");
+  app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)")
+      ->type_name("T");
+  SensitivityOptions& sensitivity = options->analysis.sensitivity;
+  app.add_option("--jitter", sensitivity.jitter, "of an action's time (default 0.05)")
+      ->type_name("SIGMA")
+      ->check(number_in(0.0, 2.0));
+  app.add_option("--draws", sensitivity.draws, "of the jitter (default 200)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
+  app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)")
+      ->type_name("X")
+      ->check(number_in(0.0, 100.0));
+  app.add_flag("--json", options->json, "print one JSON document on stdout, text on stderr");
+  return [options] { return show(*options); };
+}
+
+}  // namespace windtunnel

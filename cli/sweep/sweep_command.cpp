@@ -1,0 +1,214 @@
+#include "cli/sweep/sweep_command.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "cli/program/interruption.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "models/base/units.hpp"
+#include "report/page/sweep_page.hpp"
+#include "report/store/sweep_results.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kIndexVariables = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "HQ_TASK_ID",
+                                        "OMPI_COMM_WORLD_RANK"};
+
+int shard_number(const std::string& text, const std::string& shard) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+    throw Error(fmt::format("--shard '{}': expected I/N or auto/N, as in 0/4 to 3/4", shard));
+  }
+  return number;
+}
+
+std::string launcher_index() {
+  for (const char* name : kIndexVariables) {
+    if (const char* value = std::getenv(name)) return value;
+  }
+  throw Error(fmt::format("--shard auto: none of {} is set; give the index: 0/N, 1/N, ...",
+                          fmt::join(kIndexVariables, ", ")));
+}
+
+SweepPlan plan_of(const SweepGrid& grid, int threads) {
+  if (grid.scenario.empty()) throw Error("a SCENARIO is due: windtunnel sweep SCENARIO --vary ...");
+  if (grid.vary.empty()) throw Error("--vary is required: what does the sweep vary?");
+  if (grid.out.empty()) throw Error("--out is required: a sweep keeps its points in a folder");
+  SweepPlan plan;
+  plan.version = program_version();
+  // Absolute: it may be resumed from elsewhere.
+  plan.sweep.file = fs::absolute(grid.scenario).lexically_normal();
+  plan.sweep.text = read_text_file(grid.scenario);
+  plan.sweep.set = parse_overrides(grid.set);
+  if (grid.replicas > 0) {
+    plan.sweep.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
+  }
+  plan.sweep.vary = parse_varied(grid.vary);
+  size_t points = 1;
+  for (const VariedKey& key : plan.sweep.vary) points *= key.values.size();
+  Progress progress;
+  progress.show(fmt::format("checking {} points", points));
+  plan.cases = sweep_cases(plan.sweep, threads);
+  return plan;
+}
+
+std::vector<int> missing_points(const SweepPlan& plan, const std::map<int, std::string>& finished) {
+  std::vector<int> missing;
+  for (const SweepCase& each : plan.cases) {
+    if (!finished.contains(each.index)) missing.push_back(each.index);
+  }
+  return missing;
+}
+
+// "[120/400] 35 s left"
+class PointProgress {
+ public:
+  explicit PointProgress(size_t points) : points_(points) {}
+
+  void say(const std::string& step) { line_.show(fmt::format("[{}/{}] {}", done_, points_, step)); }
+  void finished_one() {
+    using Seconds = std::chrono::duration<double>;
+    ++done_;
+    const double per_point_s =
+        Seconds(std::chrono::steady_clock::now() - begin_).count() / static_cast<double>(done_);
+    const double left_s = per_point_s * static_cast<double>(points_ - done_);
+    say(fmt::format("{} left", format_seconds(left_s)));
+  }
+
+ private:
+  const size_t points_;
+  size_t done_ = 0;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Progress line_;
+};
+
+std::string resume_line(const std::string& folder) {
+  return fmt::format("windtunnel sweep resume {}", shell_word(folder));
+}
+
+}  // namespace
+
+SweepShard parse_shard(const std::string& text) {
+  const size_t slash = text.find('/');
+  std::string index = text.substr(0, slash);
+  const std::string count = slash == std::string::npos ? "" : text.substr(slash + 1);
+  if (index == "auto") index = launcher_index();
+  const SweepShard shard{shard_number(index, text), shard_number(count, text)};
+  if (shard.index >= shard.count) {
+    throw Error(fmt::format("--shard '{}': there is no part {} of {}; parts count from 0", text,
+                            shard.index, shard.count));
+  }
+  return shard;
+}
+
+SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
+  SweepPlan plan = plan_of(grid, threads);
+  prepare_folder(grid.out);
+  const std::string path = cases_path(grid.out);
+  if (!fs::exists(path)) {
+    write_file(path, cases_text(plan));
+    return plan;
+  }
+  const std::string difference = difference_of(parse_cases(read_file(path), path), plan);
+  if (difference.empty()) return plan;
+  throw Error(Location{path}, fmt::format("the folder holds another sweep: {}; take another folder "
+                                          "with --out, or go on with the old one: {}",
+                                          difference, resume_line(grid.out)));
+}
+
+SweepPlan open_sweep(const std::string& folder) {
+  const std::string path = cases_path(folder);
+  if (!fs::exists(path)) {
+    throw Error(Location{path},
+                "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
+                "--vary ... --out DIR` or `windtunnel sweep expand`");
+  }
+  SweepPlan plan = parse_cases(read_file(path), path);
+  if (plan.version != program_version()) {
+    throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
+                                            "their results must not be mixed",
+                                            plan.version, program_version()));
+  }
+  return plan;
+}
+
+ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
+                   int threads) {
+  const std::map<int, std::string> finished = finished_points(folder, plan);
+  std::vector<SweepCase> cases = shard_of(plan.cases, shard.index, shard.count);
+  std::erase_if(cases, [&](const SweepCase& each) { return finished.contains(each.index); });
+  if (cases.empty()) return ExitCode::ok;
+  size_t done = 0;
+  {
+    const Interruption interruption;
+    SweepPart part(folder, shard.index);
+    PointProgress progress(cases.size());
+    SweepOptions options;
+    options.threads = threads;
+    options.stop = &Interruption::asked();
+    options.progress = [&](const std::string& step) { progress.say(step); };
+    options.finished = [&](const SweepPoint& point) {
+      part.append(point_line(plan.cases[point.index], point));
+      ++done;
+      progress.finished_one();
+    };
+    run_sweep(plan.sweep, cases, options);
+  }
+  if (done == cases.size()) return ExitCode::ok;
+  print_human(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
+                          finished.size() + done, plan.cases.size(), resume_line(folder)),
+              true);
+  return ExitCode::incomplete;
+}
+
+ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json) {
+  const std::map<int, std::string> finished = finished_points(folder, plan);
+  const std::vector<int> missing = missing_points(plan, finished);
+  const SweepResults results = sweep_results(plan, finished);
+  const std::string document = json_text(results.document);
+  write_file(folder + "/results.jsonl", results_text(finished));
+  write_results_sqlite(folder + "/results.sqlite", results);
+  write_file(folder + "/sweep.json", document);
+  write_file(folder + "/report.html", sweep_page(results.document));
+  if (json) print_result(document);
+  std::string text = sweep_text(results, human_style(json));
+  text += fmt::format("\nwrote report.html, results.sqlite, results.jsonl and sweep.json in {}\n",
+                      folder);
+  if (!missing.empty()) {
+    text += fmt::format("{} of {} points are missing: {}; run them with: {}\n", missing.size(),
+                        plan.cases.size(), ranges_text(missing), resume_line(folder));
+  }
+  print_human(text, json);
+  if (!missing.empty()) return ExitCode::incomplete;
+  return results.document.at("best").is_null() ? ExitCode::failed : ExitCode::ok;
+}
+
+ExitCode show_sweep_status(const std::string& folder, bool json) {
+  const SweepPlan plan = open_sweep(folder);
+  const std::map<int, std::string> finished = finished_points(folder, plan);
+  const std::vector<int> missing = missing_points(plan, finished);
+  if (json) {
+    print_result(json_text(
+        {{"points", plan.cases.size()}, {"finished", finished.size()}, {"missing", missing}}));
+  } else {
+    print_result(fmt::format("{} of {} points are finished{}\n", finished.size(), plan.cases.size(),
+                             missing.empty() ? "" : "; missing: " + ranges_text(missing)));
+  }
+  return missing.empty() ? ExitCode::ok : ExitCode::incomplete;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,53 @@
+// The parts of `windtunnel sweep`: a folder is begun, points are run, what is finished is merged.
+// `windtunnel sweep SCENARIO` does all three; with `expand`, `run` and `merge` any launcher can do
+// them on many machines that share the folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/program/command.hpp"
+#include "report/store/sweep_store.hpp"
+
+namespace windtunnel {
+
+struct SweepGrid {
+  std::string scenario;
+  std::vector<std::string> vary;
+  std::vector<std::string> set;
+  int replicas = 0;  // 0: those of the scenario
+  std::string out;
+};
+
+struct SweepShard {
+  int index = 0;
+  int count = 1;
+};
+// "2/8"; "auto/8" takes the index from the launcher's environment. Throws Error.
+SweepShard parse_shard(const std::string& text);
+
+// Writes cases.jsonl, or finds the same one there. Throws Error when another sweep is there.
+SweepPlan begin_sweep(const SweepGrid& grid, int threads);
+// Throws Error where no sweep was begun, or one by another version.
+SweepPlan open_sweep(const std::string& folder);
+
+// Runs what is missing of the shard. ExitCode::incomplete when SIGINT or SIGTERM came: the points
+// under way were finished, and it has said how to go on.
+ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const SweepShard& shard,
+                   int threads);
+
+// Writes and shows the results of all points that are finished; ExitCode::incomplete when some are
+// missing.
+ExitCode merge_sweep(const std::string& folder, const SweepPlan& plan, bool json);
+
+ExitCode show_sweep_status(const std::string& folder, bool json);
+
+struct SlurmOptions {
+  int shards = 0;  // 0: 16, or as many as there are points
+  int cpus = 1;    // per shard
+  bool print = false;
+};
+// Writes an array job and a merge after it, and hands them to sbatch unless `print`.
+ExitCode submit_sweep(const std::string& folder, const SlurmOptions& options);
+
+}  // namespace windtunnel

@@ -1,0 +1,264 @@
+// windtunnel trace: the Plan of a scenario as MLCommons Chakra execution traces, and traces
+// executed; its failures as a log of faults, and logs fitted (trace_faults.hpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "cli/program/command.hpp"
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "cli/trace/trace_faults.hpp"
+#include "models/base/units.hpp"
+#include "models/results/iteration_report.hpp"
+#include "report/console/console.hpp"
+#include "report/json/json.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/study/simulate.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/chakra/chakra_rank.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string out;
+  ChakraRanks ranks = ChakraRanks::all;
+  bool force = false;
+  bool faults = false;
+  FaultExport fault;
+};
+
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string scenario;
+  std::vector<std::string> set;
+  bool json = false;
+  FaultImport fault;
+};
+
+// The scenario's name as a part of file names.
+std::string file_stem(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
+  return name;
+}
+
+// A rank of an earlier export would be read as one of this job.
+void clear_traces(const ExportOptions& options, const std::string& stem) {
+  std::error_code error;
+  for (fs::directory_iterator at(options.out, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (rank_of_name(name) < 0) continue;
+    if (!options.force) {
+      throw Error(Location{options.out},
+                  fmt::format("holds traces ({}); --force replaces those of {}", name, stem));
+    }
+    const bool same_job = at->path().stem().stem() == stem;
+    if (same_job) fs::remove(at->path(), error);
+  }
+  if (error) {
+    throw Error(Location{options.out}, fmt::format("cannot be cleared: {}", error.message()),
+                ExitCode::failed);
+  }
+}
+
+ExitCode export_traces(const ExportOptions& options) {
+  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  if (options.faults) return export_faults(the_case, options.out, options.fault);
+  const Plan plan = plain_plan(the_case.job);
+  const std::string stem = file_stem(the_case.scenario);
+  prepare_folder(options.out);
+  clear_traces(options, stem);
+  const ChakraExport traces(plan, options.ranks);
+  double bytes = 0;
+  {
+    Progress progress;
+    for (int i = 0; i < traces.files(); ++i) {
+      progress.show(fmt::format("[{}/{}] rank {}", i + 1, traces.files(), traces.rank(i)));
+      const std::string content = traces.content(i);
+      write_file(fmt::format("{}/{}.{}.et", options.out, stem, traces.rank(i)), content);
+      bytes += double(content.size());
+    }
+  }
+  print_result(fmt::format("wrote {0} traces of {1} ranks to {2}/{3}.RANK.et, {4}\n",
+                           traces.files(), plan.ranks, options.out, stem, format_bytes(bytes)));
+  return ExitCode::ok;
+}
+
+ChakraImport read_traces(const ImportOptions& options) {
+  std::error_code error;
+  const bool folder = options.files.size() == 1 && fs::is_directory(options.files.front(), error);
+  Progress progress;
+  return read_chakra(folder ? chakra_files(options.files.front()) : options.files,
+                     [&](size_t done, size_t all) {
+                       progress.show(fmt::format("[{}/{}] reading", done + 1, all));
+                     });
+}
+
+size_t count_tasks(const Plan& plan) {
+  size_t tasks = 0;
+  for (const RankClass& owner : plan.classes) tasks += owner.tasks.size() * owner.members.size();
+  return tasks;
+}
+
+Json import_document(const ChakraImport& import, const Timeline& timeline,
+                     const IterationReport& report) {
+  Json path = Json::object();
+  for (int c = 0; c < kCategories; ++c) {
+    path[to_string(static_cast<Category>(c))] = report.critical_path_s[c];
+  }
+  return {{"step_s", report.time_s},
+          {"critical_path_s", path},
+          {"ranks", import.plan.ranks},
+          {"ranks_simulated", timeline.ranks_simulated},
+          {"iterations", import.plan.iterations},
+          {"tasks", count_tasks(import.plan)},
+          {"foreign", import.foreign}};
+}
+
+Summary import_summary(const ImportOptions& options, const ChakraImport& import,
+                       const Timeline& timeline, const IterationReport& report) {
+  Summary summary;
+  summary.title = options.files.front();
+  summary.subtitle = fmt::format(
+      "{} tasks of {} ranks, {} on the machine of {}",
+      with_separators(double(count_tasks(import.plan))), with_separators(import.plan.ranks),
+      import.foreign ? "written elsewhere," : "written by windtunnel,", options.scenario);
+  SummarySection iteration{"Iteration",
+                           {{"step time", format_seconds(report.time_s)},
+                            {"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
+  SummarySection path{"Where the step time goes (critical path)", {}};
+  for (int c = 0; c < kCategories; ++c) {
+    const double seconds = report.critical_path_s[c];
+    if (seconds <= 0) continue;
+    path.rows.push_back(
+        {to_string(static_cast<Category>(c)),
+         fmt::format("{}  {}", format_percent(seconds / report.time_s), format_seconds(seconds))});
+  }
+  summary.sections = {std::move(iteration), std::move(path)};
+  return summary;
+}
+
+ExitCode import_traces(const ImportOptions& options) {
+  if (options.files.size() == 1 && is_fault_log(options.files.front())) {
+    if (!options.scenario.empty()) {
+      throw Error("a log of faults (.csv) is fitted without a --scenario");
+    }
+    return import_faults(options.files.front(), options.fault, options.json);
+  }
+  if (options.fault.nodes > 0 || options.fault.days > 0 || !options.fault.out.empty()) {
+    throw Error("--nodes, --days and --out are for a log of faults, FILE.csv");
+  }
+  if (options.scenario.empty()) {
+    throw Error(
+        "--scenario is missing: execution traces run on a scenario's machine (only logs of "
+        "faults, FILE.csv, do without)");
+  }
+  const Job job = load_case(options.scenario, parse_overrides(options.set)).job;
+  ChakraImport import = read_traces(options);
+  if (import.plan.ranks > job.cluster.gpus()) {
+    throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",
+                            import.plan.ranks, options.scenario, job.cluster.gpus()));
+  }
+  if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
+  const Timeline timeline =
+      execute(import.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  // Of the report only what follows from the timeline: the traces may be of another job.
+  const IterationReport report =
+      iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));
+  if (options.json) print_result(json_text(import_document(import, timeline, report)));
+  const Summary summary = import_summary(options, import, timeline, report);
+  print_human(summary_text(summary, human_style(options.json)), options.json);
+  return ExitCode::ok;
+}
+
+CLI::Option* add_set(CLI::App& app, std::vector<std::string>& set) {
+  return app.add_option("--set", set, "set a value of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+// Of a log of faults; for export all of them need --faults.
+template <class Fault>
+std::vector<CLI::Option*> add_watch(CLI::App& app, Fault& fault, const std::string& otherwise) {
+  return {app.add_option("--nodes", fault.nodes, "of the log of faults; " + otherwise)
+              ->check(CLI::Range(1, 10'000'000)),
+          app.add_option("--days", fault.days, "length of the log of faults; " + otherwise)
+              ->check(number_in(1e-6, 36500))};
+}
+
+Handler define_export(CLI::App& app) {
+  auto to = std::make_shared<ExportOptions>();
+  app.add_option("SCENARIO", to->scenario, "scenario file (YAML)")->required();
+  app.add_option("--out", to->out, "write NAME.RANK.et here; with --faults the file to write")
+      ->type_name("DIR")
+      ->required();
+  const std::map<std::string, ChakraRanks> which = {{"all", ChakraRanks::all},
+                                                    {"one-per-class", ChakraRanks::one_per_class}};
+  CLI::Option* ranks =
+      app.add_option("--ranks", to->ranks,
+                     "all (default), or one-per-class: only the first of the ranks that run the "
+                     "same tasks; windtunnel reads all back from it, other programs do not")
+          ->type_name("WHICH")
+          ->transform(CLI::CheckedTransformer(which, CLI::ignore_case).description(""));
+  add_set(app, to->set);
+  CLI::Option* force =
+      app.add_flag("--force", to->force, "replace the traces of an earlier export");
+  CLI::Option* faults =
+      app.add_flag("--faults", to->faults,
+                   "simulate the scenario's failures instead and write them as a log of faults")
+          ->excludes(ranks)
+          ->excludes(force);
+  for (CLI::Option* option : add_watch(app, to->fault, "default: the scenario's")) {
+    option->needs(faults);
+  }
+  app.add_option("--seed", to->fault.seed, "of the log of faults; default: the campaign's")
+      ->needs(faults);
+  return [to] { return export_traces(*to); };
+}
+
+Handler define_import(CLI::App& app) {
+  auto from = std::make_shared<ImportOptions>();
+  app.add_option("TRACE", from->files,
+                 "files NAME.RANK.et of all ranks, or their folder; or a log of node faults, "
+                 "FILE.csv, which is fitted")
+      ->required();
+  app.add_option("--scenario", from->scenario, "its cluster and calibration are used")
+      ->type_name("SCENARIO");
+  add_set(app, from->set);
+  app.add_flag("--json", from->json, "print one JSON document on stdout, text on stderr");
+  add_watch(app, from->fault, "default: as the file says");
+  app.add_option("--out", from->fault.out,
+                 "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
+                 "failures.yaml")
+      ->type_name("DIR");
+  return [from] { return import_traces(*from); };
+}
+
+}  // namespace
+
+Handler define_trace(CLI::App& app) {
+  CLI::App* write = app.add_subcommand(
+      "export",
+      "write the tasks of a scenario as MLCommons Chakra execution traces, or its failures as a "
+      "log of faults");
+  CLI::App* read = app.add_subcommand(
+      "import",
+      "simulate MLCommons Chakra execution traces on the machine of a scenario, or fit a log of "
+      "node faults");
+  const Handler to = define_export(*write);
+  const Handler from = define_import(*read);
+  app.require_subcommand(1);
+  return [to, from, write] { return write->parsed() ? to() : from(); };
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,43 @@
+#include "cli/validate/judgement.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/program/output.hpp"
+
+namespace windtunnel {
+
+ExitCode conclude(const Validation& validation, const VerdictOptions& options) {
+  if (!options.markdown.empty()) write_file(options.markdown, validation.page);
+  if (options.json) print_result(json_text(validation.document));
+  print_human(validation.text, options.json);
+  if (validation.verdict.empty()) return ExitCode::ok;
+  print_human(validation.verdict, true);
+  return ExitCode::failed;
+}
+
+void add_verdict(CLI::App& app, VerdictOptions& options, const char* what_is_judged) {
+  app.add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
+  app.add_option("--fail-above", options.fail_above,
+                 fmt::format("exit with 1 if the mean absolute relative error of {} exceeds this "
+                             "share",
+                             what_is_judged))
+      ->type_name("SHARE")
+      ->check(number_in(0.0, 1e6));
+}
+
+std::string verdict_of(const ValidationReport& report, double fail_above,
+                       const std::string& metric) {
+  if (fail_above == std::numeric_limits<double>::infinity()) return "";
+  bool judged = false;
+  std::string verdict;
+  for (const ValidationFamily& family : report.families) {
+    if (family.rows == 0 || (!metric.empty() && family.metric != metric)) continue;
+    judged = true;
+    if (family.mape <= fail_above) continue;
+    verdict += fmt::format("{} {}: MAPE {:.4g} is above {:g}\n", family.name, family.metric,
+                           family.mape, fail_above);
+  }
+  return judged ? verdict : "--fail-above: no row was predicted\n";
+}
+
+}  // namespace windtunnel

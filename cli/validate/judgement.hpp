@@ -1,0 +1,44 @@
+// What every kind of validation is asked, a document and a bound on its errors, and how its result
+// reaches people and programs.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "cli/program/command.hpp"
+#include "report/text/json_text.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
+
+namespace windtunnel {
+
+struct VerdictOptions {
+  bool json = false;
+  double fail_above = std::numeric_limits<double>::infinity();
+  std::string markdown;  // where the page goes; empty: nowhere
+};
+
+struct Validation {
+  std::string text;
+  Json document;
+  std::string page = {};     // of Markdown; empty: this kind has none
+  std::string verdict = {};  // why the bound is not met; empty: it is
+};
+
+// Writes the page, prints document, text and verdict.
+ExitCode conclude(const Validation& validation, const VerdictOptions& options);
+
+// A subcommand of `validate`, and what it does once its options have been read.
+struct ValidationCommand {
+  CLI::App* command;
+  Handler run;
+};
+
+// --json and --fail-above.
+void add_verdict(CLI::App& app, VerdictOptions& options, const char* what_is_judged);
+
+// Validation::verdict. A bound that no row was held against is not met. `metric` empty: all
+// families are judged.
+std::string verdict_of(const ValidationReport& report, double fail_above,
+                       const std::string& metric);
+
+}  // namespace windtunnel

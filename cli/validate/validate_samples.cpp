@@ -1,0 +1,70 @@
+#include "cli/validate/validate_samples.hpp"
+
+#include <memory>
+
+#include "kernels/device/device.hpp"
+#include "report/validation/sample_fault_report.hpp"
+#include "report/validation/validation.hpp"
+#include "scenarios/language/library/kernel_laws.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "traces/rows/samples.hpp"
+#include "validate/accuracy/samples/sample_accuracy.hpp"
+#include "validate/accuracy/samples/sample_faults.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct SampleOptions {
+  VerdictOptions verdict;
+  std::string file;
+  std::string calibration;
+};
+
+// What this machine can say of a device that it has; a file may come from another.
+std::string driver_here(const Sample& sample) {
+  const Device& here = device(sample.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
+  if (!here.why_unusable().empty()) return "";
+  const DeviceDescription description = here.describe();
+  return description.name == sample.device ? description.driver : "";
+}
+
+std::vector<SampleFault> faults_of(const SampleFile& file, const KernelLaws& laws,
+                                   const std::string& calibration) {
+  KnownMachine known;
+  known.laws = &laws;
+  if (file.runs.empty()) return {};
+  const std::string gpu = calibration_of(calibration).gpu;
+  known.spec = gpu.empty() ? spec_of_device(file.runs.front().device) : &find_gpu(gpu);
+  known.driver = driver_here(file.runs.front());
+  return sample_faults(file.runs, known);
+}
+
+ExitCode against_samples(const SampleOptions& options) {
+  const SampleFile file = read_samples(options.file);
+  const KernelLaws laws = read_kernel_laws(options.calibration);
+  const ValidationReport report = validate_samples(file, laws);
+  const std::vector<SampleFault> faults = faults_of(file, laws, options.calibration);
+  Validation validation = {.text = sample_faults_text(faults) + validation_text(report),
+                           .document = validation_document(report),
+                           .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};
+  validation.document["faults"] = sample_faults_json(faults);
+  const ExitCode verdict = conclude(validation, options.verdict);
+  return any_refused(faults) ? ExitCode::failed : verdict;
+}
+
+}  // namespace
+
+ValidationCommand define_validate_samples(CLI::App& validate) {
+  auto options = std::make_shared<SampleOptions>();
+  CLI::App* samples = validate.add_subcommand(
+      "samples", "series of kernels that were measured to be predicted: compositions");
+  samples->add_option("FILE", options->file, "what windtunnel calibrate --backend measured (CSV)")
+      ->required();
+  samples->add_option("--calibration", options->calibration, "what it wrote beside (.yaml)")
+      ->type_name("FILE")
+      ->required();
+  add_verdict(*samples, options->verdict, "a family");
+  return {samples, [options] { return against_samples(*options); }};
+}
+
+}  // namespace windtunnel

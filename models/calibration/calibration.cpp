@@ -1,0 +1,88 @@
+#include "models/calibration/calibration.hpp"
+
+#include <algorithm>
+
+#include "models/calibration/compression_kernels.hpp"
+
+namespace windtunnel {
+
+const std::vector<CalibrationField>& calibration_fields() {
+  static const std::vector<CalibrationField> fields = {
+      {"gemm.efficiency", &Calibration::gemm_efficiency, "",
+       "share of peak FLOP/s reached by an endless, aligned GEMM"},
+      {"gemm.k_half", &Calibration::gemm_k_half, "",
+       "inner dimension at which a tile reaches half of that"},
+      {"gemm.tile_m", &Calibration::gemm_tile_m, "", "rows of the largest output tile"},
+      {"gemm.tile_n", &Calibration::gemm_tile_n, "", "columns of the largest output tile"},
+      {"convolution.winograd", &Calibration::convolution_winograd, "",
+       "times fewer multiplications of 3 x 3 convolutions in fp32, by Winograd's algorithm", false},
+      {"attention.forward_efficiency", &Calibration::attention_forward_efficiency, "",
+       "share of peak FLOP/s of fused attention, forward, causal half counted"},
+      {"attention.backward_efficiency", &Calibration::attention_backward_efficiency, "",
+       "share of peak FLOP/s of fused attention, backward, causal half counted"},
+      {"attention.portable_forward_efficiency", &Calibration::portable_forward_efficiency, "",
+       "the same of kernels written for an earlier GPU (FlashAttention-2), forward"},
+      {"attention.portable_backward_efficiency", &Calibration::portable_backward_efficiency, "",
+       "the same of kernels written for an earlier GPU (FlashAttention-2), backward"},
+      {"attention.half_sequence", &Calibration::attention_half_sequence, "",
+       "sequence at which fused attention reaches half of its efficiency"},
+      {"memory.efficiency", &Calibration::memory_efficiency, "",
+       "share of peak HBM bandwidth of large memory-bound kernels"},
+      {"memory.half_bytes", &Calibration::memory_half_bytes, "B",
+       "bytes at which a memory-bound kernel reaches half of that"},
+      {"kernel.launch", &Calibration::kernel_launch_s, "s", "per kernel, not hidden"},
+      {"host.launch", &Calibration::host_launch_s, "s",
+       "CPU time to launch an operation of the model, its small kernels included"},
+      {"host.run_ahead", &Calibration::host_run_ahead, "",
+       "share of the waits for the host that launching ahead during long kernels saves"},
+      {"host.contention", &Calibration::host_contention, "",
+       "share by which launches take longer per tp rank while a pipeline crosses nodes"},
+      {"kernel.sustained", &Calibration::kernel_sustained, "",
+       "share of isolated compute-bound kernels' speed that a training step sustains"},
+      {"overlap.slowdown", &Calibration::overlap_slowdown, "",
+       "share by which kernels take longer while a collective runs on their GPU"},
+      {"optimizer.bytes", &Calibration::optimizer_bytes, "B",
+       "HBM bytes moved per parameter by a step of Adam"},
+      {"optimizer.moment_bytes", &Calibration::moment_bytes, "B",
+       "of those for each of its moments, which momentum has one of and sgd none", false},
+      {"nvlink.efficiency", &Calibration::nvlink_efficiency, "",
+       "share of the NVLink port's bandwidth"},
+      {"nvlink.latency", &Calibration::nvlink_latency_s, "s",
+       "per step of an algorithm inside a node"},
+      {"nic.efficiency", &Calibration::nic_efficiency, "", "share of the NIC's bandwidth"},
+      {"nic.latency", &Calibration::nic_latency_s, "s",
+       "per step of an algorithm across nodes, software included"},
+      {"collective.launch", &Calibration::collective_launch_s, "s", "per collective"},
+      {"p2p.launch", &Calibration::p2p_launch_s, "s", "per send"},
+      {"partition.launch", &Calibration::partition_launch_s, "s",
+       "per partition of a gradient, where communication.overlap is priority", false},
+      {"pcie.efficiency", &Calibration::pcie_efficiency, "", "share of the PCIe bandwidth"},
+      {"host_memory.efficiency", &Calibration::host_memory_efficiency, "",
+       "share of the host memory bandwidth"},
+      {"storage.efficiency", &Calibration::storage_efficiency, "",
+       "share of the storage bandwidth"},
+      {"memory.framework_bytes", &Calibration::framework_bytes, "B",
+       "context, NCCL buffers and workspaces per GPU"},
+      {"memory.fragmentation", &Calibration::fragmentation, "", "share added to the counted bytes"},
+      {"error.step", &Calibration::step_error, "",
+       "log standard deviation of the step time's error on runs not fitted on"},
+      {"error.memory", &Calibration::memory_error, "",
+       "log standard deviation of the peak memory's error on runs not fitted on"},
+  };
+  return fields;
+}
+
+const Parameter* kernel_share(const Calibration& calibration, std::string_view name) {
+  for (const KernelShare& kernel : calibration.kernels) {
+    if (kernel.name == name) return &kernel.share;
+  }
+  const CompressionKernel* usual = find_compression_kernel(name);
+  return usual == nullptr ? nullptr : &usual->share;
+}
+
+const Parameter* kernel_starts(const Calibration& calibration, std::string_view name) {
+  const auto found = std::ranges::find(calibration.kernel_starts, name, &KernelStarts::name);
+  return found == calibration.kernel_starts.end() ? nullptr : &found->starts;
+}
+
+}  // namespace windtunnel

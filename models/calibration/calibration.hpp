@@ -1,0 +1,118 @@
+// The fitted constants of the cost models, each with interval and origin; one file per machine kind
+// in scenarios/library/calibrations. calibration_fields() is the one list that the reader, the
+// printer and the documentation use.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/origin.hpp"
+#include "models/calibration/kernel_law.hpp"
+#include "models/calibration/network_law.hpp"
+
+namespace windtunnel {
+
+// Of a compressor's kernel (models/calibration/compression_kernels.hpp), where it is not the usual
+// one.
+struct KernelShare {
+  std::string name;
+  Parameter share;
+};
+
+// Of the same, kernels that a software runs for each tensor beyond those of the recipe: copies, the
+// fixed part of a library's call.
+struct KernelStarts {
+  std::string name;
+  Parameter starts;
+};
+
+struct Calibration {
+  std::string name;  // "h100-published"
+  std::string gpu;   // GPU kind it was fitted on; empty = any
+
+  // Matrix multiplication: see models/cost/op/op_cost.hpp for the law.
+  Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
+  Parameter gemm_k_half;      // inner dimension at which a tile reaches half of that
+  Parameter gemm_tile_m;      // output tile of one thread block
+  Parameter gemm_tile_n;
+  // Convolutions of 3 x 3 with stride 1 in fp32: times by which Winograd's algorithm divides their
+  // multiplications, its transforms counted against it. Tiles of 2 x 2 outputs give 2.25 at most,
+  // of 4 x 4 outputs 4 (Lavin and Gray 2015, arXiv 1509.09308).
+  Parameter convolution_winograd = {1, 1, 1, Origin::assumed, "direct products"};
+  // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
+  Parameter attention_forward_efficiency;
+  Parameter attention_backward_efficiency;
+  // The same by kernels written for an earlier GPU: see Software::portable_attention.
+  Parameter portable_forward_efficiency;
+  Parameter portable_backward_efficiency;
+  Parameter attention_half_sequence;  // sequence at which it reaches half of that
+  Parameter memory_efficiency;        // share of peak HBM bandwidth, large memory-bound kernels
+  Parameter memory_half_bytes;        // size at which a memory-bound kernel reaches half of that
+  Parameter kernel_launch_s;          // per kernel, not hidden
+  Parameter host_launch_s;            // CPU time per operation of the model, small kernels included
+  // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
+  Parameter host_run_ahead;
+  // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share
+  // by which a launch takes longer, per tp rank, since each layer waits for the slowest host.
+  Parameter host_contention;
+  // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
+  // power limit, variation between GPUs.
+  Parameter kernel_sustained;
+  // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
+  // bandwidth and power from them.
+  Parameter overlap_slowdown;
+  Parameter optimizer_bytes;  // HBM bytes moved per parameter by a step of Adam
+  // Of those for each of its two moments, which other optimizers have not.
+  Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
+
+  // Network and host.
+  Parameter nvlink_efficiency;  // share of the port's bandwidth
+  Parameter nvlink_latency_s;   // per step of an algorithm inside a node
+  Parameter nic_efficiency;
+  Parameter nic_latency_s;        // per step of an algorithm across nodes, software included
+  Parameter collective_launch_s;  // per collective
+  Parameter p2p_launch_s;         // per send
+  // Of software that cuts gradients into partitions and orders them, per partition (theta of
+  // ByteScheduler: Peng et al. 2019, doi 10.1145/3341301.3359642).
+  Parameter partition_launch_s = {0, 0, 0, Origin::assumed, "no such software"};
+  Parameter pcie_efficiency;
+  Parameter host_memory_efficiency;
+  Parameter storage_efficiency;
+
+  // Memory beside what is counted from first principles.
+  Parameter framework_bytes;  // CUDA context, NCCL buffers, workspaces per GPU
+  Parameter fragmentation;    // share added to the counted bytes
+
+  // NCCL by algorithm and protocol, where it was fitted or asked for; else the constants above are
+  // the law of all collectives.
+  NetworkLaw network;
+
+  // Log standard deviation of predicted / measured on runs that were not fitted on.
+  Parameter step_error;
+  Parameter memory_error;
+
+  std::vector<KernelShare> kernels = {};
+  std::vector<KernelStarts> kernel_starts = {};
+
+  // What was measured of kernels and collectives one by one: their times, where there is a law,
+  // in place of what the constants above say (models/cost/op/op_cost.hpp, collective_law.hpp).
+  KernelLaws kernel_laws = {};
+};
+
+// Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
+const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
+// Kernels for each tensor beyond the recipe's; nullptr: none.
+const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
+
+struct CalibrationField {
+  std::string_view name;  // key in the file, "gemm.efficiency"
+  Parameter Calibration::*member;
+  std::string_view unit;  // "" for a plain number
+  std::string_view help;
+  bool required = true;  // in a file
+};
+
+const std::vector<CalibrationField>& calibration_fields();
+
+}  // namespace windtunnel

@@ -1,0 +1,274 @@
+#include "models/calibration/kernel_law_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "models/base/error.hpp"
+#include "models/base/fit/nonnegative_fit.hpp"
+#include "models/base/quantile.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kLeastSpread = 0.01;  // between two runs of a program
+
+// Standard deviation of the log of its median, beside what runs differ by.
+double spread_of(const Sample& sample) {
+  return (sample.high_s - sample.low_s) / (4 * sample.median_s);
+}
+
+double bytes_of(const KernelWork& work) {
+  return kernel_kind(work.kernel).bytes(work);
+}
+
+double flops_of(const KernelWork& work) {
+  return kernel_kind(work.kernel).flops(work);
+}
+
+using Points = std::vector<const Sample*>;
+
+const KernelWork& work_of(const Sample& sample) {
+  return sample.work[0][0];
+}
+
+std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Points& points) {
+  std::vector<MeasuredShape> shapes;
+  if (work_of(*points[0]).n <= 0) return shapes;  // of one matrix: its line tells all
+  std::vector<double> sizes;
+  for (const Sample* sample : points) {
+    const KernelWork& work = work_of(*sample);
+    const double off = std::log(sample->median_s / law_time(line, work));
+    shapes.push_back({work.m, work.n, work.k, off});
+    sizes.push_back(std::abs(off));
+  }
+  const double about = std::max(kLeastSpread, normal_spread(sizes));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    shapes[i].weight = 1 / (1 + std::pow(spread_of(*points[i]) / about, 2));
+  }
+  return shapes;
+}
+
+KernelLaw fit_line(const Points& points) {
+  std::vector<std::vector<double>> columns(3);
+  std::vector<double> y;
+  std::vector<double> weights;
+  for (const Sample* sample : points) {
+    columns[0].push_back(1);
+    columns[1].push_back(flops_of(work_of(*sample)));
+    columns[2].push_back(bytes_of(work_of(*sample)));
+    y.push_back(sample->median_s);
+    const double spread = std::max(kLeastSpread, spread_of(*sample));
+    weights.push_back(std::pow(kLeastSpread / (spread * sample->median_s), 2));
+  }
+  const std::vector<double> x = nonnegative_fit(columns, y, weights);
+  KernelLaw law;
+  law.fixed_s = x[0];
+  law.flop_s = x[1];
+  law.byte_s = x[2];
+  law.shapes = shapes_about(law, points);
+  return law;
+}
+
+double left_out_spread(const Points& points) {
+  double sum = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    Points others = points;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const KernelWork& work = work_of(*points[i]);
+    const double error = std::log(law_time(fit_line(others), work) / points[i]->median_s);
+    sum += error * error;
+  }
+  return std::sqrt(sum / static_cast<double>(points.size()));
+}
+
+// Series stray from each other by run_spread, whatever each one knows of itself.
+KernelLaw fit_law(const std::string& key, const Points& points, double run_spread) {
+  if (points.size() < kLeastSizes) {
+    throw Error(
+        fmt::format("{}: {} sizes were measured; a law needs {}", key, points.size(), kLeastSizes));
+  }
+  KernelLaw law;
+  if (flops_of(work_of(*points[0])) > 0) {
+    law = fit_line(points);
+    law.spread = left_out_spread(points);
+  } else {
+    std::vector<TimedSize> sizes;
+    for (const Sample* sample : points) {
+      sizes.push_back(
+          {bytes_of(work_of(*sample)), sample->median_s, std::max(run_spread, spread_of(*sample))});
+    }
+    law.curve = fit_time_curve(std::move(sizes));
+    law.spread = law.curve.spread;
+  }
+  law.key = key;
+  law.least = law.most = bytes_of(work_of(*points[0]));
+  for (const Sample* sample : points) {
+    law.least = std::min(law.least, bytes_of(work_of(*sample)));
+    law.most = std::max(law.most, bytes_of(work_of(*sample)));
+  }
+  return law;
+}
+
+// A work that was measured twice.
+struct Repeat {
+  const Sample* first = nullptr;
+  const Sample* again = nullptr;
+
+  double log_change() const { return std::log(again->median_s / first->median_s); }
+  double further_disturbed() const { return again->disturbed - first->disturbed; }
+};
+
+std::vector<Repeat> repeats_of(const std::vector<Sample>& samples) {
+  std::vector<Repeat> repeats;
+  for (const Sample& again : samples) {
+    if (again.role != SampleRole::again) continue;
+    for (const Sample& first : samples) {
+      const bool same = first.role != SampleRole::again && first.cache == again.cache &&
+                        to_text(first.work) == to_text(again.work);
+      if (same) repeats.push_back({&first, &again});
+    }
+  }
+  return repeats;
+}
+
+// By those that had nobody beside them, where these are more than a few; else by all, as they were
+// alone.
+double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) {
+  constexpr size_t kFew = 4;
+  std::vector<double> quiet;
+  std::vector<double> all;
+  for (const Repeat& repeat : repeats) {
+    all.push_back(std::abs(repeat.log_change() - slowdown.log * repeat.further_disturbed()));
+    if (repeat.first->disturbed == 0 && repeat.again->disturbed == 0) quiet.push_back(all.back());
+  }
+  const std::vector<double>& changes = quiet.size() < kFew ? all : quiet;
+  if (changes.empty()) return kLeastSpread;
+  // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
+  // of its own would widen the intervals of all.
+  constexpr size_t kMany = 8;
+  double squares = 0;
+  for (const double change : changes) squares += change * change;
+  const double spread = changes.size() < kMany
+                            ? std::sqrt(squares / static_cast<double>(changes.size()))
+                            : normal_spread(changes);
+  return std::max(kLeastSpread, spread / std::numbers::sqrt2);
+}
+
+bool is_fitted(const Sample& sample) {
+  return sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1;
+}
+
+std::map<std::string, Points> by_key_of(const std::vector<Sample>& samples) {
+  std::map<std::string, Points> by_key;
+  for (const Sample& sample : samples) {
+    if (is_fitted(sample)) by_key[law_key(work_of(sample), sample.cache)].push_back(&sample);
+  }
+  return by_key;
+}
+
+// What others cost, each log with its variance.
+struct Slowdowns {
+  std::vector<double> logs;
+  double variance = 0;  // of all
+
+  void add(double log, double error) {
+    logs.push_back(log);
+    variance += error * error;
+  }
+};
+
+constexpr double kMuch = 0.3;  // a smaller share tells little
+
+// Of sizes that were measured beside others: how much longer than the law of those that were not,
+// within its sizes.
+void add_sizes(const std::string& key, const Points& points, Slowdowns& slowdowns) {
+  Points quiet;
+  Points beside;
+  for (const Sample* sample : points) {
+    if (sample->disturbed == 0) quiet.push_back(sample);
+    if (sample->disturbed > kMuch) beside.push_back(sample);
+  }
+  if (quiet.size() < kLeastSizes || beside.empty()) return;
+  const KernelLaw law = fit_law(key, quiet, kLeastSpread);
+  for (const Sample* sample : beside) {
+    const KernelWork& work = work_of(*sample);
+    if (bytes_of(work) < law.least || bytes_of(work) > law.most) continue;
+    slowdowns.add(std::log(sample->median_s / law_time(law, work)) / sample->disturbed,
+                  std::hypot(kSizesDiffer, law.spread / sample->disturbed));
+  }
+}
+
+// What is `known`, and what the logs say, each by how sure it is.
+Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
+  const double kHalfOfCore = std::numbers::ln2;  // no fair core gives a thread less
+  if (slowdowns.logs.empty()) return known;
+  const auto count = static_cast<double>(slowdowns.logs.size());
+  const double before = 1 / (known.spread * known.spread);
+  const double error =
+      error_of_median(std::sqrt(slowdowns.variance / count), slowdowns.logs.size());
+  const double told = 1 / (error * error);
+  const double log = (before * known.log + told * median(slowdowns.logs)) / (before + told);
+  return {std::clamp(log, 0.0, kHalfOfCore), 1 / std::sqrt(before + told)};
+}
+
+struct RunSlowdowns {
+  Slowdown middle;                            // of kernels
+  std::map<std::string, Slowdown> of_kernel;  // whatever its law: threads share what it uses
+};
+
+// Others differ from run to run, by what they do: four calibrations had 0.26, a fifth 0.54
+// (measured); kernels differ about the run's.
+RunSlowdowns run_slowdowns(const std::vector<Sample>& samples, const std::vector<Repeat>& repeats) {
+  constexpr double kRunsDiffer = 0.15;
+  std::map<std::string, Slowdowns> by_kernel;
+  for (const auto& [key, points] : by_key_of(samples)) {
+    add_sizes(key, points, by_kernel[work_of(*points[0]).kernel]);
+  }
+  Slowdowns all;
+  for (const auto& [kernel, own] : by_kernel) {
+    all.logs.insert(all.logs.end(), own.logs.begin(), own.logs.end());
+    all.variance += own.variance;
+  }
+  for (const Repeat& repeat : repeats) {
+    const double further = repeat.further_disturbed();
+    if (std::abs(further) > kMuch) all.add(repeat.log_change() / further, kSizesDiffer / further);
+  }
+  RunSlowdowns run;
+  run.middle = slowdown_of(all, {Slowdown{}.log, kRunsDiffer});
+  const Slowdown known = {run.middle.log, std::hypot(run.middle.spread, Slowdown{}.spread)};
+  for (const auto& [kernel, own] : by_kernel) run.of_kernel[kernel] = slowdown_of(own, known);
+  return run;
+}
+
+}  // namespace
+
+KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
+  std::vector<Sample> samples(measured.begin(), measured.end());
+  KernelLaws fitted;
+  const std::vector<Repeat> repeats = repeats_of(samples);
+  const RunSlowdowns slower = run_slowdowns(samples, repeats);
+  fitted.run_spread = run_spread(repeats, slower.middle);
+  std::map<std::string, double> shares;  // sums, by law
+  for (Sample& sample : samples) {
+    if (!is_fitted(sample)) continue;
+    shares[law_key(work_of(sample), sample.cache)] += sample.disturbed;
+    sample = alone(sample, slower.of_kernel.at(work_of(sample).kernel));
+  }
+  for (const auto& [key, points] : by_key_of(samples)) {
+    KernelLaw law = fit_law(key, points, fitted.run_spread);
+    law.slowdown = slower.of_kernel.at(work_of(*points[0]).kernel);
+    law.disturbed = shares.at(key) / static_cast<double>(points.size());
+    // Of the law, not of the sizes about it.
+    law.spread = std::max(std::min(law.spread, fitted.run_spread),
+                          std::sqrt(std::max(0.0, law.spread * law.spread -
+                                                      std::pow(kSizesDiffer * law.disturbed, 2))));
+    fitted.laws.push_back(std::move(law));
+  }
+  return fitted;
+}
+
+}  // namespace windtunnel

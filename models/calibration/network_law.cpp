@@ -1,0 +1,70 @@
+#include "models/calibration/network_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace windtunnel {
+
+const std::vector<NetworkLawField>& network_law_fields() {
+  using Law = NetworkLaw;
+  static const std::vector<NetworkLawField> fields = {
+      {"launch", &Law::launch, "", true, "factor on NCCL's latency per collective"},
+      {"node.step", &Law::node_step, "", true, "factor on NCCL's latency per step inside a node"},
+      {"net.ll_step", &Law::net_ll_step, "", true,
+       "factor on NCCL's latency per step across nodes, LL"},
+      {"net.ll128_step", &Law::net_ll128_step, "", true, "the same, LL128"},
+      {"net.simple_step", &Law::net_simple_step, "", true, "the same, Simple"},
+      {"net.tree_step", &Law::tree_step, "", true, "further factor on a tree's steps across nodes"},
+      {"gather_step", &Law::gather_step, "", true,
+       "further factor on the steps of all-gather and reduce-scatter"},
+      {"nvls.launch", &Law::nvls_launch, "", true, "factor on NCCL's latency of NVLS"},
+      {"net.tree_chunk", &Law::tree_chunk_bytes, "B", true,
+       "bytes that a tree passes on at a time across nodes, all channels, Simple"},
+      {"net.rendezvous", &Law::rendezvous_s, "s", true,
+       "that a step across nodes waits when its message is not sent at once"},
+      {"net.rendezvous_bytes", &Law::rendezvous_bytes, "B", false,
+       "bytes of a step's message from which it does"},
+      {"node.share", &Law::node_share, "", true, "share of the GPU port's bandwidth, Simple"},
+      {"node.ll", &Law::node_ll, "", true, "further share inside a node, LL"},
+      {"node.ll128", &Law::node_ll128, "", true, "further share inside a node, LL128"},
+      {"net.share", &Law::net_share, "", true, "share of the NICs' bandwidth, Simple"},
+      {"net.tree", &Law::net_tree, "", true, "further share across nodes, trees"},
+      {"net.ll", &Law::net_ll, "", true, "further share across nodes, LL"},
+      {"net.ll128", &Law::net_ll128, "", true, "further share across nodes, LL128"},
+      {"net.small", &Law::small_share, "", true,
+       "further share across nodes, small parts of rings"},
+      {"net.small_bytes", &Law::small_bytes, "B", false, "a rank's part up to which it is small"},
+      {"nvls.share", &Law::nvls_share, "", true, "share of the GPU port's bandwidth, NVLS"},
+      {"net.pairs", &Law::net_pairs, "", true, "further share across nodes, all-to-all"},
+      {"net.shift", &Law::net_shift, "", true, "further share across nodes, send-receive"},
+      {"net.pair_step", &Law::pair_step_s, "s", true, "per peer on another node, all-to-all"},
+      {"ring.overlap", &Law::ring_overlap, "", true,
+       "exponent p of the law for rings: 1/2 pipelined, 1 one after the other, large the larger"},
+      {"tree.overlap", &Law::tree_overlap, "", true, "the same for trees"},
+      {"nvls.overlap", &Law::nvls_overlap, "", true, "the same for NVLS"},
+      {"pairs.overlap", &Law::pairs_overlap, "", true, "the same for all-to-all and the like"},
+      {"tuner.bandwidth", &Law::tuner_bandwidth, "", false,
+       "share of the NICs' bandwidth that NCCL's tuner counts with; 0: what its search finds"},
+      {"tuner.ll128", &Law::tuner_ll128, "", false, "1: LL128 may cross the network; 0: not"},
+      {"tuner.release", &Law::tuner_release, "", false, "minor version of NCCL 2"},
+      {"slow.share", &Law::slow_share, "", false,
+       "probability that a node is slow during a job on a shared machine"},
+      {"slow.log", &Law::slow_log, "", false, "mean of the logarithm of its factor"},
+      {"noise.log", &Law::noise_log, "", false,
+       "standard deviation of the logarithm of measured / law, from 1 MB on"},
+      {"noise.small_log", &Law::small_noise_log, "", false, "the same below 1 MB"},
+  };
+  return fields;
+}
+
+double slowdown_log(const NetworkLaw& law, int nodes, double q) {
+  const double slow = -std::expm1(std::log(q) / nodes);  // 1 - q^(1/nodes)
+  if (nodes < 2 || law.slow_share.value <= slow) return 0;
+  return law.slow_log.value * std::log(law.slow_share.value / slow);
+}
+
+double slowdown(const NetworkLaw& law, int nodes) {
+  return std::exp(slowdown_log(law, nodes, 0.5));
+}
+
+}  // namespace windtunnel

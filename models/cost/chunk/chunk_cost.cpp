@@ -1,0 +1,305 @@
+#include "models/cost/chunk/chunk_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/cost/chunk/activations.hpp"
+#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/context/context_parallel.hpp"
+#include "models/cost/expert/expert_parallel.hpp"
+#include "models/cost/op/block_cost.hpp"
+#include "models/cost/op/host_launch.hpp"
+#include "models/cost/op/op.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/cost/tensor/tensor_mesh.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/cost/tensor/tensor_parallel.hpp"
+#include "models/network/groups/parallel_groups.hpp"
+#include "models/workload/stage_parameters.hpp"
+
+namespace windtunnel {
+namespace {
+
+double convention_flops(const Op& op, const TransformerSpec& model) {
+  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  const bool causal_half = fused && model.frames == 0;
+  return causal_half ? 2 * op.flops : op.flops;
+}
+
+class BlockCoster {
+ public:
+  BlockCoster(const Job& job, const SequenceSlice& slice) : job_(job), setting_(job, slice) {
+    if (job.layout.mesh_side() > 1) {
+      mesh_shapes_ = tensor_mesh_shapes(job.layout, job.cluster);
+    } else {
+      tp_shape_ = tensor_group_shape(job.layout, job.cluster);
+    }
+    cp_shapes_ = {context_ring_shape(job.layout, job.cluster),
+                  context_exchange_shape(job.layout, job.cluster)};
+    if (job.model.moe_layers() > 0) ep_shape_ = expert_group_shape(job.layout, job.cluster);
+    launch_s_ = job.calibration.host_launch_s.value;
+    if (job.software.shared_cores && job.layout.tp > 1 && job.layout.pp > 1 &&
+        job.cluster.nodes > 1) {
+      launch_s_ *= 1 + job.calibration.host_contention.value * job.layout.tp;
+    }
+  }
+
+  BlockCost layer(Block block) const {
+    const PassOps ops = tensor_parallel_ops(job_, block, setting_.slice);
+    BlockCost cost = compute(ops);
+    add_tensor(block, ops, cost);
+    add_context_parallel(setting_, cp_shapes_, ops, cost);
+    if (block == Block::moe_layer) add_expert_parallel(setting_, ep_shape_, tp_shape_, ops, cost);
+    const std::vector<Op> recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
+    for (const Op& op : recomputed) {
+      add_op(op, Category::recompute, cost.recompute);
+      cost.hardware_flops += convention_flops(op, job_.model);
+    }
+    if (job_.recompute == Recompute::full) {  // the collectives run again too
+      for (const CostPart& part : cost.forward) {
+        if (part.category != Category::forward) {
+          add_cost(cost.recompute, part.category, part.origin, part.seconds);
+        }
+      }
+      add_costs(cost.recompute, cost.forward_end, 1);  // its own backward follows, no next layer
+    }
+    add_host(ops, recomputed, cost);
+    return cost;
+  }
+
+  // The embedding or the loss head.
+  BlockCost end(Block block) const {
+    const PassOps ops = tensor_parallel_ops(job_, block, setting_.slice);
+    BlockCost cost = compute(ops);
+    add_tensor(block, ops, cost);
+    add_host(ops, {}, cost);
+    return cost;
+  }
+
+ private:
+  void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const {
+    if (job_.layout.mesh_side() > 1)
+      return add_tensor_mesh(setting_, mesh_shapes_, block, ops, cost);
+    add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+  }
+
+  void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const {
+    if (job_.software.cuda_graphs) return;
+    std::vector<Launched> forward;
+    std::vector<Launched> backward;
+    add_launched(ops.forward, forward);
+    for (const auto* list : {&recomputed, &ops.backward_input, &ops.backward_weight}) {
+      add_launched(*list, backward);
+    }
+    const Origin origin = job_.calibration.host_launch_s.origin;
+    const double exposed_forward_s = exposed_s(cost.forward) / kCollectives;
+    const double exposed_backward_s = exposed_s(cost.backward_input) / kCollectives;
+    if (exposed_forward_s > 0) forward.insert(forward.end(), kCollectives, {1, exposed_forward_s});
+    if (exposed_backward_s > 0) {
+      backward.insert(backward.end(), kCollectives, {1, exposed_backward_s});
+    }
+    const double run_ahead = job_.calibration.host_run_ahead.value;
+    add_cost(cost.forward, Category::host, origin, host_wait_s(forward, launch_s_, run_ahead));
+    add_cost(cost.backward_input, Category::host, origin,
+             host_wait_s(backward, launch_s_, run_ahead));
+  }
+
+  void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {
+    for (const Op& op : pass) {
+      const bool graphed = job_.software.dense_graphs && !op.routed;
+      launched.push_back({graphed ? 0 : op.launches, setting_.cost(op).seconds});
+    }
+  }
+
+  // Collectives of a layer and direction, for the host's count.
+  static constexpr int kCollectives = 2;
+
+  static double exposed_s(const std::vector<CostPart>& parts) {
+    double seconds = 0;
+    for (const CostPart& part : parts) {
+      const bool compute =
+          part.category == Category::forward || part.category == Category::backward;
+      seconds += compute ? 0 : part.seconds;
+    }
+    return seconds;
+  }
+
+  void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const {
+    const OpCost cost = setting_.cost(op);
+    add_cost(parts, category, cost.origin, cost.seconds);
+  }
+
+  BlockCost compute(const PassOps& ops) const {
+    BlockCost cost;
+    const auto add_pass = [&](const std::vector<Op>& pass, Category category,
+                              std::vector<CostPart>& parts) {
+      for (const Op& op : pass) {
+        add_op(op, category, parts);
+        cost.hardware_flops += convention_flops(op, job_.model);
+      }
+    };
+    add_pass(ops.forward, Category::forward, cost.forward);
+    add_pass(ops.backward_input, Category::backward, cost.backward_input);
+    add_pass(ops.backward_weight, Category::backward, cost.backward_weight);
+    return cost;
+  }
+
+  const Job& job_;
+  BlockSetting setting_;
+  GroupShape tp_shape_;
+  MeshShapes mesh_shapes_;
+  ContextShapes cp_shapes_;
+  GroupShape ep_shape_;
+  double launch_s_ = 0;  // of the host, per operation
+};
+
+void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
+  add_costs(chunk.forward, block.forward, times);
+  add_costs(chunk.backward_input, block.backward_input, times);
+  add_costs(chunk.backward_weight, block.backward_weight, times);
+  add_costs(chunk.recompute, block.recompute, times);
+  chunk.hardware_flops += times * block.hardware_flops;
+}
+
+// What the ends of a chunk add to its layers.
+void add_ends(ChunkCost& chunk, const BlockCost& first, const BlockCost& last) {
+  add_costs(chunk.forward, last.forward_end, 1);
+  add_costs(chunk.backward_input, first.backward_end, 1);
+}
+
+// A dense layer, or one with experts.
+struct LayerKind {
+  Block block = Block::layer;
+  BlockCost cost;
+  LayerActivations activations;
+};
+
+std::vector<LayerKind> layer_kinds(const Job& job, const SequenceSlice& slice) {
+  const BlockCoster coster(job, slice);
+  const int moe_layers = job.model.moe_layers();
+  std::vector<LayerKind> kinds;
+  for (const Block block : {Block::layer, Block::moe_layer}) {
+    const int count = block == Block::layer ? job.model.layers - moe_layers : moe_layers;
+    if (count == 0) continue;
+    kinds.push_back({block, coster.layer(block), layer_activations(job, block, slice)});
+  }
+  return kinds;
+}
+
+void add_layers(ChunkCost& chunk, const LayerKind& kind, int count, bool recomputes_ahead) {
+  if (count == 0) return;
+  const LayerActivations& bytes = kind.activations;
+  add_block(chunk, kind.cost, count);
+  chunk.activation_bytes += count * bytes.kept;
+  chunk.recomputed_bytes += count * bytes.recomputed;
+  chunk.weight_activation_bytes += count * bytes.for_weights;
+  chunk.transient_bytes =
+      std::max(chunk.transient_bytes, bytes.transient - (recomputes_ahead ? bytes.recomputed : 0));
+}
+
+// Layers of one kind, of which a share recomputes.
+struct SharedKind {
+  LayerKind recomputing;
+  LayerKind keeping;  // the same where nothing is recomputed
+};
+
+std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
+  const std::vector<LayerKind> recomputing = layer_kinds(job, unit.slice);
+  std::vector<LayerKind> keeping = recomputing;
+  if (!unit.recompute_shares.empty() && job.recompute != Recompute::none) {
+    Job without = job;
+    without.recompute = Recompute::none;
+    keeping = layer_kinds(without, unit.slice);
+  }
+  std::vector<SharedKind> kinds;
+  for (std::size_t i = 0; i < recomputing.size(); ++i)
+    kinds.push_back({recomputing[i], keeping[i]});
+  return kinds;
+}
+
+// The products at the cuts before and behind a stage; backward those of the gradients.
+void add_cuts(const Job& job, const BoundaryRecipe& cut, bool first, bool last, ChunkCost& chunk) {
+  const auto add = [&](const std::vector<Op>& ops, std::vector<CostPart>& parts) {
+    for (const Op& op : ops) {
+      const OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+      add_cost(parts, Category::compression, cost.origin, cost.seconds);
+      chunk.hardware_flops += op.flops;
+    }
+  };
+  if (!first) {
+    add(cut.behind, chunk.forward);
+    add(cut.before, chunk.backward_input);
+  }
+  if (!last) {
+    add(cut.before, chunk.forward);
+    add(cut.behind, chunk.backward_input);
+  }
+}
+
+}  // namespace
+
+std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
+  if (job.network) return network_chunk_costs(job, unit);
+  const TransformerSpec& model = job.model;
+  const BlockCoster coster(job, unit.slice);
+  const std::vector<SharedKind> kinds = shared_kinds(job, unit);
+  const std::vector<int> layers = layers_per_stage(model, job.layout);
+  const std::vector<double> parameters = stage_parameters(model, job.layout);
+  const double local_experts = static_cast<double>(model.moe.experts) / job.layout.ep;
+  const BoundaryRecipe cut = stage_boundary(job, unit.slice);
+  std::vector<ChunkCost> chunks(layers.size());
+  const std::vector<int> moe_layers = moe_layers_per_stage(model, job.layout);
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    ChunkCost& chunk = chunks[stage];
+    const int moe = moe_layers[stage];
+    const double share = unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
+    for (const SharedKind& kind : kinds) {
+      const int count = kind.keeping.block == Block::moe_layer ? moe : layers[stage] - moe;
+      const int recomputing = static_cast<int>(std::lround(share * count));
+      add_layers(chunk, kind.recomputing, recomputing, unit.recomputes_ahead);
+      add_layers(chunk, kind.keeping, count - recomputing, unit.recomputes_ahead);
+    }
+    if (layers[stage] > 0) {  // the dense ones come first
+      const bool all_dense = moe == 0;
+      const bool all_moe = moe == layers[stage];
+      add_ends(chunk, (all_moe ? kinds.back() : kinds.front()).keeping.cost,
+               (all_dense ? kinds.front() : kinds.back()).keeping.cost);
+    }
+    chunk.parameters = parameters[stage];
+    chunk.expert_parameters = moe * local_experts * model.expert_parameters();
+    chunk.boundary_bytes = cut.bytes;
+    add_cuts(job, cut, stage == 0, stage + 1 == chunks.size(), chunk);
+    if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
+  }
+  add_block(chunks.front(), coster.end(Block::embedding), 1);
+  add_block(chunks.back(), coster.end(Block::head), 1);
+  const LayerActivations head = head_activations(job, unit.slice);
+  chunks.back().activation_bytes += head.kept;
+  chunks.back().weight_activation_bytes += head.for_weights;
+  chunks.back().transient_bytes = std::max(chunks.back().transient_bytes, head.transient);
+  const double pending = pending_gradient_bytes(job, unit.slice);
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    chunks[stage].transient_bytes += layers[stage] * pending;
+  }
+  return chunks;
+}
+
+std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {
+  const Calibration& calibration = job.calibration;
+  const int missing = moments(Optimizer::adam) - moments(job.software.optimizer);
+  Op step;
+  step.name = "optimizer";
+  step.kind = OpKind::memory;
+  step.bytes = parameters * std::max(0.0, calibration.optimizer_bytes.value -
+                                              missing * calibration.moment_bytes.value);
+  // Momentum has no kernel of its own.
+  if (job.software.optimizer == Optimizer::adam) step.kernel = "adam";
+  if (job.software.optimizer == Optimizer::sgd) step.kernel = "sgd";
+  // A memory-bound op does not depend on the precision.
+  const OpCost cost = op_cost(step, job.cluster.node.gpu, Precision::fp32, calibration);
+  Origin origin = weakest(cost.origin, calibration.optimizer_bytes.origin);
+  if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
+  return {{Category::optimizer, origin, cost.seconds}};
+}
+
+}  // namespace windtunnel

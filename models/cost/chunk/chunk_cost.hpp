@@ -1,0 +1,51 @@
+// What one model chunk (one stage of the pipeline) costs one GPU per micro-batch, or per slice of
+// its sequence: its kernels (op_cost.hpp), what the host adds, and the communication between them
+// that stays exposed: tensor_parallel.hpp, context_parallel.hpp, expert_parallel.hpp.
+#pragma once
+
+#include <vector>
+
+#include "models/cost/op/op.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/task_cost.hpp"
+
+namespace windtunnel {
+
+struct ChunkCost {
+  // One part per category and origin.
+  std::vector<CostPart> forward;  // compute, tp, cp, ep
+  std::vector<CostPart> backward_input;
+  std::vector<CostPart> backward_weight;
+  std::vector<CostPart> recompute;  // before the backward
+  double parameters = 0;            // on this GPU (after tp and ep), all of them
+  double expert_parameters = 0;     // those of them in experts, reduced over groups of their own
+  double activation_bytes = 0;      // kept from F to B, per micro-batch and GPU (M_B)
+  // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.
+  double weight_activation_bytes = 0;
+  // Alive only while the chunk runs: gathered inputs, gradients of a layer, recomputed tensors.
+  double transient_bytes = 0;
+  // What a recomputation of the whole chunk ahead of its backward brings beside activation_bytes.
+  double recomputed_bytes = 0;
+  double boundary_bytes = 0;  // sent to the next stage per micro-batch and GPU
+  // Of F + B + W + recompute on this GPU. Fused attention counts the full square, forward and 2.5
+  // times that backward, so that the same convention as model_flops() holds and HFU >= MFU.
+  double hardware_flops = 0;
+};
+
+// What a stage does at once, where that is not a whole micro-batch with recomputation as the job
+// has it.
+struct ChunkUnit {
+  SequenceSlice slice;
+  std::vector<double> recompute_shares;  // [stage] of its layers that recompute; empty: all of them
+  // In an action of its own: what it brings is not transient but recomputed_bytes.
+  bool recomputes_ahead = false;
+};
+
+// Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.
+// Throws Error as layers_per_stage() and peak_flops() do.
+std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit = {});
+
+// The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
+std::vector<CostPart> optimizer_cost(double parameters, const Job& job);
+
+}  // namespace windtunnel

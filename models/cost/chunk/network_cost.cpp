@@ -1,0 +1,168 @@
+#include "models/cost/chunk/network_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/op/block_cost.hpp"
+#include "models/cost/op/host_launch.hpp"
+#include "models/workload/layer_network.hpp"
+
+namespace windtunnel {
+namespace {
+
+void add(std::vector<CostPart>& parts, Category category, const OpCost& cost) {
+  add_cost(parts, category, cost.origin, cost.seconds);
+}
+
+// The host launches the kernels of a direction without waiting for any: they are one row.
+void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& chunk) {
+  if (job.software.cuda_graphs) return;
+  std::vector<Launched> forward;
+  std::vector<Launched> backward;
+  const auto launch = [](const OpCost& cost, std::vector<Launched>& launched) {
+    if (cost.seconds > 0) launched.push_back({1, cost.seconds});
+  };
+  for (const LayerCost& layer : layers) {
+    launch(layer.forward, forward);
+    launch(layer.backward_input, backward);
+    launch(layer.backward_weight, backward);
+  }
+  const Parameter& launch_s = job.calibration.host_launch_s;
+  const double run_ahead = job.calibration.host_run_ahead.value;
+  const auto wait = [&](const std::vector<Launched>& launched) {
+    return OpCost{host_wait_s(launched, launch_s.value, run_ahead), launch_s.origin};
+  };
+  add(chunk.forward, Category::host, wait(forward));
+  add(chunk.backward_input, Category::host, wait(backward));
+}
+
+// All layers keep theirs; beside them live the gradients of one layer's two sides.
+void add_activations(const Job& job, ChunkCost& chunk) {
+  const LayerNetwork& network = *job.network;
+  const double bytes = bytes_of(job.precision) * job.batch.micro;
+  chunk.activation_bytes = bytes * (network.layers.front().input + network.kept_elements());
+  for (const NetworkLayer& layer : network.layers) {
+    const double sides = bytes * (layer.input + layer.output);
+    chunk.transient_bytes = std::max(chunk.transient_bytes, sides);
+    if (layer.forward_macs() > 0) chunk.weight_activation_bytes += sides;
+  }
+}
+
+}  // namespace
+
+TransformerSpec network_model(const LayerNetwork& network) {
+  TransformerSpec model;
+  model.name = network.name;
+  model.layers = model.hidden = model.heads = model.kv_heads = model.sequence = 1;
+  model.tied_embeddings = false;
+  model.source = network.source;
+  return model;
+}
+
+void check_network(const Job& job) {
+  const Layout& layout = job.layout;
+  const std::pair<const char*, int> axes[] = {{"layout.tp", layout.tp},
+                                              {"layout.cp", layout.cp},
+                                              {"layout.pp", layout.pp},
+                                              {"layout.vpp", layout.vpp},
+                                              {"layout.ep", layout.ep}};
+  const std::string& name = job.network->name;
+  for (const auto& [key, size] : axes) {
+    if (size == 1) continue;
+    throw Error::of_key(key,
+                        "is {}, but model '{}' is a table of layers, which runs data "
+                        "parallel only; set it to 1",
+                        size, name);
+  }
+  if (layout.sequence_parallel) {
+    throw Error::of_key("layout.sequence_parallel", ": model '{}' has no sequences", name);
+  }
+  if (!layout.stage_layers.empty() || layout.first_stage_layers != 0 ||
+      layout.last_stage_layers != 0) {
+    throw Error::of_key("layout.stages", ": model '{}' runs as one stage", name);
+  }
+  if (job.batch.sequence != 1) {
+    throw Error::of_key("batch.sequence",
+                        "is {}, but model '{}' has samples, not sequences; "
+                        "leave it out",
+                        job.batch.sequence, name);
+  }
+  if (job.recompute != Recompute::none) {
+    throw Error::of_key("recompute", ": model '{}' keeps its activations; set recompute: none",
+                        name);
+  }
+}
+
+namespace {
+
+// The products of a tile's transforms have as many rows and columns together as the direct one, and
+// a shorter sum: Lavin and Gray, section 4.
+OpCost convolution_cost(Op op, const Job& job, double& hardware_flops) {
+  const Parameter& fewer = job.calibration.convolution_winograd;
+  op.k /= fewer.value;
+  op.flops /= fewer.value;
+  hardware_flops += op.flops;
+  OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
+  if (fewer.value != 1) cost.origin = weakest(cost.origin, fewer.origin);
+  return cost;
+}
+
+}  // namespace
+
+std::vector<LayerCost> network_layer_costs(const Job& job) {
+  const LayerNetwork& network = *job.network;
+  std::vector<LayerCost> costs(network.layers.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const auto cost_of = [&](Pass pass) {
+      const std::optional<Op> op = layer_op(network, i, job.batch.micro, job.precision, pass);
+      if (!op) return OpCost{};
+      if (network.layers[i].winograd && job.precision == Precision::fp32) {
+        return convolution_cost(*op, job, costs[i].hardware_flops);
+      }
+      costs[i].hardware_flops += op->flops;
+      return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
+    };
+    costs[i].forward = cost_of(Pass::forward);
+    costs[i].backward_input = cost_of(Pass::backward_input);
+    costs[i].backward_weight = cost_of(Pass::backward_weight);
+  }
+  return costs;
+}
+
+std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit) {
+  check_network(job);
+  CHECK(unit.slice.share() == 1, "a sample cut into slices");
+  const std::vector<LayerCost> layers = network_layer_costs(job);
+  ChunkCost chunk;
+  for (const LayerCost& layer : layers) {
+    add(chunk.forward, Category::forward, layer.forward);
+    add(chunk.backward_input, Category::backward, layer.backward_input);
+    add(chunk.backward_weight, Category::backward, layer.backward_weight);
+    chunk.hardware_flops += layer.hardware_flops;
+  }
+  add_host(job, layers, chunk);
+  add_activations(job, chunk);
+  chunk.parameters = job.network->parameters();
+  return {chunk};
+}
+
+double network_gathered_parameters(const LayerNetwork& network) {
+  double most = 0;
+  double before = 0;
+  for (const NetworkLayer& layer : network.layers) {
+    if (layer.parameters == 0) continue;
+    most = std::max(most, before + layer.parameters);
+    before = layer.parameters;
+  }
+  return most;
+}
+
+double model_flops(const LayerNetwork& network, double samples) {
+  return 3 * 2 * network.forward_macs() * samples;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,45 @@
+// What a job whose model is a table of layers (layer_network.hpp) costs one GPU per micro-batch, in
+// the terms of chunk_cost.hpp: data parallelism alone, one stage, every sample a sequence of one.
+// Convolutions are costed as implicit GEMMs (Chetlur et al. 2014, arXiv 1410.0759) by op_cost.hpp,
+// everything else by the bytes that it moves.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+// What Job::model is beside Job::network: its name and sizes of one, so that a sample counts as a
+// token.
+TransformerSpec network_model(const LayerNetwork& network);
+
+// Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
+// recomputation.
+void check_network(const Job& job);
+
+// Of a micro-batch; 0 s where a layer has nothing to do in a pass.
+struct LayerCost {
+  OpCost forward;
+  OpCost backward_input;
+  OpCost backward_weight;
+  double hardware_flops = 0;  // of all three
+
+  double backward_s() const { return backward_input.seconds + backward_weight.seconds; }
+};
+// [layer of the network]
+std::vector<LayerCost> network_layer_costs(const Job& job);
+
+// One chunk. Throws Error as check_network() and peak_flops() do. A unit of it is the whole.
+std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit);
+
+// The most that ZeRO-3 holds whole at a time: the largest two layers that follow each other.
+double network_gathered_parameters(const LayerNetwork& network);
+
+// Two operations per multiplication and addition, forward and twice backward.
+double model_flops(const LayerNetwork& network, double samples);
+
+}  // namespace windtunnel

@@ -1,0 +1,17 @@
+// What one iteration processes, and the FLOPs of the model for it.
+#pragma once
+
+#include <vector>
+
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+// Of a job whose sequences have unequal lengths, those of its iteration.
+std::vector<int> step_lengths(const Job& job);
+
+double tokens_per_step(const Job& job);  // of networks: samples
+// Megatron's convention (model_flops()), each sequence by its own length.
+double flops_per_step(const Job& job);
+
+}  // namespace windtunnel

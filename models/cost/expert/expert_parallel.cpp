@@ -1,0 +1,170 @@
+#include "models/cost/expert/expert_parallel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/workload/expert_routing.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Copies of a token that leave its rank or stay there as if sent. Merged: as many as different
+// nodes (in one node: ranks) are met in per_token draws, all equally likely.
+double copies(const Job& job, const GroupShape& shape) {
+  const double experts = job.model.moe.per_token;
+  if (!job.software.ep_merged) return experts;
+  const double places = shape.nodes > 1 ? shape.nodes : shape.members;
+  return places * (1 - std::pow(1 - 1 / places, experts));
+}
+
+double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, const auto& chosen) {
+  double seconds = 0;
+  for (const Op& op : pass) seconds += chosen(op) ? setting.cost(op).seconds : 0;
+  return seconds;
+}
+
+// Of `bytes` that a rank sends. Stated locality: what leaves the node and what stays go at once.
+CollectiveCost exchange(const BlockSetting& setting, const GroupShape& shape, double bytes) {
+  const std::optional<double>& locality = setting.job.model.moe.locality;
+  if (!locality || shape.nodes == 1) {
+    return setting.collective(CollectiveKind::all_to_all, shape, bytes);
+  }
+  GroupShape node = shape;
+  node.members = shape.members_per_node;
+  node.nodes = 1;
+  const double usual = static_cast<double>(shape.members_per_node) / shape.members;
+  const CollectiveCost inside =
+      setting.collective(CollectiveKind::all_to_all, node, bytes * *locality);
+  if (*locality == 1) return inside;
+  const CollectiveCost across =
+      setting.collective(CollectiveKind::all_to_all, shape, bytes * (1 - *locality) / (1 - usual));
+  return across.seconds > inside.seconds ? across : inside;
+}
+
+// Of one direction: to the experts and back.
+struct Exchange {
+  double seconds = 0;
+  double gather_s = 0;  // over tp, of what was not sent twice
+  Origin origin = Origin::assumed;
+};
+
+Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const GroupShape& tp_shape,
+                   const ExpertLoad& load) {
+  const Job& job = setting.job;
+  const double width = copies(job, shape) * job.model.hidden;
+  const bool all = job.layout.ep_tokens == ExpertTokens::all;
+  const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
+  const CollectiveCost once = exchange(setting, shape, load.received * bytes);
+  Exchange result = {2 * once.seconds, 0, once.origin};
+  if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
+    for (const double gathered : {width, static_cast<double>(job.model.hidden)}) {
+      result.gather_s +=
+          setting
+              .collective(CollectiveKind::all_gather, tp_shape, setting.activation_bytes(gathered))
+              .seconds;
+    }
+  }
+  return result;
+}
+
+// Compute that hides all-to-alls.
+struct Beside {
+  double forward_s = 0;
+  double backward_s = 0;
+};
+
+Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost) {
+  if (setting.job.software.ep_overlap) {  // crosswise
+    return {total_seconds(cost.backward_input) + total_seconds(cost.backward_weight),
+            total_seconds(cost.forward)};
+  }
+  const auto shared = [](const Op& op) {
+    return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
+           op.role == OpRole::shared_other;
+  };
+  const auto others = [](const Op& op) { return !op.routed; };
+  if (setting.job.model.moe.shortcut) {
+    return {seconds_of(setting, ops.forward, others),
+            seconds_of(setting, ops.backward_input, others) +
+                seconds_of(setting, ops.backward_weight, others)};
+  }
+  if (setting.job.software.tp_overlap != TensorOverlap::pipelined) return {};
+  return {seconds_of(setting, ops.forward, shared),
+          seconds_of(setting, ops.backward_input, shared)};
+}
+
+double hot_weight_bytes(const Job& job) {
+  const MixtureOfExperts& moe = job.model.moe;
+  if (moe.zipf == 0 || job.layout.ep == 1) return 0;
+  return bytes_of(job.precision) * std::min(moe.hot_experts, moe.experts) *
+         job.model.expert_parameters();
+}
+
+// Behind all of the layer but its experts, less what all-to-alls take of that compute.
+void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
+                     const Beside& taken, BlockCost& cost) {
+  const double bytes = hot_weight_bytes(setting.job);
+  if (bytes == 0) return;
+  const CollectiveCost gather = setting.collective(CollectiveKind::all_gather, shape, bytes);
+  const CollectiveCost reduce = setting.collective(CollectiveKind::reduce_scatter, shape, bytes);
+  const auto left_s = [&](const std::vector<Op>& pass, double taken_s) {
+    const auto others = [](const Op& op) { return !op.routed; };
+    return std::max(0.0, seconds_of(setting, pass, others) - taken_s);
+  };
+  add_cost(cost.forward, Category::ep, gather.origin,
+           setting.beside_s(gather.seconds, left_s(ops.forward, taken.forward_s)));
+  add_cost(cost.backward_input, Category::ep, gather.origin,
+           setting.beside_s(gather.seconds + reduce.seconds,
+                            left_s(ops.backward_input, taken.backward_s)));
+}
+
+}  // namespace
+
+void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
+                         const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost) {
+  const Job& job = setting.job;
+  if (job.layout.ep == 1) return;
+  const ExpertLoad load = expert_load(job.model.moe, job.layout.ep);
+  const Exchange sent = both_ways(setting, shape, tp_shape, load);
+  const Beside beside = compute_beside(setting, ops, cost);
+  Beside taken = {std::min(beside.forward_s, sent.seconds),
+                  std::min(beside.backward_s, sent.seconds)};
+  if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
+  add_hot_experts(setting, shape, ops, taken, cost);
+  add_cost(cost.forward, Category::ep, sent.origin,
+           setting.beside_s(sent.seconds, beside.forward_s) + sent.gather_s);
+  add_cost(cost.backward_input, Category::ep, sent.origin,
+           setting.beside_s(sent.seconds, beside.backward_s) + sent.gather_s);
+}
+
+double hot_expert_bytes(const Job& job) {
+  return 2 * hot_weight_bytes(job);
+}
+
+void check_expert_routing(const Job& job) {
+  const MixtureOfExperts& moe = job.model.moe;
+  if (moe.zipf > 0 && moe.imbalance > 1) {
+    throw Error::of_key("model.moe.zipf",
+                        "and model.moe.imbalance both say how full the busiest rank is; "
+                        "state one of them");
+  }
+  if (moe.hot_experts > 0 && moe.zipf == 0) {
+    throw Error::of_key("model.moe.hot_experts",
+                        "needs model.moe.zipf: which share of the tokens visits them");
+  }
+  if (moe.hot_experts > moe.experts) {
+    throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,
+                        moe.experts);
+  }
+  if (moe.shortcut && job.software.ep_overlap) {
+    throw Error::of_key("model.moe.shortcut",
+                        "and software.ep_overlap hide the same all-to-alls; state one of "
+                        "them");
+  }
+}
+
+}  // namespace windtunnel

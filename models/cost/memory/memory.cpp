@@ -1,0 +1,197 @@
+#include "models/cost/memory/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of the training state, beside its bytes: what lives for a moment at the end of a step.
+struct State {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  double update = 0;          // flat copies of the weights while the shards are gathered
+  double gradients_flat = 0;  // Software::update_bytes
+};
+
+// ZeRO (Rajbhandari et al. 2020, arXiv 1910.02054, figure 1): stage 1 shards the optimizer state,
+// 2 the gradients too, 3 the weights too.
+void add_state(const Job& job, double parameters, const StateShards& shards, State& state) {
+  const Sharding sharding = job.layout.sharding;
+  const double weights = weight_bytes_per_parameter(job) * parameters;
+  state.weights += weights / shards.weights;
+  if (shards.secondary > 0) state.weights += weights / shards.secondary;
+  state.gradients += gradient_bytes_per_parameter(job) * parameters / shards.gradients;
+  state.optimizer += optimizer_bytes_per_parameter(job) * parameters / shards.optimizer;
+  state.gradients_flat += job.software.update_bytes * parameters / shards.optimizer;
+  const bool gathers = sharding == Sharding::zero1 || sharding == Sharding::zero2;
+  if (gathers && shards.optimizer > 1 && job.software.flat_copies) {
+    state.update += weights * (1 + 1 / shards.optimizer);
+  }
+}
+
+// ZeRO-3: the weights and gradients of what is whole at a time, and what they are on the network
+// where that is fewer bits: weights as they arrive, gradients as they leave and as they arrive.
+double whole_bytes(const Job& job, const WholeParameters& whole) {
+  const Layout& layout = job.layout;
+  const ShardRanks shards = shard_ranks(layout);
+  double bytes = 0;
+  if (shards.weights > 1) {
+    bytes += (weight_bytes_per_parameter(job) + layout.weight_bits / 8.0) * whole.weights;
+  }
+  if (shards.optimizer > 1) {
+    bytes += (job.software.reduce_bytes + 2 * layout.gradient_bits / 8.0) * whole.gradients;
+  }
+  return bytes;
+}
+
+// Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
+// micro-batches, once as they are and once transposed.
+double scaled_weight_bytes(const Job& job) {
+  if (!job.software.scaled_copies) return 0;
+  switch (job.precision) {
+    case Precision::fp8:
+      return 2;
+    case Precision::mxfp8:
+      return 2 * (1 + 1.0 / 32);
+    case Precision::nvfp4:
+      return 2 * (0.5 + 1.0 / 16);
+    default:
+      return 0;
+  }
+}
+
+// What cuBLAS is given by PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and by
+// Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), once for all GEMMs.
+double gemm_workspace_bytes(const GpuSpec& gpu) {
+  constexpr double kMebibyte = 1024.0 * 1024;
+  return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
+}
+
+struct TensorClass {
+  const char* name;
+  double GpuMemory::*bytes;
+  const char* remedy;
+};
+
+constexpr std::array<TensorClass, 7> kClasses = {{
+    {"weights", &GpuMemory::weights, "raise tp or pp, or set sharding: zero3"},
+    {"gradients", &GpuMemory::gradients, "raise tp or pp, or set sharding: zero2"},
+    {"optimizer state", &GpuMemory::optimizer, "set sharding: zero1, or raise dp, tp or pp"},
+    {"activations", &GpuMemory::activations,
+     "set recompute: selective or full, or lower batch.micro, or raise tp or cp"},
+    {"buffers", &GpuMemory::buffers, "lower batch.micro or communication.bucket, or raise tp"},
+    {"fragmentation", &GpuMemory::fragmentation, "raise tp or pp"},
+    {"framework", &GpuMemory::framework, "raise tp or pp"},
+}};
+
+}  // namespace
+
+std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
+                                  const std::vector<double>& peak_activation_bytes,
+                                  const HeldStages& held, const std::vector<double>& weight_copies,
+                                  const std::vector<WholeParameters>& whole) {
+  const Layout& layout = job.layout;
+  const Calibration& calibration = job.calibration;
+  const auto ranks = static_cast<std::size_t>(layout.pp);
+  CHECK(chunks.size() == static_cast<std::size_t>(layout.stages()), "{} chunks", chunks.size());
+  CHECK(peak_activation_bytes.size() == ranks, "{} peaks", peak_activation_bytes.size());
+  CHECK(weight_copies.empty() || weight_copies.size() == ranks, "{} copies", weight_copies.size());
+  const StateShards shards = state_shards(job, false);
+  const StateShards expert_shards = state_shards(job, true);
+  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  const double boundary = stage_boundary(job).bytes;
+  const bool gathered = layout.sharding == Sharding::zero3 && shards.optimizer > 1;
+  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  std::vector<GpuMemory> memory(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    double parameters = 0;
+    double transient = 0;
+    double kept = 0;  // of a micro-batch of each stage
+    double sent = 0;  // the same; the model's last stage sends nothing
+    State state;
+    for (const int stage : stages_of[rank]) {
+      parameters += chunks[stage].parameters;
+      add_state(job, chunks[stage].parameters - chunks[stage].expert_parameters, shards, state);
+      add_state(job, chunks[stage].expert_parameters, expert_shards, state);
+      transient = std::max(transient, chunks[stage].transient_bytes);
+      kept += chunks[stage].activation_bytes;
+      if (stage + 1 < layout.stages()) sent += boundary;
+    }
+    GpuMemory& at = memory[rank];
+    const double copies = weight_copies.empty() ? 1 : weight_copies[rank];
+    at.weights = copies * state.weights + scaled_weight_bytes(job) * parameters / shards.weights;
+    at.gradients = state.gradients;
+    at.optimizer = state.optimizer;
+    at.activations = peak_activation_bytes[rank];
+    // One output for each micro-batch under way.
+    if (job.software.held_outputs && kept > 0) at.activations += sent * at.activations / kept;
+    // One activation and one gradient in flight each way.
+    const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
+    const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
+    const double bucket =
+        replicas > 1 ? std::min(job.communication.bucket_bytes, all_gradients) : 0;
+    double buffers = transient + pipeline + bucket + gemm_workspace_bytes(job.cluster.node.gpu);
+    if (gathered) {
+      // Two layers and the vocabulary; gradients before they are reduced and scattered.
+      const double layers = std::min(gathered_parameters(job), parameters);
+      buffers += whole_bytes(job, whole.empty() ? WholeParameters{layers, layers} : whole[rank]);
+    }
+    // Activations are gone when the weights are gathered after the step.
+    at.buffers = std::max(buffers, state.update - at.activations) + state.gradients_flat;
+    if (!job.software.expandable_segments) {
+      at.fragmentation = calibration.fragmentation.value * at.allocated();
+    }
+    at.framework = calibration.framework_bytes.value;
+  }
+  return memory;
+}
+
+double usable_bytes(const GpuSpec& gpu) {
+  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+  constexpr double kVisible = 0.99;
+  return gpu.memory_bytes.value * (kGibibyte / 1e9) * kVisible;
+}
+
+std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu) {
+  const auto worst = std::max_element(
+      memory.begin(), memory.end(),
+      [](const GpuMemory& a, const GpuMemory& b) { return a.total() < b.total(); });
+  const double usable = usable_bytes(gpu);
+  if (worst == memory.end() || worst->total() <= usable) return {};
+  const auto largest = std::max_element(kClasses.begin(), kClasses.end(),
+                                        [&](const TensorClass& a, const TensorClass& b) {
+                                          return (*worst).*a.bytes < (*worst).*b.bytes;
+                                        });
+  return fmt::format(
+      "pipeline rank {} needs {}, {} more than the usable {} of gpu '{}'; the largest part is {} "
+      "with {}; {}",
+      worst - memory.begin(), format_bytes(worst->total()), format_bytes(worst->total() - usable),
+      format_bytes(usable), gpu.name, largest->name, format_bytes((*worst).*largest->bytes),
+      largest->remedy);
+}
+
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+                               const NodeSpec& node) {
+  double bytes_per_node = 0;
+  std::vector<std::string> parts;
+  for (const auto& [tier, bytes] : by_tier) {
+    bytes_per_node += bytes;
+    parts.push_back(fmt::format("{} {}", tier, format_bytes(bytes)));
+  }
+  if (bytes_per_node <= node.host_memory_bytes.value) return {};
+  return fmt::format(
+      "snapshots in host memory need {} per node ({}), {} more than the {} of node '{}'; shard "
+      "them over more nodes or keep fewer copies",
+      format_bytes(bytes_per_node), fmt::join(parts, ", "),
+      format_bytes(bytes_per_node - node.host_memory_bytes.value),
+      format_bytes(node.host_memory_bytes.value), node.name);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,95 @@
+// GPU and host memory from first principles: what a stage holds (Rajbhandari et al. 2020, arXiv
+// 1910.02054, for the training state; Korthikanti et al. 2022, arXiv 2205.05198, for activations,
+// generalised to GQA, SwiGLU and fused attention). Not modelled: offloading weights, optimizer
+// state or activations to the host, checkpointed activations divided over tp, optimizers whose
+// state is not two fp32 moments.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/cost/chunk/activations.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/op/op.hpp"
+#include "models/plan/schedule.hpp"
+
+namespace windtunnel {
+
+// Bytes of the training state per parameter. Mixed precision as Megatron-LM: 2 B weights, 4 B
+// gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8. Where
+// gradients are reduced, with Software::reduced_copy_bytes.
+double weight_bytes_per_parameter(const Job& job);
+double gradient_bytes_per_parameter(const Job& job);
+double optimizer_bytes_per_parameter(const Job& job);
+// Of a snapshot, which holds weights and optimizer state, the share that weights are.
+double weight_share(const Job& job);
+
+// Ranks that share one copy, as shard_ranks(). Of experts tp / ep times as many, without levels or
+// a second copy.
+struct StateShards {
+  double weights = 1;
+  double secondary = 0;  // 0: no second copy
+  double gradients = 1;
+  double optimizer = 1;
+};
+StateShards state_shards(const Job& job, bool experts);
+
+// gathered_parameters() of stage_parameters.hpp, or those of a table of layers.
+double gathered_parameters(const Job& job);
+
+// Bytes on the GPU of one pipeline rank at its peak.
+struct GpuMemory {
+  double weights = 0;
+  double gradients = 0;  // and what a compressor keeps from step to step
+  double optimizer = 0;
+  double activations = 0;
+  double buffers = 0;        // a gradient bucket, pipeline buffers, what lives while a chunk runs
+  double fragmentation = 0;  // what the allocator reserves beyond its tensors
+  double framework = 0;      // outside the allocator: context and communicators
+  double allocated() const { return weights + gradients + optimizer + activations + buffers; }
+  double total() const { return allocated() + fragmentation + framework; }
+};
+
+// Under ZeRO-3 with a schedule that says when stages are gathered and reduced: the most parameters
+// of a rank whose weights, and whose gradients, are whole at once.
+struct WholeParameters {
+  double weights = 0;
+  double gradients = 0;
+};
+// [rank]; empty: the schedule says nothing.
+std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
+                                              const std::vector<ChunkCost>& chunks);
+
+// One per pipeline rank. `peak_activation_bytes[r]` comes from the schedule (evaluator): the most
+// that is alive at once on rank r. The optimizer state is sharded over dp x cp under ZeRO-1.
+// `held`: which stages are where, [rank]; empty: looped. `weight_copies`: versions of the weights
+// that an asynchronous schedule keeps (Schedule::weight_copies), [rank]; empty: 1.
+// `whole`: whole_parameters(); empty: layer by layer.
+std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& chunks,
+                                  const std::vector<double>& peak_activation_bytes,
+                                  const HeldStages& held = {},
+                                  const std::vector<double>& weight_copies = {},
+                                  const std::vector<WholeParameters>& whole = {});
+
+// Bytes of the training state that one GPU of pipeline rank r must save: weights and optimizer
+// state, each copy once per job, so the dp x cp ranks that hold the same share the writing
+// (gradients are not saved).
+// Of stages that two ranks hold each saves half.
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
+                                           const HeldStages& held = {});
+
+// Of the memory as it is sold: "80 GB" are 80 GiB, of which the driver keeps some. What is left to
+// CUDA is what PyTorch's out-of-memory messages call the capacity: 79.11 GiB of an H100 80 GB (98.9
+// %; github.com/vllm-project/vllm/issues/27508), 79.25 of an A100 80 GB (99.1 %), 31.75 of a V100
+// 32 GB (99.2 %), 31.37 of an RTX 5090 32 GB (98.0 %). nvidia-smi counts the driver's part in:
+// 81,559 MiB of an H100 80 GB (99.6 %). Context and communicators are the job's.
+double usable_bytes(const GpuSpec& gpu);
+
+// Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
+std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);
+// `by_tier`: name and bytes per node of each tier that takes any.
+std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
+                               const NodeSpec& node);
+
+}  // namespace windtunnel

@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/workload/stage_parameters.hpp"
+
+namespace windtunnel {
+
+double weight_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? 2 : 4;
+}
+
+double gradient_bytes_per_parameter(const Job& job) {
+  if (!is_mixed(job.precision)) return 4;
+  const bool reduced = job.layout.dp * job.layout.cp > 1;
+  return job.software.gradient_bytes + (reduced ? job.software.reduced_copy_bytes : 0);
+}
+
+double optimizer_bytes_per_parameter(const Job& job) {
+  return (is_mixed(job.precision) ? 4 : 0) + 4 * moments(job.software.optimizer);
+}
+
+double weight_share(const Job& job) {
+  const double weights = weight_bytes_per_parameter(job);
+  return weights / (weights + optimizer_bytes_per_parameter(job));
+}
+
+double gathered_parameters(const Job& job) {
+  return job.network ? network_gathered_parameters(*job.network)
+                     : gathered_parameters(job.model, job.layout);
+}
+
+StateShards state_shards(const Job& job, bool experts) {
+  Layout layout = job.layout;
+  if (!experts) {
+    const ShardRanks ranks = shard_ranks(layout);
+    return {double(ranks.weights), double(layout.secondary_ranks), double(ranks.gradients),
+            double(ranks.optimizer)};
+  }
+  layout.weight_ranks = layout.gradient_ranks = 0;
+  const ShardRanks ranks = shard_ranks(layout);
+  const auto of = [&](int dense) { return std::max(1.0, double(dense) * layout.tp / layout.ep); };
+  return {of(ranks.weights), 0, of(ranks.gradients), of(ranks.optimizer)};
+}
+
+std::vector<WholeParameters> whole_parameters(const Schedule& schedule,
+                                              const std::vector<ChunkCost>& chunks) {
+  std::vector<WholeParameters> peaks(static_cast<std::size_t>(schedule.ranks));
+  std::vector<bool> weights(schedule.stages(), false);
+  std::vector<bool> gradients(schedule.stages(), false);
+  bool says = false;
+  for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
+    WholeParameters now;
+    for (const Action& action : schedule.actions[rank]) {
+      const double parameters = chunks[schedule.model_stage(action.stage)].parameters;
+      const auto set = [&](std::vector<bool>& whole, bool value, double& sum) {
+        if (whole[action.stage] != value) sum += value ? parameters : -parameters;
+        whole[action.stage] = value;
+      };
+      switch (action.kind) {
+        case ActionKind::unshard:
+          says = true;
+          set(weights, true, now.weights);
+          break;
+        case ActionKind::reshard:
+          set(weights, false, now.weights);
+          break;
+        case ActionKind::backward:
+        case ActionKind::backward_weight:
+          set(gradients, true, now.gradients);
+          break;
+        case ActionKind::reduce_grad:
+          set(gradients, false, now.gradients);
+          break;
+        default:
+          break;
+      }
+      peaks[rank].weights = std::max(peaks[rank].weights, now.weights);
+      peaks[rank].gradients = std::max(peaks[rank].gradients, now.gradients);
+    }
+  }
+  return says ? peaks : std::vector<WholeParameters>();
+}
+
+std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<ChunkCost>& chunks,
+                                           const HeldStages& held) {
+  const double per_parameter = weight_bytes_per_parameter(job) + optimizer_bytes_per_parameter(job);
+  const Layout& layout = job.layout;
+  const double replicas = static_cast<double>(layout.dp) * layout.cp;
+  const double expert_replicas = std::max(1.0, replicas * layout.tp / layout.ep);
+  std::vector<double> bytes(static_cast<std::size_t>(layout.pp));
+  const HeldStages stages_of = held.empty() ? looped_stages(layout.pp, layout.vpp) : held;
+  std::vector<int> copies(chunks.size(), 0);
+  for (const auto& stages : stages_of) {
+    for (const int stage : stages) ++copies[stage];
+  }
+  for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
+    for (const int stage : stages_of[rank]) {
+      const double experts = chunks[stage].expert_parameters;
+      const double dense = chunks[stage].parameters - experts;
+      bytes[rank] += per_parameter * (dense / replicas + experts / expert_replicas) / copies[stage];
+    }
+  }
+  return bytes;
+}
+
+}  // namespace windtunnel

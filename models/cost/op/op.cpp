@@ -1,0 +1,126 @@
+#include "models/cost/op/op.hpp"
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/cost/op/op_parts.hpp"
+
+namespace windtunnel {
+namespace {
+
+Op first_residual_op(const TransformerSpec& model, const Shard& s) {
+  Op op = residual_op("residual 1", model, s);
+  op.role = OpRole::first_residual;
+  return op;
+}
+
+std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s) {
+  const auto append_second_half = block == Block::moe_layer ? append_experts : append_mlp;
+  std::vector<Op> ops;
+  ops.reserve(24);
+  switch (pass) {
+    case Pass::forward:
+      ops.push_back(norm_op("norm 1", pass, s));
+      append_attention(job, s, pass, ops);
+      ops.push_back(first_residual_op(job.model, s));
+      ops.push_back(norm_op("norm 2", pass, s));
+      append_second_half(job, s, pass, ops);
+      ops.push_back(residual_op("residual 2", job.model, s));
+      break;
+    case Pass::backward_input:
+      ops.push_back(residual_op("residual 2", job.model, s));
+      append_second_half(job, s, pass, ops);
+      ops.push_back(norm_op("norm 2", pass, s));
+      ops.push_back(first_residual_op(job.model, s));
+      append_attention(job, s, pass, ops);
+      ops.push_back(norm_op("norm 1", pass, s));
+      break;
+    case Pass::backward_weight:
+      append_second_half(job, s, pass, ops);
+      append_attention(job, s, pass, ops);
+      // Sums over the rows of the four output gradients.
+      if (job.model.biases) {
+        const double columns = s.q + s.k + s.v + s.up + 2 * s.hidden;
+        ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
+      }
+      break;
+  }
+  return ops;
+}
+
+std::vector<Op> embedding_ops(const TransformerSpec& model, Pass pass, const Shard& s) {
+  const double elements = s.tokens * s.hidden;
+  switch (pass) {
+    case Pass::forward: {
+      const double mask = model.dropout ? 1 : 0;
+      return {memory_op("lookup", 2 * s.e * elements),
+              memory_op("embedding residual", (3 * s.e + mask) * s.norm_tokens * s.hidden)};
+    }
+    case Pass::backward_input:
+      return {};
+    case Pass::backward_weight:
+      break;
+  }
+  return {memory_op("lookup", (s.e + s.gradient) * elements)};
+}
+
+// Bytes per logit. Fused: read for maximum and sum, gradient written in place. Unfused, as
+// Megatron-LM's vocab_parallel_cross_entropy, fp32 after the cast: forward cast (e + 4), maximum
+// (4), subtract (8), exponential (8), sum (4), divide (8); backward scale in place (8), cast (4 +
+// e).
+double cross_entropy_bytes(bool fused, Pass pass, double e) {
+  if (fused) return pass == Pass::forward ? e : 2 * e;
+  return pass == Pass::forward ? e + 4 + 4 + 8 + 8 + 4 + 8 : 8 + 4 + e;
+}
+
+std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
+  const Op logits = plain_linear_op({"logits", OpRole::logits, s.tokens, s.hidden, s.vocabulary},
+                                    pass, s.e, job, s);
+  if (pass == Pass::backward_weight) return {logits};
+  const Op norm = norm_op("final norm", pass, s);
+  const Op loss =
+      memory_op("cross entropy",
+                cross_entropy_bytes(job.software.fused_loss, pass, s.e) * s.tokens * s.vocabulary);
+  if (pass == Pass::forward) return {norm, logits, loss};
+  return {loss, logits, norm};
+}
+
+}  // namespace
+
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice) {
+  const Shard s = shard_of(job, slice);
+  switch (block) {
+    case Block::embedding:
+      return embedding_ops(job.model, pass, s);
+    case Block::head:
+      return head_ops(job, pass, s);
+    case Block::moe_layer:
+    case Block::layer:
+      break;
+  }
+  return layer_ops(job, block, pass, s);
+}
+
+std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
+  if (job.recompute == Recompute::none) return {};
+  const Shard s = shard_of(job, slice);
+  if (job.recompute == Recompute::full) return block_ops(job, block, Pass::forward, slice);
+  std::vector<Op> ops = {norm_op("norm 1", Pass::forward, s)};
+  if (job.model.attention == AttentionKernel::unfused) {
+    append_by_shard(job, s, ops, [&](const Shard& shard) {
+      append_unfused_forward(job.model, shard, ops);
+      ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
+    });
+  }
+  ops.push_back(norm_op("norm 2", Pass::forward, s));
+  append_activations(job, block, Pass::forward, s, ops);
+  return ops;
+}
+
+const Op& product_of(const std::vector<Op>& ops, OpRole role) {
+  const auto at = std::ranges::find(ops, role, &Op::role);
+  CHECK(at != ops.end(), "no op of role {}", static_cast<int>(role));
+  return *at;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,30 @@
+// The kernels one GPU runs for a layer, the embedding or the loss head, for one micro-batch or a
+// slice of it, as Megatron-Core and Transformer Engine launch them: column-parallel QKV and up
+// projections, row-parallel output and down projections (Shoeybi et al. 2019, arXiv 1909.08053),
+// norms and residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al.
+// 2022, arXiv 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross
+// entropy. Latent attention: op_attention.cpp; experts: op_mlp.cpp; scaled precisions:
+// op_parts.hpp.
+#pragma once
+
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/workload/op_kernel.hpp"
+
+namespace windtunnel {
+
+std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
+
+// The forward ops of a layer that recomputation repeats in the backward pass. selective: norm
+// outputs, the activation product and, where attention is not fused, the scores; full: all.
+std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice = {});
+
+// Of one element of a tensor as a linear layer's GEMM reads it, its share of a scale included:
+// what tp gathers, because Transformer Engine quantises first.
+double gemm_bytes_of(Precision precision);
+
+// The product of this role; throws InternalError when it is not there.
+const Op& product_of(const std::vector<Op>& ops, OpRole role);
+
+}  // namespace windtunnel

@@ -1,0 +1,191 @@
+// Attention: grouped-query (Ainslie et al. 2023, arXiv 2305.13245) and latent (DeepSeek-V2, arXiv
+// 2405.04434, section 2.1), fused or not, or linear.
+//
+// Latent attention as Megatron-Core trains it: the down projections are the same on every tp rank,
+// over its rows of the sequence; their latents are gathered and projected up to the rank's heads.
+// Keys and values are not absorbed into the projections, as inference does.
+#include <algorithm>
+
+#include "models/cost/op/op_parts.hpp"
+
+namespace windtunnel {
+namespace {
+
+Op attention_gemm_op(std::string_view name, double m, double n, double k, const Shard& s) {
+  Op op;
+  op.name = name;
+  op.kind = OpKind::attention_gemm;
+  op.m = m;
+  op.n = n;
+  op.k = k;
+  op.batch = s.heads;
+  op.flops = 2 * op.batch * m * n * k;
+  op.bytes = op.batch * s.e * (m * k + k * n + m * n);
+  return op;
+}
+
+Op flash_op(const Shard& s, bool backward) {
+  Op op;
+  op.name = "attention";
+  op.kind = backward ? OpKind::attention_backward : OpKind::attention_forward;
+  op.m = s.queries;
+  op.n = s.keys / s.ring;  // a step of the ring is a kernel of its own
+  op.k = s.query_dim;
+  op.batch = s.heads * s.ring;
+  // Forward: scores and context. Backward: the scores again, gradients of the values, of the
+  // scores, of queries and of keys.
+  const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
+  op.flops = 2 * s.heads * s.queries * s.attended * widths;
+  // Forward reads q, k, v and writes o; backward reads these and do, writes dq, dk, dv.
+  const double key_tokens = s.key_copies * s.tokens * s.keys / s.queries;
+  const double bytes = s.e * (s.tokens * (s.q + s.context) + key_tokens * (s.k + s.v));
+  op.bytes = backward ? 2 * bytes : bytes;
+  return op;
+}
+
+// Each step of the ring after the first is added to what stands: forward the output, backward the
+// gradients of q, k and v. Causal: half of the steps concern half of the rows; without a mask all
+// concern all.
+Op ring_merge_op(const Shard& s, bool backward) {
+  const double width = backward ? s.q + s.k + s.v : s.context;
+  const double rows = s.attended < s.keys ? 0.75 : 1;
+  return memory_op("ring merge", rows * (s.ring - 1) * 3 * s.e * s.tokens * width);
+}
+
+void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
+  const double scores = s.heads * s.queries * s.keys;
+  ops.push_back(attention_gemm_op("context (scores)", s.queries, s.keys, s.value_dim, s));
+  ops.push_back(attention_gemm_op("context (values)", s.keys, s.value_dim, s.queries, s));
+  if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
+  ops.push_back(memory_op("softmax", 3 * s.e * scores));
+  ops.push_back(attention_gemm_op("scores (queries)", s.queries, s.query_dim, s.keys, s));
+  ops.push_back(attention_gemm_op("scores (keys)", s.keys, s.query_dim, s.queries, s));
+  ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * (s.q + s.k + s.v + s.context)));
+}
+
+// Block by block: the square of a block as above, its part of the state, and what the state of
+// earlier blocks gives to its rows; backward two products for each. Every product goes through
+// memory, as no kernel is assumed that fuses them.
+void append_linear_core(const Shard& s, bool backward, std::vector<Op>& ops) {
+  const double block = std::min(kLinearBlock, s.queries);
+  Shard blocks = s;
+  blocks.heads = s.heads * s.queries / block;
+  for (int i = 0; i < (backward ? 2 : 1); ++i) {
+    const std::size_t first = ops.size();
+    ops.push_back(attention_gemm_op("block scores", block, block, s.query_dim, blocks));
+    ops.push_back(attention_gemm_op("block context", block, s.value_dim, block, blocks));
+    ops[first].role = ops[first + 1].role = OpRole::block_product;
+    ops.push_back(attention_gemm_op("state", s.query_dim, s.value_dim, block, blocks));
+    ops.push_back(attention_gemm_op("state context", block, s.value_dim, s.query_dim, blocks));
+  }
+}
+
+void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const TransformerSpec& model = job.model;
+  const bool backward = pass == Pass::backward_input;
+  if (model.attention == AttentionKernel::flash) {
+    ops.push_back(flash_op(s, backward));
+    ops.back().portable = job.software.portable_attention;
+    if (s.ring > 1) ops.push_back(ring_merge_op(s, backward));
+  } else if (model.attention == AttentionKernel::linear) {
+    append_linear_core(s, backward, ops);
+  } else if (backward) {
+    append_unfused_backward(model, s, ops);
+  } else {
+    append_unfused_forward(model, s, ops);
+  }
+}
+
+void append_core(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (pass == Pass::backward_weight) return;
+  append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
+}
+
+// Turns queries and keys in place; latent: the rotary part of the queries, and writes out the keys
+// (with the part that all heads share) and the values from one tensor.
+void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const TransformerSpec& model = job.model;
+  if (model.position != PositionEncoding::rotary || pass == Pass::backward_weight) return;
+  const LatentAttention& latent = model.latent;
+  if (latent.kv_rank == 0) {
+    ops.push_back(memory_op("rotary", 2 * s.e * s.tokens * (s.q + s.k)));
+    return;
+  }
+  const double rotary = static_cast<double>(model.heads) / job.layout.tp * latent.rotary_width;
+  const double keys_and_values = 2 * (s.k + s.v) - rotary + latent.rotary_width;
+  ops.push_back(memory_op("rotary", s.e * s.tokens * (2 * rotary + keys_and_values)));
+}
+
+// The norm of a latent vector.
+Op latent_norm_op(std::string_view name, Pass pass, double width, const Shard& s) {
+  return memory_op(name, (pass == Pass::forward ? 2 : 3) * s.e * s.norm_tokens * width);
+}
+
+void append_latent_queries(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double rank = job.model.latent.query_rank;
+  if (rank == 0) {
+    Linear queries{"q", OpRole::query, s.tokens, s.hidden, s.q, s.norm_tokens};
+    queries.input_cast = true;
+    append_linear(queries, pass, s, ops);
+    return;
+  }
+  const Linear down{"q down", OpRole::other, s.norm_tokens, s.hidden, rank};
+  const Linear up{"q up", OpRole::query_up, s.tokens, rank, s.q, s.norm_tokens};
+  append_linear(pass == Pass::forward ? down : up, pass, s, ops);
+  if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("q norm", pass, rank, s));
+  append_linear(pass == Pass::forward ? up : down, pass, s, ops);
+}
+
+void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const LatentAttention& latent = job.model.latent;
+  const double rank = latent.kv_rank;
+  const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
+  const Linear down{"kv down", OpRole::other, s.norm_tokens, s.hidden, rank + latent.rotary_width};
+  const Linear up{
+      "kv up",      OpRole::key_value_up, s.tokens, rank, s.k - heads * latent.rotary_width + s.v,
+      s.norm_tokens};
+  append_linear(pass == Pass::forward ? down : up, pass, s, ops);
+  if (pass != Pass::backward_weight) ops.push_back(latent_norm_op("kv norm", pass, rank, s));
+  append_linear(pass == Pass::forward ? up : down, pass, s, ops);
+}
+
+void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (job.model.latent.kv_rank == 0) {
+    Linear all{"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens};
+    all.input_cast = true;
+    append_linear(all, pass, s, ops);
+    return;
+  }
+  append_latent_queries(job, s, pass, ops);
+  append_latent_keys(job, s, pass, ops);
+}
+
+}  // namespace
+
+void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
+  const double scores = s.heads * s.queries * s.keys;
+  ops.push_back(attention_gemm_op("scores", s.queries, s.keys, s.query_dim, s));
+  ops.push_back(memory_op("softmax", 2 * s.e * scores));
+  if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
+  ops.push_back(attention_gemm_op("context", s.queries, s.value_dim, s.keys, s));
+  // From heads first to tokens first; backward also q, k and v go into one tensor.
+  ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * s.context));
+}
+
+void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const Linear projection{"projection", OpRole::projection, s.tokens,     s.context,
+                          s.hidden,     s.tokens,           s.norm_tokens};
+  if (pass == Pass::forward) {
+    append_inputs(job, s, pass, ops);
+    append_rotary(job, s, pass, ops);
+    append_core(job, s, pass, ops);
+    append_linear(projection, pass, s, ops);
+    return;
+  }
+  append_linear(projection, pass, s, ops);
+  append_core(job, s, pass, ops);
+  append_rotary(job, s, pass, ops);
+  append_inputs(job, s, pass, ops);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,257 @@
+#include "models/cost/op/op_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A tile of the library: the calibration's tile with both sides divided, and its speed relative to
+// the largest. A tile of a x b does 2ab operations per a + b elements loaded, so a smaller one
+// leans more on shared memory and L2. Relative speeds: NVIDIA, "Matrix Multiplication Background
+// User's Guide", section "Tile quantization" (A100: 256x128 fastest, 64x64 about 0.6 of it).
+struct Tile {
+  double divide_m;
+  double divide_n;
+  double speed;
+};
+constexpr std::array<Tile, 5> kTiles = {
+    {{1, 1, 1.0}, {2, 0.5, 1.0}, {2, 1, 0.92}, {2, 2, 0.80}, {4, 2, 0.62}}};
+constexpr std::array<double, 5> kSplits = {1, 2, 3, 4, 8};
+
+Origin weakest_of(std::initializer_list<const Parameter*> parameters) {
+  Origin origin = Origin::measured;
+  for (const Parameter* parameter : parameters) origin = weakest(origin, parameter->origin);
+  return origin;
+}
+
+const Parameter& peak_parameter(const GpuSpec& gpu, Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return gpu.fp32_flops;
+    case Precision::tf32:
+      return gpu.tf32_flops;
+    case Precision::fp16:
+      return gpu.fp16_flops;
+    case Precision::bf16:
+      return gpu.bf16_flops;
+    case Precision::nvfp4:
+      return gpu.fp4_flops;
+    case Precision::fp8:
+    case Precision::mxfp8:
+      break;
+  }
+  return gpu.fp8_flops;
+}
+
+const char* name_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return "fp32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::fp16:
+      return "fp16";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::mxfp8:
+      return "mxfp8";
+    case Precision::nvfp4:
+      return "nvfp4";
+    case Precision::fp8:
+      break;
+  }
+  return "fp8";
+}
+
+// A number that decides less than this share of a time is no evidence for or against it.
+constexpr double kNegligible = 0.1;
+
+Origin with_correction(Origin origin, const Parameter& parameter, double share) {
+  return share < kNegligible ? origin : weakest(origin, parameter.origin);
+}
+
+// Kernels that an op is on the GPU, by the software that the calibration is of.
+double starts_of(const Op& op, const Calibration& c) {
+  const Parameter* further = kernel_starts(c, op.name);
+  return op.starts + (further == nullptr ? 0 : op.launches * further->value);
+}
+
+// Seconds under one roof, before launch and the sustained share.
+OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
+  Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
+  double bytes = op.bytes;
+  if (const Parameter* share = kernel_share(c, op.name)) {
+    bytes /= share->value;
+    origin = weakest(origin, share->origin);
+  }
+  const double half_bytes = starts_of(op, c) * c.memory_half_bytes.value;
+  return {(bytes + half_bytes) / (gpu.memory_Bps.value * c.memory_efficiency.value),
+          with_correction(origin, c.memory_half_bytes, half_bytes / (bytes + half_bytes))};
+}
+
+OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {
+  const double sms = gpu.sms.value;
+  const double tile_rate = peak.value * c.gemm_efficiency.value / sms;
+  const double memory_rate = gpu.memory_Bps.value * c.memory_efficiency.value;
+  double best_s = std::numeric_limits<double>::infinity();
+  double k_half_share = 0;
+  for (const Tile& tile : kTiles) {
+    const double tile_m = c.gemm_tile_m.value / tile.divide_m;
+    const double tile_n = c.gemm_tile_n.value / tile.divide_n;
+    const double tiles = op.batch * std::ceil(op.m / tile_m) * std::ceil(op.n / tile_n);
+    for (const double split : kSplits) {
+      const double waves = std::ceil(tiles * split / sms);
+      const double inner = op.k / split + c.gemm_k_half.value;
+      // Each split but the first writes its partial sums in fp32, and they are read once.
+      const double partial_bytes = (split - 1) * 8 * op.batch * op.m * op.n;
+      const double seconds = waves * 2 * tile_m * tile_n * inner / (tile_rate * tile.speed) +
+                             partial_bytes / memory_rate;
+      if (seconds >= best_s) continue;
+      best_s = seconds;
+      k_half_share = c.gemm_k_half.value / inner;
+    }
+  }
+  const Origin origin =
+      weakest_of({&peak, &gpu.sms, &c.gemm_efficiency, &c.gemm_tile_m, &c.gemm_tile_n});
+  return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
+}
+
+OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c) {
+  const bool forward = op.kind == OpKind::attention_forward;
+  const Parameter& efficiency =
+      op.portable ? (forward ? c.portable_forward_efficiency : c.portable_backward_efficiency)
+                  : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
+  const double half = c.attention_half_sequence.value;
+  const double saturation = op.n / (op.n + half);
+  const Origin origin = weakest_of({&peak, &efficiency});
+  return {op.flops / (peak.value * efficiency.value * saturation),
+          with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
+}
+
+const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
+  const Parameter& peak = peak_parameter(gpu, precision);
+  if (peak.value > 0) return peak;
+  throw Error(fmt::format("gpu '{}' does not support precision {}", gpu.name, name_of(precision)));
+}
+
+// Unfused attention multiplies matrices as wide as a head. The matrix units want rows that start on
+// 16 bytes (NVIDIA, "Matrix Multiplication Background User's Guide", section "Tensor Core
+// requirements"); heads of 150, say, run on the vector units. Slices of a sequence are planned as
+// shares of it: where those are no whole tokens, they stand for lengths nearby that are aligned.
+bool on_vector_units(const Op& op, Precision precision) {
+  constexpr double kAlignment_bytes = 16;
+  const double aligned = kAlignment_bytes / bytes_of(precision);
+  const auto misses = [&](double length) {
+    return length == std::floor(length) && std::fmod(length, aligned) != 0;
+  };
+  return op.kind == OpKind::attention_gemm && (misses(op.n) || misses(op.k));
+}
+
+// The precision that an op is computed in. With scaled formats the linear layers run in them,
+// attention in bf16 (Transformer Engine's default).
+Precision math_of(const Op& op, Precision precision) {
+  const bool in_bf16 = op.kind != OpKind::gemm && is_scaled(precision);
+  return in_bf16 ? Precision::bf16 : op.precision.value_or(precision);
+}
+
+// The higher of the roofs that an op of this kind has.
+OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Calibration& c) {
+  const OpCost memory = memory_roof(op, gpu, c);
+  if (op.kind == OpKind::memory) return memory;
+  const Precision math = math_of(op, precision);
+  const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
+  const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+  const OpCost compute = fused ? attention_roof(op, peak, c) : gemm_roof(op, peak, gpu, c);
+  // Clocks fall under load, memory does not slow down with them.
+  const double compute_s = compute.seconds / c.kernel_sustained.value;
+  if (compute_s <= memory.seconds) return memory;
+  return {compute_s, weakest(compute.origin, c.kernel_sustained.origin)};
+}
+
+double calls_time(const Op& op, const KernelLaw& law, double bytes) {
+  const double calls = op.launches > 0 ? op.launches : 1;
+  return calls * law_time(law, op.flops / calls, bytes / calls) *
+         shape_factor(law, op.m, op.n, op.k);
+}
+
+// By a kernel that does a part of what the op does: with the bytes of its own.
+double product_time(const Op& op, const KernelLaw& law, std::string_view kernel) {
+  KernelWork work;
+  work.m = op.m;
+  work.n = op.n;
+  work.k = op.k;
+  const double calls = op.launches > 0 ? op.launches : 1;
+  return calls_time(op, law, calls * kernel_kind(kernel).bytes(work));
+}
+
+std::optional<double> mean_by_share(const Op& op, const KernelLaws& laws) {
+  double sum_s = 0;
+  int measured = 0;
+  for (const KernelKind& kind : kernel_kinds()) {
+    if (kind.share.empty() || kind.share != op.name) continue;
+    const KernelLaw* law = find_law(laws, kind.name);
+    if (law == nullptr) continue;
+    sum_s += calls_time(op, *law, op.bytes);
+    ++measured;
+  }
+  return measured > 0 ? std::optional(sum_s / measured) : std::nullopt;
+}
+
+std::optional<OpCost> measured_cost(const Op& op, Precision precision, const Calibration& c) {
+  const KernelLaws& laws = c.kernel_laws;
+  if (laws.laws.empty()) return {};
+  const auto of = [&](const KernelLaw& law) {
+    return OpCost{calls_time(op, law, op.bytes), Origin::measured};
+  };
+  const KernelLaw* own = op.kernel.empty() ? nullptr : find_law(laws, op.kernel);
+  if (own != nullptr && op.second_kernel.empty()) return of(*own);
+  const KernelLaw* second = own == nullptr ? nullptr : find_law(laws, op.second_kernel);
+  if (second != nullptr) {
+    return OpCost{product_time(op, *own, op.kernel) + product_time(op, *second, op.second_kernel),
+                  Origin::measured};
+  }
+  if (const auto seconds = mean_by_share(op, laws)) return OpCost{*seconds, Origin::measured};
+  if (op.kind == OpKind::gemm || op.kind == OpKind::attention_gemm) {
+    const KernelWork work = {.kernel = "gemm", .precision = math_of(op, precision)};
+    const KernelLaw* law = find_law(laws, law_key(work));
+    return law == nullptr ? std::nullopt : std::optional(of(*law));
+  }
+  if (op.kind != OpKind::memory) return {};
+  const KernelLaw* law = find_law(laws, "add");
+  if (law == nullptr) law = find_law(laws, "copy");
+  if (law == nullptr) return {};
+  const Parameter* share = kernel_share(c, op.name);
+  if (share == nullptr) return of(*law);
+  return OpCost{calls_time(op, *law, op.bytes / share->value), share->origin};
+}
+
+}  // namespace
+
+double peak_flops(const GpuSpec& gpu, Precision precision) {
+  return checked_peak(gpu, precision).value;
+}
+
+OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
+               const Calibration& calibration) {
+  if (const auto measured = measured_cost(op, precision, calibration)) return *measured;
+  const OpCost roof = roofline(op, gpu, precision, calibration);
+  const Parameter& launch = calibration.kernel_launch_s;
+  const double launch_s = starts_of(op, calibration) * launch.value;
+  const double seconds = launch_s + roof.seconds;
+  Origin origin = with_correction(roof.origin, launch, launch_s / seconds);
+  if (const Parameter* further = kernel_starts(calibration, op.name)) {
+    origin = with_correction(origin, *further, launch_s / seconds);
+  }
+  return {seconds, origin};
+}
+
+}  // namespace windtunnel

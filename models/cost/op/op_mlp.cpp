@@ -1,0 +1,200 @@
+// The MLP, dense or as a mixture of experts.
+//
+// Experts as Megatron-Core runs them with its all-to-all dispatcher (megatron/core/transformer/moe:
+// router.py, token_dispatcher.py, experts.py; fused permutation, grouped GEMM of Transformer
+// Engine): the router's GEMM in 16 bit with fp32 results, top-k; each token is copied once per
+// expert that it visits (permute), sent (dispatch: chunk_cost.hpp), sorted by the local expert that
+// gets it; the local experts' MLPs are grouped GEMMs with the router's weight in the activation;
+// sorted back, sent back (combine), added up (unpermute). A shared expert is a dense MLP beside it
+// that tp divides. Auxiliary losses and padding of the groups are not counted.
+#include <algorithm>
+#include <functional>
+
+#include "models/cost/op/op_parts.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of an MLP with this width of one matrix.
+Op activation_op(std::string_view name, const TransformerSpec& model, Pass pass, double rows,
+                 double ffn, const Shard& s) {
+  const double up = model.activation == Activation::swiglu ? 2 * ffn : ffn;
+  // Forward reads the up projection, writes the product; backward reads both sides' inputs and
+  // writes the gradient of the up projection.
+  const double elements = pass == Pass::forward ? up + ffn : 2 * up + ffn;
+  return memory_op(name, s.e * rows * elements);
+}
+
+double up_of(const TransformerSpec& model, double ffn) {
+  return model.activation == Activation::swiglu ? 2 * ffn : ffn;
+}
+
+Op dense_activation_op(const TransformerSpec& model, Pass pass, const Shard& s) {
+  const char* name = model.activation == Activation::swiglu ? "swiglu" : "gelu";
+  return activation_op(name, model, pass, s.tokens, s.ffn, s);
+}
+
+double shared_ffn(const Job& job) {
+  return static_cast<double>(job.model.moe.shared_ffn) / job.layout.tp;
+}
+
+Op shared_activation_op(const Job& job, Pass pass, const Shard& s) {
+  Op op = activation_op("shared activation", job.model, pass, s.tokens, shared_ffn(job), s);
+  op.role = OpRole::shared_other;
+  return op;
+}
+
+Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
+  return activation_op("expert activation", job.model, pass, s.expert_rows,
+                       job.model.moe.ffn_hidden, s);
+}
+
+// Up projection, activation, down projection: forward, or back.
+void append_matrices(const Linear& up, const Op& activation, const Linear& down, Pass pass,
+                     const Shard& s, std::vector<Op>& ops) {
+  const bool forward = pass == Pass::forward;
+  append_linear(forward ? up : down, pass, s, ops);
+  if (pass != Pass::backward_weight) ops.push_back(activation);
+  append_linear(forward ? down : up, pass, s, ops);
+}
+
+void append_shared(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double ffn = shared_ffn(job);
+  if (ffn == 0) return;
+  const Linear up{"shared up", OpRole::shared_up,     s.tokens,
+                  s.hidden,    up_of(job.model, ffn), s.norm_tokens};
+  const Linear down{"shared down", OpRole::shared_down, s.tokens, ffn, s.hidden,
+                    s.tokens,      s.norm_tokens};
+  append_matrices(up, shared_activation_op(job, pass, s), down, pass, s, ops);
+  if (pass == Pass::backward_weight) return;
+  ops.push_back(
+      memory_op("shared addition", 3 * s.e * s.norm_tokens * s.hidden, OpRole::shared_other));
+}
+
+// Router and top-k over the rows that this GPU sends: logits and chosen weights of fp32 and a byte
+// of the map from tokens to experts; backward reads the weights' gradient, writes the logits'.
+void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double experts = job.model.moe.experts;
+  const double rows = s.tokens / job.layout.tp;
+  const Linear router{"router", OpRole::other, rows, s.hidden, experts};
+  const double output = pass == Pass::forward ? 4 : s.e;
+  const Op gemm = plain_linear_op(router, pass, output, job, s);
+  const Op top_k = memory_op("top-k", (4 + 4 + 1) * rows * experts);
+  if (pass == Pass::forward) ops.insert(ops.end(), {gemm, top_k});
+  if (pass == Pass::backward_input) ops.insert(ops.end(), {top_k, gemm});
+  if (pass == Pass::backward_weight) ops.push_back(gemm);
+}
+
+// One copy per visited expert is written from, or summed into, the rows of the tokens. Merged
+// dispatch sends the rows themselves, and the copies are made where they arrive (append_sort).
+void append_permute(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
+  if (job.software.ep_merged && job.layout.ep > 1) return;
+  const double rows = s.routed / job.model.moe.per_token;
+  ops.push_back(memory_op(name, s.e * (s.routed + rows) * s.hidden));
+}
+
+// What the host launches once for each local expert, and what sizes the router decides.
+void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<Op>& ops) {
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    ops[i].routed = true;
+    const bool grouped = ops[i].kind == OpKind::gemm || ops[i].role == OpRole::quantise;
+    if (grouped && !job.software.fused_experts) ops[i].launches = s.local_experts;
+  }
+}
+
+// The bias behind the experts, weighted by the router, in fp32 and by one expert after the other
+// (megatron/core/transformer/moe/experts.py, _apply_bias): product, sum, concatenation and the cast
+// to 16 bit; backward the cast, the gradients of bias and weight with their sums.
+void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
+  const bool forward = pass == Pass::forward;
+  const double passes_fp32 = forward ? 6 : 8;  // over the output, and one of 16 bit
+  Op op = memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * s.hidden);
+  op.launches = s.local_experts * (forward ? 2 : 5);
+  op.routed = true;
+  ops.push_back(op);
+}
+
+// The local experts. Fused: the activation and the quantising between the matrices are part of the
+// GEMM before them.
+void append_expert_matrices(const Job& job, const Linear& up, const Op& activation,
+                            const Linear& down, Pass pass, const Shard& s, std::vector<Op>& ops) {
+  const std::size_t first = ops.size();
+  append_matrices(up, activation, down, pass, s, ops);
+  if (!job.software.fused_experts || pass == Pass::backward_weight) return;
+  const auto is_gemm = [](const Op& op) { return op.kind == OpKind::gemm; };
+  const auto behind =
+      std::find_if(ops.begin() + static_cast<std::ptrdiff_t>(first), ops.end(), is_gemm);
+  ops.erase(std::remove_if(behind, ops.end(), std::not_fn(is_gemm)), ops.end());
+}
+
+// By source rank as they arrive, by expert as the GEMM wants them. With one expert, or one source,
+// they are so already.
+void append_sort(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
+  if (job.layout.ep == 1 || (s.local_experts == 1 && !job.software.ep_merged)) return;
+  ops.push_back(memory_op(name, 2 * s.e * s.expert_rows * s.hidden));
+}
+
+}  // namespace
+
+void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  Linear up{"up", OpRole::up, s.tokens, s.hidden, s.up, s.norm_tokens};
+  Linear down{"down", OpRole::down, s.tokens, s.ffn, s.hidden, s.tokens, s.norm_tokens};
+  up.input_cast = up.gradient_cast = down.input_cast = true;
+  append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
+}
+
+void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const double ffn = job.model.moe.ffn_hidden;
+  const double rows = s.expert_rows / s.local_experts;
+  Linear up{"expert up", OpRole::other, rows, s.hidden, up_of(job.model, ffn)};
+  Linear down{"expert down", OpRole::other, rows, ffn, s.hidden};
+  up.batch = down.batch = s.local_experts;
+  const Op activation = expert_activation_op(job, pass, s);
+  std::size_t first = ops.size();
+  switch (pass) {
+    case Pass::forward:
+      append_router(job, s, pass, ops);
+      first = ops.size();
+      append_permute("permute", job, s, ops);
+      append_sort("sort", job, s, ops);
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
+      append_sort("sort back", job, s, ops);
+      append_permute("unpermute", job, s, ops);
+      mark_routed(job, s, first, ops);
+      append_expert_bias(job, s, pass, ops);
+      append_shared(job, s, pass, ops);
+      return;
+    case Pass::backward_input:
+      append_shared(job, s, pass, ops);
+      first = ops.size();
+      append_permute("unpermute", job, s, ops);
+      append_sort("sort back", job, s, ops);
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
+      append_sort("sort", job, s, ops);
+      append_permute("permute", job, s, ops);
+      mark_routed(job, s, first, ops);
+      append_expert_bias(job, s, pass, ops);
+      append_router(job, s, pass, ops);
+      return;
+    case Pass::backward_weight:
+      append_shared(job, s, pass, ops);
+      first = ops.size();
+      append_expert_matrices(job, up, activation, down, pass, s, ops);
+      mark_routed(job, s, first, ops);
+      append_router(job, s, pass, ops);
+      return;
+  }
+}
+
+void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
+                        std::vector<Op>& ops) {
+  if (block == Block::layer) {
+    ops.push_back(dense_activation_op(job.model, pass, s));
+    return;
+  }
+  ops.push_back(expert_activation_op(job, pass, s));
+  if (job.model.moe.shared_ffn > 0) ops.push_back(shared_activation_op(job, pass, s));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,161 @@
+#include "models/cost/op/op_parts.hpp"
+
+#include <algorithm>
+
+#include "models/workload/context_traffic.hpp"
+#include "models/workload/expert_routing.hpp"
+
+namespace windtunnel {
+namespace {
+
+// An operand of a linear layer's GEMM.
+struct Format {
+  double bytes = 0;     // of one element, its share of a scale included
+  double quantise = 0;  // HBM bytes per element: 16 bit read, rows and columns written
+};
+
+Format format_of(Precision precision) {
+  constexpr double kRead = 2;
+  switch (precision) {
+    case Precision::fp8:  // the tensor's maximum comes first: it is read twice
+      return {1, 2 * kRead + 2};
+    case Precision::mxfp8: {
+      constexpr double kBytes = 1 + 1.0 / 32;
+      return {kBytes, kRead + 2 * kBytes};
+    }
+    // Two levels of scales, the upper one of the whole tensor: its maximum comes first. Columns are
+    // rotated (Hadamard) before they are scaled: a pass of their own.
+    case Precision::nvfp4: {
+      constexpr double kBytes = 0.5 + 1.0 / 16;
+      return {kBytes, 3 * kRead + 2 * kBytes};
+    }
+    default:
+      return {bytes_of(precision), 0};
+  }
+}
+
+Op gemm_op(const Linear& linear, Pass pass, double operand, double output, double gradient) {
+  Op op;
+  op.name = linear.name;
+  op.role = linear.role;
+  op.kind = OpKind::gemm;
+  op.batch = linear.batch;
+  op.m = linear.rows;
+  op.n = linear.out;
+  op.k = linear.in;
+  if (pass == Pass::backward_input) std::swap(op.n, op.k);
+  if (pass == Pass::backward_weight) {
+    op.m = linear.out;
+    op.n = linear.in;
+    op.k = linear.rows;
+    output = gradient;
+  }
+  op.flops = 2 * op.batch * op.m * op.n * op.k;
+  op.bytes = op.batch * (operand * (op.m * op.k + op.k * op.n) + output * op.m * op.n);
+  return op;
+}
+
+}  // namespace
+
+double gemm_bytes_of(Precision precision) {
+  return format_of(precision).bytes;
+}
+
+Shard shard_of(const Job& job, const SequenceSlice& slice) {
+  const TransformerSpec& model = job.model;
+  const Layout& layout = job.layout;
+  const Batch& batch = job.batch;
+  const double tp = layout.tp;
+  const Format format = format_of(job.precision);
+  const bool latent = model.latent.kv_rank > 0;
+  Shard s{};
+  s.e = bytes_of(job.precision);
+  s.operand = format.bytes;
+  s.quantise = format.quantise;
+  s.casts_inside = job.precision == Precision::fp8;
+  s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
+  s.steps_share *= slice.share();
+  s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
+  s.ring = layout.ring_ranks();
+  s.ulysses = layout.ulysses_ranks();
+  const double key_heads = latent ? model.heads / tp : model.kv_heads / tp;
+  s.key_copies = s.ulysses > 1 ? key_copies(key_heads, layout.ulysses_ranks()) : 1;
+  s.queries = slice.share() * batch.sequence / s.ring;
+  s.keys = slice.end * batch.sequence;
+  s.attended = (slice.begin + slice.end) / 2 * batch.sequence;
+  s.tokens = batch.micro * s.queries / layout.exchange_ranks();
+  s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
+  s.hidden = model.hidden;
+  s.q = model.q_width() / tp;
+  s.k = (latent ? model.q_width() : model.kv_width()) / tp;
+  s.v = (latent ? model.context_width() : model.kv_width()) / tp;
+  s.context = model.context_width() / tp;
+  s.up = model.up_width() / tp;
+  s.ffn = model.ffn_hidden / tp;
+  s.vocabulary = padded_vocabulary(model.vocabulary, layout.tp) / tp;
+  s.heads = batch.micro * model.heads / tp / layout.exchange_ranks();
+  s.query_dim = model.query_dim();
+  s.value_dim = model.value_dim();
+  s.routed = s.tokens / tp * model.moe.per_token;
+  s.expert_rows = s.routed * expert_load(model.moe, layout.ep).busiest();
+  s.local_experts = static_cast<double>(model.moe.experts) / layout.ep;
+  return s;
+}
+
+std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
+  if (job.model.frames == 0) return {s};
+  const double sequence = job.batch.sequence;
+  std::vector<Shard> halves;
+  for (const double length : {sequence / job.model.frames, double(job.model.frames)}) {
+    Shard& half = halves.emplace_back(s);
+    half.tokens = s.tokens / 2;
+    half.heads = s.heads * sequence / length / 2;
+    half.queries = length / s.ring;
+    half.keys = half.attended = length;
+  }
+  return halves;
+}
+
+Op memory_op(std::string_view name, double bytes, OpRole role) {
+  Op op;
+  op.name = name;
+  op.role = role;
+  op.kind = OpKind::memory;
+  op.bytes = bytes;
+  return op;
+}
+
+Op norm_op(std::string_view name, Pass pass, const Shard& s) {
+  // Forward reads x, writes y; backward reads x and dy, writes dx.
+  const double vectors = pass == Pass::forward ? 2 : 3;
+  return memory_op(name, vectors * s.e * s.norm_tokens * s.hidden);
+}
+
+Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s) {
+  // Two reads and a write in both directions (backward: the branch's gradients are added), and
+  // the dropout mask of one byte.
+  const double mask = model.dropout ? 1 : 0;
+  return memory_op(name, (3 * s.e + mask) * s.norm_tokens * s.hidden);
+}
+
+void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops) {
+  if (s.quantise > 0 && pass != Pass::backward_weight) {
+    const bool forward = pass == Pass::forward;
+    const double given = forward ? linear.input_rows : linear.gradient_rows;
+    const double rows = given > 0 ? given : linear.batch * linear.rows;
+    const bool cast = forward ? linear.input_cast : linear.gradient_cast;
+    double elements = cast && s.casts_inside ? 0 : rows * (forward ? linear.in : linear.out);
+    if (forward) elements += s.steps_share * linear.batch * linear.in * linear.out;
+    if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
+  }
+  ops.push_back(gemm_op(linear, pass, s.operand, s.e, s.gradient));
+}
+
+Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
+                   const Shard& s) {
+  Op op = gemm_op(linear, pass, s.e, output_bytes, s.gradient);
+  if (is_scaled(job.precision)) op.precision = Precision::bf16;
+  return op;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,102 @@
+// What the blocks of op.hpp are made of: one GPU's share of a micro-batch, and the kernels of a
+// linear layer, of attention and of an MLP. For the op*.cpp files alone.
+//
+// Scaled precisions (fp8, mxfp8, nvfp4), as Transformer Engine runs them: tensors stand in bf16,
+// and each linear layer of a transformer layer quantises its input before the forward GEMM and its
+// output gradient before the backward ones, by rows and by columns at once (the weight gradient's
+// GEMM reads the columns; Hopper multiplies fp8 in one layout only, block scales lie along the
+// inner dimension). Weights are quantised once per step, spread here over its micro-batches.
+// Quantising is a kernel of its own, but for fp8 with one scale per tensor, which norms and dense
+// activations write themselves (LayerNormLinear; "fusion of activation and cast", Megatron-Bridge
+// 25.09, release notes). Router and loss head stay in 16 bit. nvfp4 runs in every layer, as in
+// Megatron-Bridge's bf16_with_nvfp4_mixed; that long runs keep some 15 % of the layers in bf16
+// (NVIDIA 2025, arXiv 2509.25149, section 4) is not counted, and its Hadamard transform is part of
+// quantising.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "models/cost/op/op.hpp"
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+struct Shard {
+  double e;            // bytes of an element
+  double operand;      // bytes of an element that a linear layer's GEMM reads, scales included
+  double quantise;     // HBM bytes per element to make it so; 0 without scaling
+  bool casts_inside;   // norms and activations write quantised tensors themselves
+  double steps_share;  // of what happens once per step: 1 / micro-batches, divided over slices
+  double gradient;     // bytes of a weight gradient read and written (fp32 accumulation)
+  double tokens;       // rows of the GEMMs: after cp, before sequence parallelism
+  double norm_tokens;  // rows of norms and residuals: divided by tp under sequence parallelism
+  double hidden;       // width between layers
+  double q, k, v;      // widths on this GPU, divided by tp, of the tensors that attention reads
+  double context;      // and of the one that it writes
+  double up, ffn;      // of the dense MLP, divided by tp
+  double vocabulary;   // divided by tp
+  double heads;        // batch x local heads, as attention has them (dsp: of a share of a sequence)
+  double query_dim, value_dim;  // of one head; a key is as wide as a query
+  double queries, keys;         // per sequence: those that attention sees here, and sees in all
+  double attended;              // keys that a query sees under the causal mask, on average
+  double ring;        // steps of the ring: cp but for Ulysses, whose ranks divide the heads
+  double ulysses;     // ranks that do
+  double key_copies;  // of each key head, so that each of them has one
+  // Experts: rows that this GPU sends (expert tensor parallelism 1: tp scatters the tokens), rows
+  // that its experts get on the busiest rank, and how many experts lie here.
+  double routed, expert_rows, local_experts;
+};
+
+Shard shard_of(const Job& job, const SequenceSlice& slice = {});
+// As attention's kernels see it. With frames a layer counts as half of one that attends within them
+// and half of one that attends over them.
+std::vector<Shard> attention_shards(const Job& job, const Shard& s);
+// `append` appends the kernels of one of these shards to `ops`; all of them count as one layer's.
+template <class Append>
+void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const Append& append) {
+  const std::vector<Shard> shards = attention_shards(job, s);
+  const std::size_t first = ops.size();
+  for (const Shard& shard : shards) append(shard);
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    ops[i].launches /= static_cast<double>(shards.size());
+    ops[i].starts /= static_cast<double>(shards.size());
+  }
+}
+
+Op memory_op(std::string_view name, double bytes, OpRole role = OpRole::other);
+Op norm_op(std::string_view name, Pass pass, const Shard& s);
+Op residual_op(std::string_view name, const TransformerSpec& model, const Shard& s);
+
+// A linear layer of `in` inputs and `out` outputs over `rows` rows, or `batch` such layers, each
+// with rows of its own, in one grouped GEMM.
+struct Linear {
+  std::string_view name;
+  OpRole role = OpRole::other;
+  double rows = 0, in = 0, out = 0;
+  // Rows of the input and of the output's gradient on this GPU: they are quantised before tp
+  // gathers them. 0: rows.
+  double input_rows = 0, gradient_rows = 0;
+  double batch = 1;
+  // Written by a kernel that can quantise it on the way (Shard::casts_inside).
+  bool input_cast = false, gradient_cast = false;
+};
+// The GEMM and what quantises for it, in the order in which they run.
+void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<Op>& ops);
+// The same in 16 bit (or fp32) whatever the precision, its output of `output_bytes` per element.
+Op plain_linear_op(const Linear& linear, Pass pass, double output_bytes, const Job& job,
+                   const Shard& s);
+
+// From the first norm's output to the residual's input. Ops of the pass in its order.
+void append_attention(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// Forward ops of unfused attention, the last of them the context product.
+void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops);
+
+// From the second norm's output to the residual's input: a dense MLP, or router and experts.
+void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+void append_experts(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+// The activation function between the matrices.
+void append_activations(const Job& job, Block block, Pass pass, const Shard& s,
+                        std::vector<Op>& ops);
+
+}  // namespace windtunnel

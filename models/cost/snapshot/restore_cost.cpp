@@ -1,0 +1,130 @@
+#include "models/cost/snapshot/restore_cost.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/cost/snapshot/snapshot_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Seconds of the ways that the state of the fullest GPU, or of the job, can take.
+class Ways {
+ public:
+  Ways(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu, const Layout& layout,
+       const Cluster& cluster, const Calibration& calibration)
+      : tier_(tier), layout_(layout), cluster_(cluster), calibration_(calibration) {
+    const double share = restored_share(tier);
+    of_gpu_ = share * *std::ranges::max_element(bytes_per_gpu);
+    of_node_ = of_gpu_ * cluster.node.gpus;
+    const double ranks_per_stage = double(layout.tp) * layout.cp * layout.dp;
+    of_job_ =
+        share * ranks_per_stage * std::accumulate(bytes_per_gpu.begin(), bytes_per_gpu.end(), 0.0);
+  }
+
+  double to_gpu_s() const {
+    const NodeSpec& node = cluster_.node;
+    return std::max(of_gpu_ / (node.pcie_Bps.value * calibration_.pcie_efficiency.value),
+                    host_memory_s());
+  }
+  double host_memory_s() const {
+    return of_node_ /
+           (cluster_.node.host_memory_Bps.value * calibration_.host_memory_efficiency.value);
+  }
+  double disk_s() const {
+    return of_node_ / (cluster_.node.local_disk_Bps.value * calibration_.storage_efficiency.value);
+  }
+  double storage_s(const Parameter& storage_Bps) const {
+    const double efficiency = calibration_.storage_efficiency.value;
+    return std::max(of_job_ / (storage_Bps.value * efficiency),
+                    of_node_ / (cluster_.node.storage_nic_Bps.value * efficiency));
+  }
+  // `blocks` times what a node holds, over its NICs.
+  double network_s(double blocks) const {
+    const NodeSpec& node = cluster_.node;
+    const double nics_Bps = node.nics * node.nic_Bps.value * calibration_.nic_efficiency.value;
+    return blocks * of_node_ / nics_Bps;
+  }
+  double decode_s(double bytes) const {
+    const ErasureCode& code = tier_.code;
+    if (code.name != CodeName::xor_parity && code.name != CodeName::reed_solomon) return 0;
+    const NodeSpec& node = cluster_.node;
+    const double rate_Bps = code.on_gpu ? node.gpus * gpu_encode_rate(code, node.gpu, calibration_)
+                                        : code.cpu_cores * core_encode_rate(code).value;
+    return bytes / rate_Bps;
+  }
+  double conversion_s() const {
+    switch (tier_.place) {
+      case SnapshotPlace::host_memory:
+      case SnapshotPlace::peers:
+        return 2 * host_memory_s();
+      case SnapshotPlace::local_disk:
+        return 2 * disk_s();
+      case SnapshotPlace::storage:
+        return storage_s(cluster_.storage.read_Bps) + storage_s(cluster_.storage.write_Bps);
+      case SnapshotPlace::replicas:
+        return 0;
+    }
+    return 0;
+  }
+  // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
+  double from_replica_s() const {
+    return network_s(double(layout_.cp) * layout_.dp / shard_ranks(layout_).optimizer);
+  }
+  double of_gpu() const { return of_gpu_; }
+  double of_node() const { return of_node_; }
+
+ private:
+  const SnapshotTier& tier_;
+  const Layout& layout_;
+  const Cluster& cluster_;
+  const Calibration& calibration_;
+  double of_gpu_ = 0;
+  double of_node_ = 0;
+  double of_job_ = 0;
+};
+
+}  // namespace
+
+double restore_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
+                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+  const Ways ways(tier, bytes_per_gpu, layout, cluster, calibration);
+  switch (tier.place) {
+    case SnapshotPlace::host_memory:
+    case SnapshotPlace::peers:
+      return ways.to_gpu_s();
+    case SnapshotPlace::local_disk:
+      return ways.disk_s() + ways.to_gpu_s();
+    case SnapshotPlace::storage:
+      return cluster.storage.latency_s.value + ways.storage_s(cluster.storage.read_Bps) +
+             ways.to_gpu_s();
+    case SnapshotPlace::replicas:
+      return ways.from_replica_s();
+  }
+  return 0;
+}
+
+double rebuild_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
+                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+  const ErasureCode& code = tier.code;
+  const Ways ways(tier, bytes_per_gpu, layout, cluster, calibration);
+  const bool itself = tier.place == SnapshotPlace::replicas || code.name == CodeName::recompute;
+  if (itself) return restore_s(tier, bytes_per_gpu, layout, cluster, calibration);
+  if (code.parity == 0 || tier.place == SnapshotPlace::storage) return 0;
+  if (code.in_node) {
+    return ways.decode_s(code.data * ways.of_gpu()) + ways.to_gpu_s();
+  }
+  double gather_s = ways.network_s(std::max(code.data, code.parity));
+  if (tier.place == SnapshotPlace::local_disk) gather_s = std::max(gather_s, ways.disk_s());
+  return gather_s + ways.decode_s(code.data * ways.of_node()) + ways.to_gpu_s();
+}
+
+double reshape_s(const SnapshotTier& tier, const std::vector<double>& bytes_per_gpu,
+                 const Layout& layout, const Cluster& cluster, const Calibration& calibration) {
+  const int shard = shard_ranks(layout).optimizer;
+  const bool own = shard == 1 || shard < layout.cp * layout.dp;
+  if (own || tier.any_layout) return 0;
+  return Ways(tier, bytes_per_gpu, layout, cluster, calibration).conversion_s();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,55 @@
+// How a tensor lies on a group of ranks, and what it costs to lie differently: OneFlow's signatures
+// split, broadcast, partial-value (Yuan et al. 2021, arXiv 2110.15032, section 3.1 and its tables
+// of matrix products and of boxing costs). The tensor parallelism of a layer is a chain of products
+// and such transitions: models/cost/tensor/tensor_parallel.cpp.
+#pragma once
+
+#include <optional>
+
+#include "models/network/collectives/collective.hpp"
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+enum class Spread {
+  split,      // along an axis, a part on each rank
+  broadcast,  // whole on every rank
+  partial,    // as large as the whole on every rank; the tensor is their sum
+};
+
+struct Signature {
+  Spread spread = Spread::broadcast;
+  int axis = 0;  // of a split
+  bool operator==(const Signature&) const = default;
+};
+
+constexpr Signature split_along(int axis) {
+  return {Spread::split, axis};
+}
+inline constexpr Signature kBroadcast = {Spread::broadcast, 0};
+inline constexpr Signature kPartial = {Spread::partial, 0};
+
+// How Y = X W (rows axis 0, columns axis 1) comes out without a transition; none if X and W do not
+// go together.
+std::optional<Signature> product_signature(const Signature& x, const Signature& w);
+
+// From one signature to another among the same ranks.
+struct Transition {
+  std::optional<CollectiveKind> collective;  // none: every rank has what it needs
+  double bytes = 0;                          // of the collective, as collective_cost() counts them
+  double moved_bytes = 0;                    // received by all ranks together
+};
+
+// A tensor of `bytes` on `members` ranks. Throws Error for a negative axis.
+Transition transition(const Signature& from, const Signature& to, double bytes, int members);
+
+// Bytes that all receivers together get where `from_members` ranks hand the tensor to as many other
+// ranks as `to_members`: point to point, or (partial to broadcast) summed on the way.
+double moved_bytes_between(const Signature& from, int from_members, const Signature& to,
+                           int to_members, double bytes);
+
+// Of transition(), as the job runs its collective on a group of this shape; nothing for none.
+CollectiveCost transition_cost(const Job& job, const GroupShape& shape, const Signature& from,
+                               const Signature& to, double bytes);
+
+}  // namespace windtunnel

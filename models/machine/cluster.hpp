@@ -1,0 +1,94 @@
+// What the job runs on: nodes of one NodeSpec, a fabric between them, shared storage. Plain values;
+// the library (scenarios/library) fills them, each number with its origin.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/base/origin.hpp"
+#include "models/machine/fabric.hpp"
+
+namespace windtunnel {
+
+// NVIDIA's; what knows them only takes others for Ampere's time.
+enum class GpuGeneration : std::uint8_t { pascal, volta, turing, ampere, hopper, blackwell };
+
+struct GpuSpec {
+  std::string name;  // "h100"
+  GpuGeneration generation = GpuGeneration::ampere;
+  bool superchip = false;  // beside a processor of NVIDIA's own, Grace, that NVLink leads to
+  Parameter fp32_flops;    // dense peak, FLOP/s, no sparsity; 0 = not supported
+  Parameter tf32_flops;
+  Parameter fp16_flops;
+  Parameter bf16_flops;
+  Parameter fp8_flops;
+  Parameter fp4_flops;
+  Parameter memory_bytes;  // usable capacity as sold (H100: 80e9)
+  Parameter memory_Bps;    // HBM bandwidth, peak
+  Parameter sms;           // streaming multiprocessors enabled
+  Parameter l2_bytes;
+};
+
+// How a byte gets from one GPU of a node to another.
+enum class GpuPath : std::uint8_t {
+  nvlink,
+  pcie,  // up the GPU's PCIe link, over the node's host bridge, down the other's
+};
+
+struct NodeSpec {
+  std::string name;  // "dgx-h100"
+  GpuSpec gpu;
+  int gpus = 8;          // per node; all in one NVSwitch (or NVLink) domain
+  Parameter nvlink_Bps;  // per GPU and direction (H100: 450e9)
+  // Neighbours that are joined faster than the others of their node: the two dies of a MI250X.
+  int package_gpus = 1;
+  Parameter package_Bps;        // per GPU and direction, to those of its package
+  int nics = 8;                 // compute NICs per node; GPU i uses NIC i * nics / gpus
+  Parameter nic_Bps;            // per NIC and direction (NDR: 50e9)
+  Parameter pcie_Bps;           // GPU to host, per GPU and direction (Gen5 x16: 64e9)
+  Parameter host_memory_bytes;  // per node
+  Parameter host_memory_Bps;    // per node
+  Parameter cpu_cores;          // per node
+  Parameter storage_nic_Bps;    // per node and direction, towards storage
+  // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
+  // say 2.7 to 4.1 GB/s of sequential writing each.
+  Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
+  GpuPath gpu_path = GpuPath::nvlink;
+  Parameter
+      host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
+};
+
+struct StorageSpec {
+  Parameter write_Bps;  // whole cluster
+  Parameter read_Bps;
+  Parameter latency_s;  // to open and commit
+};
+
+// Computes (and copies) take `slowdown` times as long on this node.
+struct SlowNode {
+  int node = 0;
+  double slowdown = 1;
+};
+
+// A NIC of this node runs at `factor` of its bandwidth.
+struct DegradedNic {
+  int node = 0;
+  int nic = 0;
+  double factor = 1;
+};
+
+struct Cluster {
+  int nodes = 1;
+  NodeSpec node;
+  FabricSpec fabric;
+  StorageSpec storage;
+  std::vector<SlowNode> slow_nodes;
+  std::vector<DegradedNic> degraded_nics;
+
+  int gpus() const { return nodes * node.gpus; }
+  int node_of(int gpu) const { return gpu / node.gpus; }
+  double slowdown_of(int gpu) const;
+};
+
+}  // namespace windtunnel

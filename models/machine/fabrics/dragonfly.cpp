@@ -1,0 +1,227 @@
+#include "models/machine/fabrics/dragonfly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Index of `other` among all but `self`.
+int skipping(int self, int other) {
+  return other < self ? other : other - 1;
+}
+int skipped(int self, int index) {
+  return index < self ? index : index + 1;
+}
+
+class DragonflyLinks final : public FabricLinks {
+ public:
+  explicit DragonflyLinks(const Cluster& cluster)
+      : nodes_(cluster.nodes),
+        nics_(cluster.node.nics),
+        nodes_per_router_(cluster.fabric.nodes_per_router),
+        routers_(cluster.fabric.routers_per_group),
+        local_Bps_(cluster.fabric.local_Bps.value),
+        global_Bps_(cluster.fabric.global_Bps.value) {
+    if (nodes_per_router_ < 1) throw Error("a dragonfly needs 'nodes_per_router', at least 1");
+    if (routers_ < 1) throw Error("a dragonfly needs 'routers_per_group', at least 1");
+    groups_ = (nodes_ - 1) / (nodes_per_router_ * routers_) + 1;
+    if (routers_ > 1 && local_Bps_ <= 0) {
+      throw Error("a dragonfly needs 'local', the bandwidth between two routers of a group");
+    }
+    if (groups_ > 1 && global_Bps_ <= 0) {
+      throw Error("a dragonfly needs 'global', the bandwidth between two groups");
+    }
+    gateways_ = groups_ > 1 ? std::max(1, routers_ / (groups_ - 1)) : 1;
+    cables_ = cluster.fabric.routing == Routing::spray ? 1 : gateways_;
+    faults_ = LinkFaults(cluster.fabric.faults, DragonflyLinks::count(),
+                         [this](int link) { return DragonflyLinks::name(link); });
+    check_joined();
+  }
+
+  int count() const override { return locals() + groups_ * (groups_ - 1) * cables_; }
+
+  double capacity(int link) const override {
+    const double whole_Bps = link < locals() ? local_Bps_ : global_Bps_ / cables_;
+    return whole_Bps * faults_.factor(link);
+  }
+
+  std::string name(int link) const override {
+    if (link < locals()) {
+      const int from = link / (routers_ - 1) % routers_;
+      return fmt::format("local {} from {} to {}", link / (routers_ - 1) / routers_, from,
+                         skipped(from, link % (routers_ - 1)));
+    }
+    const int bundle = (link - locals()) / cables_;
+    const int from = bundle / (groups_ - 1);
+    const std::string name =
+        fmt::format("global {} to {}", from, skipped(from, bundle % (groups_ - 1)));
+    return cables_ == 1 ? name : fmt::format("{} cable {}", name, (link - locals()) % cables_);
+  }
+
+  int paths(int src_nic, int dst_nic) const override {
+    if (!faults_.any_failed()) return direct_ways(src_nic, dst_nic);
+    return std::max(1, static_cast<int>(open_ways(src_nic, dst_nic).size()));
+  }
+
+  void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const override {
+    const int from = router_of(src_nic);
+    const int to = router_of(dst_nic);
+    if (!faults_.any_failed()) return append_way(from, to, path, route);
+    const std::vector<int> open = open_ways(src_nic, dst_nic);
+    if (!open.empty()) return append_way(from, to, open[path], route);
+    const std::vector<int> way =
+        shortest_way(groups_ * routers_, from, to,
+                     [this](int router, std::vector<Step>& steps) { append_steps(router, steps); });
+    route.insert(route.end(), way.begin(), way.end());
+  }
+
+  // One more router than cables between them.
+  int switch_hops(int src_nic, int dst_nic) const override {
+    std::vector<int> route;
+    append_route(src_nic, dst_nic, 0, route);
+    return static_cast<int>(route.size()) + 1;
+  }
+
+ private:
+  int router_of(int nic) const { return nic / nics_ / nodes_per_router_; }
+  int locals() const { return groups_ * routers_ * (routers_ - 1); }
+
+  int direct_ways(int src_nic, int dst_nic) const {
+    return router_of(src_nic) / routers_ == router_of(dst_nic) / routers_ ? 1 : cables_;
+  }
+
+  // Ways are numbered: the direct ones, then one through each group that is neither's, counted from
+  // the sender's router on so that senders of a group spread.
+  void append_way(int from, int to, int way, std::vector<int>& route) const {
+    const int source = from / routers_;
+    const int target = to / routers_;
+    if (source == target) return append_local(from, to, route);
+    if (way < cables_) {
+      append_local(append_global(from, target, way, route), to, route);
+      return;
+    }
+    const int others = groups_ - 2;
+    const int third = (from % routers_ + way - cables_) % others;
+    const int first = std::min(source, target);
+    const int group = skipped(std::max(source, target), skipped(first, third));
+    int at = append_global(from, group, 0, route);
+    at = append_global(at, target, 0, route);
+    append_local(at, to, route);
+  }
+
+  void append_local(int from, int to, std::vector<int>& route) const {
+    if (from != to)
+      route.push_back(from * (routers_ - 1) + skipping(from % routers_, to % routers_));
+  }
+
+  // From a router to the gateway of its group and over the bundle; returns the router it ends at.
+  // Way 0 starts at the gateway that the router's own place selects, its own if it is one.
+  int append_global(int from, int target, int way, std::vector<int>& route) const {
+    const int source = from / routers_;
+    const int cable = cable_of(from, target, way);
+    const int gate = source * routers_ + gateway(source, target, cable);
+    append_local(from, gate, route);
+    route.push_back(global_link(source, target, cable));
+    return target * routers_ + gateway(target, source, cable);
+  }
+
+  int cable_of(int from, int target, int way) const {
+    const int first = gateway(from / routers_, target, 0);
+    return ((from % routers_ - first + routers_) % routers_ + way) % gateways_;
+  }
+
+  // Router, within group `group`, on which cable `cable` to `other` hangs.
+  int gateway(int group, int other, int cable) const {
+    const int ahead = (other - group + groups_) % groups_ - 1;
+    return (ahead * gateways_ + cable) % routers_;
+  }
+
+  int global_link(int source, int target, int cable) const {
+    const int bundle = source * (groups_ - 1) + skipping(source, target);
+    return locals() + bundle * cables_ + (cables_ == 1 ? 0 : cable);
+  }
+
+  // Direct ways without a failed link; those through a third group if the whole bundle failed.
+  std::vector<int> open_ways(int src_nic, int dst_nic) const {
+    const int from = router_of(src_nic);
+    const int to = router_of(dst_nic);
+    const int direct = direct_ways(src_nic, dst_nic);
+    if (!bundle_failed(from / routers_, to / routers_)) return open_among(from, to, 0, direct);
+    return open_among(from, to, direct, direct + groups_ - 2);
+  }
+
+  bool bundle_failed(int source, int target) const {
+    if (source == target) return false;
+    for (int cable = 0; cable < cables_; ++cable) {
+      if (!faults_.failed(global_link(source, target, cable))) return false;
+    }
+    return true;
+  }
+
+  std::vector<int> open_among(int from, int to, int first, int end) const {
+    std::vector<int> open;
+    std::vector<int> route;
+    for (int way = first; way < end; ++way) {
+      route.clear();
+      append_way(from, to, way, route);
+      const bool cut = std::any_of(route.begin(), route.end(),
+                                   [this](int link) { return faults_.failed(link); });
+      if (!cut) open.push_back(way);
+    }
+    return open;
+  }
+
+  void append_steps(int router, std::vector<Step>& steps) const {
+    const int group = router / routers_;
+    for (int i = 0; i < routers_ - 1; ++i) {
+      const int link = router * (routers_ - 1) + i;
+      if (!faults_.failed(link)) {
+        steps.push_back({link, group * routers_ + skipped(router % routers_, i)});
+      }
+    }
+    for (int i = 0; i < groups_ - 1; ++i) {
+      const int target = skipped(group, i);
+      for (int cable = 0; cable < gateways_; ++cable) {
+        const int link = global_link(group, target, cable);
+        if (gateway(group, target, cable) != router % routers_ || faults_.failed(link)) continue;
+        steps.push_back({link, target * routers_ + gateway(target, group, cable)});
+      }
+    }
+  }
+
+  void check_joined() const {
+    if (!faults_.any_failed()) return;
+    const int used = (nodes_ - 1) / nodes_per_router_ + 1;
+    const auto [from, to] = cut_pair(
+        groups_ * routers_,
+        [this](int router, std::vector<Step>& steps) { append_steps(router, steps); },
+        [used](int router) { return router < used; });
+    if (from < 0) return;
+    throw Error(fmt::format("what failed leaves no way from node {} to node {}",
+                            from * nodes_per_router_, to * nodes_per_router_));
+  }
+
+  int nodes_ = 1;
+  int nics_ = 1;
+  int nodes_per_router_ = 1;
+  int routers_ = 1;  // of a group
+  int groups_ = 1;
+  int gateways_ = 1;  // routers of a group that a bundle hangs on
+  int cables_ = 1;    // links of a bundle: one under spray, else one of each gateway
+  double local_Bps_ = 0;
+  double global_Bps_ = 0;
+  LinkFaults faults_;
+};
+
+}  // namespace
+
+std::unique_ptr<const FabricLinks> make_dragonfly_links(const Cluster& cluster) {
+  return std::make_unique<DragonflyLinks>(cluster);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,44 @@
+// The links of a fabric between the NICs of the cluster, and the ways over them. One
+// implementation per form (models/fabrics/), answered by arithmetic: O(1) memory, or O(levels), for
+// any size; only an edge list is stored.
+//
+// LinkTable (models/machine/links/links.hpp) puts NICs and the inside of nodes around it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+
+namespace windtunnel {
+
+class FabricLinks {
+ public:
+  virtual ~FabricLinks() = default;
+
+  virtual int count() const = 0;                 // directed links, numbered from 0
+  virtual double capacity(int link) const = 0;   // bytes/s
+  virtual std::string name(int link) const = 0;  // "pod-up 3 rail 2"
+  // Equal ways from a NIC to one of another node; 1 where the fabric leaves no choice. Of a link
+  // that failed (FabricSpec::faults, factor 0) the ways are not counted.
+  virtual int paths(int src_nic, int dst_nic) const = 0;
+  // Appends the links of way `path`, in order, without the NICs.
+  virtual void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const = 0;
+  // Switches passed.
+  virtual int switch_hops(int src_nic, int dst_nic) const = 0;
+  // Beyond the switches' own: of a cable between sites.
+  virtual double extra_latency_s(int /*src_nic*/, int /*dst_nic*/) const { return 0; }
+};
+
+// Throws Error when the spec is not a fabric of this cluster: dimensions that do not multiply to
+// the nodes, an edge list that leaves nodes apart (names two of them), a fault of a link that is
+// none (names the nearest). Trees say when a way is asked for that failed links leave no way.
+// Faults of NICs are not of the fabric: LinkTable knows them.
+std::unique_ptr<const FabricLinks> make_fabric_links(const Cluster& cluster);
+
+// Whether a link's name is that of a NIC: "nic-out 3".
+bool names_nic(std::string_view link);
+
+}  // namespace windtunnel

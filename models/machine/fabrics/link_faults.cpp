@@ -1,0 +1,128 @@
+#include "models/machine/fabrics/link_faults.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kUnseen = -1;
+
+// Marks the switches that a walk from `start` reaches.
+void mark_reached(int start, const StepsFrom& steps_from, std::vector<char>& seen) {
+  std::vector<int> order = {start};
+  std::vector<Step> steps;
+  seen[start] = 1;
+  for (size_t next = 0; next < order.size(); ++next) {
+    steps.clear();
+    steps_from(order[next], steps);
+    for (const Step& step : steps) {
+      if (seen[step.to] != 0) continue;
+      seen[step.to] = 1;
+      order.push_back(step.to);
+    }
+  }
+}
+
+}  // namespace
+
+LinkFaults::LinkFaults(const std::vector<LinkFault>& faults, int count,
+                       const std::function<std::string(int)>& name) {
+  if (faults.empty()) return;
+  std::map<std::string, double> factor_of;
+  for (const LinkFault& fault : faults) {
+    const auto [entry, added] = factor_of.try_emplace(fault.link, fault.factor);
+    if (!added) entry->second *= fault.factor;
+  }
+  for (int link = 0; link < count; ++link) {
+    const auto found = factor_of.find(name(link));
+    if (found == factor_of.end()) continue;
+    factors_.emplace_back(link, found->second);
+    factor_of.erase(found);
+    if (factor_of.empty()) return;
+  }
+  const std::string& unknown = factor_of.begin()->first;
+  if (count == 0) {
+    throw Error(fmt::format("unknown link '{}'; this fabric has no links that can fail", unknown));
+  }
+  std::vector<std::string> known;
+  for (int link = 0; link < count; ++link) known.push_back(name(link));
+  const std::string nearest = nearest_name(unknown, known);
+  if (nearest.empty()) {
+    throw Error(fmt::format("unknown link '{}'; links of this fabric are called as '{}'", unknown,
+                            known.front()));
+  }
+  throw Error(fmt::format("unknown link '{}'; did you mean '{}'?", unknown, nearest));
+}
+
+double LinkFaults::factor(int link) const {
+  if (factors_.empty()) return 1;
+  const auto found = std::lower_bound(
+      factors_.begin(), factors_.end(), link,
+      [](const std::pair<int, double>& entry, int wanted) { return entry.first < wanted; });
+  return found != factors_.end() && found->first == link ? found->second : 1;
+}
+
+bool LinkFaults::any_failed() const {
+  return std::any_of(factors_.begin(), factors_.end(),
+                     [](const std::pair<int, double>& entry) { return entry.second == 0; });
+}
+
+std::vector<int> shortest_way(int switches, int from, int to, const StepsFrom& steps_from) {
+  struct Arrival {
+    int link = kUnseen;
+    int from = kUnseen;
+  };
+  std::vector<Arrival> arrival(switches);
+  std::vector<int> order = {from};
+  std::vector<Step> steps;
+  for (size_t next = 0; next < order.size() && arrival[to].from == kUnseen; ++next) {
+    steps.clear();
+    steps_from(order[next], steps);
+    for (const Step& step : steps) {
+      if (step.to == from || arrival[step.to].from != kUnseen) continue;
+      arrival[step.to] = {step.link, order[next]};
+      order.push_back(step.to);
+    }
+  }
+  std::vector<int> way;
+  for (int at = to; at != from && arrival[at].from != kUnseen; at = arrival[at].from) {
+    way.push_back(arrival[at].link);
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+std::pair<int, int> cut_pair(int switches, const StepsFrom& steps_from,
+                             const std::function<bool(int)>& counts) {
+  int start = 0;
+  while (start < switches && !counts(start)) ++start;
+  if (start == switches) return {-1, -1};
+
+  std::vector<char> reached(switches, 0);
+  mark_reached(start, steps_from, reached);
+  for (int other = 0; other < switches; ++other) {
+    if (counts(other) && reached[other] == 0) return {start, other};
+  }
+  // All are reached from `start`; each must reach it too: walk the links backwards.
+  std::vector<std::vector<Step>> backward(switches);
+  std::vector<Step> steps;
+  for (int from = 0; from < switches; ++from) {
+    steps.clear();
+    steps_from(from, steps);
+    for (const Step& step : steps) backward[step.to].push_back({step.link, from});
+  }
+  std::vector<char> reaching(switches, 0);
+  const auto steps_to = [&](int at, std::vector<Step>& out) {
+    out.insert(out.end(), backward[at].begin(), backward[at].end());
+  };
+  mark_reached(start, steps_to, reaching);
+  for (int other = 0; other < switches; ++other) {
+    if (counts(other) && reaching[other] == 0) return {other, start};
+  }
+  return {-1, -1};
+}
+
+}  // namespace windtunnel

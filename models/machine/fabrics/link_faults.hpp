@@ -1,0 +1,49 @@
+// FabricSpec::faults by the number of the link: what every form of fabric asks before it states a
+// capacity or takes a way; and the search for a way around what failed.
+//
+// Forms answer routes by arithmetic. Only between ends whose arithmetic ways are all cut is the
+// fabric searched, breadth first, so that a fault costs nothing elsewhere.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/machine/fabric.hpp"
+
+namespace windtunnel {
+
+class LinkFaults {
+ public:
+  LinkFaults() = default;
+  // Throws Error, with the nearest name, for a link that is none of the `count` called `name`.
+  LinkFaults(const std::vector<LinkFault>& faults, int count,
+             const std::function<std::string(int)>& name);
+
+  double factor(int link) const;  // of its bandwidth; 1 unless it is in the list
+  bool failed(int link) const { return factor(link) == 0; }
+  bool any_failed() const;
+
+ private:
+  std::vector<std::pair<int, double>> factors_;  // by link, each once
+};
+
+// A directed link from one switch (or router, or node that forwards) to another.
+struct Step {
+  int link = 0;
+  int to = 0;
+};
+// Appends the links that leave a switch and work.
+using StepsFrom = std::function<void(int from, std::vector<Step>& steps)>;
+
+// Links of a shortest way, the first of them in the order that `steps_from` gives; none if there is
+// no way.
+std::vector<int> shortest_way(int switches, int from, int to, const StepsFrom& steps_from);
+
+// Two switches of which the second cannot be reached from the first; {-1, -1} if all reach all.
+// Those that `counts` leaves out (nothing hangs on them) need not be reached.
+std::pair<int, int> cut_pair(int switches, const StepsFrom& steps_from,
+                             const std::function<bool(int)>& counts);
+
+}  // namespace windtunnel

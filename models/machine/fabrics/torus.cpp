@@ -1,0 +1,215 @@
+#include "models/machine/fabrics/torus.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kLeastDimensions = 2;
+constexpr int kMostDimensions = 6;
+constexpr std::string_view kAxes = "xyzabc";
+
+int factorial(int n) {
+  return n <= 1 ? 1 : n * factorial(n - 1);
+}
+
+// The `rank`-th order of the items, 0 being the order given.
+std::vector<int> ordered(std::vector<int> items, int rank) {
+  std::vector<int> order;
+  while (!items.empty()) {
+    const int block = factorial(static_cast<int>(items.size()) - 1);
+    const auto taken = items.begin() + rank / block;
+    order.push_back(*taken);
+    items.erase(taken);
+    rank %= block;
+  }
+  return order;
+}
+
+class TorusLinks final : public FabricLinks {
+ public:
+  explicit TorusLinks(const Cluster& cluster)
+      : sizes_(cluster.fabric.dimensions),
+        nodes_(cluster.nodes),
+        nics_(cluster.node.nics),
+        spray_(cluster.fabric.routing == Routing::spray),
+        bandwidth_Bps_(cluster.fabric.link_Bps.value > 0 ? cluster.fabric.link_Bps.value
+                                                         : cluster.node.nic_Bps.value) {
+    check_sizes();
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      first_[i + 1] = first_[i] + std::min(sizes_[i] - 1, 2);
+    }
+    faults_ = LinkFaults(cluster.fabric.faults, TorusLinks::count(),
+                         [this](int link) { return TorusLinks::name(link); });
+    check_joined();
+  }
+
+  int count() const override { return nodes_ * links_per_node(); }
+
+  double capacity(int link) const override { return bandwidth_Bps_ * faults_.factor(link); }
+
+  std::string name(int link) const override {
+    const int port = link % links_per_node();
+    const int dimension = dimension_of(port);
+    return fmt::format("torus {} {}{}", link / links_per_node(),
+                       port == first_[dimension] ? '+' : '-', kAxes[dimension]);
+  }
+
+  int paths(int src_nic, int dst_nic) const override {
+    const int orders = factorial(static_cast<int>(differing(src_nic, dst_nic).size()));
+    if (!faults_.any_failed()) return spray_ ? 1 : orders;
+    const int open = static_cast<int>(open_orders(src_nic, dst_nic).size());
+    return spray_ ? 1 : std::max(1, open);
+  }
+
+  void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const override {
+    if (!faults_.any_failed()) return append_ordered(src_nic, dst_nic, path, route);
+    const std::vector<int> open = open_orders(src_nic, dst_nic);
+    if (!open.empty()) return append_ordered(src_nic, dst_nic, open[path], route);
+    const std::vector<int> way =
+        shortest_way(nodes_, src_nic / nics_, dst_nic / nics_,
+                     [this](int node, std::vector<Step>& steps) { append_steps(node, steps); });
+    route.insert(route.end(), way.begin(), way.end());
+  }
+
+  // Every node on the way switches: as many as there are cables.
+  int switch_hops(int src_nic, int dst_nic) const override {
+    if (faults_.any_failed()) {
+      std::vector<int> route;
+      append_route(src_nic, dst_nic, 0, route);
+      return static_cast<int>(route.size());
+    }
+    int hops = 0;
+    int stride = 1;
+    for (const int size : sizes_) {
+      const int ahead = distance_ahead(src_nic / nics_, dst_nic / nics_, stride, size);
+      hops += std::min(ahead, size - ahead);
+      stride *= size;
+    }
+    return hops;
+  }
+
+ private:
+  void check_sizes() const {
+    const int dimensions = static_cast<int>(sizes_.size());
+    if (dimensions < kLeastDimensions || dimensions > kMostDimensions) {
+      throw Error(fmt::format("a torus has {} to {} dimensions, not {}; e.g. '[4, 4, 4]'",
+                              kLeastDimensions, kMostDimensions, dimensions));
+    }
+    double product = 1;
+    for (const int size : sizes_) {
+      if (size < 1) throw Error(fmt::format("a dimension of a torus is at least 1, not {}", size));
+      product *= size;
+    }
+    if (product != nodes_) {
+      throw Error(fmt::format("{} make {:.0f} nodes, {} than the {} of the cluster",
+                              fmt::join(sizes_, " x "), product,
+                              product > nodes_ ? "more" : "fewer", nodes_));
+    }
+  }
+
+  void check_joined() const {
+    if (!faults_.any_failed()) return;
+    const auto [from, to] = cut_pair(
+        nodes_, [this](int node, std::vector<Step>& steps) { append_steps(node, steps); },
+        [](int) { return true; });
+    if (from < 0) return;
+    throw Error(fmt::format("what failed leaves no way from node {} to node {}", from, to));
+  }
+
+  int links_per_node() const { return first_[sizes_.size()]; }
+  int dimension_of(int port) const {
+    int dimension = 0;
+    while (first_[dimension + 1] <= port) ++dimension;
+    return dimension;
+  }
+
+  static int distance_ahead(int from, int to, int stride, int size) {
+    return (to / stride % size - from / stride % size + size) % size;
+  }
+
+  // One step further in a dimension, with wrap-around.
+  static int neighbour(int node, int stride, int size, bool plus) {
+    const int at = node / stride % size;
+    const int next = plus ? (at + 1) % size : (at + size - 1) % size;
+    return node + (next - at) * stride;
+  }
+
+  std::vector<int> differing(int src_nic, int dst_nic) const {
+    std::vector<int> found;
+    int stride = 1;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (distance_ahead(src_nic / nics_, dst_nic / nics_, stride, sizes_[i]) != 0) {
+        found.push_back(static_cast<int>(i));
+      }
+      stride *= sizes_[i];
+    }
+    return found;
+  }
+
+  void append_ordered(int src_nic, int dst_nic, int rank, std::vector<int>& route) const {
+    int node = src_nic / nics_;
+    const int to = dst_nic / nics_;
+    for (const int dimension : ordered(differing(src_nic, dst_nic), rank)) {
+      int stride = 1;
+      for (int i = 0; i < dimension; ++i) stride *= sizes_[i];
+      const int size = sizes_[dimension];
+      const int ahead = distance_ahead(node, to, stride, size);
+      const bool plus = ahead <= size - ahead;
+      for (int step = std::min(ahead, size - ahead); step > 0; --step) {
+        route.push_back(node * links_per_node() + first_[dimension] + (plus ? 0 : 1));
+        node = neighbour(node, stride, size, plus);
+      }
+    }
+  }
+
+  // Orders of the dimensions of which no cable failed.
+  std::vector<int> open_orders(int src_nic, int dst_nic) const {
+    std::vector<int> open;
+    std::vector<int> route;
+    const int orders = factorial(static_cast<int>(differing(src_nic, dst_nic).size()));
+    for (int rank = 0; rank < orders; ++rank) {
+      route.clear();
+      append_ordered(src_nic, dst_nic, rank, route);
+      const bool cut = std::any_of(route.begin(), route.end(),
+                                   [this](int link) { return faults_.failed(link); });
+      if (!cut) open.push_back(rank);
+    }
+    return open;
+  }
+
+  void append_steps(int node, std::vector<Step>& steps) const {
+    int stride = 1;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      for (int port = first_[i]; port < first_[i + 1]; ++port) {
+        const int link = node * links_per_node() + port;
+        if (faults_.failed(link)) continue;
+        steps.push_back({link, neighbour(node, stride, sizes_[i], port == first_[i])});
+      }
+      stride *= sizes_[i];
+    }
+  }
+
+  std::vector<int> sizes_;
+  int nodes_ = 1;
+  int nics_ = 1;
+  bool spray_ = true;
+  double bandwidth_Bps_ = 0;
+  // Ports of a node by dimension: two, one where both ways lead to the same neighbour.
+  std::array<int, kMostDimensions + 1> first_{};
+  LinkFaults faults_;
+};
+
+}  // namespace
+
+std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster) {
+  return std::make_unique<TorusLinks>(cluster);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,19 @@
+// Torus: node n stands at the mixed-radix coordinates of n (the first dimension counts fastest) and
+// has a cable to each neighbour; bytes go dimension by dimension, each the shorter way round.
+//
+// Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+// Trans. Computers 1987 (dimension order); Jouppi et al., "TPU v4", ISCA 2023 (4 x 4 x 4 cubes).
+#pragma once
+
+#include <memory>
+
+#include "models/machine/fabrics/fabric_links.hpp"
+
+namespace windtunnel {
+
+// A dimension of size 2 has one cable, of size 1 none. Under spray a pair has one way, in the order
+// of the dimensions: uniform traffic then loads all cables of a dimension alike, as an ideal spread
+// over the orders would. Otherwise every order of the dimensions is a way.
+std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster);
+
+}  // namespace windtunnel

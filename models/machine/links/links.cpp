@@ -1,0 +1,324 @@
+#include "models/machine/links/links.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/machine/fabrics/sites.hpp"
+#include "models/machine/fabrics/tree.hpp"
+
+namespace windtunnel {
+namespace {
+
+int nodes_per_pod(const Cluster& cluster) {
+  const int wanted = is_tree(cluster.fabric.topology) ? cluster.fabric.nodes_per_pod : 0;
+  return wanted > 0 ? std::min(wanted, cluster.nodes) : cluster.nodes;
+}
+
+double varied_factor(const NicVariation& variation, int nic) {
+  if (variation.sigma == 0 && variation.slow_share == 0) return 1;
+  RandomStream random(variation.seed, RandomPurpose::nic, nic);
+  const bool slow = random.uniform() < variation.slow_share;
+  const double sigma = slow ? variation.slow_sigma : variation.sigma;
+  return std::min(1.0, (slow ? variation.slow_factor : 1) * std::exp(sigma * random.normal()));
+}
+
+// `prefix`: "nic-out " or "nic-in ".
+double fault_factor(const Cluster& cluster, std::string_view prefix, int nic) {
+  double factor = 1;
+  for (const LinkFault& fault : cluster.fabric.faults) {
+    if (!fault.link.starts_with(prefix)) continue;
+    int named = -1;
+    const char* end = fault.link.data() + fault.link.size();
+    std::from_chars(fault.link.data() + prefix.size(), end, named);
+    if (named == nic) factor *= fault.factor;
+  }
+  if (factor == 0) {
+    throw Error(fmt::format("'{}{}' has failed and nothing replaces it: node {} is cut off", prefix,
+                            nic, nic / std::max(1, cluster.node.nics)));
+  }
+  return factor;
+}
+
+// What slows both directions.
+double two_way_factor(const Cluster& cluster, int nic) {
+  const int nics = cluster.node.nics;
+  double factor = varied_factor(cluster.fabric.variation, nic);
+  if (cluster.fabric.topology == Topology::sites) {
+    const SiteSpec& site = cluster.fabric.sites[site_of(cluster, nic / nics)];
+    if (site.nic_Bps > 0) factor *= site.nic_Bps / cluster.node.nic_Bps.value;
+  }
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node * nics + degraded.nic == nic) factor *= degraded.factor;
+  }
+  return factor;
+}
+
+}  // namespace
+
+int nic_of(const Cluster& cluster, int gpu) {
+  const NodeSpec& node = cluster.node;
+  return cluster.node_of(gpu) * node.nics + gpu % node.gpus * node.nics / node.gpus;
+}
+
+int pod_of(const Cluster& cluster, int gpu) {
+  return cluster.node_of(gpu) / nodes_per_pod(cluster);
+}
+
+int nodes_of_pod(const Cluster& cluster, int pod) {
+  const int full = nodes_per_pod(cluster);
+  return std::min(full, cluster.nodes - pod * full);
+}
+
+bool in_one_package(const Cluster& cluster, int gpu, int other) {
+  const int gpus = cluster.node.package_gpus;
+  return gpus > 1 && gpu / gpus == other / gpus;
+}
+
+const Parameter& inner_port(const NodeSpec& node, bool in_package) {
+  if (node.gpu_path == GpuPath::pcie) return node.pcie_Bps;
+  return in_package ? node.package_Bps : node.nvlink_Bps;
+}
+
+double nic_factor(const Cluster& cluster, int nic) {
+  if (cluster.node.nics < 1) return 1;
+  return two_way_factor(cluster, nic) *
+         std::min(fault_factor(cluster, "nic-out ", nic), fault_factor(cluster, "nic-in ", nic));
+}
+
+bool has_uneven_nics(const Cluster& cluster) {
+  const FabricSpec& fabric = cluster.fabric;
+  return fabric.topology == Topology::sites || fabric.variation.sigma != 0 ||
+         fabric.variation.slow_share != 0 ||
+         std::ranges::any_of(fabric.faults,
+                             [](const LinkFault& fault) { return names_nic(fault.link); });
+}
+
+LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
+    : cluster_(std::make_shared<const Cluster>(cluster)), fabric_(make_fabric_links(cluster)) {
+  const NodeSpec& node = cluster.node;
+  CHECK(cluster.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster.nodes, node.gpus);
+  CHECK(cluster.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster.nodes);
+  const bool pcie = node.gpu_path == GpuPath::pcie;
+  nics_behind_pcie_ = pcie || (nics_behind_pcie &&
+                               node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
+
+  const int gpus = cluster.gpus();
+  const int nics = cluster.nodes * node.nics;
+  const int nodes = cluster.nodes;
+  const int bridges = pcie && node.host_bridge_Bps.value > 0 ? nodes : 0;
+  const int packaged = node.package_gpus > 1 ? gpus : 0;
+  CHECK(node.gpus % node.package_gpus == 0 && !(pcie && packaged > 0), "packages of {} in {} GPUs",
+        node.package_gpus, node.gpus);
+  const std::array<int, kKinds> sizes = {
+      gpus,  gpus,  gpus,  gpus,  gpus,  gpus,    packaged,         packaged, nics, nics,
+      nodes, nodes, nodes, nodes, nodes, bridges, fabric_->count(), 1,        1};
+  for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
+  for (const LinkFault& fault : cluster.fabric.faults) {
+    if (!names_nic(fault.link) || find(fault.link)) continue;
+    throw Error(fmt::format("unknown link '{}'; the NICs are 0 to {}", fault.link, nics - 1));
+  }
+}
+
+LinkId LinkTable::count() const {
+  return first_[kKinds];
+}
+
+int LinkTable::fabric_link(LinkId link) const {
+  const int index = link - this->link(Kind::fabric, 0);
+  return index < fabric_->count() ? std::max(index, -1) : -1;
+}
+
+LinkTable::Kind LinkTable::kind_of(LinkId link) const {
+  CHECK(link >= 0 && link < count(), "link {} of {}", link, count());
+  const auto next = std::upper_bound(first_.begin(), first_.end(), link);
+  return static_cast<Kind>(next - first_.begin() - 1);
+}
+
+double LinkTable::capacity(LinkId link) const {
+  const NodeSpec& node = cluster_->node;
+  const Kind kind = kind_of(link);
+  const int index = link - first_[static_cast<int>(kind)];
+  switch (kind) {
+    case Kind::sm:
+      return node.gpu.sms.value;
+    case Kind::hbm:
+      return node.gpu.memory_Bps.value;
+    case Kind::pcie_out:
+    case Kind::pcie_in:
+      return node.pcie_Bps.value;
+    case Kind::nvlink_out:
+    case Kind::nvlink_in:
+      return node.nvlink_Bps.value;
+    case Kind::package_out:
+    case Kind::package_in:
+      return node.package_Bps.value;
+    case Kind::nic_out:
+      return node.nic_Bps.value * two_way_factor(*cluster_, index) *
+             fault_factor(*cluster_, "nic-out ", index);
+    case Kind::nic_in:
+      return node.nic_Bps.value * two_way_factor(*cluster_, index) *
+             fault_factor(*cluster_, "nic-in ", index);
+    case Kind::host_memory:
+      return node.host_memory_Bps.value;
+    case Kind::cpu:
+      return node.cpu_cores.value;
+    case Kind::storage_out:
+    case Kind::storage_in:
+      return node.storage_nic_Bps.value;
+    case Kind::local_disk:
+      return node.local_disk_Bps.value;
+    case Kind::host_bridge:
+      return node.host_bridge_Bps.value;
+    case Kind::fabric:
+      return fabric_->capacity(index);
+    case Kind::storage_write:
+      return cluster_->storage.write_Bps.value;
+    case Kind::storage_read:
+      return cluster_->storage.read_Bps.value;
+  }
+  return 0;
+}
+
+std::string LinkTable::name(LinkId link) const {
+  static constexpr std::array<const char*, kKinds> kNames = {"sm",
+                                                             "hbm",
+                                                             "pcie-out",
+                                                             "pcie-in",
+                                                             "nvlink-out",
+                                                             "nvlink-in",
+                                                             "package-out",
+                                                             "package-in",
+                                                             "nic-out",
+                                                             "nic-in",
+                                                             "host-memory",
+                                                             "cpu",
+                                                             "storage-out",
+                                                             "storage-in",
+                                                             "local-disk",
+                                                             "host-bridge",
+                                                             "",
+                                                             "storage-write",
+                                                             "storage-read"};
+  const Kind kind = kind_of(link);
+  const int index = link - first_[static_cast<int>(kind)];
+  if (kind == Kind::fabric) return fabric_->name(index);
+  const char* text = kNames[static_cast<int>(kind)];
+  return kind >= Kind::storage_write ? text : fmt::format("{} {}", text, index);
+}
+
+std::optional<LinkId> LinkTable::find(std::string_view wanted) const {
+  for (LinkId link = 0; link < count(); ++link) {
+    if (name(link) == wanted) return link;
+  }
+  return std::nullopt;
+}
+
+int LinkTable::exit_gpu(int src_gpu, int dst_gpu) const {
+  if (cluster_->fabric.topology != Topology::rail_only) return src_gpu;
+  const int gpus = cluster_->node.gpus;
+  const int nics = cluster_->node.nics;
+  if (nic_of(*cluster_, src_gpu) % nics == nic_of(*cluster_, dst_gpu) % nics) return src_gpu;
+  return src_gpu / gpus * gpus + dst_gpu % gpus;
+}
+
+void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const {
+  if (in_one_package(*cluster_, src_gpu, dst_gpu)) {
+    route.push_back(link(Kind::package_out, src_gpu));
+    route.push_back(link(Kind::package_in, dst_gpu));
+    return;
+  }
+  if (cluster_->node.gpu_path == GpuPath::nvlink) {
+    route.push_back(link(Kind::nvlink_out, src_gpu));
+    route.push_back(link(Kind::nvlink_in, dst_gpu));
+    return;
+  }
+  route.push_back(link(Kind::pcie_out, src_gpu));
+  if (cluster_->node.host_bridge_Bps.value > 0) {
+    route.push_back(link(Kind::host_bridge, cluster_->node_of(src_gpu)));
+  }
+  route.push_back(link(Kind::pcie_in, dst_gpu));
+}
+
+int LinkTable::paths(int src_gpu, int dst_gpu) const {
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  return fabric_->paths(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)), nic_of(*cluster_, dst_gpu));
+}
+
+void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path) const {
+  if (src_gpu == dst_gpu) return;
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) {
+    append_inside(src_gpu, dst_gpu, route);
+    return;
+  }
+  const int exit = exit_gpu(src_gpu, dst_gpu);
+  const int src_nic = nic_of(*cluster_, exit);
+  const int dst_nic = nic_of(*cluster_, dst_gpu);
+  // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
+  route.push_back(link(Kind::nic_out, src_nic));
+  if (exit != src_gpu) append_inside(src_gpu, exit, route);
+  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_out, exit));
+  const size_t first = route.size();
+  fabric_->append_route(src_nic, dst_nic, path, route);
+  for (size_t i = first; i < route.size(); ++i) route[i] += link(Kind::fabric, 0);
+  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_in, dst_gpu));
+  route.push_back(link(Kind::nic_in, dst_nic));
+}
+
+int LinkTable::switch_hops(int src_gpu, int dst_gpu) const {
+  if (src_gpu == dst_gpu) return 0;
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  return fabric_->switch_hops(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
+                              nic_of(*cluster_, dst_gpu));
+}
+
+double LinkTable::extra_latency_s(int src_gpu, int dst_gpu) const {
+  if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 0;
+  return fabric_->extra_latency_s(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
+                                  nic_of(*cluster_, dst_gpu));
+}
+
+void LinkTable::append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const {
+  const int node = cluster_->node_of(gpu);
+  switch (resource) {
+    case Resource::sm:
+      route.push_back(link(Kind::sm, gpu));
+      return;
+    case Resource::hbm:
+      route.push_back(link(Kind::hbm, gpu));
+      return;
+    case Resource::pcie_out:
+      route.push_back(link(Kind::pcie_out, gpu));
+      return;
+    case Resource::pcie_in:
+      route.push_back(link(Kind::pcie_in, gpu));
+      return;
+    case Resource::host_memory:
+      route.push_back(link(Kind::host_memory, node));
+      return;
+    case Resource::cpu:
+      route.push_back(link(Kind::cpu, node));
+      return;
+    case Resource::nic_out:
+      route.push_back(link(Kind::nic_out, nic_of(*cluster_, gpu)));
+      return;
+    case Resource::nic_in:
+      route.push_back(link(Kind::nic_in, nic_of(*cluster_, gpu)));
+      return;
+    case Resource::storage_write:
+      route.push_back(link(Kind::storage_out, node));
+      route.push_back(link(Kind::storage_write, 0));
+      return;
+    case Resource::storage_read:
+      route.push_back(link(Kind::storage_in, node));
+      route.push_back(link(Kind::storage_read, 0));
+      return;
+    case Resource::local_disk:
+      route.push_back(link(Kind::local_disk, node));
+      return;
+  }
+}
+
+}  // namespace windtunnel

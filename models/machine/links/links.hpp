@@ -1,0 +1,109 @@
+// Every shared capacity of a cluster, numbered, and the route of a byte from GPU to GPU or to a
+// resource of its own node. The numbering is arithmetic: no table, O(1) memory for any size.
+//
+// A link is directed: a full-duplex NIC is two links. Latency is not a property of a link here
+// (SimGrid's CM02 model would share bandwidth by latency): a task carries its delays itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+#include "models/machine/fabrics/fabric_links.hpp"
+
+namespace windtunnel {
+
+using LinkId = std::int32_t;
+
+// Shared capacities inside a node and at the storage, as a task names them.
+enum class Resource : std::uint8_t {
+  sm,           // SMs of the GPU; capacity = number of SMs, a unit of work = one SM-second
+  hbm,          // bytes/s of the GPU's memory
+  pcie_out,     // GPU to host, bytes/s
+  pcie_in,      // host to GPU, bytes/s
+  host_memory,  // bytes/s of the node; a copy through it reads or writes once
+  cpu,          // cores of the node; a unit of work = one core-second
+  nic_out,      // the GPU's NIC, bytes/s
+  nic_in,
+  storage_write,  // bytes/s of the whole cluster's storage, and the node's storage NIC on the way
+  storage_read,
+  local_disk,  // bytes/s of the node's own drives
+};
+
+// Where a GPU hangs, by arithmetic on its number.
+int nic_of(const Cluster& cluster, int gpu);  // of the whole cluster: node * nics + NIC in the node
+// Of a tree's pods; other fabrics are one pod.
+int pod_of(const Cluster& cluster, int gpu);
+int nodes_of_pod(const Cluster& cluster, int pod);                // the last pod may be smaller
+bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
+// What two GPUs of a node reach each other by, per GPU and direction.
+const Parameter& inner_port(const NodeSpec& node, bool in_package);
+// Of NodeSpec::nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
+// leave; of both directions the less. Throws Error where nothing is left.
+double nic_factor(const Cluster& cluster, int nic);
+bool has_uneven_nics(const Cluster& cluster);  // other than by degradation: any may be slower
+
+// Copies share everything.
+class LinkTable {
+ public:
+  // `nics_behind_pcie`: what leaves a node crosses the GPU's PCIe link too, because the NIC hangs
+  // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
+  // share of the NICs, which then have a way of their own. Without NVLink NICs always hang there.
+  explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
+
+  const Cluster& cluster() const { return *cluster_; }
+  const FabricLinks& fabric() const { return *fabric_; }
+  int fabric_link(LinkId link) const;  // as the fabric numbers it; -1: it is none of its links
+  LinkId count() const;
+  // Units per second: bytes/s, or SMs, or cores.
+  double capacity(LinkId link) const;
+  std::string name(LinkId link) const;  // "nic-out 17", "pod-up 3 rail 2": for messages and tests
+
+  std::optional<LinkId> find(std::string_view name) const;  // O(count)
+
+  // Ways of a byte from GPU to GPU: 1 unless the fabric leaves a choice.
+  int paths(int src_gpu, int dst_gpu) const;
+  // Appends the links from GPU to GPU: none for src == dst; ports of the package, NVLink ports, or
+  // PCIe, within a node;
+  // NICs and the fabric's links of way `path` between nodes. Where nothing joins the rails, bytes
+  // first go to the GPU of their node that hangs on the receiver's rail.
+  void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path = 0) const;
+  // Appends the link(s) of a resource of the GPU's node (storage: NIC of the node, then storage).
+  void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
+  // Switches passed: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via a spine.
+  int switch_hops(int src_gpu, int dst_gpu) const;
+  // On top of the switches: of a cable between sites.
+  double extra_latency_s(int src_gpu, int dst_gpu) const;
+
+ private:
+  // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
+  // clang-format off
+  enum class Kind : std::uint8_t {
+    sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in,  // by GPU
+    nic_out, nic_in,                                    // by NIC
+    host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node
+    fabric,                                             // as FabricLinks numbers them
+    storage_write, storage_read,                        // one each
+  };
+  // clang-format on
+  static constexpr int kKinds = 19;
+
+  LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
+  Kind kind_of(LinkId link) const;
+  // The GPU of the source's node whose NIC the bytes take.
+  int exit_gpu(int src_gpu, int dst_gpu) const;
+  void append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
+
+  std::shared_ptr<const Cluster> cluster_;
+  std::shared_ptr<const FabricLinks> fabric_;
+  bool nics_behind_pcie_ = false;
+  std::array<LinkId, kKinds + 1> first_{};
+};
+
+}  // namespace windtunnel

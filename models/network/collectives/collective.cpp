@@ -1,0 +1,353 @@
+#include "models/network/collectives/collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/network/collectives/collective_edges.hpp"
+#include "models/network/collectives/collective_law.hpp"
+#include "models/network/groups/collective_steps.hpp"
+
+namespace windtunnel {
+namespace {
+
+double port_bytes(Pattern pattern, int n, double bytes) {
+  return port_share(pattern, n) * bytes;
+}
+
+// Members of the fullest node, at most.
+int most_members(const GroupShape& shape, const NodeSpec& node) {
+  return std::min(node.gpus, shape.members - (shape.nodes - 1) * shape.members_per_node);
+}
+
+// Whether what leaves a node crosses its GPUs' PCIe links, as LinkTable has it.
+bool nics_behind_pcie(const NodeSpec& node, const CollectiveSteps& steps) {
+  return node.gpu_path == GpuPath::pcie ||
+         (steps.copied_bytes > 0 &&
+          node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
+}
+
+// Seconds of the busiest link inside a node and of the busiest one between nodes.
+struct Transfer {
+  double node_s = 0;
+  double net_s = 0;
+};
+
+// What the bytes inside a node take on their busiest port, and the bandwidth of that port.
+struct PortTime {
+  double seconds = 0;
+  const Parameter* bandwidth = nullptr;
+};
+
+PortTime port_time(const CollectiveSteps& steps, const GroupShape& shape, const NodeSpec& node) {
+  if (node.package_gpus == 1) {
+    const double bytes = port_bytes(steps.node, shape.members_per_node, steps.node_bytes);
+    return {bytes / node.nvlink_Bps.value, &node.nvlink_Bps};
+  }
+  const PortShares& shares = shape.ports[static_cast<std::size_t>(steps.node)];
+  const double near_s = shares.package * steps.node_bytes / node.package_Bps.value;
+  const double far_s = shares.node * steps.node_bytes / node.nvlink_Bps.value;
+  return near_s > far_s ? PortTime{near_s, &node.package_Bps} : PortTime{far_s, &node.nvlink_Bps};
+}
+
+// Inside a node: a port to its package or to all of it; or the PCIe link of a GPU, on which NICs
+// and copies to the host meet its neighbours' bytes, and the host.
+double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupShape& shape,
+                    const LawTerms& law, const NodeSpec& node, const Calibration& calibration) {
+  double seconds = 0;
+  double on_pcie = 0;
+  if (node.gpu_path == GpuPath::nvlink) {
+    if (steps.node_bytes > 0) seconds = port_time(steps, shape, node).seconds / law.node_efficiency;
+  } else {
+    on_pcie =
+        port_bytes(steps.node, shape.members_per_node, steps.node_bytes) / law.node_efficiency;
+    const int members = most_members(shape, node);
+    const Pattern fullest = inside_node(steps.node, shape.nodes - 1);
+    const double all = total_share(fullest, members) * steps.node_bytes;
+    if (all > 0 && node.host_bridge_Bps.value > 0) {
+      seconds =
+          all * shape.concurrent_per_node / (node.host_bridge_Bps.value * law.node_efficiency);
+    }
+  }
+  if (steps.copied_bytes > 0) {
+    on_pcie += steps.copied_bytes / calibration.pcie_efficiency.value;
+    seconds = std::max(seconds,
+                       steps.host_bytes * shape.concurrent_per_node /
+                           (node.host_memory_Bps.value * calibration.host_memory_efficiency.value));
+  }
+  if (nics_behind_pcie(node, steps)) on_pcie += nic_bytes / law.net_efficiency;
+  return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_Bps.value) : seconds;
+}
+
+// On the links between the NICs, of this group and those beside it.
+double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
+  const FabricLoad& load = shape.load;
+  double groups = shape.concurrent_per_node;
+  if (load.by_rail) groups = std::max<double>(shape.concurrent_per_nic, groups * load.even_share);
+  if (steps.one_lane) groups /= load.by_rail ? shape.members_per_nic : shape.members_per_node;
+  double per_byte_s = 0;
+  switch (steps.across) {
+    case Pattern::none:
+      break;
+    case Pattern::ring:
+    case Pattern::chain:
+    case Pattern::back_chain:
+      per_byte_s = load.ring;
+      break;
+    case Pattern::double_tree:
+      per_byte_s = load.tree;
+      break;
+    case Pattern::pairs:
+      per_byte_s = load.pairs * shape.nodes;
+      break;
+    case Pattern::to_first:
+      per_byte_s = load.to_first;
+      break;
+    case Pattern::doubling:
+      per_byte_s = load.doubling;
+      break;
+    case Pattern::halving:
+      per_byte_s = load.halving;
+      break;
+    case Pattern::shifts:
+      per_byte_s = load.shifts;
+      break;
+  }
+  return per_byte_s * groups * steps.across_bytes / law.net_efficiency;
+}
+
+Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
+                     const Cluster& cluster, const Calibration& calibration) {
+  const NodeSpec& node = cluster.node;
+  Transfer transfer;
+  double nic_bytes = 0;
+  if (steps.across_bytes > 0) {
+    nic_bytes = port_bytes(steps.across, shape.nodes, steps.across_bytes);
+    const double on_nic = (steps.one_lane ? 1 : shape.members_per_nic) * shape.concurrent_per_nic;
+    transfer.net_s =
+        std::max(nic_bytes * on_nic / (node.nic_Bps.value * law.net_efficiency * shape.nic_factor),
+                 fabric_seconds(steps, shape, law));
+  }
+  transfer.node_s = node_seconds(steps, nic_bytes, shape, law, node, calibration);
+  return transfer;
+}
+
+double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Cluster& cluster) {
+  const double way_s = shape.fabric_hops * cluster.fabric.hop_latency_s.value;
+  if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
+  // A byte that goes round passes a cable between sites as often as there are sites; up and down a
+  // tree twice that at most. Exchanges may all be with another site.
+  const auto sites = static_cast<double>(cluster.fabric.sites.size());
+  double crossings = steps.across_steps;
+  if (steps.across == Pattern::double_tree) {
+    crossings = std::min(crossings, 2 * sites);
+  } else if (steps.across == Pattern::ring || steps.across == Pattern::chain ||
+             steps.across == Pattern::back_chain) {
+    crossings = std::ceil(crossings * std::min(1.0, sites / shape.nodes));
+  }
+  return steps.across_steps * way_s + crossings * shape.extra_latency_s;
+}
+
+double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
+                  const Cluster& cluster) {
+  return law.launch_s + steps.node_steps * law.node_step_s + steps.across_steps * law.net_step_s +
+         hops_s(steps, shape, cluster);
+}
+
+// Of a group that was measured: the share of its ports at which the bytes take what the steps
+// leave.
+LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
+                  const CollectiveSteps& steps, double bytes) {
+  LawTerms law = group_law.terms(running, bytes);
+  if (law.measured_s <= 0) return law;
+  const Transfer nominal =
+      transfer_of(steps, group_law.shape(), law, group_law.cluster(), group_law.calibration());
+  const double transfer_s = law.measured_s - law.launch_s;
+  if (transfer_s > 0 && nominal.node_s > 0) law.node_efficiency = nominal.node_s / transfer_s;
+  return law;
+}
+
+// What an algorithm that does one after the other spends beside its busiest link is latency to the
+// other links' users: the flows, all at once, take only as long as that link.
+CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
+                       const Cluster& cluster, const Calibration& calibration) {
+  const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);
+  double latency_s = latency_of(steps, shape, law, cluster);
+  if (!steps.pipelined) latency_s += std::min(transfer.node_s, transfer.net_s);
+  CollectiveCost cost;
+  cost.transfer_s = std::max(transfer.node_s, transfer.net_s);
+  cost.seconds = law_seconds(law, latency_s, cost.transfer_s);
+  return cost;
+}
+
+// `hops_share`: of the time. Below a tenth it is no evidence for or against the time.
+Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double hops_share,
+                 const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
+  const NodeSpec& node = cluster.node;
+  Origin origin = law.origin;
+  if (law.measured_s > 0) return origin;  // bandwidths of the ports cancel out
+  const auto rests_on = [&](const Parameter& parameter) {
+    origin = weakest(origin, parameter.origin);
+  };
+  if (shape.members > shape.nodes && steps.copied_bytes == 0) {
+    rests_on(node.gpu_path == GpuPath::pcie ? node.pcie_Bps
+                                            : *port_time(steps, shape, node).bandwidth);
+    origin = weakest(origin, law.node_origin);
+  }
+  if (steps.copied_bytes > 0) {
+    rests_on(node.pcie_Bps);
+    rests_on(node.host_memory_Bps);
+    rests_on(calibration.pcie_efficiency);
+    rests_on(calibration.host_memory_efficiency);
+  }
+  if (shape.nodes > 1) {
+    rests_on(node.nic_Bps);
+    origin = weakest(origin, law.net_origin);
+    if (hops_share >= 0.1) rests_on(cluster.fabric.hop_latency_s);
+  }
+  return origin;
+}
+
+// Candidates of `automatic`: ring, tree, hierarchical.
+std::array<CollectiveAlgorithm, 3> candidates(CollectiveKind kind, const GroupShape& shape) {
+  const CollectiveAlgorithm usual = usual_algorithm(kind);
+  std::array<CollectiveAlgorithm, 3> all = {usual, usual, usual};
+  const bool scatters = kind == CollectiveKind::all_reduce ||
+                        kind == CollectiveKind::reduce_scatter ||
+                        kind == CollectiveKind::all_gather;
+  if (!scatters || !shape.regular()) return all;
+  if (kind == CollectiveKind::all_reduce) all[1] = CollectiveAlgorithm::tree;
+  if (shape.nodes > 1 && shape.members_per_node > 1) all[2] = CollectiveAlgorithm::hierarchical;
+  return all;
+}
+
+}  // namespace
+
+CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
+                               const GroupShape& shape, double bytes, const Cluster& cluster,
+                               const Calibration& calibration) {
+  return collective_cost(CollectiveLaw(kind, choice, shape, cluster, calibration), bytes);
+}
+
+CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
+  CHECK(bytes >= 0, "a collective of {} bytes", bytes);
+  const CollectiveKind kind = group_law.kind();
+  const GroupShape& shape = group_law.shape();
+  const Cluster& cluster = group_law.cluster();
+  const Calibration& calibration = group_law.calibration();
+  CollectiveCost best;
+  if (shape.members <= 1) return best;
+
+  const CollectiveChoice choice = group_law.choice(bytes);
+  std::array<CollectiveAlgorithm, 3> algorithms = candidates(kind, shape);
+  if (choice.algorithm != CollectiveAlgorithm::automatic) {
+    const bool applies = why_not(kind, choice.algorithm, shape, cluster) == nullptr;
+    algorithms.fill(applies ? choice.algorithm : usual_algorithm(kind));
+  }
+  const Protocol protocol =
+      choice.protocol == Protocol::automatic ? Protocol::simple : choice.protocol;
+  // What was measured is not compared to what is guessed.
+  const bool measured = std::ranges::any_of(
+      algorithms, [&](CollectiveAlgorithm each) { return group_law.is_measured(each); });
+  best.seconds = std::numeric_limits<double>::infinity();
+  CollectiveSteps best_steps;
+  LawTerms best_law;
+  for (size_t i = 0; i < algorithms.size(); ++i) {
+    if (i > 0 && algorithms[i] == algorithms[0]) continue;
+    if (measured && !group_law.is_measured(algorithms[i])) continue;
+    const CollectiveSteps steps = steps_of(kind, algorithms[i], shape, bytes);
+    const LawTerms law = terms_of(group_law, {algorithms[i], protocol}, steps, bytes);
+    const CollectiveCost cost = cost_of(steps, shape, law, cluster, calibration);
+    if (cost.seconds >= best.seconds) continue;
+    best = cost;
+    best.algorithm = algorithms[i];
+    best.protocol = protocol;
+    best_steps = steps;
+    best_law = law;
+  }
+  const double hops_share = hops_s(best_steps, shape, cluster) / best.seconds;
+  best.origin = origin_of(best_steps, shape, hops_share, best_law, cluster, calibration);
+  return best;
+}
+
+CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
+                                 std::span<const std::int32_t> gpus, double bytes,
+                                 const Cluster& cluster, const Calibration& calibration) {
+  const GroupShape shape = group_shape(gpus, cluster);
+  CollectiveFlows flows;
+  if (shape.members <= 1) return flows;
+  const CollectiveLaw group_law(kind, choice, shape, cluster, calibration);
+  const CollectiveCost cost = collective_cost(group_law, bytes);
+  const CollectiveSteps steps = steps_of(kind, cost.algorithm, shape, bytes);
+  const LawTerms law = terms_of(group_law, {cost.algorithm, cost.protocol}, steps, bytes);
+  flows.algorithm = cost.algorithm;
+  flows.latency_s = cost.seconds - cost.transfer_s;
+  flows.independent = kind == CollectiveKind::all_to_all;
+  if (kind == CollectiveKind::all_to_all && !shape.regular()) {
+    flows.edges = pair_edges(bytes / shape.members, law, gpus, cluster);
+  } else {
+    flows.edges = collective_edges(steps, law, gpus, cluster);
+  }
+  flows.demands = collective_demands(steps, gpus, cluster, calibration);
+  return flows;
+}
+
+namespace {
+
+// All-to-all with sizes of its own, in both forms.
+struct SizedPairs {
+  CollectiveCost cost;
+  std::vector<CollectiveEdge> edges;
+};
+
+SizedPairs sized_pairs(std::span<const double> bytes, std::span<const std::int32_t> gpus,
+                       const Cluster& cluster, const Calibration& calibration) {
+  CHECK(bytes.size() == gpus.size() * gpus.size(), "{} sizes for {} members", bytes.size(),
+        gpus.size());
+  constexpr auto kKind = CollectiveKind::all_to_all;
+  const CollectiveChoice choice(CollectiveAlgorithm::pairwise, Protocol::simple);
+  const LinkTable links(cluster);
+  const GroupShape shape = group_shape(gpus, links);
+  double most = 0;  // that a member sends
+  for (size_t from = 0; from < gpus.size(); ++from) {
+    const std::span<const double> row = bytes.subspan(from * gpus.size(), gpus.size());
+    most = std::max(most, std::accumulate(row.begin(), row.end(), 0.0));
+  }
+  SizedPairs pairs;
+  const CollectiveLaw group_law(kKind, choice, shape, cluster, calibration);
+  pairs.cost = collective_cost(group_law, most);
+  if (shape.members <= 1) return pairs;
+  const CollectiveSteps steps = steps_of(kKind, choice.algorithm, shape, most);
+  const LawTerms law = terms_of(group_law, choice, steps, most);
+  pairs.edges = matrix_edges(bytes, law, gpus, cluster);
+  pairs.cost.transfer_s = busiest_link_s(pairs.edges, gpus, links);
+  pairs.cost.seconds =
+      law_seconds(law, latency_of(steps, shape, law, cluster), pairs.cost.transfer_s);
+  return pairs;
+}
+
+}  // namespace
+
+CollectiveCost all_to_all_v_cost(std::span<const double> bytes, std::span<const std::int32_t> gpus,
+                                 const Cluster& cluster, const Calibration& calibration) {
+  return sized_pairs(bytes, gpus, cluster, calibration).cost;
+}
+
+CollectiveFlows all_to_all_v_flows(std::span<const double> bytes,
+                                   std::span<const std::int32_t> gpus, const Cluster& cluster,
+                                   const Calibration& calibration) {
+  SizedPairs pairs = sized_pairs(bytes, gpus, cluster, calibration);
+  CollectiveFlows flows;
+  flows.latency_s = pairs.cost.seconds - pairs.cost.transfer_s;
+  flows.algorithm = pairs.cost.algorithm;
+  flows.edges = std::move(pairs.edges);
+  flows.independent = true;
+  return flows;
+}
+
+}  // namespace windtunnel

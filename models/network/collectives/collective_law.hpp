@@ -1,0 +1,86 @@
+// What a step of a collective costs and what share of a link's bandwidth its payload gets, by
+// algorithm and protocol: the fitted part of the closed form (collective.hpp), apart from the byte
+// and step counts, which are exact.
+//
+// Where the calibration has a measured curve (models/calibration/kernel_law.hpp) of a kind, an
+// algorithm and so many ranks, such as "all-reduce-ring ranks=2", a group of as many inside one
+// node takes what the curve says: as long as the smallest measured size waits for nothing but
+// latency, the rest are bytes at whatever share of the ports makes up the sum, so that flows
+// compete with it. Elsewhere, where the calibration states a law of the network
+// (models/calibration/network_law.hpp), it scales NCCL's own constants by algorithm and protocol.
+// Else five constants serve all: launch, a latency per step and a share of the bandwidth, inside
+// nodes and across, one after the other.
+#pragma once
+
+#include <optional>
+
+#include "models/base/origin.hpp"
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/network/groups/group_shape.hpp"
+#include "models/network/nccl/nccl_tuner.hpp"
+
+namespace windtunnel {
+
+struct LawTerms {
+  double launch_s = 0;
+  double node_step_s = 0;      // inside a node
+  double net_step_s = 0;       // across nodes, switches not counted
+  double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
+  double net_efficiency = 1;   // likewise of the NIC
+  double overlap = 1;          // exponent p of models/calibration/network_law.hpp
+  double slowdown = 1;         // by slow nodes of a shared machine, median
+  // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
+  // follows from the rest. 0: not measured.
+  double measured_s = 0;
+  // Of the weakest number that the terms rest on: of the whole, inside nodes, across.
+  Origin origin = Origin::measured;
+  Origin node_origin = Origin::measured;
+  Origin net_origin = Origin::measured;
+};
+
+// All that does not depend on the size: keep it where many sizes are asked for. The cluster and the
+// calibration outlive it.
+class CollectiveLaw {
+ public:
+  CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
+                const Cluster& cluster, const Calibration& calibration);
+
+  CollectiveKind kind() const { return kind_; }
+  const GroupShape& shape() const { return shape_; }
+  const Cluster& cluster() const { return *cluster_; }
+  const Calibration& calibration() const { return *calibration_; }
+
+  // What runs where the law is NCCL's: the tuner's pick, where what is wanted leaves one. Else what
+  // is wanted. `bytes` as in collective_cost.
+  CollectiveChoice choice(double bytes) const;
+  // The algorithm and protocol are the ones that run.
+  LawTerms terms(CollectiveChoice running, double bytes) const;
+  // Whether this algorithm was measured in such a group.
+  bool is_measured(CollectiveAlgorithm algorithm) const;
+
+ private:
+  const KernelLaw* measured(CollectiveAlgorithm algorithm) const;
+
+  CollectiveKind kind_;
+  CollectiveChoice wanted_;
+  GroupShape shape_;
+  const Cluster* cluster_;
+  const Calibration* calibration_;
+  std::optional<TunerTable> tuner_;  // where it picks
+  double slowdown_ = 1;
+};
+
+// A message between two GPUs of a node, where the calibration has a curve "send".
+struct MessageTerms {
+  double latency_s = 0;
+  double transfer_s = 0;
+};
+std::optional<MessageTerms> measured_message(const Calibration& calibration, double bytes);
+
+// Time of an algorithm whose steps take `latency_s` and whose bytes take `transfer_s` on the
+// busiest link: (latency^p + transfer^p)^(1/p) * slowdown.
+double law_seconds(const LawTerms& terms, double latency_s, double transfer_s);
+
+}  // namespace windtunnel

@@ -1,0 +1,329 @@
+#include "models/network/groups/collective_steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+int ceil_log2(int n) {
+  return std::bit_width(static_cast<unsigned>(n - 1));
+}
+
+int floor_log2(int n) {
+  return std::bit_width(static_cast<unsigned>(n)) - 1;
+}
+
+bool is_power_of_two(int n) {
+  return std::has_single_bit(static_cast<unsigned>(n));
+}
+
+// Where n is no power of two: a step into the pairs' second nodes, and one back.
+int folds(int n) {
+  return is_power_of_two(n) ? 0 : 2;
+}
+
+// A group as the byte counts want it.
+struct Call {
+  CollectiveKind kind;
+  const GroupShape& shape;
+  double bytes;  // S
+  int g = shape.members_per_node;
+  int nodes = shape.nodes;
+  double n = shape.members;
+  // Times a rank's data crosses its group: once to reduce-scatter or all-gather, twice for both.
+  int passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+  double per_lane = bytes / g;
+  double of_node = static_cast<double>(g - 1) / g;            // what leaves a member for its node
+  double of_fabric = static_cast<double>(nodes - 1) / nodes;  // and a node for the others
+};
+
+using MakeSteps = CollectiveSteps (*)(const Call&);
+
+CollectiveSteps with(Pattern node, double node_bytes, int node_steps, Pattern across,
+                     double across_bytes, int across_steps) {
+  return {node, node_bytes, node_steps, across, across_bytes, across_steps};
+}
+
+CollectiveSteps ring(const Call& c) {
+  const double payload = c.passes * (c.n - 1) / c.n * c.bytes;
+  const int across = c.passes * (c.nodes - 1);
+  return with(Pattern::ring, payload, c.passes * (c.shape.members - 1) - across, Pattern::ring,
+              payload / c.g, across);
+}
+
+CollectiveSteps tree(const Call& c) {
+  return with(Pattern::ring, 2 * c.of_node * c.bytes, 2 * (c.g - 1), Pattern::double_tree,
+              c.per_lane, 2 * ceil_log2(c.nodes));
+}
+
+CollectiveSteps hierarchical(const Call& c) {
+  return with(Pattern::ring, c.passes * c.of_node * c.bytes, c.passes, Pattern::ring,
+              c.passes * c.of_fabric * c.per_lane, c.passes * (c.nodes - 1));
+}
+
+CollectiveSteps recursive_doubling(const Call& c) {
+  CollectiveSteps steps = with(Pattern::doubling, c.bytes, floor_log2(c.g) + folds(c.g),
+                               Pattern::doubling, c.bytes, floor_log2(c.nodes) + folds(c.nodes));
+  steps.pipelined = false;
+  return steps;
+}
+
+CollectiveSteps halving_doubling(const Call& c) {
+  CollectiveSteps steps = with(
+      Pattern::halving, c.passes * c.bytes, c.passes * floor_log2(c.g) + folds(c.g),
+      Pattern::halving, c.passes * c.per_lane, c.passes * floor_log2(c.nodes) + folds(c.nodes));
+  steps.pipelined = false;
+  return steps;
+}
+
+// The switch reads every member's copy of all shards and returns their sums; a member's shard, once
+// stored, reaches all members. So a port carries S one way and S/g the other, all-reduce both.
+double through_nvswitch(const Call& c) {
+  return c.kind == CollectiveKind::all_reduce ? c.bytes + c.per_lane : c.bytes;
+}
+
+CollectiveSteps nvls(const Call& c) {
+  return with(Pattern::ring, through_nvswitch(c), c.passes, Pattern::ring,
+              c.passes * c.of_fabric * c.per_lane, c.passes * (c.nodes - 1));
+}
+
+CollectiveSteps nvls_tree(const Call& c) {
+  return with(Pattern::ring, through_nvswitch(c), 2, Pattern::double_tree, c.per_lane,
+              2 * ceil_log2(c.nodes));
+}
+
+// Up the tree of switches and down again every NIC sends and receives its lane's bytes once, and so
+// does every switch: on each link as much as one ring's edge. One step: the switches up to the root
+// and down are those that it passes.
+CollectiveSteps collnet_direct(const Call& c) {
+  return with(Pattern::ring, 2 * c.of_node * c.bytes, 2, Pattern::ring, c.per_lane, 1);
+}
+
+CollectiveSteps collnet_chain(const Call& c) {
+  return with(Pattern::ring, 2 * c.of_node * c.bytes, 2 * (c.g - 1), Pattern::ring, c.per_lane, 1);
+}
+
+CollectiveSteps pat(const Call& c) {
+  return with(Pattern::none, 0, 0, Pattern::shifts, c.bytes, ceil_log2(c.nodes));
+}
+
+// Through the host's memory go the g copies, read again to be summed into one; what an inner node
+// of a tree sends and receives (2 S each) and adds (S); and the result, read once per socket of
+// two: 24 S for 8 GPUs.
+CollectiveSteps hfreduce(const Call& c) {
+  CollectiveSteps steps =
+      with(Pattern::none, 0, 2, Pattern::double_tree, c.per_lane, 2 * ceil_log2(c.nodes));
+  steps.copied_bytes = c.bytes;
+  steps.host_bytes = (2 * c.g + 1 + (c.nodes > 1 ? 5 : 0) + 2) * c.bytes;
+  return steps;
+}
+
+CollectiveSteps chain(const Call& c) {
+  const Pattern pattern = c.kind == CollectiveKind::reduce ? Pattern::back_chain : Pattern::chain;
+  return with(pattern, c.bytes, c.shape.members - c.nodes, pattern, c.per_lane, c.nodes - 1);
+}
+
+// To the rail of the receiver inside the node, then along it. Of the node with the fewest members:
+// each has the most to send away.
+CollectiveSteps pairs(const Call& c, int node_steps, int across_steps) {
+  const double away = (c.n - c.g) / c.n * c.bytes;
+  return with(Pattern::pairs, c.per_lane, node_steps, Pattern::pairs,
+              c.nodes > 1 ? away / (c.nodes - 1) : 0, across_steps);
+}
+
+CollectiveSteps pairwise(const Call& c) {
+  return pairs(c, c.g - 1, c.nodes - 1);
+}
+
+CollectiveSteps all_at_once(const Call& c) {
+  return pairs(c, c.g > 1 ? 1 : 0, c.nodes > 1 ? 1 : 0);
+}
+
+// To the first member's rail inside the node, then along it.
+CollectiveSteps gather(const Call& c) {
+  const double share = c.bytes / c.n;
+  CollectiveSteps steps =
+      with(Pattern::to_first, share, c.g > 1 ? 1 : 0, Pattern::to_first,
+           c.nodes > 1 ? (c.n - c.g) * share / (c.nodes - 1) : 0, c.nodes > 1 ? 1 : 0);
+  steps.one_lane = true;
+  return steps;
+}
+
+// What a node's last member sends changes rail inside its node.
+CollectiveSteps shift(const Call& c) {
+  CollectiveSteps steps =
+      with(Pattern::ring, c.bytes, c.g > 1 ? 1 : 0, Pattern::ring, c.bytes, c.nodes > 1 ? 1 : 0);
+  steps.one_lane = true;
+  return steps;
+}
+
+// What a pair needs of the group and its nodes.
+enum Need : unsigned {
+  regular = 1,  // as many members on every node
+  several_nodes = 2,
+  several_a_node = 4,
+  one_a_node = 8,
+  even_node = 16,      // a power of two of members on a node, unless there is just one node
+  powers_of_two = 32,  // of members on a node and of nodes
+  nvlink_switch = 64,
+  infiniband = 128,
+};
+
+struct NeedText {
+  unsigned need;
+  const char* text;
+};
+
+constexpr NeedText kNeeds[] = {
+    {regular, "as many members on every node"},
+    {several_nodes, "several nodes"},
+    {several_a_node, "several members on every node"},
+    {one_a_node, "one member on every node"},
+    {even_node, "a power of two of members on every node"},
+    {powers_of_two, "a power of two of members on every node, and of nodes"},
+    {nvlink_switch, "GPUs behind an NVSwitch"},
+    {infiniband, "switches that add (SHARP): a fabric with transport infiniband"},
+};
+
+struct Row {
+  CollectiveKind kind;
+  CollectiveAlgorithm algorithm;
+  unsigned needs;
+  MakeSteps steps;
+};
+
+using K = CollectiveKind;
+using A = CollectiveAlgorithm;
+
+// Of each kind first what runs when another does not apply.
+constexpr Row kRows[] = {
+    {K::all_reduce, A::ring, 0, ring},
+    {K::all_reduce, A::tree, regular, tree},
+    {K::all_reduce, A::hierarchical, regular | several_nodes | several_a_node, hierarchical},
+    {K::all_reduce, A::recursive_doubling, regular | even_node, recursive_doubling},
+    {K::all_reduce, A::halving_doubling, regular | even_node, halving_doubling},
+    {K::all_reduce, A::nvls, regular | several_a_node | nvlink_switch, nvls},
+    {K::all_reduce, A::nvls_tree, regular | several_a_node | nvlink_switch, nvls_tree},
+    {K::all_reduce, A::collnet_direct, regular | several_nodes | infiniband, collnet_direct},
+    {K::all_reduce, A::collnet_chain, regular | several_nodes | infiniband, collnet_chain},
+    {K::all_reduce, A::hfreduce, regular, hfreduce},
+    {K::reduce_scatter, A::ring, 0, ring},
+    {K::reduce_scatter, A::hierarchical, regular | several_nodes | several_a_node, hierarchical},
+    {K::reduce_scatter, A::halving_doubling, regular | powers_of_two, halving_doubling},
+    {K::reduce_scatter, A::nvls, regular | several_a_node | nvlink_switch, nvls},
+    {K::reduce_scatter, A::pat, one_a_node, pat},
+    {K::all_gather, A::ring, 0, ring},
+    {K::all_gather, A::hierarchical, regular | several_nodes | several_a_node, hierarchical},
+    {K::all_gather, A::halving_doubling, regular | powers_of_two, halving_doubling},
+    {K::all_gather, A::nvls, regular | several_a_node | nvlink_switch, nvls},
+    {K::all_gather, A::pat, one_a_node, pat},
+    {K::broadcast, A::ring, 0, chain},
+    {K::reduce, A::ring, 0, chain},
+    {K::all_to_all, A::pairwise, 0, pairwise},
+    {K::all_to_all, A::direct, 0, all_at_once},
+    {K::gather, A::direct, 0, gather},
+    {K::send_recv, A::direct, 0, shift},
+};
+
+constexpr int kKinds = static_cast<int>(K::send_recv) + 1;
+constexpr int kAlgorithms = static_cast<int>(A::hfreduce) + 1;
+
+// [kind][algorithm] -> row, -1: none.
+constexpr auto kRowOf = [] {
+  std::array<std::array<std::int8_t, kAlgorithms>, kKinds> rows{};
+  for (auto& row : rows) row.fill(-1);
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    rows[static_cast<int>(kRows[i].kind)][static_cast<int>(kRows[i].algorithm)] =
+        static_cast<std::int8_t>(i);
+  }
+  return rows;
+}();
+
+const Row* row_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  const int row = kRowOf[static_cast<int>(kind)][static_cast<int>(algorithm)];
+  return row < 0 ? nullptr : &kRows[row];
+}
+
+bool is_infiniband(const FabricSpec& fabric) {
+  if (fabric.topology != Topology::sites) return fabric.transport == Transport::infiniband;
+  return std::ranges::all_of(
+      fabric.sites, [](const SiteSpec& site) { return site.transport == Transport::infiniband; });
+}
+
+unsigned offered(const GroupShape& shape, const Cluster& cluster) {
+  const bool even = is_power_of_two(shape.members_per_node);
+  unsigned has = 0;
+  if (shape.regular()) has |= regular;
+  if (shape.nodes > 1) has |= several_nodes;
+  if (shape.members_per_node > 1) has |= several_a_node;
+  if (shape.members == shape.nodes) has |= one_a_node;
+  if (even || shape.nodes == 1) has |= even_node;
+  if (even && is_power_of_two(shape.nodes)) has |= powers_of_two;
+  if (cluster.node.gpu_path == GpuPath::nvlink) has |= nvlink_switch;
+  if (is_infiniband(cluster.fabric)) has |= infiniband;
+  return has;
+}
+
+}  // namespace
+
+CollectiveSteps steps_of(CollectiveKind kind, CollectiveAlgorithm algorithm,
+                         const GroupShape& shape, double bytes) {
+  const Row* row = row_of(kind, algorithm);
+  CHECK(row != nullptr, "{} by {}", to_string(kind), to_string(algorithm));
+  CollectiveSteps steps = row->steps({kind, shape, bytes});
+  if (shape.members == shape.nodes) steps.node = Pattern::none;
+  if (shape.nodes == 1) steps.across = Pattern::none;
+  if (steps.node == Pattern::none) steps.node_bytes = 0;
+  if (steps.across == Pattern::none) steps.across_bytes = 0;
+  return steps;
+}
+
+Pattern inside_node(Pattern pattern, int node) {
+  const bool chain = pattern == Pattern::chain || pattern == Pattern::back_chain;
+  return chain && node > 0 ? Pattern::ring : pattern;
+}
+
+const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
+                    const Cluster& cluster) {
+  const Row* row = row_of(kind, algorithm);
+  if (row == nullptr) return "another kind of collective";
+  const unsigned missing = row->needs & ~offered(shape, cluster);
+  if (missing == 0) return nullptr;
+  for (const NeedText& need : kNeeds) {
+    if ((missing & need.need) != 0) return need.text;
+  }
+  return "";
+}
+
+std::vector<CollectiveAlgorithm> algorithms_of(CollectiveKind kind) {
+  std::vector<CollectiveAlgorithm> algorithms;
+  for (const Row& row : kRows) {
+    if (row.kind == kind) algorithms.push_back(row.algorithm);
+  }
+  return algorithms;
+}
+
+CollectiveAlgorithm usual_algorithm(CollectiveKind kind) {
+  if (kind == K::all_to_all) return A::pairwise;
+  return kind == K::gather || kind == K::send_recv ? A::direct : A::ring;
+}
+
+void require_algorithm(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
+                       const Cluster& cluster) {
+  const char* missing = why_not(kind, algorithm, shape, cluster);
+  if (missing == nullptr) return;
+  std::vector<std::string> others;
+  for (const CollectiveAlgorithm other : algorithms_of(kind)) {
+    if (why_not(kind, other, shape, cluster) == nullptr) others.emplace_back(to_string(other));
+  }
+  throw Error(fmt::format(
+      "{} by {} needs {}; this group has {} members on {} node{}; algorithms that do: {}",
+      to_string(kind), to_string(algorithm), missing, shape.members, shape.nodes,
+      shape.nodes == 1 ? "" : "s", fmt::join(others, ", ")));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,310 @@
+#include "models/network/groups/fabric_load.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/tree.hpp"
+#include "models/machine/links/path_choice.hpp"
+#include "models/network/groups/pattern.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Bytes by step and link of the fabric.
+class LinkBytes {
+ public:
+  explicit LinkBytes(const FabricLinks& fabric) : fabric_(fabric), place_(fabric.count(), -1) {}
+
+  void start(int steps) {
+    for (const int link : used_) place_[link] = -1;
+    used_.clear();
+    bytes_.clear();
+    steps_ = steps;
+  }
+
+  void add(int link, int step, double bytes) {
+    if (place_[link] < 0) {
+      place_[link] = static_cast<int>(used_.size());
+      used_.push_back(link);
+      bytes_.resize(bytes_.size() + steps_, 0);
+    }
+    bytes_[static_cast<size_t>(place_[link]) * steps_ + step] += bytes;
+  }
+
+  // Of the busiest link of every step, one after the other.
+  double seconds() const {
+    std::vector<double> busiest_s(steps_, 0);
+    for (size_t i = 0; i < used_.size(); ++i) {
+      const double capacity_Bps = fabric_.capacity(used_[i]);
+      for (int step = 0; step < steps_; ++step) {
+        busiest_s[step] = std::max(busiest_s[step], bytes_[i * steps_ + step] / capacity_Bps);
+      }
+    }
+    double seconds = 0;
+    for (const double step_s : busiest_s) seconds += step_s;
+    return seconds;
+  }
+
+ private:
+  const FabricLinks& fabric_;
+  std::vector<int> place_;  // by link: in used_
+  std::vector<int> used_;
+  std::vector<double> bytes_;
+  int steps_ = 1;
+};
+
+// When an edge of doubling and halving has its turn: in the first step (of groups that are no power
+// of two) some nodes hand over to their partners, in the last one they get the result.
+class ExchangeSteps {
+ public:
+  explicit ExchangeSteps(size_t n) : active_(std::bit_floor(n)), folded_(n - active_) {}
+
+  int count() const { return std::bit_width(active_) + 1; }
+  int of(size_t from, size_t to) const {
+    if (from / 2 == to / 2 && to < 2 * folded_) return from < to ? 0 : count() - 1;
+    return std::bit_width(active_place(from) ^ active_place(to));
+  }
+
+ private:
+  size_t active_place(size_t node) const { return node < 2 * folded_ ? node / 2 : node - folded_; }
+
+  size_t active_;
+  size_t folded_;
+};
+
+// `add(from, to, share, step)` puts an edge on links.
+template <class Add>
+double pattern_seconds(Pattern pattern, size_t n, LinkBytes& bytes, const Add& add) {
+  if (pattern != Pattern::doubling && pattern != Pattern::halving) {
+    bytes.start(1);
+    for_each_edge(pattern, n,
+                  [&](size_t from, size_t to, double share) { add(from, to, share, 0); });
+    return bytes.seconds();
+  }
+  const ExchangeSteps steps(n);
+  bytes.start(steps.count());
+  for_each_edge(pattern, n, [&](size_t from, size_t to, double share) {
+    add(from, to, share, steps.of(from, to));
+  });
+  return bytes.seconds();
+}
+
+int most_distances(const Lanes& lanes) {
+  return std::max(1, kMostPairs / static_cast<int>(lanes.gpus.size()));
+}
+
+// All lanes climb alike, or each rail's do: one stands for `weight`.
+class TreeLoad {
+ public:
+  TreeLoad(const Lanes& lanes, const LinkTable& links)
+      : tree_(static_cast<const TreeLinks&>(links.fabric())), bytes_(tree_), n_(lanes.nodes()) {
+    for (int level = 0; level < tree_.levels(); ++level) {
+      for (size_t node = 0; node < n_; ++node) {
+        const int nic = nic_of(links.cluster(), lanes.gpu(node, 0));
+        up_.push_back(tree_.up_link(level, nic));
+        down_.push_back(tree_.down_link(level, nic));
+      }
+    }
+  }
+
+  double seconds(Pattern pattern) {
+    return pattern_seconds(
+        pattern, n_, bytes_, [this](size_t from, size_t to, double share, int step) {
+          for (; from < up_.size() && up_[from] != up_[to]; from += n_, to += n_) {
+            bytes_.add(up_[from], step, share);
+            bytes_.add(down_[to], step, share);
+          }
+        });
+  }
+
+  // Of c nodes below a bundle all others are reached over it.
+  double pairs_seconds() {
+    std::vector<int> below(tree_.count(), 0);
+    for (const int link : up_) ++below[link];
+    bytes_.start(1);
+    const auto n = static_cast<double>(n_);
+    for (size_t i = 0; i < up_.size(); ++i) {
+      const double others = (n - below[up_[i]]) / n;
+      bytes_.add(up_[i], 0, others);
+      bytes_.add(down_[i], 0, others);
+    }
+    return bytes_.seconds();
+  }
+
+ private:
+  const TreeLinks& tree_;
+  LinkBytes bytes_;
+  size_t n_;
+  std::vector<int> up_;  // [level * nodes + node]
+  std::vector<int> down_;
+};
+
+class RoutedLoad {
+ public:
+  RoutedLoad(const Lanes& lanes, const LinkTable& links)
+      : lanes_(lanes), links_(links), bytes_(links.fabric()) {}
+
+  double seconds(Pattern pattern) {
+    PathChooser chooser(links_);
+    return pattern_seconds(pattern, lanes_.nodes(), bytes_,
+                           [&](size_t from, size_t to, double share, int step) {
+                             add(chooser, from, to, share, step);
+                           });
+  }
+
+  double pairs_seconds() {
+    const int n = lanes_.nodes();
+    const auto distances = sampled_distances(n, most_distances(lanes_));
+    PathChooser chooser(links_);
+    bytes_.start(1);
+    const double share = (n - 1.0) / n / static_cast<double>(distances.size());
+    for (int from = 0; from < n; ++from) {
+      for (const int distance : distances) add(chooser, from, (from + distance) % n, share, 0);
+    }
+    return bytes_.seconds();
+  }
+
+ private:
+  void add(PathChooser& chooser, size_t from, size_t to, double share, int step) {
+    for (int lane = 0; lane < lanes_.lanes; ++lane) {
+      const int src = lanes_.gpu(from, lane);
+      const int dst = lanes_.gpu(to, lane);
+      for (const PathShare& part : chooser.choose(src, dst, share)) {
+        route_.clear();
+        links_.append_route(src, dst, route_, part.path);
+        for (const LinkId link : route_) {
+          const int fabric_link = links_.fabric_link(link);
+          if (fabric_link >= 0) bytes_.add(fabric_link, step, share * part.share);
+        }
+      }
+    }
+  }
+
+  const Lanes& lanes_;
+  const LinkTable& links_;
+  LinkBytes bytes_;
+  std::vector<LinkId> route_;
+};
+
+template <class Load>
+FabricLoad load_of(Load load) {
+  FabricLoad result;
+  result.ring = load.seconds(Pattern::ring);
+  result.tree = load.seconds(Pattern::double_tree);
+  result.pairs = load.pairs_seconds();
+  result.halving = load.seconds(Pattern::halving);
+  result.doubling = load.seconds(Pattern::doubling);
+  result.shifts = load.seconds(Pattern::shifts);
+  result.to_first = load.seconds(Pattern::to_first);
+  return result;
+}
+
+// Of a ring over all lanes: what climbs from (or down to) a pod's rails, spread over all of them.
+double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
+  const Cluster& cluster = links.cluster();
+  const int n = lanes.nodes();
+  const int pods = pod_of(cluster, cluster.gpus() - 1) + 1;
+  std::vector<int> up(pods, 0);
+  std::vector<int> down(pods, 0);
+  for (int node = 0; node < n; ++node) {
+    for (int lane = 0; lane < lanes.lanes; ++lane) {
+      const int src = lanes.gpu(node, lane);
+      const int dst = lanes.gpu((node + 1) % n, lane);
+      if (links.switch_hops(src, dst) == 1) continue;
+      ++up[pod_of(cluster, src)];
+      ++down[pod_of(cluster, dst)];
+    }
+  }
+  double seconds = 0;
+  const double node_Bps = cluster.node.nics * cluster.node.nic_Bps.value;
+  for (int pod = 0; pod < pods; ++pod) {
+    const double pod_Bps =
+        nodes_of_pod(cluster, pod) * node_Bps / cluster.fabric.pod_oversubscription;
+    seconds = std::max(seconds, std::max(up[pod], down[pod]) / pod_Bps);
+  }
+  return seconds;
+}
+
+// The most lanes on one rail; 0: a lane changes rails.
+int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
+  const int nics = std::max(1, cluster.node.nics);
+  std::vector<int> on_rail(nics, 0);
+  for (int lane = 0; lane < lanes.lanes; ++lane) {
+    const int rail = nic_of(cluster, lanes.gpu(0, lane)) % nics;
+    ++on_rail[rail];
+    for (int node = 1; node < lanes.nodes(); ++node) {
+      if (nic_of(cluster, lanes.gpu(node, lane)) % nics != rail) return 0;
+    }
+  }
+  return *std::ranges::max_element(on_rail);
+}
+
+}  // namespace
+
+bool is_even_tree(const FabricSpec& fabric) {
+  const bool whole = std::ranges::all_of(
+      fabric.faults, [](const LinkFault& fault) { return names_nic(fault.link); });
+  return is_tree(fabric.topology) && fabric.routing == Routing::spray && whole;
+}
+
+FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links) {
+  const Cluster& cluster = links.cluster();
+  const bool rails = has_rails(cluster.fabric.topology);
+  const int per_rail = rails ? lanes_per_rail(lanes, cluster) : 0;
+  FabricLoad load;
+  if (lanes.nodes() > 1) {
+    const bool alike = is_even_tree(cluster.fabric) && (!rails || per_rail > 0);
+    load = alike ? scaled(load_of(TreeLoad(lanes, links)), rails ? per_rail : lanes.lanes)
+                 : routed_fabric_load(lanes, links);
+  }
+  load.by_rail = rails;
+  if (rails && per_rail == 0 && load.ring > 0) {
+    load.even_share = evenly_spread_ring(lanes, links) / load.ring;
+  }
+  return load;
+}
+
+FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links) {
+  return load_of(RoutedLoad(lanes, links));
+}
+
+FabricLoad scaled(FabricLoad load, double lanes) {
+  for (const auto field : kFabricLoads) load.*field *= lanes;
+  return load;
+}
+
+LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {
+  LongestWay longest;
+  const auto look_at = [&](int src, int dst) {
+    longest.hops = std::max(longest.hops, links.switch_hops(src, dst));
+    longest.extra_latency_s = std::max(longest.extra_latency_s, links.extra_latency_s(src, dst));
+  };
+  const int n = lanes.nodes();
+  if (n == 1) return longest;
+  // In a tree none is longer than the longest from one node.
+  const bool tree = is_tree(links.cluster().fabric.topology);
+  const auto distances = sampled_distances(n, tree ? n : most_distances(lanes));
+  for (int lane = 0; lane < lanes.lanes; ++lane) {
+    for (int from = 0; from < (tree ? 1 : n); ++from) {
+      for (const int distance : distances) {
+        look_at(lanes.gpu(from, lane), lanes.gpu((from + distance) % n, lane));
+      }
+    }
+  }
+  return longest;
+}
+
+std::vector<int> sampled_distances(int n, int most) {
+  std::vector<int> distances;
+  const int count = std::min(n - 1, most);
+  for (int i = 0; i < count; ++i) {
+    // Shifted a little, by the golden section: even spacing would meet a torus in step.
+    const double shift = 0.6180339887498949 * i;
+    const double at = i + shift - static_cast<int>(shift);
+    distances.push_back(count == n - 1 ? i + 1 : 1 + static_cast<int>(at * (n - 1) / count));
+  }
+  return distances;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,209 @@
+#include "models/network/groups/group_shape.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/tree.hpp"
+#include "models/network/groups/collective_steps.hpp"
+#include "models/network/groups/fabric_load.hpp"
+
+namespace windtunnel {
+namespace {
+
+int ceil_divide(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+// Members node by node, in the order of the nodes' first members; as given within a node.
+std::vector<std::vector<std::int32_t>> by_node(std::span<const std::int32_t> gpus,
+                                               const Cluster& cluster) {
+  std::vector<std::vector<std::int32_t>> nodes;
+  std::unordered_map<int, size_t> index_of;
+  size_t index = 0;
+  int last = -1;
+  for (const std::int32_t gpu : gpus) {
+    const int node = cluster.node_of(gpu);
+    if (node != last) {
+      const auto [found, added] = index_of.try_emplace(node, nodes.size());
+      if (added) nodes.emplace_back();
+      index = found->second;
+      last = node;
+    }
+    nodes[index].push_back(gpu);
+  }
+  return nodes;
+}
+
+int most_behind_one_nic(std::vector<std::int32_t> members, const Cluster& cluster) {
+  std::ranges::sort(members);
+  int most = 0;
+  int behind = 0;
+  int last_nic = -1;
+  for (const std::int32_t gpu : members) {
+    const int nic = nic_of(cluster, gpu);
+    behind = nic == last_nic ? behind + 1 : 1;
+    last_nic = nic;
+    most = std::max(most, behind);
+  }
+  return most;
+}
+
+}  // namespace
+
+NodePorts worse(const NodePorts& a, const NodePorts& b) {
+  NodePorts worst;
+  for (std::size_t i = 0; i < worst.size(); ++i) {
+    worst[i] = {std::max(a[i].package, b[i].package), std::max(a[i].node, b[i].node)};
+  }
+  return worst;
+}
+
+NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster) {
+  NodePorts ports;
+  static_assert(ports.size() == static_cast<std::size_t>(Pattern::shifts) + 1);
+  if (cluster.node.package_gpus == 1) return ports;
+  for (std::size_t pattern = 0; pattern < ports.size(); ++pattern) {
+    // What each member sends [0] and receives [1].
+    std::array<std::vector<PortShares>, 2> loads;
+    loads.fill(std::vector<PortShares>(members.size()));
+    const Pattern inside = inside_node(static_cast<Pattern>(pattern), place);
+    for_each_edge(inside, members.size(), [&](std::size_t from, std::size_t to, double share) {
+      const bool close = in_one_package(cluster, members[from], members[to]);
+      for (PortShares* load : {&loads[0][from], &loads[1][to]}) {
+        (close ? load->package : load->node) += share;
+      }
+    });
+    for (const auto& direction : loads) {
+      for (const PortShares& load : direction) {
+        ports[pattern] = {std::max(ports[pattern].package, load.package),
+                          std::max(ports[pattern].node, load.node)};
+      }
+    }
+  }
+  return ports;
+}
+
+GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
+  return group_shape(gpus, LinkTable(cluster));
+}
+
+GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links) {
+  CHECK(!gpus.empty(), "a collective needs members");
+  const Cluster& cluster = links.cluster();
+  const auto nodes = by_node(gpus, cluster);
+  GroupShape shape;
+  shape.members = static_cast<int>(gpus.size());
+  shape.members_per_node = shape.members;
+  shape.nodes = static_cast<int>(nodes.size());
+  shape.nic_factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+  for (const auto& members : nodes) {
+    shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
+    shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
+    for (const std::int32_t gpu : members) {
+      shape.nic_factor = std::min(shape.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
+    }
+  }
+  Lanes lanes;
+  lanes.lanes = shape.members_per_node;
+  for (std::size_t place = 0; place < nodes.size(); ++place) {
+    shape.ports = worse(shape.ports, node_ports(nodes[place], static_cast<int>(place), cluster));
+  }
+  for (const auto& members : nodes) {
+    lanes.gpus.insert(lanes.gpus.end(), members.begin(), members.begin() + lanes.lanes);
+  }
+  const LongestWay way = longest_way(lanes, links);
+  shape.fabric_hops = way.hops;
+  shape.extra_latency_s = way.extra_latency_s;
+  shape.load = fabric_load(lanes, links);
+  return shape;
+}
+
+GroupShape among_concurrent(GroupShape shape, const NodeSpec& node) {
+  const int gpus_per_nic = ceil_divide(node.gpus, std::max(1, node.nics));
+  shape.concurrent_per_nic = ceil_divide(gpus_per_nic, shape.members_per_nic);
+  shape.concurrent_per_node = ceil_divide(node.gpus, shape.members_per_node);
+  return shape;
+}
+
+GroupShape worse(const GroupShape& a, const GroupShape& b) {
+  GroupShape worst;
+  worst.members = std::max(a.members, b.members);
+  worst.members_per_node = std::min(a.members_per_node, b.members_per_node);
+  worst.nodes = std::max(a.nodes, b.nodes);
+  worst.fabric_hops = std::max(a.fabric_hops, b.fabric_hops);
+  worst.members_per_nic = std::max(a.members_per_nic, b.members_per_nic);
+  worst.nic_factor = std::min(a.nic_factor, b.nic_factor);
+  worst.concurrent_per_nic = std::max(a.concurrent_per_nic, b.concurrent_per_nic);
+  worst.concurrent_per_node = std::max(a.concurrent_per_node, b.concurrent_per_node);
+  for (const auto load : kFabricLoads) {
+    worst.load.*load = std::max(a.load.*load, b.load.*load);
+  }
+  worst.load.by_rail = a.load.by_rail && b.load.by_rail;
+  worst.load.even_share = std::max(a.load.even_share, b.load.even_share);
+  worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
+  worst.ports = worse(a.ports, b.ports);
+  return worst;
+}
+
+WorstShape::WorstShape(const Cluster& cluster) : links_(cluster), known_(cluster.node.gpus) {}
+
+void WorstShape::add(std::span<const std::int32_t> gpus) {
+  CHECK(!gpus.empty(), "a collective needs members");
+  const Cluster& cluster = links_.cluster();
+  std::vector<std::int32_t>& known = known_[gpus.front() % cluster.node.gpus];
+  if (moved(known, gpus) || on_same_nodes(gpus)) {  // only its NICs may be different ones
+    for (const int gpu : gpus) {
+      shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
+    }
+    return;
+  }
+  const GroupShape shape = group_shape(gpus, links_);
+  shape_ = empty_ ? shape : worse(shape_, shape);
+  empty_ = false;
+  known.assign(gpus.begin(), gpus.end());
+  last_ = known;
+}
+
+bool WorstShape::on_same_nodes(std::span<const std::int32_t> gpus) const {
+  const Cluster& cluster = links_.cluster();
+  const FabricSpec& fabric = cluster.fabric;
+  const bool by_node = fabric.topology == Topology::torus ||
+                       fabric.topology == Topology::dragonfly || fabric.topology == Topology::sites;
+  if (!by_node || fabric.routing != Routing::spray || gpus.size() != last_.size()) return false;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    const int node = cluster.node_of(gpus[i]);
+    if (node != cluster.node_of(last_[i])) return false;
+    if (i > 0 && node == cluster.node_of(gpus[i - 1])) return false;
+  }
+  return true;
+}
+
+bool WorstShape::moved(std::span<const std::int32_t> known,
+                       std::span<const std::int32_t> gpus) const {
+  const Cluster& cluster = links_.cluster();
+  if (known.size() != gpus.size() || !is_even_tree(cluster.fabric)) return false;
+  // Both start at the same place of a node, so the distance is a whole number of nodes.
+  const int distance = gpus.front() - known.front();
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i] - known[i] != distance) return false;
+  }
+  if (cluster.nodes == 1) return true;
+  const auto& tree = static_cast<const TreeLinks&>(links_.fabric());
+  for (int level = 0; level < tree.levels(); ++level) {
+    const auto above = [&](int gpu) { return tree.up_link(level, nic_of(cluster, gpu)); };
+    const int links_apart = above(gpus.front()) - above(known.front());
+    int last = -1;
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      const int link = above(known[i]);
+      if (above(gpus[i]) - link != links_apart) return false;
+      if (link == last) continue;
+      last = link;
+      if (tree.capacity(link) != tree.capacity(link + links_apart)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,101 @@
+#include "models/network/groups/parallel_groups.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/machine/links/links.hpp"
+#include "models/network/groups/fabric_load.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool may_have_slow_nic(const Cluster& cluster, int first_gpu, int gpus) {
+  if (has_uneven_nics(cluster)) return true;
+  const int first = cluster.node_of(first_gpu);
+  const int last = cluster.node_of(first_gpu + gpus - 1);
+  return std::ranges::any_of(cluster.degraded_nics, [&](const DegradedNic& nic) {
+    return nic.node >= first && nic.node <= last;
+  });
+}
+
+// Of the groups of `size` consecutive ranks.
+GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
+  if (size == 1) return {};
+  CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,
+        size, cluster.gpus());
+  const FabricSpec& fabric = cluster.fabric;
+  int pod_nodes = fabric.nodes_per_pod;
+  if (pod_nodes == 0) pod_nodes = fabric.topology == Topology::clos ? fabric.nodes_per_leaf : 1;
+  const bool even = is_even_tree(fabric);
+  const int period = std::lcm(size, pod_nodes * cluster.node.gpus);
+  // The last pod may be smaller than the others.
+  const int whole_pods_end = cluster.nodes / pod_nodes * pod_nodes * cluster.node.gpus;
+  WorstShape worst(cluster);
+  std::vector<std::int32_t> group(size);
+  for (int start = 0; start < ranks; start += size) {
+    const bool known = even && start >= period && start + size <= whole_pods_end;
+    if (known && !may_have_slow_nic(cluster, start, size)) continue;
+    std::iota(group.begin(), group.end(), start);
+    worst.add(group);
+  }
+  return among_concurrent(worst.shape(), cluster.node);
+}
+
+// Of all groups of `size` ranks, `stride` apart, that divide blocks of size * stride ranks.
+GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const Cluster& cluster) {
+  CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
+  WorstShape worst(cluster);
+  std::vector<std::int32_t> group(size);
+  for (int block = 0; block < layout.ranks(); block += size * stride) {
+    for (int first = block; first < block + stride; ++first) {
+      for (int i = 0; i < size; ++i) group[i] = first + i * stride;
+      worst.add(group);
+    }
+  }
+  return among_concurrent(worst.shape(), cluster.node);
+}
+
+}  // namespace
+
+GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
+  if (layout.tp > 1 && cluster.node.gpus % layout.tp == 0) {  // inside a node all are alike
+    std::vector<std::int32_t> group(layout.tp);
+    std::iota(group.begin(), group.end(), 0);
+    return group_shape(group, cluster);
+  }
+  return consecutive_shape(layout.tp, layout.ranks(), cluster);
+}
+
+MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
+  const int side = layout.mesh_side();
+  if (side == 1) return {};
+  return {worst_strided_shape(side, 1, layout, cluster),
+          worst_strided_shape(side, side, layout, cluster)};
+}
+
+GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
+  return consecutive_shape(layout.ep, layout.ranks(), cluster);
+}
+
+GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster) {
+  const int ranks = layout.exchange_ranks();
+  if (ranks == 1) return {};
+  return worst_strided_shape(ranks, layout.tp, layout, cluster);
+}
+
+GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster) {
+  const int ring = layout.ring_ranks();
+  if (ring == 1) return {};
+  GroupShape shape =
+      worst_strided_shape(ring, layout.tp * layout.exchange_ranks(), layout, cluster);
+  if (shape.nodes == 1) return shape;
+  const int lanes = shape.load.by_rail ? shape.members_per_nic : shape.members_per_node;
+  shape.load = scaled(shape.load, 1.0 / lanes);
+  shape.members_per_node = 1;
+  shape.members_per_nic = 1;
+  shape.ports = {};
+  return shape;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,145 @@
+// Who sends to whom among n places, the members of a node or the nodes of a group: the edges, and
+// how much of them the busiest place has. Both forms of a collective (collective_steps.hpp) and the
+// load on a fabric count from here.
+//
+// Double trees: Sanders et al. 2009. Doubling and halving: Thakur et al. 2005; where n is no power
+// of two, of each of the first pairs one sends all to the other, sits out, and gets all back.
+// Shifts: NCCL's PAT, a binomial tree per place whose far edges come first and carry the fewest
+// blocks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "models/network/groups/double_tree.hpp"
+
+namespace windtunnel {
+
+enum class Pattern : std::uint8_t {
+  none,
+  ring,         // each to the next, the last to the first
+  chain,        // from the first to the last
+  back_chain,   // from the last to the first
+  double_tree,  // half of the bytes on every edge of either tree, both ways
+  pairs,        // each to each
+  to_first,
+  doubling,  // each with the one at distance 1, 2, 4, ..., all of the bytes
+  halving,   // the same, half of the bytes, a quarter, ...
+  shifts,    // to the one 1, 2, 4, ... further: of n blocks fewer the further
+};
+
+// Calls add(from, to, share): of the pattern's bytes.
+template <class Add>
+void for_each_edge(Pattern pattern, std::size_t n, const Add& add) {
+  if (n <= 1) return;
+  const bool exchanges = pattern == Pattern::doubling || pattern == Pattern::halving;
+  const std::size_t active = std::bit_floor(n);
+  const std::size_t folded = n - active;
+  const auto active_place = [&](std::size_t i) { return i < folded ? 2 * i + 1 : i + folded; };
+  if (exchanges) {
+    const double share = pattern == Pattern::halving ? 0.5 : 1;
+    for (std::size_t i = 0; i < folded; ++i) {
+      add(2 * i, 2 * i + 1, share);
+      add(2 * i + 1, 2 * i, share);
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    switch (pattern) {
+      case Pattern::none:
+        break;
+      case Pattern::ring:
+        add(i, (i + 1) % n, 1.0);
+        break;
+      case Pattern::chain:
+        if (i + 1 < n) add(i, i + 1, 1.0);
+        break;
+      case Pattern::back_chain:
+        if (i + 1 < n) add(i + 1, i, 1.0);
+        break;
+      case Pattern::double_tree: {
+        if (i == 0) break;
+        const std::size_t parent = tree_parent(i, n);
+        add(i, parent, 0.5);
+        add(parent, i, 0.5);
+        add(tree_twin(i, n), tree_twin(parent, n), 0.5);
+        add(tree_twin(parent, n), tree_twin(i, n), 0.5);
+        break;
+      }
+      case Pattern::pairs:
+        for (std::size_t j = 0; j < n; ++j) {
+          if (i != j) add(i, j, 1.0);
+        }
+        break;
+      case Pattern::to_first:
+        if (i > 0) add(i, std::size_t{0}, 1.0);
+        break;
+      case Pattern::doubling:
+      case Pattern::halving:
+        for (std::size_t far = 1; far < active && i < active; far *= 2) {
+          const double share = pattern == Pattern::halving ? 0.5 / static_cast<double>(far) : 1;
+          add(active_place(i), active_place(i ^ far), share);
+        }
+        break;
+      case Pattern::shifts:
+        for (std::size_t far = 1; far < n; far *= 2) {
+          const std::size_t blocks = ((n - 1) / far + 1) / 2;
+          add(i, (i + far) % n, static_cast<double>(blocks) / static_cast<double>(n));
+        }
+        break;
+    }
+  }
+}
+
+// What the busiest place sends or receives, whichever is more, per byte of the pattern. O(1).
+inline double port_share(Pattern pattern, int n) {
+  if (n <= 1) return 0;
+  const auto active = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const bool folds = active < n;
+  switch (pattern) {
+    case Pattern::none:
+      return 0;
+    case Pattern::ring:
+    case Pattern::chain:
+    case Pattern::back_chain:
+      return 1;
+    case Pattern::double_tree:
+      // An inner node of one tree is a leaf of the other: three edges and one, both ways; with two
+      // and three nodes the busiest has two and three.
+      return std::min(n, 4) / 2.0;
+    case Pattern::pairs:
+    case Pattern::to_first:
+      return n - 1;
+    case Pattern::doubling:
+      return std::bit_width(static_cast<unsigned>(active)) - 1 + (folds ? 1 : 0);
+    case Pattern::halving:
+      return 1 - 1.0 / active + (folds ? 0.5 : 0);
+    case Pattern::shifts:
+      return (n - 1.0) / n;
+  }
+  return 0;
+}
+
+// Of all places together.
+inline double total_share(Pattern pattern, int n) {
+  if (n <= 1) return 0;
+  const auto active = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const double all = port_share(pattern, n);
+  switch (pattern) {
+    case Pattern::chain:
+    case Pattern::back_chain:
+    case Pattern::to_first:
+      return n - 1;
+    case Pattern::double_tree:
+      return 2.0 * (n - 1);
+    case Pattern::doubling:
+      return active * (std::bit_width(static_cast<unsigned>(active)) - 1) + 2.0 * (n - active);
+    case Pattern::halving:
+      return active - 1.0 + (n - active);
+    default:
+      return n * all;
+  }
+}
+
+}  // namespace windtunnel

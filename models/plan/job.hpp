@@ -1,0 +1,107 @@
+// Everything resolved that decides what happens: what a policy and the simulator read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/calibration/calibration.hpp"
+#include "models/compression/compressor.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/plan/schedule.hpp"
+#include "models/reliability/failure_process.hpp"
+#include "models/reliability/snapshot.hpp"
+#include "models/workload/layout.hpp"
+#include "models/workload/sequence_lengths.hpp"
+#include "models/workload/software.hpp"
+#include "models/workload/transformer.hpp"
+
+namespace windtunnel {
+
+struct LayerNetwork;
+
+// When the gradients of an iteration are reduced, and which together
+// (policies/exchange/gradient_overlap.hpp).
+enum class GradientOverlap {
+  none,      // all, after the backward pass
+  wfbp,      // each tensor as soon as it is ready
+  bucketed,  // PyTorch DDP's buckets
+  blocking,  // the same, but nothing is computed meanwhile: the cores that compute also send
+  mg_wfbp,   // merged where that is expected to pay
+  asc,       // the same, two at once
+  priority,  // in partitions, those that the next forward pass needs first going first
+  dear,      // reduce-scatter under the backward, all-gather under the next forward pass
+};
+// Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
+enum class Aggregation { all_reduce, parameter_server };
+// How gradients of embeddings travel of which a step touches few rows
+// (models/cost/chunk/embedding_exchange.hpp).
+enum class EmbeddingExchange { dense, all_gather, all_to_all };
+enum class Fidelity { automatic, closed, flows };
+enum class FoldMode { automatic, none };
+
+// What a scenario says of all collectives of a kind.
+struct CollectiveRule {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  Protocol protocol = Protocol::automatic;
+  Location where;  // it says so
+};
+
+struct Communication {
+  GradientOverlap overlap = GradientOverlap::none;
+  double bucket_bytes = 25e6;
+  double first_bucket_bytes = 0;  // of the one that is ready first (DDP: 1 MiB); 0: as the others
+  double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
+  double credit_bytes = 16e6;     // priority: partitions under way
+  Aggregation aggregation = Aggregation::all_reduce;
+  int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
+  CompressorChoice compressor;
+  Fidelity fidelity = Fidelity::automatic;
+  std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
+  EmbeddingExchange embeddings = EmbeddingExchange::dense;
+  // Columns of the factor that crosses a pipeline cut in place of the activations, and of its
+  // gradient (models/compression/boundary.hpp); 0: activations cross as they are.
+  double boundary_rank = 0;
+};
+
+struct Campaign {
+  double length_s = 0;  // 0: no campaign
+  int replicas = 100;
+  std::uint64_t seed = 1;
+};
+
+struct Job {
+  TransformerSpec model;
+  // The model where it is a table of layers and no transformer; then `model` has its name alone and
+  // a sequence of one sample.
+  std::shared_ptr<const LayerNetwork> network;
+  Cluster cluster;
+  Layout layout;
+  Batch batch;
+  std::optional<UnequalLengths> lengths;
+  Precision precision = Precision::bf16;
+  Recompute recompute = Recompute::none;
+  Software software;
+  ScheduleChoice schedule;
+  Communication communication;
+  Calibration calibration;
+  FoldMode fold = FoldMode::automatic;
+
+  std::vector<SnapshotTier> snapshots;
+  std::vector<FailureClass> failures;
+  RecoveryPolicy recovery;
+  Campaign campaign;
+  double tokens = 0;  // to train on; 0: days and cost are not reported
+  double steps = 0;   // iterations to the target quality, where the scenario says; also in `tokens`
+  double price_usd_per_gpu_s = 0;
+  // Weakest origin of the numbers that lost time rests on (rates, repair, detection, restart).
+  Origin failure_origin = Origin::assumed;
+  Origin recovery_origin = Origin::assumed;
+};
+
+}  // namespace windtunnel

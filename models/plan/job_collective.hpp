@@ -1,0 +1,17 @@
+// How a job's collectives run: as its scenario says for their kind, else as costs least.
+#pragma once
+
+#include "models/network/collectives/collective.hpp"
+#include "models/network/groups/group_shape.hpp"
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+// Throws Error at the scenario's place when what it says does not apply to such a group.
+CollectiveChoice collective_choice(const Job& job, CollectiveKind kind, const GroupShape& shape);
+
+// collective_cost() by that choice.
+CollectiveCost collective_cost(const Job& job, CollectiveKind kind, const GroupShape& shape,
+                               double bytes);
+
+}  // namespace windtunnel

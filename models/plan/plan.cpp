@@ -1,0 +1,310 @@
+#include "models/plan/plan.hpp"
+
+#include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string task_label(const Plan& plan, std::int32_t rank_class, TaskIndex task) {
+  const RankClass& owner = plan.classes[rank_class];
+  return fmt::format("class '{}', task {} '{}'", owner.name, task, owner.tasks[task].name);
+}
+
+void check_slots(const Plan& plan, const RankClass& owner) {
+  for (const auto& slot : owner.groups) {
+    CHECK(slot.size() == owner.members.size(), "class '{}': a group slot lists {} of {} members",
+          owner.name, slot.size(), owner.members.size());
+    for (std::size_t i = 0; i < slot.size(); ++i) {
+      CHECK(slot[i] >= 0 && slot[i] < std::ssize(plan.groups), "class '{}': no group {}",
+            owner.name, slot[i]);
+    }
+  }
+  // A rank takes part in a group once: two slots of one member never name the same.
+  for (std::size_t a = 0; a < owner.groups.size(); ++a) {
+    for (std::size_t b = a + 1; b < owner.groups.size(); ++b) {
+      for (std::size_t i = 0; i < owner.members.size(); ++i) {
+        CHECK(owner.groups[a][i] != owner.groups[b][i], "class '{}': group {} stands in two slots",
+              owner.name, owner.groups[a][i]);
+      }
+    }
+  }
+  for (const auto& slot : owner.peers) {
+    CHECK(slot.size() == owner.members.size(), "class '{}': a peer slot lists {} of {} members",
+          owner.name, slot.size(), owner.members.size());
+    for (const RankId peer : slot) {
+      CHECK(peer >= 0 && peer < plan.ranks, "class '{}': no rank {}", owner.name, peer);
+    }
+  }
+}
+
+// Messages and collectives, and where they may stand.
+void check_communication(const Plan& plan, std::int32_t c, TaskIndex t) {
+  const RankClass& owner = plan.classes[c];
+  const Task& task = owner.tasks[t];
+  if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
+    CHECK(task.peer_slot >= 0 && task.peer_slot < std::ssize(owner.peers), "{}: no peer slot {}",
+          task_label(plan, c, t), task.peer_slot);
+  }
+  if (task.kind == TaskKind::recv) {
+    CHECK(task.cost.empty() && task.flows.empty(), "{}: a receive has no cost of its own",
+          task_label(plan, c, t));
+  }
+  if (task.kind == TaskKind::collective) {
+    CHECK(task.group_slot >= 0 && task.group_slot < std::ssize(owner.groups),
+          "{}: no group slot {}", task_label(plan, c, t), task.group_slot);
+  }
+  CHECK(owner.streams[task.stream].order != StreamOrder::by_priority || task.kind != TaskKind::recv,
+        "{}: a stream by priority holds no receives", task_label(plan, c, t));
+  CHECK(owner.streams[task.stream].order != StreamOrder::unordered || task.kind == TaskKind::recv,
+        "{}: an unordered stream holds receives only", task_label(plan, c, t));
+}
+
+void check_task(const Plan& plan, std::int32_t c, TaskIndex t) {
+  const RankClass& owner = plan.classes[c];
+  const Task& task = owner.tasks[t];
+  CHECK(task.stream >= 0 && task.stream < std::ssize(owner.streams), "{}: no stream {}",
+        task_label(plan, c, t), task.stream);
+  CHECK(task.iteration >= 0 && task.iteration < plan.iterations, "{}: no iteration {}",
+        task_label(plan, c, t), task.iteration);
+  for (const TaskIndex before : task.after) {
+    CHECK(before >= 0 && before < std::ssize(owner.tasks) && before != t, "{}: comes after task {}",
+          task_label(plan, c, t), before);
+  }
+  CHECK(task.join_first >= 0 && task.join_first <= std::ssize(task.after),
+        "{}: joins the first {} of {}", task_label(plan, c, t), task.join_first, task.after.size());
+  check_communication(plan, c, t);
+}
+
+// Every member of `a` has its peer of slot `i` in class `b`, which has that member as its peer `j`.
+bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_rank,
+                           std::int32_t a, int i, std::int32_t b, int j) {
+  const RankClass& from = plan.classes[a];
+  const RankClass& to = plan.classes[b];
+  for (std::size_t member = 0; member < from.members.size(); ++member) {
+    const ClassMember peer = of_rank[from.peers[i][member]];
+    if (peer.rank_class != b || to.peers[j][peer.member] != from.members[member]) return false;
+  }
+  return true;
+}
+
+// Runs the classes in lockstep and without time: if that reaches the end, so does every timed
+// execution, because a task that can start stays able to start.
+class Rehearsal {
+ public:
+  explicit Rehearsal(const Plan& plan)
+      : plan_(plan), partner_(match_messages(plan)), meeting_(meetings(plan)) {
+    for (const RankClass& owner : plan.classes) {
+      State state;
+      state.done.assign(owner.tasks.size(), false);
+      state.queue.resize(owner.streams.size());
+      for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+        state.queue[owner.tasks[t].stream].push_back(t);
+      }
+      states_.push_back(std::move(state));
+    }
+    for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+      for (const std::int32_t meeting : meeting_[c]) attending_[meeting].insert(c);
+    }
+  }
+
+  void run() {
+    bool progress = true;
+    while (progress) {
+      progress = false;
+      for (std::int32_t c = 0; c < std::ssize(states_); ++c) {
+        for (std::size_t s = 0; s < states_[c].queue.size(); ++s) progress |= advance(c, s);
+      }
+    }
+    for (std::int32_t c = 0; c < std::ssize(states_); ++c) {
+      for (const auto& queue : states_[c].queue) {
+        CHECK(queue.empty(), "the plan deadlocks at {}", task_label(plan_, c, queue.front()));
+      }
+    }
+  }
+
+ private:
+  struct State {
+    std::vector<char> done;
+    std::vector<std::vector<TaskIndex>> queue;  // [stream], not done
+  };
+
+  // Tries every task of a stream that may come next; in order, only the first.
+  bool advance(std::int32_t c, std::size_t s) {
+    auto& queue = states_[c].queue[s];
+    const bool in_order = plan_.classes[c].streams[s].order == StreamOrder::in_order;
+    bool any = false;
+    std::size_t kept = 0;
+    std::size_t i = 0;
+    for (; i < queue.size(); ++i) {
+      if (finish(c, queue[i])) {
+        any = true;
+      } else {
+        queue[kept++] = queue[i];
+        if (in_order) {
+          ++i;
+          break;
+        }
+      }
+    }
+    queue.erase(std::copy(queue.begin() + i, queue.end(), queue.begin() + kept), queue.end());
+    return any;
+  }
+
+  bool ready(std::int32_t c, TaskIndex t) const {
+    const Task& task = plan_.classes[c].tasks[t];
+    const auto done = std::count_if(task.after.begin(), task.after.end(),
+                                    [&](TaskIndex before) { return states_[c].done[before]; });
+    return done >= (task.join_first > 0 ? task.join_first : std::ssize(task.after));
+  }
+
+  bool posted(std::int32_t c, TaskIndex t) const {
+    if (!ready(c, t)) return false;
+    const int stream = plan_.classes[c].tasks[t].stream;
+    return plan_.classes[c].streams[stream].order != StreamOrder::in_order ||
+           states_[c].queue[stream].front() == t;
+  }
+
+  bool finish(std::int32_t c, TaskIndex t) {
+    if (!ready(c, t)) return false;
+    const Task& task = plan_.classes[c].tasks[t];
+    const Counterpart& other = partner_[c][t];
+    if (task.kind == TaskKind::recv && !states_[other.rank_class].done[other.task]) return false;
+    if (task.kind == TaskKind::send && task.synchronous && !posted(other.rank_class, other.task)) {
+      return false;
+    }
+    if (task.kind == TaskKind::collective && !met(c, t)) return false;
+    states_[c].done[t] = true;
+    return true;
+  }
+
+  bool met(std::int32_t c, TaskIndex t) {
+    const Task& task = plan_.classes[c].tasks[t];
+    const std::int32_t meeting = meeting_[c][task.group_slot];
+    std::set<std::int32_t>& arrived = arrived_[{meeting, task.sequence}];
+    arrived.insert(c);
+    return arrived.size() == attending_[meeting].size();
+  }
+
+  const Plan& plan_;
+  const std::vector<std::vector<Counterpart>> partner_;
+  const std::vector<std::vector<std::int32_t>> meeting_;
+  std::map<std::int32_t, std::set<std::int32_t>> attending_;  // meeting -> classes
+  std::map<std::pair<std::int32_t, std::int32_t>, std::set<std::int32_t>> arrived_;
+  std::vector<State> states_;
+};
+
+}  // namespace
+
+bool slowed_by_node(TaskKind kind) {
+  return kind == TaskKind::compute || kind == TaskKind::copy || kind == TaskKind::encode;
+}
+
+std::vector<ClassMember> class_of_rank(const Plan& plan) {
+  std::vector<ClassMember> of_rank(plan.ranks);
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    const auto& members = plan.classes[c].members;
+    for (std::int32_t m = 0; m < std::ssize(members); ++m) {
+      CHECK(members[m] >= 0 && members[m] < plan.ranks, "class '{}' has no rank {}",
+            plan.classes[c].name, members[m]);
+      CHECK(of_rank[members[m]].rank_class < 0, "rank {} is in two classes", members[m]);
+      of_rank[members[m]] = {c, m};
+    }
+  }
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    CHECK(of_rank[rank].rank_class >= 0, "rank {} is in no class", rank);
+  }
+  return of_rank;
+}
+
+std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
+  const std::vector<ClassMember> of_rank = class_of_rank(plan);
+  // Receives by (their class, class of their source, tag); few share a key.
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::vector<TaskIndex>> receives;
+  std::vector<std::vector<Counterpart>> partner(plan.classes.size());
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    const RankClass& owner = plan.classes[c];
+    partner[c].resize(owner.tasks.size());
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      const Task& task = owner.tasks[t];
+      if (task.kind != TaskKind::recv) continue;
+      const RankId source = owner.peers[task.peer_slot].front();
+      receives[{c, of_rank[source].rank_class, task.tag}].push_back(t);
+    }
+  }
+  std::map<std::tuple<std::int32_t, int, std::int32_t, int>, bool> facing;
+  for (std::int32_t a = 0; a < std::ssize(plan.classes); ++a) {
+    const RankClass& owner = plan.classes[a];
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      const Task& task = owner.tasks[t];
+      if (task.kind != TaskKind::send) continue;
+      const std::int32_t b = of_rank[owner.peers[task.peer_slot].front()].rank_class;
+      for (const TaskIndex r : receives[{b, a, task.tag}]) {
+        const int slot = plan.classes[b].tasks[r].peer_slot;
+        const auto [known, is_new] = facing.try_emplace({a, task.peer_slot, b, slot}, false);
+        if (is_new) {
+          known->second = slots_face_each_other(plan, of_rank, a, task.peer_slot, b, slot);
+        }
+        if (!known->second || partner[b][r].task >= 0) continue;
+        partner[a][t] = {b, r};
+        partner[b][r] = {a, t};
+        break;
+      }
+      CHECK(partner[a][t].task >= 0, "{}: no receive matches tag {}", task_label(plan, a, t),
+            task.tag);
+    }
+  }
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    for (TaskIndex t = 0; t < std::ssize(plan.classes[c].tasks); ++t) {
+      CHECK(plan.classes[c].tasks[t].kind != TaskKind::recv || partner[c][t].task >= 0,
+            "{}: no send matches tag {}", task_label(plan, c, t), plan.classes[c].tasks[t].tag);
+    }
+  }
+  return partner;
+}
+
+std::vector<std::vector<std::int32_t>> meetings(const Plan& plan) {
+  std::vector<std::vector<std::int32_t>> meeting(plan.classes.size());
+  std::int32_t slots = 0;
+  for (const RankClass& owner : plan.classes)
+    slots += static_cast<std::int32_t>(std::ssize(owner.groups));
+  boost::disjoint_sets_with_storage<> joined(slots);  // slots that share a group
+  for (std::int32_t slot = 0; slot < slots; ++slot) joined.make_set(slot);
+
+  std::vector<std::int32_t> slot_of_group(plan.groups.size(), -1);
+  std::int32_t slot = 0;
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    for (const auto& groups : plan.classes[c].groups) {
+      for (const std::int32_t group : groups) {
+        if (slot_of_group[group] < 0) slot_of_group[group] = slot;
+        joined.union_set(slot, slot_of_group[group]);
+      }
+      meeting[c].push_back(slot++);
+    }
+  }
+  for (auto& of_class : meeting) {
+    for (std::int32_t& number : of_class) {
+      number = static_cast<std::int32_t>(joined.find_set(number));
+    }
+  }
+  return meeting;
+}
+
+void validate_plan(const Plan& plan) {
+  CHECK(plan.ranks > 0 && plan.iterations > 0, "a plan has {} ranks and {} iterations", plan.ranks,
+        plan.iterations);
+  class_of_rank(plan);
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    CHECK(!plan.classes[c].members.empty(), "class '{}' has no members", plan.classes[c].name);
+    check_slots(plan, plan.classes[c]);
+    for (TaskIndex t = 0; t < std::ssize(plan.classes[c].tasks); ++t) check_task(plan, c, t);
+  }
+  Rehearsal(plan).run();
+}
+
+}  // namespace windtunnel

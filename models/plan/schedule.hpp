@@ -1,0 +1,139 @@
+// A pipeline schedule: for every pipeline rank the ordered list of its actions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+enum class ActionKind : std::uint8_t {
+  forward,          // F
+  backward,         // B: input and weight gradient at once
+  backward_input,   // I
+  backward_weight,  // W
+  recompute,        // R: the forward again, for the backward behind it
+  // Of a stage whose weights are sharded (ZeRO-3).
+  unshard,
+  reshard,
+  reduce_grad,
+  // In schedules that say when messages are posted; otherwise an action that needs another rank's
+  // result implies them.
+  send_forward,
+  receive_forward,
+  send_backward,
+  receive_backward,
+};
+
+// The letters that torch.distributed.pipelining uses: "F", "UNSHARD", "SEND_F"; "R" is ours.
+std::string_view letters_of(ActionKind kind);
+// F, B, I, W, R.
+bool is_compute(ActionKind kind);
+bool makes_input_gradient(ActionKind kind);   // B, I
+bool makes_weight_gradient(ActionKind kind);  // B, W
+
+struct Action {
+  constexpr Action() = default;
+  constexpr Action(ActionKind the_kind, std::int32_t the_stage, std::int32_t the_unit,
+                   bool with_the_next = false)
+      : kind(the_kind), with_next(with_the_next), stage(the_stage), unit(the_unit) {}
+  bool operator==(const Action&) const = default;
+
+  ActionKind kind = ActionKind::forward;
+  // A forward that runs together with the full backward behind it in the list, as one (DualPipe).
+  bool with_next = false;
+  std::int32_t stage = 0;  // of Schedule::stages()
+  std::int32_t unit = 0;   // of Schedule::units(); 0 for the kinds that have none
+};
+
+// "3F1": stage, letters and unit, as torch writes them.
+std::string to_string(const Action& action);
+
+struct Schedule;
+
+// What is asked of a generator by name (policies/schedules/schedules.hpp); the numbers that a name
+// does not use must be left alone.
+struct ScheduleChoice {
+  std::string name = "1f1b";
+  int group = 0;               // micro-batches that pass through a chunk together; 0: p
+  int slices = 1;              // pieces of each micro-batch's sequence
+  bool defer_weights = false;  // 2BP: weight gradients apart, at the end
+  double memory_limit = 0;     // bytes of a rank's activations; 0: the schedule's own
+  // Stage-aware recomputation: the share of stage 0's layers that recompute, later stages less
+  // (policies/lowering/unit_cost.hpp).
+  double recompute_share = 1;
+  std::string file;                                    // a torch CSV in place of a name
+  std::shared_ptr<const Schedule> imported = nullptr;  // what it says, without messages
+};
+
+// A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous
+// schedule a micro-batch of one of several iterations:
+// unit = (iteration * microbatches + micro-batch) * slices + slice.
+struct Schedule {
+  std::string name;
+  int ranks = 0;         // p
+  int chunks = 1;        // stages per rank, of all replicas
+  int microbatches = 0;  // m, per iteration
+  // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
+  // unit passes through one of them.
+  int replicas = 1;
+  int slices = 1;      // of a micro-batch's sequence; forwards go up, backwards down
+  int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
+  // Recomputation is in actions of its own only; otherwise backwards contain it.
+  bool explicit_recompute = false;
+  std::vector<double> slice_shares;   // [slice] of the sequence; empty: equal ones
+  std::vector<double> weight_copies;  // [rank] versions of the weights held; empty: 1
+  // [stage]. Replica k has the stages k * model_stages() and so on.
+  std::vector<int> rank_of_stage;
+  std::vector<std::vector<Action>> actions;  // [rank]
+
+  int stages() const { return ranks * chunks; }
+  int model_stages() const { return stages() / replicas; }
+  int model_stage(int stage) const { return stage % model_stages(); }
+  int units() const { return iterations * microbatches * slices; }
+};
+
+// The period of an asynchronous schedule is (end of iteration `last` - end of iteration `first`) /
+// (last - first): the iterations before them fill the pipeline, those behind `last` drain it, and
+// between them at least as many micro-batches end as are under way at once.
+struct SteadyWindow {
+  int first = 0;
+  int last = 0;
+};
+SteadyWindow steady_window(const Schedule& schedule);
+
+// [rank] -> the model's stages that it holds, in order; of every replica.
+using HeldStages = std::vector<std::vector<int>>;
+HeldStages held_stages(const Schedule& schedule);
+// Chunk c of rank r is stage c * ranks + r.
+HeldStages looped_stages(int ranks, int chunks);
+
+// Something that a stage has for each kind of its actions, and apart for those that are special in
+// an iteration: the first forward, and the backward that completes the gradients.
+template <class T>
+struct ByAction {
+  T first_forward;
+  T forward;
+  T backward;
+  T backward_input;
+  T backward_weight;
+  T last_backward;
+  T last_backward_weight;
+
+  const T& of(ActionKind kind, bool first, bool last) const {
+    switch (kind) {
+      case ActionKind::backward:
+        return last ? last_backward : backward;
+      case ActionKind::backward_input:
+        return backward_input;
+      case ActionKind::backward_weight:
+        return last ? last_backward_weight : backward_weight;
+      default:
+        return first ? first_forward : forward;
+    }
+  }
+};
+
+}  // namespace windtunnel

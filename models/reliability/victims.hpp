@@ -1,0 +1,60 @@
+// Which nodes a failure hits. A slot is a place in the job (0 .. slots-1, as the placement of ranks
+// numbers them); who stands in it changes with spares and repairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "models/reliability/failure_process.hpp"
+
+namespace windtunnel {
+
+// Whether the failure hits nodes, not the job as a whole.
+bool has_victims(FailureKind kind);
+
+// The hazard of one node relative to the mean of all: drawn once from the gamma distribution of
+// mean 1 and the class's frailty_variance; 1 where that is 0. Depends on (seed, index, node) alone.
+double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::uint64_t index,
+                   int node);
+
+// O(1) memory and time where all nodes are alike and all slots taken; else O(log slots) per call.
+class Victims {
+ public:
+  // Slot i starts with node i. `failure_class` must outlive it; seed and index as in ArrivalStream.
+  Victims(const FailureClass& failure_class, int slots, std::uint64_t seed, std::uint64_t index);
+
+  // Somebody else stands there now; 0: nobody.
+  void set_hazard(int slot, double hazard);
+  // What fails now relative to `slots` mean nodes: the speed of the class's ArrivalStream. The rate
+  // of the job beside its nodes stays.
+  double speed() const;
+  // The slots that the next failure hits, each once; empty when no slot is taken. A batch's further
+  // slots are the next taken ones above the first, then below it (batch_adjacent), or drawn like
+  // the first.
+  void draw(std::vector<int>& hit);
+
+ private:
+  bool all_alike() const { return tree_.empty(); }
+  double hazard(int slot) const { return all_alike() ? 1 : tree_[leaves_ + slot]; }
+  int one();
+  void take_neighbours(std::size_t size, std::vector<int>& hit) const;
+  void take_any(std::size_t size, std::vector<int>& hit);
+  void make_tree();
+  void add_up();
+  void put(int slot, double hazard);
+
+  const FailureClass* class_;
+  int slots_;
+  RandomStream victim_random_;
+  RandomStream batch_random_;
+  double nodes_share_;  // of the class's rate, that nodes' hazards change
+  // Sums of hazards: node i holds that of 2 i and 2 i + 1, the root is 1, slot s leaf leaves_ + s.
+  // Each is its children's sum, not a running one, so it depends on the hazards alone and is 0
+  // exactly where nobody stands. Empty while all hazards are 1.
+  std::vector<double> tree_;
+  std::size_t leaves_ = 0;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,60 @@
+#include "models/results/campaign_report.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
+
+namespace windtunnel {
+
+Estimate estimate(std::vector<double> samples, double most, double least) {
+  if (samples.empty()) throw Error("an estimate needs at least one replica");
+  for (const double sample : samples) {
+    if (std::isinf(sample)) return {sample, sample, sample, sample, sample};
+  }
+  const auto count = static_cast<double>(samples.size());
+  // Two passes relative to the first sample: equal samples give exactly themselves.
+  const double origin = samples.front();
+  double offset = 0;
+  for (const double sample : samples) offset += sample - origin;
+  const double mean = origin + offset / count;
+  double squares = 0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+
+  Estimate result;
+  result.mean = mean;
+  double half_width = 0;
+  if (samples.size() > 1) {
+    const boost::math::students_t distribution(count - 1);
+    half_width =
+        boost::math::quantile(distribution, 0.975) * std::sqrt(squares / (count - 1) / count);
+  }
+  result.low = std::max(mean - half_width, least);
+  result.high = std::min(mean + half_width, most);
+  std::sort(samples.begin(), samples.end());
+  result.p05 = quantile_of_sorted(samples, 0.05);
+  result.p95 = quantile_of_sorted(samples, 0.95);
+  return result;
+}
+
+const char* to_string(Loss loss) {
+  switch (loss) {
+    case Loss::stall:
+      return "stall";
+    case Loss::redo:
+      return "redo";
+    case Loss::detect:
+      return "detect";
+    case Loss::restart:
+      return "restart";
+    case Loss::degraded:
+      return "degraded";
+    case Loss::wait:
+      return "wait";
+  }
+  return "unknown";
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,323 @@
+#include "models/results/iteration_report.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/op/op_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Walks from task to the predecessor that ended last, across ranks.
+class PathFinder {
+ public:
+  PathFinder(const Plan& plan, const Timeline& timeline)
+      : plan_(plan),
+        timeline_(timeline),
+        of_rank_(class_of_rank(plan)),
+        partner_(match_messages(plan)),
+        meeting_(meetings(plan)),
+        before_on_stream_(timeline.ranks.size()) {
+    for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) index_collectives(c);
+  }
+
+  std::vector<PathStep> walk(std::int32_t recorded, TaskIndex task) {
+    std::vector<PathStep> path;
+    for (std::pair<std::int32_t, TaskIndex> at{recorded, task}; at.first >= 0;
+         at = latest_before(at.first, at.second)) {
+      const RankTimeline& rank = timeline_.ranks[at.first];
+      const Span& span = rank.spans[at.second];
+      path.push_back({rank.rank, rank.rank_class, at.second, span.start_s, span.end_s});
+    }
+    std::ranges::reverse(path);
+    // What a member waited for the last one at a collective is not on the path, and neither is the
+    // idle time of a receive that was posted early.
+    double end_s = 0;
+    for (PathStep& step : path) {
+      step.start_s = std::max(step.start_s, end_s);
+      end_s = step.end_s;
+    }
+    return path;
+  }
+
+ private:
+  using Place = std::pair<std::int32_t, TaskIndex>;  // recorded rank, task
+
+  void index_collectives(std::int32_t c) {
+    const RankClass& owner = plan_.classes[c];
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      if (owner.tasks[t].kind != TaskKind::collective) continue;
+      collectives_[{c, meeting_[c][owner.tasks[t].group_slot], owner.tasks[t].sequence}] = t;
+    }
+  }
+
+  const Span& span(const Place& at) const { return timeline_.ranks[at.first].spans[at.second]; }
+
+  // Takes the candidate if it ended in time to be the cause, and later than the best so far.
+  void consider(const Place& candidate, double in_time_s, Place& best) const {
+    if (span(candidate).end_s > in_time_s) return;
+    if (best.first < 0 || span(candidate).end_s > span(best).end_s) best = candidate;
+  }
+
+  // The task that ran on the stream of `task` immediately before it.
+  TaskIndex previous_on_stream(std::int32_t recorded, TaskIndex task) {
+    auto& before = before_on_stream_[recorded];
+    const RankTimeline& rank = timeline_.ranks[recorded];
+    const RankClass& owner = plan_.classes[rank.rank_class];
+    if (before.empty()) {
+      before.assign(owner.tasks.size(), -1);
+      std::vector<std::vector<TaskIndex>> streams(owner.streams.size());
+      for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+        streams[owner.tasks[t].stream].push_back(t);
+      }
+      for (std::size_t s = 0; s < streams.size(); ++s) {
+        if (owner.streams[s].order == StreamOrder::unordered) continue;
+        auto& order = streams[s];
+        std::ranges::stable_sort(order, {}, [&](TaskIndex t) { return rank.spans[t].start_s; });
+        for (std::size_t i = 1; i < order.size(); ++i) before[order[i]] = order[i - 1];
+      }
+    }
+    return before[task];
+  }
+
+  Place latest_before(std::int32_t recorded, TaskIndex t) {
+    const RankTimeline& rank = timeline_.ranks[recorded];
+    const RankClass& owner = plan_.classes[rank.rank_class];
+    const Task& task = owner.tasks[t];
+    const Place at{recorded, t};
+    Place best{-1, -1};
+    // A task that joins the first of several may see others end while it runs.
+    const double start_s = span(at).start_s;
+    for (const TaskIndex before : task.after) consider({recorded, before}, start_s, best);
+    if (const TaskIndex before = previous_on_stream(recorded, t); before >= 0) {
+      consider({recorded, before}, start_s, best);
+    }
+    const std::int32_t member = of_rank_[rank.rank].member;
+    if (task.kind == TaskKind::recv || (task.kind == TaskKind::send && task.synchronous)) {
+      const Counterpart& other = partner_[rank.rank_class][t];
+      const std::int32_t peer = timeline_.recorded_as[owner.peers[task.peer_slot][member]];
+      if (task.kind == TaskKind::recv) {
+        consider({peer, other.task}, span(at).end_s, best);
+      } else {
+        for (const TaskIndex before : plan_.classes[other.rank_class].tasks[other.task].after) {
+          consider({peer, before}, start_s, best);
+        }
+      }
+    }
+    if (task.kind == TaskKind::collective) best = last_arrival(at, owner, task, member, best);
+    return best;
+  }
+
+  // A collective waits for its last member: go on from whatever that member did before it.
+  Place last_arrival(const Place& at, const RankClass& owner, const Task& task, std::int32_t member,
+                     Place best) {
+    const Group& group = plan_.groups[owner.groups[task.group_slot][member]];
+    const std::int32_t meeting = meeting_[timeline_.ranks[at.first].rank_class][task.group_slot];
+    std::int32_t seen = -1;
+    for (const RankId rank : group.members) {
+      const std::int32_t other = timeline_.recorded_as[rank];
+      if (other == seen) continue;  // folded members stand together
+      seen = other;
+      const auto found =
+          collectives_.find({timeline_.ranks[other].rank_class, meeting, task.sequence});
+      CHECK(found != collectives_.end(), "a member of a group lacks collective {}", task.name);
+      const TaskIndex t = found->second;
+      const RankClass& other_class = plan_.classes[timeline_.ranks[other].rank_class];
+      for (const TaskIndex before : other_class.tasks[t].after) {
+        consider({other, before}, span(at).end_s, best);
+      }
+      if (const TaskIndex before = previous_on_stream(other, t); before >= 0) {
+        consider({other, before}, span(at).end_s, best);
+      }
+    }
+    return best;
+  }
+
+  const Plan& plan_;
+  const Timeline& timeline_;
+  const std::vector<ClassMember> of_rank_;
+  const std::vector<std::vector<Counterpart>> partner_;
+  const std::vector<std::vector<std::int32_t>> meeting_;
+  std::vector<std::vector<TaskIndex>> before_on_stream_;  // [recorded rank][task], lazily
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, TaskIndex> collectives_;
+};
+
+bool in_background(const Task& task) {
+  return task.category == Category::snapshot;
+}
+
+// Charges a step of the path: its task's cost parts first (scaled down if a slow node stretched or
+// an overlap hid some of it), the rest to the task's own category.
+void charge(const Task& task, double seconds, IterationReport& report) {
+  const double planned = total_seconds(task.cost);
+  const double scale = planned > seconds && planned > 0 ? seconds / planned : 1;
+  for (const CostPart& part : task.cost) {
+    report.critical_path_s[static_cast<int>(part.category)] += part.seconds * scale;
+    report.origin_s[static_cast<int>(part.origin)] += part.seconds * scale;
+  }
+  const double rest = seconds - planned * scale;
+  report.critical_path_s[static_cast<int>(task.category)] += rest;
+  report.origin_s[static_cast<int>(task.origin)] += rest;
+}
+
+bool is_compute(const Task& task) {
+  return task.kind == TaskKind::compute && task.category != Category::optimizer &&
+         task.category != Category::compression;
+}
+
+bool is_communication(Category category) {
+  return category == Category::tp || category == Category::cp || category == Category::pp ||
+         category == Category::ep || category == Category::dp;
+}
+
+// Share of a compute task in which the GPU's own kernels run, and not a collective that is part of
+// its cost.
+double kernel_share(const Task& task) {
+  double kernels_s = 0;
+  for (const CostPart& part : task.cost) {
+    if (!is_communication(part.category)) kernels_s += part.seconds;
+  }
+  const double total_s = total_seconds(task.cost);
+  return total_s > 0 ? kernels_s / total_s : 1;
+}
+
+Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, double time_s) {
+  double busiest_s = 0;
+  double longest_s = 0;
+  double idle = 0;
+  double ranks = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const RankClass& owner = plan.classes[rank.rank_class];
+    double busy_s = 0;
+    double kernels_s = 0;
+    double first_s = std::numeric_limits<double>::infinity();
+    double last_s = 0;
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      const Task& task = owner.tasks[t];
+      if (task.kind != TaskKind::compute || task.iteration != iteration) continue;
+      const Span& span = rank.spans[t];
+      kernels_s += (span.end_s - span.start_s) * kernel_share(task);
+      if (!is_compute(task)) continue;
+      busy_s += span.end_s - span.start_s;
+      first_s = std::min(first_s, span.start_s);
+      last_s = std::max(last_s, span.end_s);
+    }
+    busiest_s = std::max(busiest_s, busy_s);
+    longest_s = std::max(longest_s, last_s - first_s);
+    idle += rank.multiplicity * (1 - kernels_s / time_s);
+    ranks += rank.multiplicity;
+  }
+  // Without a flush a rank works on other iterations within the span: its share is the period.
+  return {time_s - busiest_s, std::min(longest_s, time_s) - busiest_s, idle / ranks};
+}
+
+}  // namespace
+
+double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration) {
+  double end_s = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const RankClass& owner = plan.classes[rank.rank_class];
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      if (owner.tasks[t].iteration != iteration || in_background(owner.tasks[t])) continue;
+      end_s = std::max(end_s, rank.spans[t].end_s);
+    }
+  }
+  return end_s;
+}
+
+SteadyWindow reported_window(const Job& job, const Plan& plan) {
+  if (plan.iterations == 1) return {0, 0};
+  Schedule schedule;
+  schedule.ranks = job.layout.pp;
+  schedule.microbatches = microbatches(job.layout, job.batch);
+  schedule.iterations = plan.iterations;
+  return steady_window(schedule);
+}
+
+double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline) {
+  const SteadyWindow window = reported_window(job, plan);
+  const double end_s = foreground_end_s(plan, timeline, window.last);
+  if (window.last == window.first) return end_s;
+  return (end_s - foreground_end_s(plan, timeline, window.first)) / (window.last - window.first);
+}
+
+double snapshot_end_s(const Plan& plan, const Timeline& timeline) {
+  double end_s = 0;
+  for (const RankTimeline& rank : timeline.ranks) {
+    const RankClass& owner = plan.classes[rank.rank_class];
+    for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+      if (in_background(owner.tasks[t])) end_s = std::max(end_s, rank.spans[t].end_s);
+    }
+  }
+  return end_s;
+}
+
+std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline) {
+  std::int32_t last_rank = -1;
+  TaskIndex last_task = -1;
+  double end_s = -1;
+  for (std::int32_t r = 0; r < std::ssize(timeline.ranks); ++r) {
+    const RankTimeline& rank = timeline.ranks[r];
+    for (TaskIndex t = 0; t < std::ssize(rank.spans); ++t) {
+      if (in_background(plan.classes[rank.rank_class].tasks[t])) continue;
+      if (rank.spans[t].end_s <= end_s) continue;
+      end_s = rank.spans[t].end_s;
+      last_rank = r;
+      last_task = t;
+    }
+  }
+  CHECK(last_rank >= 0, "the timeline is empty");
+  return PathFinder(plan, timeline).walk(last_rank, last_task);
+}
+
+double run_step_s(const Warmup& warmup, double step_s) {
+  return warmup.share * warmup.step_s + (1 - warmup.share) * step_s;
+}
+
+IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
+                                 const std::vector<GpuMemory>& memory, const Plan& plan,
+                                 const Timeline& timeline, const std::vector<PathStep>& path) {
+  IterationReport report;
+  const SteadyWindow window = reported_window(job, plan);
+  const double end_s = foreground_end_s(plan, timeline, window.last);
+  const double begin_s =
+      window.last > window.first ? foreground_end_s(plan, timeline, window.first) : 0;
+  const double periods = std::max(1, window.last - window.first);
+  report.time_s = iteration_s(job, plan, timeline);
+
+  double charged_until_s = begin_s;
+  for (const PathStep& step : path) {
+    if (step.end_s <= begin_s) continue;
+    if (step.start_s >= end_s) break;
+    const double start_s = std::max(step.start_s, begin_s);
+    const Task& task = plan.classes[step.rank_class].tasks[step.task];
+    charge(task, std::min(step.end_s, end_s) - start_s, report);
+    // A gap before a step: a task waited for its not_before_s.
+    report.critical_path_s[static_cast<int>(Category::wait)] += start_s - charged_until_s;
+    report.origin_s[static_cast<int>(task.origin)] += start_s - charged_until_s;
+    charged_until_s = step.end_s;
+  }
+  for (double& seconds : report.critical_path_s) seconds /= periods;
+  for (double& seconds : report.origin_s) seconds /= periods;
+
+  const double gpus = job.layout.ranks();
+  const double peak = peak_flops(job.cluster.node.gpu, job.precision);
+  report.tokens_per_s = tokens_per_step(job) / report.time_s;
+  report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
+  report.mfu = report.tflops_per_gpu * 1e12 / peak;
+  double hardware = 0;  // of one tp x cp slice of a pipeline, per micro-batch
+  for (const ChunkCost& unit : units) hardware += unit.hardware_flops;
+  const double pipelines = double(job.layout.tp) * job.layout.cp * job.layout.dp;
+  report.hfu =
+      hardware * microbatches(job.layout, job.batch) * pipelines / report.time_s / gpus / peak;
+  report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
+  report.memory = memory;
+  return report;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,75 @@
+// What an iteration took and where the time went.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "models/cost/memory/memory.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/schedule.hpp"
+#include "models/plan/timeline.hpp"
+
+namespace windtunnel {
+
+// The three bubbles in print (schedules differ by which they quote), of the last reported
+// iteration. Compute is forward, backward and recomputation with the tp and cp collectives inside
+// of them.
+struct Bubble {
+  double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
+  double longest_stage_s =
+      0;            // longest last end - first start of a rank, less the same (Zero Bubble)
+  double idle = 0;  // mean share of the step in which none of a rank's own kernels run
+};
+
+// The steps of a run before its compressor starts, with dense gradients.
+struct Warmup {
+  double share = 0;   // of all steps
+  double step_s = 0;  // of one of them
+};
+// Mean over a run whose other steps take `step_s`.
+double run_step_s(const Warmup& warmup, double step_s);
+
+struct IterationReport {
+  double time_s = 0;  // period of the steady state; behind the warm-up
+  double tokens_per_s = 0;
+  double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
+  double mfu = 0;
+  double hfu = 0;  // hardware FLOPs, recomputation counted
+  Bubble bubble;
+  std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
+  OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
+  std::vector<GpuMemory> memory;                      // per pipeline rank
+  Warmup warmup;
+};
+
+struct PathStep {
+  RankId rank = 0;
+  std::int32_t rank_class = 0;
+  TaskIndex task = 0;
+  double start_s = 0;
+  double end_s = 0;
+};
+// From the first task to the one that ends last (a snapshot in the background aside): before each
+// stands the predecessor (dependency, stream, message, collective member) that ended last.
+std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
+
+// Of a Plan of several iterations those that are reported (of one: 0 to 0), as steady_window() has
+// it.
+SteadyWindow reported_window(const Job& job, const Plan& plan);
+// The period of the steady state; of one iteration its end.
+double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
+
+// End of the last task of an iteration that is not a snapshot in the background.
+double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteration);
+// End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
+double snapshot_end_s(const Plan& plan, const Timeline& timeline);
+
+// `units`: what the schedule's units cost on all stages (policies/lowering/unit_cost.hpp), for
+// their FLOPs. `path` is critical_path(plan, timeline); with several iterations those of
+// reported_window().
+IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
+                                 const std::vector<GpuMemory>& memory, const Plan& plan,
+                                 const Timeline& timeline, const std::vector<PathStep>& path);
+
+}  // namespace windtunnel

@@ -1,0 +1,45 @@
+// What is alive on a rank over time, from what its tasks allocate when they start and free when
+// they end: activations, and what waits for weight gradients. Weights, gradients, optimizer state
+// and buffers stay as they are (memory.hpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/plan/timeline.hpp"
+
+namespace windtunnel {
+
+struct MemoryStep {
+  double at_s = 0;
+  double alive_bytes = 0;  // from then on
+};
+
+struct MemoryTimeline {
+  std::vector<MemoryStep> steps;  // strictly ascending in time; empty: nothing is allocated
+  double peak_bytes = 0;
+  double peak_at_s = 0;
+  TaskIndex peak_task = -1;  // whose start brings the peak, the first time that it is reached
+};
+
+// What ends at an instant frees before what starts then allocates: tasks follow each other on a
+// stream. The peak is looked for from `from_s` on.
+MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
+                               double from_s = 0);
+
+// The first recorded rank of each class: ranks of a class look alike. Indices into
+// Timeline::ranks, ascending.
+std::vector<int> rank_of_each_class(const Plan& plan, const Timeline& timeline);
+
+// What sets the peak of a rank, in the words of reports.
+struct ActivationPeak {
+  std::string rank;  // "pp 0"
+  std::string task;  // "F0.7"
+  double at_s = 0;
+  double bytes = 0;
+};
+
+// Of the first recorded rank of each class that allocates anything.
+std::vector<ActivationPeak> activation_peaks(const Plan& plan, const Timeline& timeline);
+
+}  // namespace windtunnel

@@ -1,0 +1,26 @@
+// How unevenly the router of a mixture of experts loads the ranks that share its experts.
+//
+// Either stated (MixtureOfExperts::imbalance), or from the popularity of the experts: the i-th most
+// visited one gets a share proportional to i^-zipf of all copies. (That no expert can see a token
+// twice is not counted.) Experts lie on the ranks in an order that knows nothing of it: the mean
+// over seeded random orders of the fullest rank.
+//
+// Hot experts, the most visited ones, may lie on every rank (Hecate's fully sharded sparse data
+// parallelism: arXiv 2502.02581, as remembered): their tokens stay where they are, evenly.
+#pragma once
+
+#include "models/workload/transformer.hpp"
+
+namespace windtunnel {
+
+struct ExpertLoad {
+  double hot = 0;       // share of all copies whose expert lies on every rank
+  double received = 1;  // others: copies that the fullest rank gets, over the mean of all copies
+  // Rows of the busiest rank's experts over the mean.
+  double busiest() const { return hot + received; }
+};
+
+// Of experts divided among `ranks`; one rank has them all.
+ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
+
+}  // namespace windtunnel

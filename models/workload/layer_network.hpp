@@ -1,0 +1,114 @@
+// A convolutional network as a list of layers, for data-parallel studies: the parameters of each,
+// its forward product as an implicit GEMM (Chetlur et al. 2014, arXiv 1410.0759: m output pixels,
+// n output channels, k inputs of one output), and the elements that it reads, writes and keeps.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/workload/op_kernel.hpp"
+
+namespace windtunnel {
+
+enum class LayerKind { convolution, linear, norm, relu, max_pool, average_pool, add, concat };
+
+struct NetworkLayer {
+  std::string name;  // "layer3.0.conv2"
+  LayerKind kind = LayerKind::convolution;
+  double parameters = 0;
+  // Of one sample, forward; 0 where there is no product.
+  double m = 0, n = 0, k = 0;
+  // Elements of one sample.
+  double input = 0;   // read; of both sides of an addition
+  double output = 0;  // written
+  // Of the output, kept for the backward pass. 0: a ReLU or an addition takes its place.
+  double kept = 0;
+  double groups = 1;      // of a convolution: products of n / groups channels each
+  bool winograd = false;  // a convolution that Winograd's algorithm is for: 3 x 3, stride 1
+
+  double weights() const { return n * k; }           // of its matrix; other parameters are vectors
+  double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample
+};
+
+struct LayerNetwork {
+  std::string name;
+  std::vector<NetworkLayer> layers;  // in the order of the forward pass
+  std::string source;
+
+  double parameters() const;
+  double forward_macs() const;  // of one sample
+  double kept_elements() const;
+};
+
+// What a network is built from; the shape of the data follows from layer to layer.
+struct ImageShape {
+  int channels = 0, height = 0, width = 0;
+
+  double elements() const { return static_cast<double>(channels) * height * width; }
+};
+
+struct Window {  // of a convolution or a pool
+  int kernel = 1, stride = 1, padding = 0;
+};
+
+struct Convolution {
+  int channels = 0;  // of the output
+  Window window;
+  bool bias = true;
+  bool norm = false;  // batch normalisation after it
+  bool relu = true;   // in place, after that
+  int groups = 1;     // that the channels of input and output are divided into
+};
+
+// A residual block; `outputs` 0: as many as it usually has.
+struct Residual {
+  int channels = 0;
+  int stride = 1;
+  int outputs = 0;
+  int groups = 1;  // of the 3 x 3 convolution between two of 1 x 1
+};
+
+class NetworkBuilder {
+ public:
+  explicit NetworkBuilder(ImageShape input) : shape_(input) {}
+
+  // Each throws Error where the window is larger than the image.
+  void convolution(const std::string& name, const Convolution& convolution);
+  void pool(const std::string& name, LayerKind kind, const Window& window);
+  void linear(const std::string& name, int outputs, bool relu, bool bias = true);
+  void norm(const std::string& name);  // batch normalisation and ReLU
+  // Convolutions with batch normalisation, and the input added: through a 1 x 1 convolution where
+  // its shape differs (He et al. 2015, arXiv 1512.03385, figure 5). bottleneck: 1 x 1 to
+  // `channels`, 3 x 3 with the stride (as in torchvision, "ResNet v1.5"), 1 x 1 to four times that;
+  // in groups: ResNeXt (Xie et al. 2016, arXiv 1611.05431). basic: two of 3 x 3.
+  void bottleneck(const std::string& name, const Residual& block);
+  void basic(const std::string& name, const Residual& block);
+  // A branch: goes on from an earlier shape().
+  void resume(const ImageShape& shape) { shape_ = shape; }
+  // The outputs of branches beside each other, as channels. Throws Error where they are images of
+  // different sizes.
+  void concat(const std::string& name, const std::vector<ImageShape>& outputs);
+
+  const ImageShape& shape() const { return shape_; }
+  std::vector<NetworkLayer> take() { return std::move(layers_); }
+
+ private:
+  void elementwise(const std::string& name, LayerKind kind, double parameters);
+  void add_input(const std::string& name, const ImageShape& input, int stride);
+
+  ImageShape shape_;
+  std::vector<NetworkLayer> layers_;
+};
+
+// The kernels of one GPU for `samples` of the whole network, last layer first in the backward
+// passes. Batch normalisation, ReLU, pools and additions are bound by memory; their backward pass
+// belongs to backward_input.
+std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
+                            Pass pass);
+// That of one layer; nothing where it has nothing to do.
+std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,
+                           Precision precision, Pass pass);
+
+}  // namespace windtunnel

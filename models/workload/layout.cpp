@@ -1,0 +1,425 @@
+#include "models/workload/layout.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/workload/transformer.hpp"
+
+namespace windtunnel {
+namespace {
+
+void check_positive(const char* key, int value) {
+  if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
+}
+
+// `divisor_text`: what a message calls the divisor, where the key at fault alone does not say it.
+void check_divides(const char* key, int divisor, const char* what, int value,
+                   const char* divisor_text = nullptr) {
+  if (value % divisor == 0) return;
+  throw Error::about({key}, "{} {} does not divide {} {}",
+                     divisor_text != nullptr ? divisor_text : key, divisor, what, value);
+}
+
+std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layout) {
+  const std::vector<int>& list = layout.stage_layers;
+  if (static_cast<int>(list.size()) != layout.stages()) {
+    throw Error::of_key("layout.stages", "lists {} stages; pp {} x vpp {} makes {}", list.size(),
+                        layout.pp, layout.vpp, layout.stages());
+  }
+  const int sum = std::accumulate(list.begin(), list.end(), 0);
+  if (sum != model.layers) {
+    throw Error::of_key("layout.stages", "lists {} layers in all; model '{}' has {}", sum,
+                        model.name, model.layers);
+  }
+  return list;
+}
+
+void check_heads(const TransformerSpec& model, const Layout& layout) {
+  check_positive("model.heads", model.heads);
+  check_positive("model.kv_heads", model.kv_heads);
+  if (model.head_width == 0)
+    check_divides("model.heads", model.heads, "hidden", model.hidden, "heads");
+  check_divides("model.kv_heads", model.kv_heads, "heads", model.heads, "kv_heads");
+  if (layout.mesh_side() > 1) return;
+  check_divides("layout.tp", layout.tp, "heads", model.heads);
+  check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
+}
+
+// Optimus cuts every tensor along two dimensions: activations by sequences and width.
+void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
+  const int q = layout.mesh_side();
+  if (q * q != layout.tp) {
+    throw Error::of_key("layout.tp",
+                        "{} is not a square; with layout.tp_form 2d take {} or {}, or tp_form 1d",
+                        layout.tp, q * q, (q + 1) * (q + 1));
+  }
+  if (layout.sequence_parallel) {
+    throw Error::of_key("layout.sequence_parallel",
+                        ": with layout.tp_form 2d no activation is whole on a rank; leave "
+                        "it false");
+  }
+  if (layout.cp > 1) {
+    throw Error::of_key("layout.cp",
+                        "{} with layout.tp_form 2d: a rank of the mesh has whole sequences; "
+                        "take cp 1 or tp_form 1d",
+                        layout.cp);
+  }
+  if (model.moe_layers() > 0) {
+    throw Error::of_key("layout.tp_form",
+                        "2d divides dense layers only; model '{}' has experts; take 1d",
+                        model.name);
+  }
+  if (batch.micro % q != 0) {
+    throw Error::of_key("batch.micro",
+                        "{} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
+                        "layout.tp {})",
+                        batch.micro, q, layout.tp);
+  }
+  for (const auto& [what, size] :
+       {std::pair{"heads", model.heads}, std::pair{"kv_heads", model.kv_heads},
+        std::pair{"hidden", model.hidden}, std::pair{"ffn_hidden", model.ffn_hidden}}) {
+    check_divides("layout.tp_form", q, what, size, "layout.tp_form 2d: the mesh's side");
+  }
+}
+
+bool takes(ContextForm form, AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::linear:
+      return form == ContextForm::lasp || form == ContextForm::ulysses;
+    case AttentionKernel::unfused:
+      return form != ContextForm::lasp;
+    case AttentionKernel::flash:
+      break;
+  }
+  return form != ContextForm::lasp && form != ContextForm::rsa;
+}
+
+std::string_view name_of(ContextForm form) {
+  return kContextForms[static_cast<std::size_t>(form)];
+}
+
+void check_ulysses(const Layout& layout) {
+  if (layout.context != ContextForm::usp) {
+    if (layout.ulysses == 0) return;
+    throw Error::of_key("layout.ulysses",
+                        "is {} but layout.context is {}; only usp joins Ulysses with a ring",
+                        layout.ulysses, name_of(layout.context));
+  }
+  if (layout.ulysses < 1) {
+    throw Error::of_key("layout.context",
+                        "is usp without layout.ulysses: say how many of the cp ranks divide "
+                        "the heads, at best those of a node");
+  }
+  check_divides("layout.ulysses", layout.ulysses, "layout.cp", layout.cp);
+}
+
+// Of a sequence with two dimensions: what its layers attend to, and what cp divides of it.
+void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  if (model.frames == 0) {
+    if (layout.context != ContextForm::dsp) return;
+    throw Error::of_key("layout.context",
+                        "dsp switches between two dimensions of a sequence, model '{}' "
+                        "has one; set model.frames, or take ulysses or ring",
+                        model.name);
+  }
+  check_divides("model.frames", model.frames, "batch.sequence", batch.sequence);
+  if (model.attention == AttentionKernel::linear) {
+    throw Error::of_key("model.frames",
+                        ": linear attention has no length to divide; take flash or unfused");
+  }
+  if (model.layers % 2 != 0) {
+    throw Error::of_key("model.frames",
+                        ": layers attend within and over frames in turn, but {} "
+                        "layers are odd; take an even number",
+                        model.layers);
+  }
+  const bool whole = layout.context == ContextForm::dsp;
+  const int divided = whole ? layout.cp : layout.ring_ranks();
+  const std::string_view form = name_of(layout.context);
+  for (const auto& [what, length] :
+       {std::pair{"frames", model.frames},
+        std::pair{"places of a frame", batch.sequence / model.frames}}) {
+    if (length % divided == 0) continue;
+    throw Error::of_key("layout.context",
+                        "{}: its {} ranks do not divide the {} {} (model.frames {})", form, divided,
+                        length, what, model.frames);
+  }
+}
+
+// The kernel of the attention, and what its ranks divide.
+void check_context(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
+  check_ulysses(layout);
+  if (layout.cp == 1) return;
+  if (!takes(layout.context, model.attention)) {
+    const std::string_view hint =
+        model.attention == AttentionKernel::linear ? "linear attention takes lasp or ulysses"
+        : layout.context == ContextForm::lasp
+            ? "it passes on the state of a linear attention: model.attention: linear"
+            : "it keeps the scores: model.attention: unfused";
+    throw Error::of_key("layout.context", "{} does not go with the attention of model '{}'; {}",
+                        name_of(layout.context), model.name, hint);
+  }
+  const int ulysses = layout.ulysses_ranks();
+  if (ulysses > 1) {
+    check_divides("layout.context", layout.tp * ulysses, "heads", model.heads,
+                  "layout.context: tp x Ulysses ranks =");
+    const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / layout.tp;
+    if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
+      throw Error::of_key("layout.context",
+                          "{}: {} key heads of a rank can neither be divided nor "
+                          "copied evenly among {} Ulysses ranks",
+                          name_of(layout.context), key_heads, ulysses);
+    }
+  }
+  // Causal attention balances a ring by giving each rank an early and a late piece.
+  const bool balanced =
+      layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.frames == 0;
+  if (balanced) {
+    check_divides("layout.cp", 2 * layout.cp, "batch.sequence", batch.sequence, "2 x layout.cp =");
+  } else {
+    check_divides("layout.cp", layout.cp, "batch.sequence", batch.sequence);
+  }
+}
+
+// Experts are whole on a rank, so that tp divides the other MLPs only.
+void check_experts(const TransformerSpec& model, const Layout& layout) {
+  if (model.moe_layers() < model.layers && layout.mesh_side() == 1) {
+    check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
+  }
+  if (model.moe_layers() > 0) {
+    check_divides("layout.tp", layout.tp, "moe.shared_ffn", model.moe.shared_ffn);
+  }
+  if (layout.ep == 1) return;
+  if (model.moe_layers() == 0) {
+    throw Error::of_key("layout.ep", "is {} but model '{}' has no experts", layout.ep, model.name);
+  }
+  check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
+  check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
+  // Without it all ranks of a tp group hold the same tokens, and each would send them.
+  const bool divided = layout.ep_tokens == ExpertTokens::divided;
+  if (!divided && layout.sequence_parallel) {
+    throw Error::of_key("layout.ep_tokens",
+                        ": under layout.sequence_parallel each tensor-parallel rank has tokens of "
+                        "its own; leave it at divided");
+  }
+  if (layout.tp > 1 && divided && !layout.sequence_parallel) {
+    throw Error::of_key("layout.ep",
+                        "{} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
+                        "layout.sequence_parallel: true",
+                        layout.ep, layout.tp);
+  }
+}
+
+// `master`: weights are gathered from the fp32 copy where nothing narrows them first.
+void check_bits(const char* key, int bits, bool master) {
+  if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
+  throw Error::of_key(key, "is {}; an element is sent with 4, 6, 8{}", bits,
+                      master ? ", 16 or 32 bits" : " or 16 bits");
+}
+
+// What only ZeRO-3 has.
+struct ShardKey {
+  const char* name;
+  int Layout::*value;
+  bool bits;
+};
+constexpr std::array<ShardKey, 5> kShardKeys = {
+    {{"layout.weight_ranks", &Layout::weight_ranks, false},
+     {"layout.gradient_ranks", &Layout::gradient_ranks, false},
+     {"layout.secondary_ranks", &Layout::secondary_ranks, false},
+     {"layout.weight_bits", &Layout::weight_bits, true},
+     {"layout.gradient_bits", &Layout::gradient_bits, true}}};
+
+void check_shards(const Layout& layout, int gpus_per_node) {
+  const int shard = shard_ranks(layout).optimizer;
+  for (const ShardKey& key : kShardKeys) {
+    const int value = layout.*key.value;
+    if (value == 0) continue;
+    if (layout.sharding != Sharding::zero3) {
+      throw Error::of_key(
+          key.name, "is {}, but only layout.sharding: zero3 gathers weights and scatters gradients",
+          value);
+    }
+    if (key.bits) {
+      check_bits(key.name, value, key.value == &Layout::weight_bits);
+    } else {
+      check_positive(key.name, value);
+      check_divides(key.name, value, "the ranks that share a copy,", shard);
+    }
+  }
+  const bool copies = layout.weight_ranks > 0 || layout.secondary_ranks > 0;
+  if (layout.weight_bits == 32 && copies) {
+    throw Error::of_key("layout.weight_bits",
+                        "is 32, that of the fp32 copy, which is shared by all; weight_ranks and "
+                        "secondary_ranks share copies of the precision: leave one of them out");
+  }
+  if (layout.secondary_ranks == 0) return;
+  if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
+    throw Error::of_key("layout.secondary_ranks",
+                        "{} x tp {} = {} ranks do not lie within nodes "
+                        "of {} GPUs, as a second copy of the weights must",
+                        layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp,
+                        gpus_per_node);
+  }
+  const int weights = shard_ranks(layout).weights;
+  if (layout.secondary_ranks >= weights) {
+    throw Error::of_key("layout.secondary_ranks",
+                        "is {}, but {} ranks share the first copy: a "
+                        "second one must be on fewer, those of a node",
+                        layout.secondary_ranks, weights);
+  }
+}
+
+void check_sharding(const Layout& layout, int gpus_per_node) {
+  if (layout.shard_ranks != 0) {
+    check_positive("layout.shard_ranks", layout.shard_ranks);
+    if (layout.sharding == Sharding::none) {
+      throw Error::of_key("layout.shard_ranks", "is {} but layout.sharding is none",
+                          layout.shard_ranks);
+    }
+    check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
+  }
+  check_shards(layout, gpus_per_node);
+}
+
+}  // namespace
+
+ShardRanks shard_ranks(const Layout& layout) {
+  ShardRanks shards;
+  if (layout.sharding == Sharding::none) return shards;
+  shards.optimizer = layout.shard_ranks > 0 ? layout.shard_ranks : layout.dp * layout.cp;
+  if (layout.sharding >= Sharding::zero2) shards.gradients = shards.optimizer;
+  if (layout.sharding == Sharding::zero3) {
+    shards.weights = layout.weight_ranks > 0 ? layout.weight_ranks : shards.optimizer;
+    if (layout.gradient_ranks > 0) shards.gradients = layout.gradient_ranks;
+  }
+  return shards;
+}
+
+bool has_shard_keys(const Layout& layout) {
+  return std::ranges::any_of(kShardKeys,
+                             [&](const ShardKey& key) { return layout.*key.value != 0; });
+}
+
+int Layout::mesh_side() const {
+  if (tensor == TensorForm::one_d) return 1;
+  return static_cast<int>(std::floor(std::sqrt(tp)));
+}
+
+RankCoordinates coordinates_of(const Layout& layout, int rank) {
+  CHECK(rank >= 0 && rank < layout.ranks(), "rank {} of {}", rank, layout.ranks());
+  RankCoordinates at;
+  at.tp = rank % layout.tp;
+  rank /= layout.tp;
+  at.cp = rank % layout.cp;
+  rank /= layout.cp;
+  at.dp = rank % layout.dp;
+  at.pp = rank / layout.dp;
+  return at;
+}
+
+int rank_of(const Layout& layout, const RankCoordinates& at) {
+  return at.tp + layout.tp * (at.cp + layout.cp * (at.dp + layout.dp * at.pp));
+}
+
+std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout) {
+  std::vector<int> layers;
+  if (layout.stage_layers.empty()) {
+    const int first = layout.first_stage_layers;
+    const int last = layout.last_stage_layers;
+    const int even = model.layers - first - last;
+    if (even % layout.stages() != 0) {
+      throw Error::about({"layout.stages"},
+                         "{} layers of model '{}' (first {:+}, last {:+}) do not divide into {} "
+                         "stages (pp {} x vpp {}); set layout.stages",
+                         model.layers, model.name, first, last, layout.stages(), layout.pp,
+                         layout.vpp);
+    }
+    layers.assign(static_cast<std::size_t>(layout.stages()), even / layout.stages());
+    layers.front() += first;
+    layers.back() += last;
+  } else {
+    layers = listed_layers(model, layout);
+  }
+  for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+    if (layers[stage] < 0) {
+      throw Error::about({"layout.stages"}, "stage {} of {} would hold {} layers", stage,
+                         layers.size(), layers[stage]);
+    }
+  }
+  return layers;
+}
+
+std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout) {
+  std::vector<int> layers = layers_per_stage(model, layout);
+  int layer = 0;
+  for (int& count : layers) {
+    const int end = layer + count;
+    count = 0;
+    for (; layer < end; ++layer) count += model.is_moe(layer) ? 1 : 0;
+  }
+  return layers;
+}
+
+int microbatches(const Layout& layout, const Batch& batch) {
+  check_positive("batch.micro", batch.micro);
+  check_positive("batch.global", batch.global);
+  const int per_step = batch.micro * layout.dp;
+  if (batch.global % per_step != 0) {
+    throw Error::of_key("batch.global", "{} does not divide by batch.micro {} x dp {} = {}",
+                        batch.global, batch.micro, layout.dp, per_step);
+  }
+  return batch.global / per_step;
+}
+
+void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
+                  int gpus_per_node) {
+  check_positive("layout.tp", layout.tp);
+  check_positive("layout.cp", layout.cp);
+  check_positive("layout.pp", layout.pp);
+  check_positive("layout.vpp", layout.vpp);
+  check_positive("layout.dp", layout.dp);
+  check_positive("batch.sequence", batch.sequence);
+  check_positive("layout.ep", layout.ep);
+  check_mesh(model, layout, batch);
+  check_heads(model, layout);
+  check_context(model, layout, batch);
+  check_frames(model, layout, batch);
+  if (layout.sequence_parallel) {
+    check_divides("layout.tp", layout.tp * layout.cp, "batch.sequence", batch.sequence,
+                  "layout.tp x cp =");
+  }
+  if (layout.vpp > 1 && layout.pp == 1) {
+    throw Error::of_key("layout.vpp", "is {} but layout.pp is 1; chunks need a pipeline",
+                        layout.vpp);
+  }
+  if (gpus_per_node % layout.tp != 0 && layout.tp % gpus_per_node != 0) {
+    throw Error::of_key("layout.tp",
+                        "{} neither divides the {} GPUs of a node nor is a multiple "
+                        "of them",
+                        layout.tp, gpus_per_node);
+  }
+  if (layout.ranks() != gpus) {
+    throw Error::of_key("layout",
+                        "tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
+                        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
+  }
+  check_experts(model, layout);
+  check_sharding(layout, gpus_per_node);
+  layers_per_stage(model, layout);
+  microbatches(layout, batch);
+}
+
+int padded_vocabulary(int vocabulary, int tp) {
+  const int multiple = 128 * tp;
+  return (vocabulary + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace windtunnel

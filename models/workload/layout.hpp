@@ -1,0 +1,132 @@
+// How the model and the batch are spread over ranks, and which rank has which coordinates.
+// Rank order is Megatron-LM's default: tp fastest, then cp, dp, pp. Rank r runs on GPU r.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+struct TransformerSpec;
+
+// What is spread over the dp (x cp) group (Rajbhandari et al. 2020, arXiv 1910.02054): zero1 the
+// optimizer state, zero2 the gradients too, zero3 (FSDP's FULL_SHARD) also the weights, which are
+// gathered layer by layer before use.
+enum class Sharding { none, zero1, zero2, zero3 };
+enum class Recompute { none, selective, full };
+
+// Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
+// models/cost/tensor/tensor_mesh.hpp.
+enum class TensorForm { one_d, two_d };
+
+// How cp ranks share the attention over a sequence: models/workload/context_traffic.hpp.
+enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp, dsp };
+inline constexpr std::array<std::string_view, 8> kContextForms = {
+    "ring", "ulysses", "usp", "burst", "token-ring", "rsa", "lasp", "dsp"};
+
+// Which tokens the ranks of a tp group send to their experts.
+enum class ExpertTokens {
+  divided,  // each its part of the sequence: needs sequence parallelism
+  all,      // all of them, so that each arrives tp times
+  // Each a part, and tp gathers what arrives: DeepSpeed-TED's dropped duplicates (Singh et al.
+  // 2023, arXiv 2303.06318).
+  dropped,
+};
+
+struct Layout {
+  int tp = 1;
+  int cp = 1;
+  int pp = 1;
+  int vpp = 1;  // model chunks per pipeline rank
+  int dp = 1;
+  // Expert parallelism: ranks among which the experts of a layer are divided, whole experts each
+  // (expert tensor parallelism 1). Consecutive ranks of the tp x cp x dp ranks of a stage.
+  int ep = 1;
+  Sharding sharding = Sharding::none;
+  // Ranks that share one copy under `sharding` (FSDP's HYBRID_SHARD); 0: all dp x cp.
+  int shard_ranks = 0;
+  // ZeRO-3 only, of dense parameters. Fewer of these that share one copy of the weights, and of the
+  // gradients until the last micro-batch, 0: as many (three levels: Xu et al. 2025, arXiv
+  // 2501.04266); ranks that share a second copy of the weights, from which backward gathers, 0:
+  // none (ZeRO++'s hpZ: Wang et al. 2023, arXiv 2306.10209).
+  int weight_ranks = 0;
+  int gradient_ranks = 0;
+  int secondary_ranks = 0;
+  // Of an element on the network, 0: as it is kept: policies/exchange/shard_transfers.hpp.
+  int weight_bits = 0;
+  int gradient_bits = 0;
+  bool sequence_parallel = false;
+  // Layers of each chunk, stage order (chunk c of rank r is stage c * pp + r). Empty: even split
+  // after first_stage_layers/last_stage_layers are added.
+  std::vector<int> stage_layers = {};
+  int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
+  int last_stage_layers = 0;
+  TensorForm tensor = TensorForm::one_d;
+  ContextForm context = ContextForm::ring;
+  int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
+  ExpertTokens ep_tokens = ExpertTokens::divided;
+
+  int ranks() const { return tp * cp * pp * dp; }
+  int stages() const { return pp * vpp; }
+  int ulysses_ranks() const {
+    return context == ContextForm::ulysses ? cp
+           : context == ContextForm::usp   ? std::max(1, ulysses)
+                                           : 1;
+  }
+  // Of cp, those that exchange by all-to-alls: heads for tokens, or a whole dimension (dsp).
+  int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
+  int ring_ranks() const { return cp / exchange_ranks(); }
+  int mesh_side() const;  // of the q x q = tp ranks of a mesh; 1: there is none
+};
+
+// Ranks of equal tp that share one copy of what dense parameters need: 1 where each has its own.
+struct ShardRanks {
+  int weights = 1;
+  int gradients = 1;  // behind the last micro-batch they are spread as the optimizer state
+  int optimizer = 1;
+};
+ShardRanks shard_ranks(const Layout& layout);
+// Any of weight_ranks to gradient_bits is said, which only ZeRO-3 takes.
+bool has_shard_keys(const Layout& layout);
+
+struct RankCoordinates {
+  int tp = 0;
+  int cp = 0;
+  int dp = 0;
+  int pp = 0;
+};
+
+RankCoordinates coordinates_of(const Layout& layout, int rank);
+int rank_of(const Layout& layout, const RankCoordinates& at);
+
+struct Batch {
+  int global = 1;    // sequences per iteration
+  int micro = 1;     // sequences per micro-batch
+  int sequence = 0;  // tokens
+};
+
+// Layers of every stage, size layout.stages(). Throws Error that names the numbers if the layers do
+// not divide, a stage would be negative, or a list has the wrong length or sum.
+std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout);
+// Those of them that have experts: the leading layers of a model are dense.
+std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout);
+
+// Micro-batches per pipeline and iteration. Throws Error if global does not divide by micro * dp.
+int microbatches(const Layout& layout, const Batch& batch);
+
+// Throws Error unless the form of cp goes with the model (check_context), tp divides heads,
+// kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the
+// vocabulary always fits), 2 cp (and with sequence parallelism tp * cp) the sequence, tp the GPUs
+// of a node or these tp, ep the tp * cp * dp ranks of a stage and the experts, shard_ranks dp * cp,
+// what ZeRO-3 adds goes with it (check_shards), tp is the square of a mesh whose side divides
+// heads, widths and micro-batch (check_mesh), ep > 1 beside tp > 1 comes with sequence parallelism
+// (Megatron-LM refuses it otherwise) or says what becomes of tokens that several ranks hold, and
+// the ranks equal the GPUs given.
+void check_layout(const TransformerSpec& model, const Layout& layout, const Batch& batch, int gpus,
+                  int gpus_per_node);
+
+int padded_vocabulary(int vocabulary, int tp);  // to a multiple of 128 * tp, as Megatron does
+
+}  // namespace windtunnel

@@ -1,0 +1,76 @@
+// What the training software makes of the same mathematics: which operations share a kernel, what
+// is kept in which type. The defaults are Megatron-Core with Transformer Engine.
+#pragma once
+
+namespace windtunnel {
+
+// Of the operations between the matrix multiplications.
+enum class Fusion {
+  none,     // one kernel per PyTorch operation; counted: SwiGLU keeps its gate's activation too
+  partial,  // bias + activation, bias + dropout + residual, softmax and norms fused by hand
+};
+
+// What a pipeline rank waits for when it has a result for another one.
+enum class Sends {
+  asynchronous,  // nothing
+  blocking,      // computes on only when its message is through
+  synchronous,   // a message passes when the receiver, too, is done with what it computes before it
+                 // uses it; both wait (batched send and receive)
+};
+
+// What runs beside the collectives of tensor parallelism: models/cost/tensor/tensor_parallel.hpp.
+enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder };
+
+// What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
+enum class Optimizer { adam, momentum, sgd };
+constexpr int moments(Optimizer optimizer) {
+  return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+}
+
+struct Software {
+  Fusion fusion = Fusion::partial;
+  bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
+  double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
+  double reduce_bytes = 4;    // of a gradient on the network
+  TensorOverlap tp_overlap = TensorOverlap::none;
+  bool ep_overlap = false;   // all-to-alls of a micro-batch run beside the compute of another
+  bool ep_merged = false;    // a token goes once to a node (or, in one node, to a rank): DeepEP
+  bool cuda_graphs = false;  // the host launches nothing
+  Sends sends = Sends::asynchronous;
+  // The optimizer steps on each rank when its own gradients are there and is rolled back if their
+  // norm turns out too large (Zero Bubble, arXiv 2401.10241, section 4); otherwise all ranks wait
+  // for the norm first.
+  bool post_validation = false;
+  bool dense_graphs = false;  // it launches only the kernels whose sizes the router decides
+  // Experts in one kernel each way: one launch, activation and quantising of its output inside.
+  // Otherwise the host launches a GEMM for each local expert (Transformer Engine's GroupedLinear).
+  bool fused_experts = false;
+  // Flash attention whose instructions are an earlier GPU's: FlashAttention-2, written for A100.
+  bool portable_attention = false;
+  // The threads that drive the network take cores from those that launch kernels: see
+  // Calibration::host_contention.
+  bool shared_cores = false;
+  Optimizer optimizer = Optimizer::adam;
+  // Gradients are copied into the buckets that are reduced, and back: PyTorch's DDP unless
+  // gradient_as_bucket_view is set.
+  bool bucket_copies = false;
+  // Memory. Beside gradient_bytes, of a second copy that the reduction keeps (DDP's buckets: 2).
+  double reduced_copy_bytes = 0;
+  double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
+  // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
+  // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
+  // that flattens them).
+  double update_bytes = 0;
+  bool expandable_segments = false;  // PyTorch's allocator so configured hardly fragments
+  // Selective recomputation keeps attention and every other matrix product (torchtitan's "op").
+  bool every_other_gemm = false;
+  bool held_outputs = false;  // a stage keeps what it sent until the backward pass
+  bool flat_copies = false;   // ZeRO-1 gathers weights through flat copies of all of them
+  bool held_tensors = false;  // asynchronous tp: gathered tensors wait for the host to free them
+  bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are kept in that precision
+  // Of TensorOverlap::domino.
+  int domino_rows = 2;
+  int domino_columns = 1;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,21 @@
+// A Plan executed without contention and in this process: what the engine (sim/engine) does on an
+// idle network, for one member of every class. Streams, joins, messages and collectives follow
+// models/plan/plan.hpp; a message has its NIC to the ranks of its own class alone
+// (policies/exchange/stage_message.hpp), a collective takes the closed form's time that its tasks
+// carry, and a class is as slow as its slowest node. O(n log n) in the tasks.
+//
+// That is exact where the members of a class stay in step: their collectives join them.
+#pragma once
+
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
+#include "models/plan/timeline.hpp"
+
+namespace windtunnel {
+
+// The Timeline records the first member of every class. The Plan must satisfy validate_plan, have
+// collectives in closed form (Fidelity::closed) and no demand on shared resources. Throws
+// InternalError when it deadlocks.
+Timeline evaluate_plan(const Plan& plan, const Cluster& cluster);
+
+}  // namespace windtunnel

@@ -1,0 +1,497 @@
+#include "policies/evaluation/schedule_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/base/error.hpp"
+#include "policies/evaluation/collective_streams.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Results are numbered: the activation of (stage, unit) is stage * units + unit, its input gradient
+// stands behind all activations. -1 = nothing.
+using ResultId = std::int64_t;
+constexpr ResultId kNothing = -1;
+constexpr ResultId kPartner = -2;  // that the partner has come as far
+constexpr double kPending = -1;
+
+struct RankState {
+  const Action* next = nullptr;
+  const Action* last = nullptr;  // one past the end
+  ResultId waits_for = kNothing;
+  double first_start_s = kPending;
+  double now_s = 0;
+  double busy_s = 0;
+  double activation = 0;
+  double peak_activation = 0;
+};
+
+// Of a rank's messages.
+struct RankMessages {
+  double sent_s = 0;  // end of the last one
+  // Synchronous ones that the next action waits for.
+  std::array<ResultId, 2> outgoing = {kNothing, kNothing};
+};
+
+// Runs each rank until it waits for another one; whoever makes what it waits for wakes it. Every
+// action is looked at once, and once more if it had to wait. `kSide`: with the streams beside the
+// compute stream.
+template <bool kSide>
+class Evaluation {
+ public:
+  Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs,
+             const SideStreams& beside, ScheduleSpans* spans)
+      : schedule_(schedule),
+        costs_(costs),
+        stages_(stage_times(schedule, costs, beside.messages.times, beside.slowdown)),
+        units_(schedule.units()),
+        slices_(schedule.slices),
+        gradients_(static_cast<ResultId>(schedule.stages()) * units_),
+        there_s_(2 * gradients_, kPending),
+        ranks_(schedule.ranks),
+        iteration_end_s_(schedule.iterations, 0),
+        spans_(spans),
+        beside_(beside),
+        sends_(beside.messages.sends),
+        messages_(kSide ? schedule.ranks : 0),
+        streams_(schedule, beside),
+        ended_(kSide ? schedule.ranks : 0, 0) {
+    for (int rank = 0; rank < schedule.ranks; ++rank) {
+      const auto& actions = schedule.actions[rank];
+      ranks_[rank].next = actions.data();
+      ranks_[rank].last = actions.data() + actions.size();
+    }
+    if (spans_ != nullptr) {
+      spans_->assign(schedule.ranks, {});
+      for (int rank = 0; rank < schedule.ranks; ++rank) {
+        (*spans_)[rank].reserve(schedule.actions[rank].size());
+      }
+    }
+    if (kSide && sends_ == Sends::synchronous) {
+      offered_s_.assign(there_s_.size(), kPending);
+      posted_s_ = offered_s_;
+    }
+  }
+
+  ScheduleEvaluation run() {
+    // Popped from the back: rank 0, which can always start, first.
+    ready_.reserve(schedule_.ranks);
+    for (int rank = schedule_.ranks - 1; rank >= 0; --rank) ready_.push_back(rank);
+    while (!ready_.empty()) {
+      const int rank = ready_.back();
+      ready_.pop_back();
+      run_rank(rank);
+    }
+    for (int rank = 0; rank < schedule_.ranks; ++rank) {
+      if (ranks_[rank].next != ranks_[rank].last || ranks_[rank].waits_for != kNothing) {
+        fail_deadlock(rank);
+      }
+    }
+    return result();
+  }
+
+  std::vector<double> ends_s() const { return streams_.ends_s(); }
+
+ private:
+  std::size_t cell_of(const Action& action) const {
+    if (slices_ == 1) return action.stage;
+    return std::size_t(action.stage) * slices_ + action.unit % slices_;
+  }
+
+  const StageTimes& stage_of(const Action& action) const { return stages_[cell_of(action)]; }
+
+  ResultId result_of(const Action& action) const {
+    return static_cast<ResultId>(action.stage) * units_ + action.unit;
+  }
+
+  int iteration_of(const Action& action) const {
+    if (schedule_.iterations == 1) return 0;
+    return action.unit / (schedule_.microbatches * slices_);
+  }
+
+  // What the action lacks, if anything; moves `start_s` to where the last of its inputs is there.
+  ResultId missing_input(const Action& action, const StageTimes& stage, double& start_s) const {
+    const ResultId result = result_of(action);
+    switch (action.kind) {
+      case ActionKind::forward:
+        if (stage.previous_rank >= 0) {
+          const double arrived_s = there_s_[result - units_];
+          if (arrived_s < 0) return result - units_;
+          start_s = std::max(start_s, arrived_s);
+        }
+        return kNothing;
+      case ActionKind::backward:
+      case ActionKind::backward_input:
+        if (there_s_[result] < 0) return result;
+        if (stage.next_rank >= 0) {
+          const ResultId gradient = gradients_ + result + units_;
+          const double arrived_s = there_s_[gradient];
+          if (arrived_s < 0) return gradient;
+          start_s = std::max(start_s, arrived_s);
+        }
+        return kNothing;
+      case ActionKind::backward_weight:
+        return there_s_[gradients_ + result] < 0 ? gradients_ + result : kNothing;
+      case ActionKind::recompute:
+        return there_s_[result] < 0 ? result : kNothing;
+      default:
+        return kNothing;
+    }
+  }
+
+  static void allocate(const Action& action, const StageTimes& stage, RankState& state) {
+    if (action.kind == ActionKind::forward) {
+      state.activation += stage.activation;
+    } else if (action.kind == ActionKind::recompute) {
+      state.activation += stage.recomputed;
+    } else {
+      return;
+    }
+    state.peak_activation = std::max(state.peak_activation, state.activation);
+  }
+
+  // What the action leaves behind when it ends.
+  void finish(const Action& action, const StageTimes& stage, int rank, RankState& state) {
+    const ResultId result = result_of(action);
+    switch (action.kind) {
+      case ActionKind::forward:
+        deliver(result, rank, stage.next_rank, state.now_s, stage.delay_to_next_s);
+        return;
+      case ActionKind::backward:
+        state.activation -= stage.activation + stage.recomputed;
+        break;
+      case ActionKind::backward_input:
+        state.activation -= stage.activation + stage.recomputed - stage.weight_activation;
+        break;
+      case ActionKind::backward_weight:
+        state.activation -= stage.weight_activation;
+        break;
+      default:
+        return;
+    }
+    if (schedule_.iterations > 1) {
+      double& end_s = iteration_end_s_[iteration_of(action)];
+      end_s = std::max(end_s, state.now_s);
+    }
+    if (action.kind == ActionKind::backward_weight) return;
+    deliver(gradients_ + result, rank, stage.previous_rank, state.now_s, stage.delay_to_previous_s);
+  }
+
+  // Runs the rank's actions until the list ends or one must wait.
+  void run_rank(int rank) {
+    RankState state = ranks_[rank];
+    state.waits_for = kNothing;
+    while (true) {
+      if constexpr (kSide) {
+        if (beside_.end != nullptr && !end_iterations(rank, state)) {
+          return wait(rank, state, kPartner);
+        }
+      }
+      if (state.next == state.last) break;
+      const Action& action = *state.next;
+      if constexpr (kSide) {
+        if (!is_compute(action.kind)) {
+          streams_.transfer_weights(action, rank, state.now_s);
+          if (spans_ != nullptr) (*spans_)[rank].push_back({state.now_s, state.now_s});
+          ++state.next;
+          continue;
+        }
+      }
+      const StageTimes& stage = stage_of(action);
+      const Action* const second = action.with_next ? state.next + 1 : nullptr;
+      double start_s = state.now_s;
+      if constexpr (kSide) {
+        const ResultId outgoing = wait_for_sends(action, second, rank, state, start_s);
+        if (outgoing != kNothing) return wait(rank, state, outgoing);
+      }
+      const ResultId missing = missing_input(action, stage, start_s);
+      if (missing != kNothing) return wait(rank, state, missing);
+      double duration_s = stage.of(action.kind);
+      if (second != nullptr) {
+        const StageTimes& other = stage_of(*second);
+        const ResultId missing_too = missing_input(*second, other, start_s);
+        if (missing_too != kNothing) return wait(rank, state, missing_too);
+        duration_s = pair_s(action, *second, rank);
+      }
+      if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
+      const double previous_s = state.now_s;
+      state.now_s = start_s + duration_s;
+      if constexpr (kSide) {
+        messages_[rank].outgoing = {kNothing, kNothing};
+        if (beside_.collectives != nullptr) {
+          state.now_s = streams_.run(action, second, rank, start_s, previous_s);
+        }
+      }
+      state.busy_s += duration_s;
+      if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
+      allocate(action, stage, state);
+      finish(action, stage, rank, state);
+      if (second != nullptr) {
+        if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
+        finish(*second, stage_of(*second), rank, state);
+        ++state.next;
+      }
+      ++state.next;
+    }
+    ranks_[rank] = state;
+  }
+
+  const StageCost& cost_of(const Action& action) const {
+    return costs_[schedule_.model_stage(action.stage) * slices_ + action.unit % slices_];
+  }
+
+  double pair_s(const Action& forward, const Action& backward, int rank) const {
+    const StageCost& cost = cost_of(backward);
+    const double within_s = schedule_.explicit_recompute ? 0 : cost.recompute_s;
+    const double slow = beside_.slowdown.empty() ? 1 : beside_.slowdown[rank];
+    return slow * overlapped_s(cost_of(forward), cost, cost.backward_s() + within_s);
+  }
+
+  // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
+  void deliver(ResultId made, int maker, int consumer, double made_s, double delay_s) {
+    double sent_s = made_s;
+    if constexpr (kSide) {
+      if (sends_ == Sends::synchronous && consumer >= 0 && consumer != maker) {
+        offered_s_[made] = made_s;
+        auto& outgoing = messages_[maker].outgoing;
+        outgoing[outgoing[0] != kNothing] = made;
+        if (posted_s_[made] >= 0) pass(made, consumer, delay_s);
+        return;
+      }
+      if (delay_s > 0) {
+        sent_s = std::max(sent_s, messages_[maker].sent_s);
+        messages_[maker].sent_s = sent_s + delay_s;
+      }
+    }
+    there_s_[made] = sent_s + delay_s;
+    if (consumer >= 0 && consumer != maker) wake(consumer, made);
+  }
+
+  void wake(int rank, ResultId result) {
+    if (ranks_[rank].waits_for != result) return;
+    ranks_[rank].waits_for = kNothing;
+    ready_.push_back(rank);
+  }
+
+  // ---- synchronous and blocking messages ----
+
+  void pass(ResultId made, int waiting, double delay_s) {
+    there_s_[made] = std::max(offered_s_[made], posted_s_[made]) + delay_s;
+    wake(waiting, made);
+  }
+
+  // The rank has come to the action that uses the result of `source`.
+  void post(ResultId result, int source, int maker, int rank, const RankState& state,
+            bool gradient) {
+    if (maker < 0 || maker == rank || posted_s_[result] >= 0) return;
+    posted_s_[result] = state.now_s;
+    if (offered_s_[result] < 0) return;
+    const std::size_t cell = std::size_t(source) * slices_ + result % units_ % slices_;
+    pass(result, maker,
+         gradient ? stages_[cell].delay_to_previous_s : stages_[cell].delay_to_next_s);
+  }
+
+  void post_receives(const Action& action, int rank, const RankState& state) {
+    const StageTimes& stage = stage_of(action);
+    const ResultId result = result_of(action);
+    if (action.kind == ActionKind::forward) {
+      post(result - units_, action.stage - 1, stage.previous_rank, rank, state, false);
+    } else if (makes_input_gradient(action.kind)) {
+      post(gradients_ + result + units_, action.stage + 1, stage.next_rank, rank, state, true);
+    }
+  }
+
+  // Moves `start_s` to where the rank's own messages are through, as far as it waits for them; the
+  // message of which that is not known.
+  ResultId wait_for_sends(const Action& action, const Action* second, int rank,
+                          const RankState& state, double& start_s) {
+    if (sends_ == Sends::blocking) start_s = std::max(start_s, messages_[rank].sent_s);
+    if (sends_ != Sends::synchronous) return kNothing;
+    post_receives(action, rank, state);
+    if (second != nullptr) post_receives(*second, rank, state);
+    for (const ResultId made : messages_[rank].outgoing) {
+      if (made == kNothing) continue;
+      if (there_s_[made] < 0) return made;
+      start_s = std::max(start_s, there_s_[made]);
+    }
+    return kNothing;
+  }
+
+  // ---- the end of an iteration ----
+
+  // Ends those that are behind the rank's position; false: the partner is not there yet.
+  bool end_iterations(int rank, RankState& state) {
+    const auto position = static_cast<int>(state.next - schedule_.actions[rank].data());
+    for (; streams_.has_to_end(rank, position); ++ended_[rank]) {
+      const int partner = beside_.end->partner[rank];
+      if (streams_.arrive(rank, state.now_s) && partner != rank) wake(partner, kPartner);
+      const double now_s = streams_.end_iteration(rank);
+      if (now_s < 0) return false;
+      if (schedule_.iterations == 1) continue;  // the norm comes first: see result()
+      state.now_s = now_s;
+      double& end_s = iteration_end_s_[ended_[rank]];
+      end_s = std::max(end_s, now_s);
+    }
+    return true;
+  }
+
+  void wait(int rank, RankState& state, ResultId result) {
+    state.waits_for = result;
+    ranks_[rank] = state;
+  }
+
+  [[noreturn]] void fail_deadlock(int rank) const {
+    const RankState& state = ranks_[rank];
+    std::string what = "the other rank that holds its weights";
+    if (state.waits_for >= 0) {
+      const bool is_gradient = state.waits_for >= gradients_;
+      const ResultId cell = state.waits_for - (is_gradient ? gradients_ : 0);
+      const auto stage = static_cast<std::int32_t>(cell / units_);
+      const bool own = schedule_.rank_of_stage[stage] == rank;
+      what = fmt::format("the {} of stage {}, micro-batch {} {}",
+                         is_gradient ? "input gradient" : "activation", stage, cell % units_,
+                         own && !offered_s_.empty() && offered_s_[state.waits_for] >= 0
+                             ? "to be received"
+                             : fmt::format("from rank {}", schedule_.rank_of_stage[stage]));
+    }
+    const auto position = state.next - schedule_.actions[rank].data();
+    throw Error::about({"schedule"},
+                       "schedule '{}' deadlocks: rank {} waits at its action {}{} for {}",
+                       schedule_.name, rank, position + 1,
+                       state.next == state.last ? "" : " (" + to_string(*state.next) + ")", what);
+  }
+
+  ScheduleEvaluation result() const {
+    ScheduleEvaluation evaluation;
+    for (const RankState& state : ranks_) {
+      evaluation.makespan_s = std::max(evaluation.makespan_s, state.now_s);
+      evaluation.longest_stage_s =
+          std::max(evaluation.longest_stage_s, state.now_s - std::max(0.0, state.first_start_s));
+      evaluation.busy_s.push_back(state.busy_s);
+      evaluation.peak_activation.push_back(state.peak_activation);
+    }
+    if (schedule_.iterations > 1) {
+      const SteadyWindow window = steady_window(schedule_);
+      const double period_s = (iteration_end_s_[window.last] - iteration_end_s_[window.first]) /
+                              (window.last - window.first);
+      evaluation.makespan_s = evaluation.longest_stage_s = period_s;
+      for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
+    } else if (kSide && beside_.end != nullptr) {
+      const std::vector<double> ends = streams_.ends_s();
+      evaluation.makespan_s = *std::ranges::max_element(ends) + beside_.end->norm_s +
+                              *std::ranges::max_element(beside_.end->optimizer_s);
+    }
+    return evaluation;
+  }
+
+  const Schedule& schedule_;
+  const std::vector<StageCost>& costs_;
+  const std::vector<StageTimes> stages_;
+  const ResultId units_;
+  const std::int32_t slices_;
+  const ResultId gradients_;     // first gradient
+  std::vector<double> there_s_;  // [result] where its consumer can use it
+  std::vector<RankState> ranks_;
+  std::vector<double> iteration_end_s_;
+  std::vector<int> ready_;
+  ScheduleSpans* spans_;
+
+  const SideStreams& beside_;
+  const Sends sends_;
+  std::vector<RankMessages> messages_;  // [rank]
+  CollectiveStreams streams_;
+  std::vector<int> ended_;         // [rank] iterations
+  std::vector<double> offered_s_;  // [result] made; of synchronous messages
+  std::vector<double> posted_s_;   // [result] asked for; likewise
+};
+
+void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,
+                 const MessageTimes& messages) {
+  CHECK(static_cast<int>(stages.size()) == schedule.model_stages() * schedule.slices,
+        "{} stage costs for {} stages of {} slices", stages.size(), schedule.model_stages(),
+        schedule.slices);
+  for (const auto* times : {&messages.forward_s, &messages.backward_s}) {
+    CHECK(times->size() == 1 ||
+              static_cast<int>(times->size()) == schedule.stages() * schedule.slices,
+          "{} message times for {} stages", times->size(), schedule.stages());
+  }
+}
+
+}  // namespace
+
+double ScheduleEvaluation::max_busy_s() const {
+  return *std::max_element(busy_s.begin(), busy_s.end());
+}
+
+double ScheduleEvaluation::bubble_makespan_s() const {
+  return makespan_s - max_busy_s();
+}
+
+double ScheduleEvaluation::bubble_longest_stage_s() const {
+  return longest_stage_s - max_busy_s();
+}
+
+double ScheduleEvaluation::bubble_longest_stage_rate() const {
+  return longest_stage_s > 0 ? bubble_longest_stage_s() / longest_stage_s : 0;
+}
+
+double ScheduleEvaluation::bubble_idle() const {
+  if (makespan_s <= 0) return 0;  // no work at all
+  double idle = 0;
+  for (const double busy : busy_s) idle += 1 - busy / makespan_s;
+  return idle / static_cast<double>(busy_s.size());
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     double message_s, ScheduleSpans* spans) {
+  CHECK(message_s >= 0, "a message of {} s", message_s);
+  const SideStreams beside{.messages = {{{message_s}, {message_s}}}};
+  check_costs(schedule, stages, beside.messages.times);
+  return Evaluation<false>(schedule, stages, beside, spans).run();
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     const SideStreams& beside, std::vector<double>* ends_s) {
+  check_costs(schedule, stages, beside.messages.times);
+  CHECK(ends_s == nullptr || beside.end != nullptr,
+        "an evaluation without ends was asked for them");
+  Evaluation<true> evaluation(schedule, stages, beside, nullptr);
+  ScheduleEvaluation result = evaluation.run();
+  if (ends_s != nullptr) *ends_s = evaluation.ends_s();
+  return result;
+}
+
+Messages messages_of(const Schedule& schedule, const Boundaries& boundaries) {
+  CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
+        "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
+  Messages messages;
+  messages.sends = boundaries.blocking ? Sends::blocking : Sends::asynchronous;
+  const auto message_s = [&](int stage, int other) {
+    if (other < 0 || other >= schedule.stages()) return 0.0;
+    const int from = schedule.rank_of_stage[stage];
+    const int to = schedule.rank_of_stage[other];
+    if (to == (from + 1) % schedule.ranks) return boundaries.message_s[from];
+    if (from == (to + 1) % schedule.ranks) return boundaries.message_s[to];
+    return boundaries.message_s[std::min(from, to)];
+  };
+  for (int stage = 0; stage < schedule.stages(); ++stage) {
+    for (int slice = 0; slice < schedule.slices; ++slice) {
+      messages.times.forward_s.push_back(message_s(stage, stage + 1));
+      messages.times.backward_s.push_back(message_s(stage, stage - 1));
+    }
+  }
+  return messages;
+}
+
+ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
+                                     const Boundaries& boundaries,
+                                     const CollectivesBeside* collectives) {
+  const SideStreams beside{.messages = messages_of(schedule, boundaries),
+                           .collectives = collectives};
+  return evaluate_schedule(schedule, stages, beside);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,70 @@
+// A schedule made ready to be evaluated: what the actions of a stage take on its rank, where their
+// results go, and which actions are special in an iteration.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/plan/schedule.hpp"
+#include "policies/evaluation/stage_cost.hpp"
+
+namespace windtunnel {
+
+// Messages by the stage that sends: [stage of the schedule * slices + slice]; one number: of all.
+struct MessageTimes {
+  std::vector<double> forward_s;   // to the next stage
+  std::vector<double> backward_s;  // to the stage before
+};
+
+// A stage as the inner loop reads it.
+struct StageTimes {
+  double forward_s;
+  double backward_s;
+  double backward_input_s;
+  double backward_weight_s;
+  double recompute_s;
+  double activation;
+  double weight_activation;
+  double recomputed;
+  double delay_to_previous_s;  // of a message between ranks, 0 within one
+  double delay_to_next_s;
+  std::int32_t previous_rank;  // -1 at the ends
+  std::int32_t next_rank;
+
+  double of(ActionKind kind) const {
+    switch (kind) {
+      case ActionKind::forward:
+        return forward_s;
+      case ActionKind::backward:
+        return backward_s;
+      case ActionKind::backward_input:
+        return backward_input_s;
+      case ActionKind::backward_weight:
+        return backward_weight_s;
+      case ActionKind::recompute:
+        return recompute_s;
+      default:
+        return 0;
+    }
+  }
+};
+
+// [stage of the schedule * slices + slice]. `slowdown`: [rank], empty: none.
+std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<StageCost>& costs,
+                                    const MessageTimes& messages,
+                                    const std::vector<double>& slowdown);
+
+// [stage] Whether it has recompute actions.
+std::vector<bool> recomputing_stages(const Schedule& schedule);
+
+// Positions in the lists of ranks, -1: nowhere.
+struct IterationMarks {
+  std::vector<int> first_forward;  // [stage] the first one after the iteration before has ended
+  std::vector<int> last_backward;  // [stage] the action that completes the gradients
+  std::vector<int> end;            // [rank] its last backward of it, and what settles that
+};
+
+// [iteration].
+std::vector<IterationMarks> iteration_marks(const Schedule& schedule);
+
+}  // namespace windtunnel

@@ -1,0 +1,36 @@
+#include "policies/evaluation/stage_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Time that an overlapped partner can hide.
+double expert_s(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    if (part.category == Category::ep) seconds += part.seconds;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
+  std::vector<StageCost> stages;
+  stages.reserve(chunks.size());
+  for (const ChunkCost& chunk : chunks) {
+    StageCost stage;
+    stage.forward_s = total_seconds(chunk.forward);
+    stage.backward_input_s = total_seconds(chunk.backward_input);
+    stage.backward_weight_s = total_seconds(chunk.backward_weight);
+    stage.activation = chunk.activation_bytes;
+    stage.weight_activation = chunk.weight_activation_bytes;
+    stage.recomputed = chunk.recomputed_bytes;
+    stage.recompute_s = total_seconds(chunk.recompute);
+    stage.forward_hideable_s = expert_s(chunk.forward);
+    stage.backward_hideable_s = expert_s(chunk.backward_input);
+    stages.push_back(stage);
+  }
+  return stages;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,488 @@
+#include "policies/exchange/compressed_reductions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/cost/chunk/embedding_exchange.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/plan/job_collective.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool compresses(const Job& job) {
+  return job.communication.compressor.name != "none";
+}
+
+std::string_view word_of(Sharding sharding) {
+  switch (sharding) {
+    case Sharding::none:
+      return "none";
+    case Sharding::zero1:
+      return "zero1";
+    case Sharding::zero2:
+      return "zero2";
+    case Sharding::zero3:
+      return "zero3";
+  }
+  return "";
+}
+
+bool has_hops(const CompressorChoice& choice) {
+  const TensorShape matrix{.rows = 4096, .columns = 4096};
+  const Recipe recipe = make_recipe(choice, {&matrix, 1}, {.ranks = 4, .nodes = 2}, 4);
+  return std::ranges::any_of(recipe.steps,
+                             [](const RecipeStep& step) { return step.hop != ReduceHop::all; });
+}
+
+constexpr std::string_view kCompressor = "communication.compressor";
+
+// What the rules below ask of a job.
+struct Exchange {
+  const Job& job;
+  const CompressorKind& kind;
+  GradientOverlap overlap;
+  bool sharded;
+  bool served;
+
+  explicit Exchange(const Job& the_job)
+      : job(the_job),
+        kind(compressor_kind(the_job.communication.compressor.name)),
+        overlap(the_job.communication.overlap),
+        sharded(the_job.layout.sharding != Sharding::none),
+        served(the_job.communication.aggregation == Aggregation::parameter_server) {}
+
+  bool dear() const { return overlap == GradientOverlap::dear; }
+  bool priority() const { return overlap == GradientOverlap::priority; }
+  bool rows() const { return job.communication.embeddings != EmbeddingExchange::dense; }
+  bool experts() const { return job.model.moe_layers() > 0; }
+  int expert_copies() const { return replica_groups(job.layout, ReplicaAxis::expert_shard).count; }
+};
+
+// What does not go together, and what is said of it; the first that holds is told.
+struct Conflict {
+  std::string_view key;  // the one at fault; the text is what is said of it
+  bool (*holds)(const Exchange& of);
+  std::string_view text;
+};
+
+constexpr std::array kConflicts{
+    Conflict{"communication.overlap",
+             [](const Exchange& of) { return (of.dear() || of.priority()) && of.sharded; },
+             ": {overlap} does not go with layout.sharding: {sharding}: it "
+             "reduces whole gradients; bucketed scatters them under the backward pass and gathers "
+             "weights under the next forward pass"},
+    Conflict{"communication.aggregation",
+             [](const Exchange& of) { return of.served && of.sharded; },
+             ": parameter-server does not go with layout.sharding: "
+             "{sharding}: servers return whole sums"},
+    Conflict{"communication.overlap", [](const Exchange& of) { return of.served && of.dear(); },
+             ": dear splits an all-reduce into its halves, and "
+             "communication.aggregation: parameter-server has none; take all-reduce"},
+    Conflict{"communication.overlap",
+             [](const Exchange& of) {
+               return of.job.layout.sharding == Sharding::zero3 &&
+                      of.overlap != GradientOverlap::none &&
+                      of.overlap != GradientOverlap::bucketed;
+             },
+             "does not go with layout.sharding: {sharding}: FSDP's units are "
+             "the layers; take none or bucketed"},
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.sharded; },
+             "does not go with layout.sharding: {sharding}: rows of "
+             "embeddings are no sum that can be cut in parts"},
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.served; },
+             "does not go with communication.aggregation: "
+             "parameter-server: rows of embeddings are no sum that can be cut in parts"},
+    Conflict{"communication.embeddings", [](const Exchange& of) { return of.rows() && of.dear(); },
+             "does not go with communication.overlap: dear: rows of "
+             "embeddings are no sum that can be cut in parts"},
+    Conflict{"communication.embeddings",
+             [](const Exchange& of) {
+               return of.rows() && !of.job.network && of.job.model.tied_embeddings;
+             },
+             ": with model.tied_embeddings the loss head fills all rows of "
+             "the gradient; leave it at dense"},
+};
+
+// Likewise, of a compressor.
+constexpr std::array kCompressorConflicts{
+    Conflict{kCompressor,
+             [](const Exchange& of) {  // they freeze the second moments and send the first
+               const std::string_view name = of.kind.name;
+               const bool of_moments =
+                   name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
+               return of_moments && of.job.software.optimizer != Optimizer::adam;
+             },
+             "compresses Adam's moments, which software.optimizer has not; set it to adam, or take "
+             "onebit-sgd"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.served; },
+             "needs communication.aggregation: all-reduce, because servers sum dense gradients"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.sharded && !of.kind.summable; },
+             "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
+             "{sharding} scatters gradients; take layout.sharding: none"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
+             "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
+             "part of them; take layout.sharding: none"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_bits > 0; },
+             "is one way of exchanging gradients and layout.gradient_bits another; take one of "
+             "them"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.job.layout.gradient_ranks > 0; },
+             "is one way of exchanging gradients and layout.gradient_ranks another; take one of "
+             "them"},
+    Conflict{kCompressor,
+             [](const Exchange& of) {
+               return of.experts() && of.expert_copies() > 1 &&
+                      (!of.kind.summable || of.kind.whole_tensors);
+             },
+             "cannot be reduce-scattered, and layout.ep: {ep} leaves {copies} copies of an expert "
+             "among the ranks that hold one copy of the other weights"},
+    Conflict{kCompressor,
+             [](const Exchange& of) {
+               return of.experts() && has_hops(of.job.communication.compressor);
+             },
+             "reduces inside the nodes first, and replicas of experts have no groups for that"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.dear() && !of.kind.fusible; },
+             "is more than one all-reduce, and communication.overlap: dear splits one all-reduce "
+             "into its halves; take bucketed"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.priority() && of.kind.whole_tensors; },
+             "needs whole matrices, and communication.overlap: priority cuts tensors into "
+             "partitions that are reduced one by one; take bucketed"},
+    Conflict{kCompressor, [](const Exchange& of) { return of.priority() && !of.kind.fusible; },
+             "is more than one all-reduce, and communication.overlap: priority cuts tensors into "
+             "partitions that are reduced one by one; take bucketed"},
+};
+
+// Throws the first that holds. `subject`: what stands between the key and the text.
+void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
+                      std::string_view subject) {
+  for (const Conflict& conflict : conflicts) {
+    if (!conflict.holds(of)) continue;
+    const bool counted = conflict.text.find("{copies}") != std::string_view::npos;
+    const std::string text = fmt::format(
+        fmt::runtime(conflict.text), fmt::arg("sharding", word_of(of.job.layout.sharding)),
+        fmt::arg("overlap", of.dear() ? "dear" : "priority"), fmt::arg("ep", of.job.layout.ep),
+        fmt::arg("copies", counted ? of.expert_copies() : 0));
+    throw Error::of_key(conflict.key, "{}{}", subject, text);
+  }
+}
+
+}  // namespace
+
+void check_gradient_exchange(const Job& job) {
+  const Exchange of(job);
+  refuse_conflicts(kConflicts, of, "");
+  if (compresses(job)) {
+    refuse_conflicts(kCompressorConflicts, of, fmt::format(": {} ", of.kind.name));
+  }
+}
+
+bool crosses_iterations(GradientOverlap overlap) {
+  return overlap == GradientOverlap::priority || overlap == GradientOverlap::dear;
+}
+
+// Who reduces, in which groups.
+struct GradientExchange::Axes {
+  ReplicaAxis shard;
+  ReplicaAxis across;
+  int shards = 1;
+  ReducingGroup group;
+
+  ReplicaAxis whole() const { return shards > 1 ? shard : across; }
+};
+
+GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
+    : job_(job),
+      network_(network),
+      compresses_(compresses(job)),
+      copies_(job.software.bucket_copies &&
+              job.communication.overlap == GradientOverlap::bucketed &&
+              job.layout.sharding == Sharding::none),
+      element_bytes_(reduce_bytes_per_parameter(job)) {}
+
+GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
+  Axes axes{expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard,
+            expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across,
+            1,
+            {}};
+  axes.shards = network_.lattice(axes.shard).count;
+  const int others = network_.lattice(axes.across).count;
+  axes.group.ranks = axes.shards * others;
+  axes.group.nodes = axes.group.ranks;
+  if (!expert) {
+    axes.group.nodes = axes.group.ranks / network_.lattice(ReplicaAxis::node_part).count;
+  } else if (others > 1 && axes.shards == 1) {
+    const GroupShape& shape = network_.shape(pp, axes.across);
+    if (shape.regular()) axes.group.nodes = shape.nodes;
+  }
+  return axes;
+}
+
+Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
+                                    CollectiveAlgorithm algorithm) const {
+  const GroupShape& shape = network_.shape(pp, axis);
+  const double seconds =
+      algorithm == CollectiveAlgorithm::automatic
+          ? collective_cost(job_, kind, shape, bytes).seconds
+          : collective_cost(kind, algorithm, shape, bytes, job_.cluster, job_.calibration).seconds;
+  Transfer transfer{axis, kind, bytes, seconds};
+  transfer.algorithm = algorithm;
+  return transfer;
+}
+
+std::vector<CostPart> GradientExchange::kernel_costs(const std::vector<Op>& kernels) const {
+  std::vector<CostPart> parts;
+  for (const Op& op : kernels) {
+    const OpCost cost = op_cost(op, job_.cluster.node.gpu, job_.precision, job_.calibration);
+    const auto same = std::ranges::find(parts, cost.origin, &CostPart::origin);
+    if (same == parts.end()) {
+      parts.push_back({Category::compression, cost.origin, cost.seconds});
+    } else {
+      same->seconds += cost.seconds;
+    }
+  }
+  return parts;
+}
+
+std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape>& shapes, int pp,
+                                                   bool expert) const {
+  const Axes axes = this->axes(pp, expert);
+  if (axes.group.ranks == 1 || shapes.empty()) return {};
+  return of_recipe(make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_),
+                   axes, pp, expert);
+}
+
+CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {
+  CompressorMemory memory;
+  if (!compresses_) return memory;
+  for (const bool expert : {false, true}) {
+    std::vector<TensorShape> shapes;
+    for (const StageTensor& tensor : tensors) {
+      if (tensor.expert == expert && !goes_as_rows(tensor)) shapes.push_back(tensor.shape);
+    }
+    const Axes axes = this->axes(pp, expert);
+    if (axes.group.ranks == 1 || shapes.empty()) continue;
+    const Recipe recipe =
+        make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
+    memory.state += recipe.state_bytes;
+    memory.buffers += recipe.buffer_bytes;
+  }
+  return memory;
+}
+
+bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
+  return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
+}
+
+// The collectives of one step of a recipe: on which axes, of which kind and bytes.
+std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& step,
+                                                             const Axes& axes, bool expert) const {
+  if (axes.shards > 1) {
+    const bool sums = step.kind == CollectiveKind::all_reduce && step.hop == ReduceHop::all;
+    CHECK(sums || step.bytes <= 0, "{} is not summable", job_.communication.compressor.name);
+    return {{axes.shard, CollectiveKind::reduce_scatter, step.bytes},
+            {axes.across, CollectiveKind::all_reduce, step.bytes / axes.shards}};
+  }
+  const bool nodes = axes.group.nodes > 1;
+  const bool members = axes.group.per_node() > 1;
+  if (step.hop == ReduceHop::all) return {{axes.across, step.kind, step.bytes}};
+  if (!nodes || !members) {
+    const bool alone = step.hop == ReduceHop::node ? !members : !nodes;
+    if (alone) return {};
+    return {{axes.across, step.kind, step.bytes}};
+  }
+  CHECK(!expert, "{} reduces experts node by node", job_.communication.compressor.name);
+  const bool inside = step.hop == ReduceHop::node;
+  return {{inside ? ReplicaAxis::node_part : ReplicaAxis::node_peers, step.kind, step.bytes}};
+}
+
+std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Axes& axes, int pp,
+                                                  bool expert) const {
+  std::vector<Transfer> row;
+  for (const RecipeStep& step : recipe.steps) {
+    std::vector<CostPart> kernels = kernel_costs(step.kernels);
+    for (const auto& [axis, kind, bytes] : hops_of(step, axes, expert)) {
+      if (bytes <= 0 || network_.lattice(axis).count == 1) continue;
+      row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
+      Transfer& added = row.back();
+      added.kernels = std::exchange(kernels, {});
+      if (step.every > 1) {
+        const double whole_s = transfer(pp, axis, kind, bytes * step.every, step.algorithm).seconds;
+        added.longer_s = whole_s / step.every - added.seconds;
+      }
+    }
+    if (kernels.empty()) continue;
+    for (CostPart& part : kernels) part.seconds /= axes.shards;  // each decodes its own
+    row.push_back({axes.whole(), step.kind, 0, 0});
+    row.back().kernels = std::move(kernels);
+  }
+  return row;
+}
+
+std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
+  const Axes axes = this->axes(pp, expert);
+  if (network_.lattice(axes.across).count == 1) return {};
+  const double bytes = parameters * element_bytes_;
+  const int part = expert ? 1 : network_.lattice(ReplicaAxis::node_part).count;
+  const int nodes = axes.group.nodes;
+  const ReplicaAxis across = part > 1 && nodes > 1 ? ReplicaAxis::node_peers : axes.across;
+  const double sent = across == axes.across ? bytes : bytes / part;
+  std::vector<Transfer> row;
+  if (const int servers = job_.communication.servers; servers > 0 && nodes > 1) {
+    // An exchange leaves a member's own part out. The nodes of all stages share the servers.
+    const double members = network_.lattice(across).count;
+    const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
+    const double each = sent * members / (members - 1) * crowd;
+    row = {transfer(pp, across, CollectiveKind::all_to_all, each)};
+  } else {
+    row.assign(2, transfer(pp, across, CollectiveKind::all_to_all, sent));
+  }
+  if (across == axes.across) return row;
+  const NodeSpec& node = job_.cluster.node;
+  for (const auto kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+    row.push_back(transfer(pp, ReplicaAxis::node_part, kind, bytes));
+    row.back().second_channel = true;
+    if (node.gpu_path == GpuPath::pcie || node.nvlink_Bps.value <= node.pcie_Bps.value) {
+      row.back().longer_s = sent / (node.pcie_Bps.value * job_.calibration.pcie_efficiency.value);
+    }
+  }
+  return row;
+}
+
+// Each element is read and written, into the bucket and back.
+void GradientExchange::add_copies(double parameters, std::vector<Transfer>& row) const {
+  std::vector<CostPart> copy =
+      kernel_costs({{.name = "bucket copy", .bytes = 2 * element_bytes_ * parameters}});
+  for (CostPart& part : copy) part.category = Category::dp;
+  std::vector<CostPart>& first = row.front().kernels;
+  first.insert(first.begin(), copy.begin(), copy.end());
+  row.push_back({row.front().axis, row.front().kind, 0, 0, std::move(copy)});
+}
+
+std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tensors,
+                                            const GradientBucket& bucket, int pp, double share,
+                                            StageAction action) const {
+  std::vector<Transfer> row;
+  double parameters = bucket.parameters * share;
+  std::vector<TensorShape> shapes;
+  std::vector<TensorShape> tables;
+  for (const int tensor : bucket.tensors) {
+    const bool table = goes_as_rows(tensors[tensor]);
+    std::vector<TensorShape>& to = table ? tables : shapes;
+    to.push_back(tensors[tensor].shape);
+    to.back().columns *= share;
+    if (table) parameters -= to.back().elements();
+  }
+  if (shapes.empty() && !tables.empty()) parameters = 0;
+  if (compresses_) {
+    row = compressed(shapes, pp, bucket.expert);
+  } else if (job_.communication.aggregation == Aggregation::parameter_server) {
+    row = served(parameters, pp, bucket.expert);
+  } else {
+    const Amount amount{bucket.expert ? 0 : parameters, bucket.expert ? parameters : 0};
+    append_reductions(job_, network_, pp, amount, row, action);
+  }
+  if (!row.empty() && copies_) add_copies(parameters, row);
+  if (!row.empty()) row.front().starts_row = true;
+  const Axes axes = this->axes(pp, bucket.expert);
+  for (const TensorShape& table : tables) {
+    if (axes.group.ranks == 1) break;
+    std::vector<Transfer> own = of_recipe(
+        embedding_recipe(job_.communication.embeddings, table, axes.group, element_bytes_), axes,
+        pp, bucket.expert);
+    own.front().starts_row = true;
+    row.insert(row.end(), own.begin(), own.end());
+  }
+  return row;
+}
+
+void GradientExchange::append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
+                              int pp, std::vector<Transfer>& to, double share,
+                              StageAction action) const {
+  const std::vector<Transfer> own = row(tensors, bucket, pp, share, action);
+  to.insert(to.end(), own.begin(), own.end());
+}
+
+void GradientExchange::append_scatter(const std::vector<StageTensor>& tensors,
+                                      const GradientBucket& bucket, int pp,
+                                      std::vector<Transfer>& to) const {
+  for (const Transfer& whole : row(tensors, bucket, pp, 1)) {
+    if (whole.bytes <= 0) return;
+    to.push_back(transfer(pp, whole.axis, CollectiveKind::reduce_scatter, whole.bytes));
+    to.back().kernels = whole.kernels;
+    to.back().starts_row = whole.starts_row;
+  }
+}
+
+void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
+                                     const GradientBucket& bucket, int pp,
+                                     std::vector<Transfer>& to) const {
+  bool first = true;
+  for (Transfer whole : row(tensors, bucket, pp, 1)) {
+    if (whole.bytes > 0) {
+      to.push_back(transfer(pp, whole.axis, CollectiveKind::all_gather, whole.bytes));
+    } else {
+      to.push_back(std::move(whole));
+    }
+    to.back().starts_row = std::exchange(first, false);
+  }
+}
+
+std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
+  std::vector<double> sizes;
+  const bool fused = compresses_ && compressor_kind(job_.communication.compressor.name).fusible;
+  for (const StageTensor& tensor : tensors) {
+    sizes.push_back(tensor.parameters * element_bytes_);
+    if (goes_as_rows(tensor)) {
+      sizes.back() *= tensor.shape.filled;
+      continue;
+    }
+    if (!fused) continue;
+    const Axes axes = this->axes(pp, tensor.expert);
+    if (axes.group.ranks == 1) continue;
+    sizes.back() = 0;
+    const Recipe recipe =
+        make_recipe(job_.communication.compressor, {&tensor.shape, 1}, axes.group, element_bytes_);
+    for (const RecipeStep& step : recipe.steps) sizes.back() += step.bytes;
+  }
+  return sizes;
+}
+
+std::vector<GradientBucket> GradientExchange::buckets(const std::vector<StageTensor>& tensors,
+                                                      int pp) const {
+  const std::vector<double> sizes = this->sizes(tensors, pp);
+  double dense = 0;
+  double sent = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    // Tables that go as rows say nothing of the others.
+    if (goes_as_rows(tensors[i])) continue;
+    dense += tensors[i].parameters * element_bytes_;
+    sent += sizes[i];
+  }
+  const double share = dense > 0 ? sent / dense : 1;
+  return gradient_buckets(tensors, sizes, job_.communication.bucket_bytes * share,
+                          job_.communication.first_bucket_bytes * share);
+}
+
+ReductionLaw GradientExchange::law(int pp, bool expert) const {
+  const auto seconds = [&](double bytes) {
+    const double parameters = bytes / element_bytes_;
+    if (job_.communication.aggregation == Aggregation::parameter_server) {
+      return seconds_of(served(parameters, pp, expert));
+    }
+    std::vector<Transfer> row;
+    append_reductions(job_, network_, pp, {expert ? 0 : parameters, expert ? parameters : 0}, row);
+    return seconds_of(row);
+  };
+  constexpr double kFew = 1e3;
+  constexpr double kMany = 100e6;
+  const double alpha_s = seconds(kFew);
+  return {alpha_s, (seconds(kMany) - alpha_s) / (kMany - kFew)};
+}
+
+}  // namespace windtunnel

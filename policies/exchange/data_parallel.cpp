@@ -1,0 +1,489 @@
+#include "policies/exchange/data_parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "models/cost/memory/memory.hpp"
+#include "models/plan/job_collective.hpp"
+#include "policies/exchange/kernel_stretch.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of a stage, so many partitions are told apart; smaller ones go together, and take as long as they
+// would one by one.
+constexpr double kMostPartitions = 2000;
+
+double gather_s(const Pieces& pieces) {
+  double seconds = 0;
+  for (const Piece& piece : pieces) seconds += seconds_of(piece.gathers);
+  return seconds;
+}
+
+}  // namespace
+
+double overlapped_slowdown(const Job& job) {
+  return job.calibration.overlap_slowdown.value;
+}
+
+bool embeddings_together(const Job& job, const Schedule& schedule) {
+  if (!job.model.tied_embeddings || schedule.ranks == 1) return false;
+  const int of_replica = schedule.model_stages();
+  for (int last = of_replica - 1; last < schedule.stages(); last += of_replica) {
+    if (schedule.rank_of_stage[last] == schedule.rank_of_stage.front()) return true;
+  }
+  return false;
+}
+
+Pieces joined(const Pieces& forward, double forward_s, const Pieces& backward, double backward_s) {
+  const double both_s = forward_s + backward_s;
+  const double part = both_s > 0 ? forward_s / both_s : 0.5;
+  Pieces pieces = forward;
+  for (Piece& piece : pieces) piece.share *= part;
+  const Piece& first = backward.front();
+  const double share = (1 - part) * first.share;
+  Piece& last = pieces.back();
+  std::size_t next = 0;
+  if (last.reductions.empty() && first.gathers.empty()) {
+    const double whole = last.share + share;
+    if (whole > 0) last.stretch = (last.share * last.stretch + share * first.stretch) / whole;
+    last.share = whole;
+    last.reductions = first.reductions;
+    next = 1;
+  }
+  for (; next < backward.size(); ++next) {
+    pieces.push_back(backward[next]);
+    pieces.back().share *= 1 - part;
+  }
+  return pieces;
+}
+
+DataParallel::DataParallel(const Job& job, const Schedule& schedule,
+                           const std::vector<ChunkCost>& units, double slowdown)
+    : job_(job),
+      schedule_(schedule),
+      units_(units),
+      rank_of_(schedule.rank_of_stage),
+      seconds_(schedule.model_stages()),
+      reduces_(schedule.stages(), false),
+      overlaps_(job.communication.overlap != GradientOverlap::none &&
+                job.communication.overlap != GradientOverlap::blocking),
+      slowdown_(slowdown),
+      network_(job),
+      exchange_(job, network_) {
+  crosses_ = active() && crosses_iterations(job.communication.overlap);
+  read_schedule();
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  int first_layer = 0;
+  for (int s = 0; s < schedule.stages(); ++s) {
+    const int at = schedule.model_stage(s);
+    if (at == 0) first_layer = 0;
+    int known = -1;
+    for (int other = 0; other < s && known < 0; ++other) {
+      if (equal(s, other, layers)) known = of_stage_[other];
+    }
+    if (known < 0) {
+      known = static_cast<int>(traffic_.size());
+      traffic_.push_back(make(s, first_layer, layers[at]));
+    }
+    of_stage_.push_back(known);
+    first_layer += layers[at];
+  }
+  if (active() && overlaps_ && gathers_early()) stretch_first_forwards();
+  look_for_kernels();
+}
+
+void DataParallel::look_for_kernels() {
+  const auto look = [&](const std::vector<Transfer>& transfers) {
+    for (const Transfer& transfer : transfers) {
+      has_kernels_ |= !transfer.kernels.empty();
+      has_second_channel_ |= transfer.second_channel;
+    }
+  };
+  for (const StageTraffic& traffic : traffic_) {
+    for (const Pieces* pieces :
+         {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
+          &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
+      for (const Piece& piece : *pieces) {
+        look(piece.gathers);
+        look(piece.reductions);
+      }
+    }
+    for (const auto* own : {&traffic.at_end, &traffic.unshard, &traffic.reduce_grad}) look(*own);
+  }
+}
+
+void DataParallel::read_schedule() {
+  const int slices = schedule_.slices;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const ChunkCost& cost = units_[unit];
+    Seconds& mean = seconds_[unit / slices];
+    const double recompute_s = schedule_.explicit_recompute ? 0 : total_seconds(cost.recompute);
+    mean.forward_s += total_seconds(cost.forward) / slices;
+    mean.backward_input_s += (recompute_s + total_seconds(cost.backward_input)) / slices;
+    mean.backward_weight_s += total_seconds(cost.backward_weight) / slices;
+  }
+  if (job_.layout.sharding != Sharding::zero3) return;
+  for (const auto& actions : schedule_.actions) {
+    for (const Action& action : actions) {
+      by_schedule_ |= action.kind == ActionKind::unshard;
+      if (action.kind == ActionKind::reduce_grad) reduces_[action.stage] = true;
+    }
+  }
+}
+
+// Whether two stages have equal traffic.
+bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) const {
+  const int a = schedule_.model_stage(stage);
+  const int b = schedule_.model_stage(other);
+  const int last = schedule_.model_stages() - 1;
+  const bool end = a == 0 || a == last || b == 0 || b == last;
+  return (a == b || !end) && layers[a] == layers[b] &&
+         chunk(stage).parameters == chunk(other).parameters &&
+         chunk(stage).expert_parameters == chunk(other).expert_parameters &&
+         reduces_[stage] == reduces_[other] &&
+         network_.same_shapes(rank_of_[stage], rank_of_[other]);
+}
+
+double DataParallel::updated_parameters(int pp) const {
+  double parameters = 0;
+  for (int stage = 0; stage < schedule_.stages(); ++stage) {
+    if (rank_of_[stage] != pp) continue;
+    const double experts = chunk(stage).expert_parameters;
+    parameters +=
+        (chunk(stage).parameters - experts) / network_.lattice(ReplicaAxis::dense_shard).count +
+        experts / network_.lattice(ReplicaAxis::expert_shard).count;
+  }
+  return parameters;
+}
+
+StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
+  const ChunkCost& held = chunk(stage);
+  StageTraffic traffic;
+  for (Pieces* pieces :
+       {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
+        &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
+    pieces->resize(1);
+  }
+  if (!active() || held.parameters <= 0) return traffic;
+  const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
+                                     embeddings_together(job_, schedule_));
+  if (by_schedule_) {
+    const Amount all{held.parameters - held.expert_parameters, held.expert_parameters};
+    add_gathers(rank_of_[stage], all, traffic.unshard);
+    add_at_end(stage, tensors, reduces_[stage] ? traffic.reduce_grad : traffic.at_end);
+  } else if (job_.layout.sharding == Sharding::zero3) {
+    add_units(stage, tensors, cut_by_layer(tensors), traffic);
+  } else if (job_.communication.overlap != GradientOverlap::none) {
+    add_buckets(stage, tensors, cut_by_bucket(stage, tensors), traffic);
+  } else {
+    add_whole(stage, tensors, traffic);
+  }
+  return traffic;
+}
+
+std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& tensors) const {
+  const int pp = rank_of_[stage];
+  const Communication& communication = job_.communication;
+  const std::vector<double> sizes = exchange_.sizes(tensors, pp);
+  switch (communication.overlap) {
+    case GradientOverlap::mg_wfbp:
+    case GradientOverlap::asc: {
+      const std::array laws = {exchange_.law(pp, false), exchange_.law(pp, true)};
+      const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
+      return merged_buckets(tensors, sizes, backward_s, laws);
+    }
+    case GradientOverlap::wfbp:
+    case GradientOverlap::priority:
+      return gradient_buckets(tensors, sizes, 0);
+    default:
+      return exchange_.buckets(tensors, pp);
+  }
+}
+
+// In the order of the backward pass.
+DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors) const {
+  const GradientOverlap overlap = job_.communication.overlap;
+  const bool joins = overlap == GradientOverlap::bucketed || overlap == GradientOverlap::dear;
+  double forward_work = 0;
+  for (const StageTensor& tensor : tensors) forward_work += tensor.forward_work;
+  Cuts cuts;
+  double begin = 0;
+  for (GradientBucket& bucket : buckets_of(stage, tensors)) {
+    // Buckets that become ready together (an embedding after the last layer) are one cut; the
+    // shares are sums, equal up to rounding.
+    if (cuts.empty() || bucket.ready_share > begin + 1e-9) {
+      cuts.emplace_back().share = bucket.ready_share - begin;
+      begin = bucket.ready_share;
+    }
+    Cut& cut = cuts.back();
+    (bucket.expert ? cut.amount.experts : cut.amount.dense) += bucket.parameters;
+    for (const int tensor : bucket.tensors) cut.forward_share += tensors[tensor].forward_work;
+    const auto same = std::ranges::find(cut.buckets, bucket.expert, &GradientBucket::expert);
+    if (joins && same != cut.buckets.end()) {
+      same->parameters += bucket.parameters;
+      same->tensors.insert(same->tensors.end(), bucket.tensors.begin(), bucket.tensors.end());
+    } else {
+      cut.buckets.push_back(std::move(bucket));
+    }
+  }
+  for (Cut& cut : cuts) {
+    if (joins) std::ranges::stable_sort(cut.buckets, {}, &GradientBucket::expert);
+    cut.forward_share = forward_work > 0 ? cut.forward_share / forward_work : cut.share;
+  }
+  return cuts;
+}
+
+DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
+  Cuts cuts;
+  int layer = -2;
+  double left = 1;
+  for (int i = 0; i < std::ssize(tensors); ++i) {
+    const StageTensor& tensor = tensors[i];
+    if (tensor.layer != layer) {
+      // The embedding has no time of its own.
+      if (cuts.empty() || tensor.work > 0) cuts.emplace_back().buckets.resize(2);
+      layer = tensor.layer;
+    }
+    Cut& cut = cuts.back();
+    cut.share += tensor.work;
+    left -= tensor.work;
+    Amount& amount = tensor.layer < 0 ? cut.root : cut.amount;
+    (tensor.expert ? amount.experts : amount.dense) += tensor.parameters;
+    GradientBucket& bucket = tensor.layer < 0 ? cut.root_bucket : cut.buckets[tensor.expert];
+    bucket.parameters += tensor.parameters;
+    bucket.expert = tensor.expert;
+    bucket.tensors.push_back(i);
+  }
+  cuts.back().share += left;  // rounding; all of it where nothing carries time
+  for (Cut& cut : cuts) {
+    std::erase_if(cut.buckets, [](const GradientBucket& bucket) { return bucket.tensors.empty(); });
+  }
+  return cuts;
+}
+
+// All gradients of the stage at once.
+void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const {
+  for (const bool expert : {false, true}) {
+    GradientBucket all{.parameters = 0, .expert = expert};
+    for (int i = 0; i < std::ssize(tensors); ++i) {
+      if (tensors[i].expert == expert) all.tensors.push_back(i);
+    }
+    const double experts = chunk(stage).expert_parameters;
+    all.parameters = expert ? experts : chunk(stage).parameters - experts;
+    if (!all.tensors.empty()) exchange_.append(tensors, all, rank_of_[stage], to);
+  }
+}
+
+// zero1 and zero2 without overlap.
+void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const {
+  const double experts = chunk(stage).expert_parameters;
+  add_gathers(rank_of_[stage], {chunk(stage).parameters - experts, experts},
+              traffic.first_forward.front().gathers);
+  if (job_.layout.sharding != Sharding::zero2) {
+    add_at_end(stage, tensors, traffic.at_end);
+    return;
+  }
+  add_at_end(stage, tensors, traffic.backward.front().reductions);
+  traffic.backward_weight = traffic.last_backward = traffic.last_backward_weight = traffic.backward;
+}
+
+void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
+                               StageTraffic& traffic) const {
+  const int pp = rank_of_[stage];
+  const GradientOverlap overlap = job_.communication.overlap;
+  const double weight_s = seconds(stage).backward_weight_s;
+  Pieces pieces(cuts.size());
+  Pieces forward(cuts.size());
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const std::size_t place = cuts.size() - 1 - i;
+    pieces[i].share = cuts[i].share;
+    forward[place].share = cuts[i].forward_share;
+    if (overlap == GradientOverlap::priority) continue;
+    for (const GradientBucket& bucket : cuts[i].buckets) {
+      if (overlap == GradientOverlap::dear) {
+        exchange_.append_scatter(tensors, bucket, pp, pieces[i].reductions);
+        exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
+      } else {
+        exchange_.append(tensors, bucket, pp, pieces[i].reductions);
+      }
+    }
+    if (crosses_) {
+      add_update(cuts[i], forward[place].gathers);
+    } else {
+      add_gathers(pp, cuts[i].amount, forward[place].gathers);
+    }
+  }
+  if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
+  // What goes to servers and is summed in nodes first takes both streams already.
+  const bool on_both = std::ranges::any_of(pieces, [](const Piece& piece) {
+    return std::ranges::any_of(piece.reductions, &Transfer::second_channel);
+  });
+  if (overlap == GradientOverlap::asc && !on_both) {
+    run_two_at_once(pieces, seconds(stage).backward_input_s + weight_s,
+                    exchange_.law(pp, false).alpha_s);
+  }
+  traffic.last_backward_weight = traffic.last_backward = pieces;
+  if (overlaps_) {
+    stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
+    stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
+  }
+  if (job_.layout.sharding == Sharding::zero2) {
+    traffic.backward = traffic.last_backward;
+    traffic.backward_weight = traffic.last_backward_weight;
+  }
+  if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
+}
+
+// Behind the gradients' arrival, before the piece of the forward pass.
+void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
+  const double parameters = cut.amount.dense + cut.amount.experts;
+  if (parameters <= 0) return;
+  Transfer update{.kernels = optimizer_cost(parameters, job_)};
+  to.push_back(std::move(update));
+}
+
+// Priority: what goes under the backward pass, in an order of its own, and what is left.
+void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
+                                  Pieces& backward, Pieces& forward) const {
+  struct Part {
+    std::size_t cut;
+    std::vector<Transfer> row;
+  };
+  const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
+  const std::vector<double> sizes = exchange_.sizes(tensors, rank_of_[stage]);
+  const double partition_bytes = job_.communication.partition_bytes;
+  const double apart_bytes =
+      std::max(partition_bytes, std::accumulate(sizes.begin(), sizes.end(), 0.0) / kMostPartitions);
+  std::vector<Part> parts;
+  std::vector<Partition> partitions;
+  double ready_s = 0;
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    ready_s += cuts[c].share * backward_s;
+    for (const GradientBucket& bucket : cuts[c].buckets) {
+      double bytes = 0;  // that travel: of a table its rows
+      for (const int tensor : bucket.tensors) bytes += sizes[tensor];
+      const double all = std::max(1.0, std::ceil(bytes / partition_bytes));
+      const double count = std::max(1.0, std::ceil(bytes / apart_bytes));
+      const auto row_of = [&](double share) {
+        std::vector<Transfer> row;
+        exchange_.append(tensors, bucket, rank_of_[stage], row, share);
+        return row;
+      };
+      Part part{c, row_of(1 / count)};
+      if (part.row.empty()) continue;
+      double longer_s = job_.calibration.partition_launch_s.value * all / count;
+      if (all > count) {
+        longer_s += seconds_of(row_of(1 / all)) * all / count - seconds_of(part.row);
+      }
+      part.row.front().longer_s += longer_s;
+      parts.insert(parts.end(), static_cast<std::size_t>(count), part);
+      partitions.insert(partitions.end(), static_cast<std::size_t>(count),
+                        {ready_s, seconds_of(part.row), bytes / count});
+    }
+  }
+  std::size_t issued_with = 0;  // a later partition goes no earlier
+  for (const ScheduledPartition& next :
+       priority_order(partitions, job_.communication.credit_bytes)) {
+    const Part& part = parts[next.partition];
+    issued_with = std::max(issued_with, part.cut);
+    const bool in_time = next.issued_s < (1 - 1e-9) * backward_s;
+    auto& to =
+        in_time ? backward[issued_with].reductions : forward[cuts.size() - 1 - part.cut].gathers;
+    to.insert(to.end(), part.row.begin(), part.row.end());
+  }
+  for (std::size_t c = 0; c < cuts.size(); ++c) {
+    add_update(cuts[c], forward[cuts.size() - 1 - c].gathers);
+  }
+}
+
+void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts,
+                             StageTraffic& traffic) const {
+  const int pp = rank_of_[stage];
+  Amount root;
+  GradientBucket root_bucket;
+  for (const Cut& cut : cuts) {
+    root.dense += cut.root.dense;
+    root_bucket.parameters += cut.root_bucket.parameters;
+    const auto& held = cut.root_bucket.tensors;
+    root_bucket.tensors.insert(root_bucket.tensors.end(), held.begin(), held.end());
+  }
+  const auto gathered = [&](StageAction action) {
+    Pieces pieces(cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      pieces[i].share = cuts[i].share;
+      add_gathers(pp, cuts[i].amount, pieces[i].gathers, action);
+    }
+    return pieces;
+  };
+  const auto forward = [&](StageAction action) {
+    Pieces pieces = gathered(action);
+    std::ranges::reverse(pieces);
+    std::vector<Transfer> first;
+    add_gathers(pp, root, first, action);
+    auto& gathers = pieces.front().gathers;
+    gathers.insert(gathers.begin(), first.begin(), first.end());
+    return pieces;
+  };
+  const auto reduced = [&](Pieces pieces, StageAction action) {
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      pieces[i].share = cuts[i].share;
+      for (const GradientBucket& bucket : cuts[i].buckets) {
+        exchange_.append(tensors, bucket, pp, pieces[i].reductions, 1, action);
+      }
+    }
+    if (root.dense > 0) {
+      exchange_.append(tensors, root_bucket, pp, pieces.back().reductions, 1, action);
+    }
+    return pieces;
+  };
+  const Pieces gathers = gathered(StageAction::backward);
+  traffic.first_forward = forward(StageAction::first_forward);
+  traffic.forward = forward(StageAction::forward);
+  traffic.backward = reduced(gathers, StageAction::backward);
+  traffic.backward_input = gathers;
+  traffic.backward_weight = reduced(Pieces(cuts.size()), StageAction::backward);
+  traffic.last_backward = reduced(gathers, StageAction::last_backward);
+  traffic.last_backward_weight = reduced(Pieces(cuts.size()), StageAction::last_backward);
+  if (!overlaps_) return;
+  const Seconds& own = seconds(stage);
+  const double backward_s = own.backward_input_s + own.backward_weight_s;
+  stretch_units(traffic.first_forward, own.forward_s, slowdown_);
+  stretch_units(traffic.forward, own.forward_s, slowdown_);
+  stretch_units(traffic.backward, backward_s, slowdown_);
+  stretch_units(traffic.backward_input, own.backward_input_s, slowdown_);
+  stretch_units(traffic.backward_weight, own.backward_weight_s, slowdown_);
+  stretch_units(traffic.last_backward, backward_s, slowdown_);
+  stretch_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
+}
+
+// A stage's first forward cannot start before the forwards of the stages before it are through. By
+// then most gathers are.
+void DataParallel::stretch_first_forwards() {
+  if (slowdown_ <= 0) return;
+  std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers
+  for (int s = 0; s < schedule_.stages(); ++s)
+    end_s[rank_of_[s]] += gather_s(stage(s).first_forward);
+  std::vector<double> channel_s(job_.layout.pp, 0);
+  double earliest_s = 0;
+  for (int s = 0; s < schedule_.stages(); ++s) {
+    const int rank = rank_of_[s];
+    if (schedule_.model_stage(s) == 0) earliest_s = 0;
+    const double forward_s = seconds(s).forward_s;
+    const double gathers_s = gather_s(stage(s).first_forward);
+    if (earliest_s < end_s[rank]) {
+      StageTraffic own = stage(s);
+      stretch_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
+                       slowdown_);
+      of_stage_[s] = static_cast<int>(traffic_.size());
+      traffic_.push_back(std::move(own));
+    }
+    channel_s[rank] += gathers_s;
+    earliest_s += forward_s;
+  }
+}
+
+}  // namespace windtunnel

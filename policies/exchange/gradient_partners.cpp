@@ -1,0 +1,59 @@
+#include "policies/exchange/gradient_partners.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+
+namespace windtunnel {
+namespace {
+
+void join(std::vector<GradientPartner>& partners, int a, int b, const Schedule& schedule) {
+  for (const auto& [rank, other] : {std::pair(a, b), std::pair(b, a)}) {
+    int& partner = partners[rank].rank;
+    if (partner != rank && partner != other) {
+      throw Error::of_key(
+          "schedule", "'{}': pipeline rank {} shares stages with ranks {} and {}; it may with one",
+          schedule.name, rank, partner, other);
+    }
+    partner = other;
+  }
+}
+
+}  // namespace
+
+std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& schedule,
+                                               const DataParallel& data) {
+  std::vector<GradientPartner> partners(schedule.ranks);
+  for (int rank = 0; rank < schedule.ranks; ++rank) partners[rank].rank = rank;
+  const int stages = schedule.model_stages();
+  for (int stage = stages; stage < schedule.stages(); ++stage) {
+    const int rank = schedule.rank_of_stage[stage];
+    const int other = schedule.rank_of_stage[stage % stages];
+    if (rank != other) join(partners, rank, other, schedule);
+  }
+  const int first = schedule.rank_of_stage.front();
+  const int last = schedule.rank_of_stage[stages - 1];
+  if (job.model.tied_embeddings && first != last && partners[first].rank != last) {
+    join(partners, first, last, schedule);
+    partners[first].embedding = partners[last].embedding = true;
+  }
+  const int members = job.layout.ranks() / job.layout.pp;
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    GradientPartner& partner = partners[rank];
+    if (partner.rank == rank) continue;
+    const double parameters = partner.embedding
+                                  ? double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
+                                        job.model.hidden / job.layout.tp
+                                  : data.updated_parameters(rank);
+    partner.bytes = parameters * reduce_bytes_per_parameter(job);
+    const int low = std::min(rank, partner.rank);
+    partner.lattice = {std::abs(partner.rank - rank) * members, 2, members, 1};
+    partner.shape = lattice_shape(partner.lattice, low * members, job.cluster);
+  }
+  return partners;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,254 @@
+#include "policies/exchange/gradient_tensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/workload/layer_network.hpp"
+
+namespace windtunnel {
+namespace {
+
+// What tp divides of a matrix; a bias is divided with the rows.
+enum class Split { none, rows, columns };
+
+// Appends the tensors of a stage in the order of the backward pass. `work` in parameters of the
+// whole model that a token meets, the same forward and backward, on the first tensor of a linear
+// layer: the gradients of all of them are there when it has run, and it runs when all have arrived.
+class StageWeights {
+ public:
+  StageWeights(const Job& job, std::vector<StageTensor>& tensors)
+      : model_(job.model), layout_(job.layout), tensors_(tensors) {}
+
+  // Final norm, and what stands behind it.
+  void head(bool shared) {
+    const double h = model_.hidden;
+    const double vocabulary = padded_vocabulary(model_.vocabulary, layout_.tp);
+    const double work = double(model_.vocabulary) * h;
+    if (model_.encoder) linear(2, h, Split::none, true, 2 * h);
+    if (shared) {
+      pending_work_ = work;
+    } else {
+      linear(vocabulary, h, Split::rows, false, work);
+    }
+    if (model_.encoder) {
+      // The bias of the tied matrix is not padded.
+      vector(model_.vocabulary);
+      norm();
+      for (int i = 0; i < 2; ++i) linear(h, h, Split::none, true, h * h);  // dense, pooler
+    }
+    norm();
+  }
+
+  void layer(int layer) {
+    layer_ = layer;
+    if (model_.is_moe(layer)) {
+      experts();
+    } else {
+      mlp(model_.ffn_hidden, model_.biases);
+    }
+    norm();
+    attention();
+    norm();
+    layer_ = -1;
+  }
+
+  void embedding(double filled) {
+    const double h = model_.hidden;
+    if (model_.encoder) linear(2, h, Split::none, false, 0);
+    if (model_.position == PositionEncoding::learned) {
+      linear(model_.sequence, h, Split::none, false, 0);
+    }
+    linear(padded_vocabulary(model_.vocabulary, layout_.tp), h, Split::rows, false, 0);
+    tensors_.back().shape.filled = filled;
+  }
+
+ private:
+  void append(const TensorShape& shape, double work, bool expert = false) {
+    work += pending_work_;
+    pending_work_ = 0;
+    tensors_.push_back({shape.elements(), work, layer_, expert, shape, work});
+  }
+  void vector(double elements, double work = 0) { append({0, elements}, work); }
+
+  void norm() {
+    if (model_.normalisation == Normalisation::layer_norm) vector(model_.hidden);
+    vector(model_.hidden);
+  }
+
+  void linear(double rows, double columns, Split split, bool bias, double work) {
+    const double here = split == Split::rows ? rows / layout_.tp : rows;
+    if (bias) vector(here, work);
+    append({here, split == Split::columns ? columns / layout_.tp : columns}, bias ? 0 : work);
+  }
+
+  void mlp(double width, bool biases) {
+    const double h = model_.hidden;
+    const int inputs = model_.activation == Activation::swiglu ? 2 : 1;
+    linear(h, width, Split::columns, biases, h * width);
+    if (model_.separate_projections) {
+      for (int i = 0; i < inputs; ++i) linear(width, h, Split::rows, biases, h * width);
+    } else {
+      linear(inputs * width, h, Split::rows, biases, inputs * h * width);
+    }
+  }
+
+  void experts() {
+    const double h = model_.hidden;
+    const double width = model_.moe.ffn_hidden;
+    const double here = double(model_.moe.experts) / layout_.ep;
+    const double inputs = model_.activation == Activation::swiglu ? 2 : 1;
+    const double work = model_.moe.per_token * h * width;
+    append({h, width, here}, work, true);
+    append({inputs * width, h, here}, inputs * work, true);
+    if (model_.moe.shared_ffn > 0) mlp(model_.moe.shared_ffn, false);
+    linear(model_.moe.experts, h, Split::none, false, h * model_.moe.experts);
+  }
+
+  void attention() {
+    const double h = model_.hidden;
+    const double q = model_.q_width();
+    const double kv = model_.kv_width();
+    const double context = model_.context_width();
+    linear(h, context, Split::columns, model_.biases, h * context);
+    if (model_.latent.kv_rank > 0) return latent_attention();
+    if (model_.separate_projections) {
+      for (const double width : {kv, kv, q}) {
+        linear(width, h, Split::rows, model_.biases, h * width);
+      }
+    } else {
+      linear(q + 2 * kv, h, Split::rows, model_.biases, h * (q + 2 * kv));
+    }
+  }
+
+  void latent_attention() {
+    const LatentAttention& latent = model_.latent;
+    const auto matrix = [&](double rows, double columns) {
+      linear(rows, columns, Split::rows, false, rows * columns);
+    };
+    const double h = model_.hidden;
+    const double q = model_.q_width();
+    if (model_.biases) vector((q + 2.0 * model_.kv_width()) / layout_.tp);
+    matrix(double(model_.heads) * (model_.head_dim() + latent.value_width), latent.kv_rank);
+    matrix(latent.kv_rank + latent.rotary_width, h);
+    if (latent.query_rank == 0) return matrix(q, h);
+    matrix(q, latent.query_rank);
+    matrix(latent.query_rank, h);
+  }
+
+  const TransformerSpec& model_;
+  const Layout& layout_;
+  std::vector<StageTensor>& tensors_;
+  int layer_ = -1;
+  double pending_work_ = 0;  // of a matrix that another stage's tensor stands for
+};
+
+// Rows of the embedding that a rank's tokens can touch in an iteration. A tied one also takes the
+// head's gradient, which has no empty rows.
+double filled_rows(const Job& job) {
+  if (job.model.tied_embeddings) return 1;
+  const double tokens = tokens_per_step(job) / job.layout.dp / job.layout.cp;
+  return std::min(1.0, tokens / job.model.vocabulary);
+}
+
+// A layer with weights, and those without that follow it.
+struct WeightGroup {
+  double forward_s = 0;
+  double backward_s = 0;
+};
+
+void append_weights(const NetworkLayer& layer, int index, const WeightGroup& group,
+                    std::vector<StageTensor>& tensors) {
+  const std::size_t first = tensors.size();
+  const double weights = layer.weights();
+  const double vectors = layer.parameters - weights;
+  const int count = layer.kind == LayerKind::norm ? 2 : 1;  // scale and bias
+  if (vectors > 0) {
+    for (int i = 0; i < count; ++i) {
+      tensors.push_back({vectors / count, 0, index, false, {0, vectors / count}});
+    }
+  }
+  if (weights > 0) tensors.push_back({weights, 0, index, false, {layer.n, layer.k}});
+  tensors[first].work = group.backward_s;
+  tensors[first].forward_work = group.forward_s;
+}
+
+std::vector<StageTensor> network_tensors(const Job& job) {
+  const std::vector<NetworkLayer>& layers = job.network->layers;
+  const std::vector<LayerCost> costs = network_layer_costs(job);
+  std::vector<StageTensor> tensors;
+  WeightGroup group;
+  for (std::size_t i = layers.size(); i-- > 0;) {
+    group.forward_s += costs[i].forward.seconds;
+    group.backward_s += costs[i].backward_s();
+    if (layers[i].parameters <= 0) continue;
+    append_weights(layers[i], static_cast<int>(i), group, tensors);
+    group = {};
+  }
+  CHECK(!tensors.empty(), "network '{}' has no weights", job.network->name);
+  tensors.back().work += group.backward_s;
+  tensors.back().forward_work += group.forward_s;
+  return tensors;
+}
+
+std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int first_layer, int layers,
+                                             bool embedding_here) {
+  std::vector<StageTensor> tensors;
+  tensors.reserve(16 * layers + 16);
+  StageWeights weights(job, tensors);
+  if (stage == job.layout.stages() - 1) {
+    // Tied: the stage has a copy of its own, unless it also holds the embedding; then the gradient
+    // is complete with the embedding's.
+    weights.head(job.model.tied_embeddings && (stage == 0 || embedding_here));
+  }
+  for (int layer = first_layer + layers; layer-- > first_layer;) weights.layer(layer);
+  if (stage == 0) weights.embedding(filled_rows(job));
+  return tensors;
+}
+
+// To what the chunk holds: a caller may know that better than the dimensions do.
+void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
+  std::array<double, 2> parameters{};  // dense, experts
+  for (const StageTensor& tensor : tensors) parameters[tensor.expert] += tensor.parameters;
+  CHECK(parameters[0] > 0, "a stage has parameters but no tensors");
+  const double experts = chunk.expert_parameters;
+  const std::array<double, 2> scale = {(chunk.parameters - experts) / parameters[0],
+                                       parameters[1] > 0 ? experts / parameters[1] : 0};
+  for (StageTensor& tensor : tensors) {
+    const double times = scale[tensor.expert];
+    if (std::abs(times - 1) < 1e-9) continue;
+    tensor.parameters *= times;
+    tensor.shape.columns *= times;
+  }
+}
+
+void share_work(std::vector<StageTensor>& tensors) {
+  double work = 0;
+  double forward_work = 0;
+  for (const StageTensor& tensor : tensors) {
+    work += tensor.work;
+    forward_work += tensor.forward_work;
+  }
+  for (StageTensor& tensor : tensors) {
+    tensor.work = work > 0 ? tensor.work / work : 0;
+    tensor.forward_work = forward_work > 0 ? tensor.forward_work / forward_work : 0;
+  }
+}
+
+}  // namespace
+
+std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
+                                       const ChunkCost& chunk, bool embedding_here) {
+  if (chunk.parameters <= 0) return {};
+  std::vector<StageTensor> tensors =
+      job.network ? network_tensors(job)
+                  : transformer_tensors(job, stage, first_layer, layers, embedding_here);
+  scale_parameters(chunk, tensors);
+  share_work(tensors);
+  return tensors;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,84 @@
+#include "policies/exchange/kernel_stretch.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace windtunnel {
+namespace {
+
+// How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
+// that time they get through 1 / (1 + slowdown) of it.
+double lost_s(double work_s, double beside_s, double slowdown) {
+  return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
+}
+
+}  // namespace
+
+void stretch_units(Pieces& pieces, double action_s, double slowdown) {
+  const std::size_t n = pieces.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double work_s = pieces[i].share * action_s;
+    if (work_s <= 0) continue;
+    const double beside_s =
+        seconds_of(pieces[(i + 1) % n].gathers) + seconds_of(pieces[(i + n - 1) % n].reductions);
+    pieces[i].stretch = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
+  }
+}
+
+void stretch_buckets(Pieces& pieces, double action_s, double slowdown) {
+  double now_s = 0;
+  double channel_s = 0;
+  for (Piece& piece : pieces) {
+    const double work_s = piece.share * action_s;
+    const double longer_s = work_s + lost_s(work_s, channel_s - now_s, slowdown);
+    if (work_s > 0) piece.stretch = longer_s / work_s;
+    now_s += longer_s;
+    channel_s = std::max(channel_s, now_s) + seconds_of(piece.reductions);
+  }
+}
+
+void stretch_gathered(Pieces& pieces, double action_s, double now_s, double channel_s, double end_s,
+                      double slowdown) {
+  for (Piece& piece : pieces) {
+    channel_s += seconds_of(piece.gathers);
+    now_s = std::max(now_s, channel_s);
+    const double work_s = piece.share * action_s;
+    const double longer_s = work_s + lost_s(work_s, end_s - now_s, slowdown);
+    piece.stretch = work_s > 0 ? longer_s / work_s : 1;
+    now_s += longer_s;
+  }
+}
+
+void run_two_at_once(Pieces& pieces, double action_s, double alpha_s) {
+  constexpr double kLonger = 1.5 - 1;
+  std::array<double, 2> channel_s{};
+  std::array<Transfer*, 2> last{};  // the row that runs last on a stream: its first collective
+  double ready_s = 0;
+  for (Piece& piece : pieces) {
+    ready_s += piece.share * action_s;
+    for (std::size_t i = 0; i < piece.reductions.size();) {
+      const int own = channel_s[1] < channel_s[0] ? 1 : 0;
+      Transfer* first = nullptr;
+      double row_s = 0;
+      do {
+        Transfer& transfer = piece.reductions[i];
+        transfer.second_channel = own == 1;
+        row_s += transfer.seconds + transfer.longer_s;
+        if (first == nullptr && transfer.bytes > 0) first = &transfer;
+      } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
+      if (first == nullptr) continue;
+      last[own] = first;
+      const double start_s = std::max(channel_s[own], ready_s);
+      channel_s[own] = start_s + row_s;
+      const double both_s = std::min(channel_s[1 - own] - start_s, row_s);
+      if (both_s <= 0) continue;
+      const double longer_s = kLonger * both_s * std::max(0.0, 1 - alpha_s / row_s);
+      for (const int channel : {0, 1}) {
+        last[channel]->longer_s += longer_s;
+        channel_s[channel] += longer_s;
+      }
+    }
+  }
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,20 @@
+// An action of a schedule, cut where collectives of data parallelism begin or end.
+#pragma once
+
+#include <vector>
+
+#include "policies/exchange/shard_transfers.hpp"
+
+namespace windtunnel {
+
+// Part of an action: `share` of its cost, times `stretch` because collectives run beside it and
+// take SMs and memory bandwidth from it.
+struct Piece {
+  double share = 1;
+  double stretch = 1;
+  std::vector<Transfer> gathers;
+  std::vector<Transfer> reductions;
+};
+using Pieces = std::vector<Piece>;
+
+}  // namespace windtunnel

@@ -1,0 +1,209 @@
+#include "policies/exchange/replica_groups.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "models/base/error.hpp"
+#include "models/machine/links/links.hpp"
+#include "models/network/groups/fabric_load.hpp"
+
+namespace windtunnel {
+namespace {
+
+GroupLattice lattice(int members, int stride, int count) {
+  return {stride, count, stride, members / (stride * count)};
+}
+
+// Whether the groups of the lattice are one another moved by whole nodes, except for NICs: then a
+// lane per node shows all.
+bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int nics = cluster.node.nics;
+  const int span = lattice.stride * lattice.count;
+  if (!is_even_tree(cluster.fabric)) return false;
+  if (first % gpus != 0 || nics < 1 || gpus % nics != 0) return false;
+  if (lattice.stride % gpus == 0) return lattice.lanes % gpus == 0;
+  return gpus % lattice.stride == 0 && lattice.lanes == lattice.stride &&
+         (span % gpus == 0 || gpus % span == 0);
+}
+
+double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
+  const int nics = cluster.node.nics;
+  double factor = 1;
+  if (has_uneven_nics(cluster)) {
+    factor = nic_factor(cluster, first_node * nics);  // a site's NICs may be faster
+    for (int nic = first_node * nics; nic < (last_node + 1) * nics; ++nic) {
+      factor = std::min(factor, nic_factor(cluster, nic));
+    }
+    return factor;
+  }
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    if (degraded.node < first_node || degraded.node > last_node) continue;
+    factor = std::min(factor, nic_factor(cluster, degraded.node * nics + degraded.nic));
+  }
+  return factor;
+}
+
+GroupShape worst_of_all(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  WorstShape worst(cluster);
+  for (int group = 0; group < lattice.groups(); ++group) worst.add(lattice.members(first, group));
+  return worst.shape();
+}
+
+// Of the groups that start in the first node.
+NodePorts first_node_ports(const GroupLattice& lattice, int first, int per_node,
+                           const Cluster& cluster) {
+  NodePorts ports;
+  for (int group = 0; group < lattice.groups() && cluster.node.package_gpus > 1; ++group) {
+    const std::vector<std::int32_t> members = lattice.members(first, group);
+    if (cluster.node_of(members.front()) != cluster.node_of(first)) break;
+    ports = worse(ports, node_ports(std::span(members).first(per_node), 0, cluster));
+  }
+  return ports;
+}
+
+// One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
+GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int per_node = lattice.stride >= gpus ? 1 : std::min(lattice.count, gpus / lattice.stride);
+  const int gpus_per_nic = gpus / cluster.node.nics;
+  const int per_nic = std::min(std::max(1, gpus_per_nic / lattice.stride), per_node);
+  const int nodes = lattice.count / per_node;
+  const int node_step = std::max(1, lattice.stride / gpus);
+  const int pod_nodes = nodes_of_pod(cluster, 0);
+  const int last_pod = pod_of(cluster, cluster.gpus() - 1);
+  const LinkTable links(cluster);
+  std::vector<int> seen;  // places in a pod where a group started; -1: it did not leave its switch
+  GroupShape worst;
+  bool empty = true;
+  for (int block = 0; block < lattice.blocks; ++block) {
+    for (int lane = 0; lane < lattice.lanes; lane += gpus) {
+      const int node = cluster.node_of(first + block * lattice.stride * lattice.count + lane);
+      const int end_node = node + (nodes - 1) * node_step;
+      const bool one_switch = links.switch_hops(node * gpus, end_node * gpus) == 1;
+      if (one_switch || end_node / pod_nodes < last_pod) {
+        const int place = one_switch ? -1 : node % pod_nodes;
+        if (std::ranges::find(seen, place) != seen.end()) continue;
+        seen.push_back(place);
+      }
+      std::vector<std::int32_t> one_per_node(nodes);
+      for (int n = 0; n < nodes; ++n) one_per_node[n] = (node + n * node_step) * gpus;
+      const GroupShape shape = group_shape(one_per_node, links);
+      worst = empty ? shape : worse(worst, shape);
+      empty = false;
+    }
+  }
+  worst.members = lattice.count;
+  worst.members_per_node = per_node;
+  worst.members_per_nic = per_nic;
+  worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
+  worst.ports = first_node_ports(lattice, first, per_node, cluster);
+  const int last =
+      lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
+  worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
+  return worst;
+}
+
+// Of the members of a group those in one node; 1 unless all groups lie on nodes alike. Stages start
+// where nodes do, or a group never crosses the edge of one.
+int members_in_node(const GroupLattice& group, int gpus) {
+  const int span = group.stride * group.count;
+  if (gpus % span == 0) return group.count;
+  return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
+  std::vector<std::int32_t> ranks(count);
+  for (int i = 0; i < count; ++i) ranks[i] = first + start_of(group) + i * stride;
+  return ranks;
+}
+
+GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  const int replicas = layout.cp * layout.dp;
+  const ShardRanks shards = shard_ranks(layout);
+  const int shard = shards.optimizer;
+  const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
+  const int dense = layout.sharding == Sharding::none ? replicas : shard;
+  const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
+  const auto part = [&](int ranks) { return lattice(members, layout.tp, ranks); };
+  const auto peers = [&](int group, int ranks) {
+    return lattice(members, layout.tp * ranks, group / ranks);
+  };
+  switch (axis) {
+    case ReplicaAxis::dense_shard:
+      return part(shard);
+    case ReplicaAxis::dense_across:
+      return lattice(members, region, replicas / shard);
+    case ReplicaAxis::expert_shard:
+      // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
+      return lattice(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
+    case ReplicaAxis::expert_across:
+      return region % layout.ep == 0 ? lattice(members, region, members / region)
+                                     : lattice(members, layout.ep, members / layout.ep);
+    case ReplicaAxis::node_part:
+      return part(in_node);
+    case ReplicaAxis::node_peers:
+      return peers(dense, in_node);
+    case ReplicaAxis::weight_part:
+      return part(shards.weights);
+    case ReplicaAxis::weight_peers:
+      return peers(shard, shards.weights);
+    case ReplicaAxis::gradient_part:
+      return part(shards.gradients);
+    case ReplicaAxis::gradient_peers:
+      return peers(shard, shards.gradients);
+    case ReplicaAxis::secondary_part:
+      return part(std::max(1, layout.secondary_ranks));
+  }
+  return {};
+}
+
+GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& cluster) {
+  if (lattice.count == 1) return {};
+  const GroupShape worst = regular(lattice, first, cluster)
+                               ? worst_of_regular(lattice, first, cluster)
+                               : worst_of_all(lattice, first, cluster);
+  return among_concurrent(worst, cluster.node);
+}
+
+GroupShape world_shape(const Cluster& cluster) {
+  const NodeSpec& node = cluster.node;
+  Lanes lanes;
+  for (int n = 0; n < cluster.nodes; ++n) lanes.gpus.push_back(n * node.gpus);
+  const LongestWay way = longest_way(lanes, LinkTable(cluster));
+  GroupShape shape;
+  shape.members = cluster.gpus();
+  shape.members_per_node = node.gpus;
+  shape.nodes = cluster.nodes;
+  shape.fabric_hops = way.hops;
+  shape.extra_latency_s = way.extra_latency_s;
+  shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
+  shape.nic_factor = worst_nic_factor(cluster, 0, cluster.nodes - 1);
+  std::vector<std::int32_t> members(node.gpus);
+  std::iota(members.begin(), members.end(), 0);
+  shape.ports = node_ports(members, 0, cluster);
+  return shape;
+}
+
+MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  const LinkTable links(cluster);
+  MessageWay way;
+  // Whole nodes: their first GPUs show the way of all.
+  const int step = members % cluster.node.gpus == 0 ? cluster.node.gpus : 1;
+  for (int m = 0; m < members; m += step) {
+    const int from = from_pp * members + m;
+    const int to = to_pp * members + m;
+    way.in_node &= cluster.node_of(from) == cluster.node_of(to);
+    way.in_package &= in_one_package(cluster, from, to);
+    way.hops = std::max(way.hops, links.switch_hops(from, to));
+    way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
+  }
+  return way;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,215 @@
+#include "policies/exchange/shard_transfers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/plan/job_collective.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of one parameter: kernels that read and write so many bytes of HBM, then a collective over so
+// many. Without bytes: kernels only.
+struct Step {
+  ReplicaAxis axis = ReplicaAxis::dense_shard;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  double bytes = 0;
+  double kernel_bytes = 0;
+};
+
+class Steps {
+ public:
+  Steps(const Job& job, const ReplicaNetwork& network)
+      : layout_(job.layout),
+        network_(network),
+        shards_(shard_ranks(layout_)),
+        weight_bytes_(weight_bytes_per_parameter(job)),
+        gradient_bytes_(reduce_bytes_per_parameter(job)) {}
+
+  std::vector<Step> gathers(bool experts, StageAction action) {
+    const bool levels = layout_.weight_ranks > 0;
+    const bool back = action == StageAction::backward || action == StageAction::last_backward;
+    if (experts) {
+      gather(ReplicaAxis::expert_shard);
+    } else if (back && layout_.secondary_ranks > 0) {
+      gather(ReplicaAxis::secondary_part);
+    } else if (levels) {
+      if (action == StageAction::first_forward) {
+        add(ReplicaAxis::weight_peers, CollectiveKind::all_gather, weight_bytes_ / shards_.weights);
+      }
+      gather(ReplicaAxis::weight_part);
+    } else {
+      gather(ReplicaAxis::dense_shard);
+    }
+    return std::move(steps_);
+  }
+
+  std::vector<Step> reductions(bool experts, StageAction action) {
+    const bool levels = layout_.gradient_ranks > 0;
+    const bool through = !levels || action == StageAction::last_backward;
+    const double sent = layout_.gradient_bits / 8.0;
+    if (experts) {
+      scatter(ReplicaAxis::expert_shard);
+      add(ReplicaAxis::expert_across, CollectiveKind::all_reduce,
+          gradient_bytes_ / ranks(ReplicaAxis::expert_shard));
+      return std::move(steps_);
+    }
+    if (sent > 0 && sent < gradient_bytes_) {
+      hops(sent, levels ? ReplicaAxis::gradient_part : ReplicaAxis::node_part,
+           levels ? ReplicaAxis::gradient_peers : ReplicaAxis::node_peers, through);
+    } else if (levels) {
+      scatter(ReplicaAxis::gradient_part);
+      if (through) scatter(ReplicaAxis::gradient_peers, shards_.gradients);
+    } else {
+      scatter(ReplicaAxis::dense_shard);
+    }
+    if (through) {
+      add(ReplicaAxis::dense_across, CollectiveKind::all_reduce,
+          gradient_bytes_ / shards_.optimizer);
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  int ranks(ReplicaAxis axis) const { return network_.lattice(axis).count; }
+
+  void add(ReplicaAxis axis, CollectiveKind kind, double bytes, double kernel_bytes = 0) {
+    if (ranks(axis) > 1) steps_.push_back({axis, kind, bytes, kernel_bytes});
+  }
+
+  void gather(ReplicaAxis axis) {
+    const double sent = layout_.weight_bits > 0 ? layout_.weight_bits / 8.0 : weight_bytes_;
+    const bool quantised = sent < weight_bytes_;
+    add(axis, CollectiveKind::all_gather, sent,
+        quantised ? (weight_bytes_ + sent) / ranks(axis) : 0);
+    if (sent != weight_bytes_) add(axis, CollectiveKind::all_gather, 0, sent + weight_bytes_);
+  }
+
+  void scatter(ReplicaAxis axis, int divided_by = 1) {
+    add(axis, CollectiveKind::reduce_scatter, gradient_bytes_ / divided_by);
+  }
+
+  void hops(double sent, ReplicaAxis inner, ReplicaAxis outer, bool through) {
+    double quantised = sent;
+    double kernel_bytes = gradient_bytes_ + sent;
+    ReplicaAxis last = inner;
+    for (const ReplicaAxis axis : {inner, outer}) {
+      if (ranks(axis) == 1 || (axis == outer && !through)) continue;
+      add(axis, CollectiveKind::all_to_all, quantised, kernel_bytes);
+      kernel_bytes = quantised + quantised / ranks(axis);
+      quantised /= ranks(axis);
+      last = axis;
+    }
+    // The last sums are not quantised.
+    add(last, CollectiveKind::all_to_all, 0,
+        kernel_bytes + quantised * (gradient_bytes_ / sent - 1));
+  }
+
+  const Layout& layout_;
+  const ReplicaNetwork& network_;
+  const ShardRanks shards_;
+  const double weight_bytes_;
+  const double gradient_bytes_;
+  std::vector<Step> steps_;
+};
+
+void append(const std::vector<Step>& steps, const Job& job, const ReplicaNetwork& network, int pp,
+            double parameters, std::vector<Transfer>& to) {
+  if (parameters <= 0) return;
+  for (const Step& step : steps) {
+    Transfer transfer{step.axis, step.kind, step.bytes * parameters, 0};
+    transfer.starts_row = &step == &steps.front();
+    if (step.bytes > 0) {
+      transfer.seconds =
+          collective_cost(job, step.kind, network.shape(pp, step.axis), transfer.bytes).seconds;
+    }
+    if (step.kernel_bytes > 0) {
+      const Op kernel{.name = "quantise", .bytes = step.kernel_bytes * parameters};
+      const OpCost cost = op_cost(kernel, job.cluster.node.gpu, job.precision, job.calibration);
+      transfer.kernels = {{Category::compression, cost.origin, cost.seconds}};
+    }
+    to.push_back(std::move(transfer));
+  }
+}
+
+}  // namespace
+
+double seconds_of(const std::vector<Transfer>& transfers) {
+  std::array<double, 2> seconds{};
+  for (const Transfer& transfer : transfers) {
+    seconds[transfer.second_channel] += transfer.seconds + transfer.longer_s;
+  }
+  return std::max(seconds[0], seconds[1]);
+}
+
+double reduce_bytes_per_parameter(const Job& job) {
+  return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
+}
+
+ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
+  const int members = job.layout.ranks() / job.layout.pp;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    const auto axis = static_cast<ReplicaAxis>(a);
+    const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
+    if (experts && job.model.moe_layers() == 0) continue;
+    lattice_[a] = replica_groups(job.layout, axis, job.cluster.node.gpus);
+    if (lattice_[a].count == 1) continue;
+    active_ |= axis <= ReplicaAxis::expert_across;
+  }
+  mark_used(job);
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    for (int pp = 0; uses_[a] && pp < job.layout.pp; ++pp) {
+      shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
+    }
+  }
+}
+
+void ReplicaNetwork::mark_used(const Job& job) {
+  const auto mark = [&](const std::vector<Step>& steps) {
+    for (const Step& step : steps) uses_[int(step.axis)] = true;
+  };
+  for (const bool experts : {false, true}) {
+    for (const StageAction action : {StageAction::first_forward, StageAction::forward,
+                                     StageAction::backward, StageAction::last_backward}) {
+      mark(Steps(job, *this).gathers(experts, action));
+      mark(Steps(job, *this).reductions(experts, action));
+    }
+  }
+  // Compressors may reduce in nodes first, and what goes to servers is.
+  const Communication& communication = job.communication;
+  const bool served = communication.aggregation == Aggregation::parameter_server;
+  if (communication.compressor.name == "none" && !served) return;
+  for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
+    uses_[int(axis)] |= lattice(axis).count > 1;
+  }
+}
+
+Origin ReplicaNetwork::origin(const Job& job, int pp) const {
+  const auto origin_of = [&](const GroupShape& shape) {
+    return collective_cost(CollectiveKind::all_gather, {}, shape, 1e6, job.cluster, job.calibration)
+        .origin;
+  };
+  if (!active_) return origin_of(world_shape(job.cluster));
+  auto weak = Origin::measured;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    if (uses_[a]) weak = weakest(weak, origin_of(shape_[pp][a]));
+  }
+  return weak;
+}
+
+void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
+                    std::vector<Transfer>& to, StageAction action) {
+  append(Steps(job, network).gathers(false, action), job, network, pp, amount.dense, to);
+  append(Steps(job, network).gathers(true, action), job, network, pp, amount.experts, to);
+}
+
+void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
+                       std::vector<Transfer>& to, StageAction action) {
+  append(Steps(job, network).reductions(false, action), job, network, pp, amount.dense, to);
+  append(Steps(job, network).reductions(true, action), job, network, pp, amount.experts, to);
+}
+
+}  // namespace windtunnel

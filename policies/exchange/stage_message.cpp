@@ -1,0 +1,35 @@
+#include "policies/exchange/stage_message.hpp"
+
+#include <algorithm>
+
+#include "models/network/collectives/collective_law.hpp"
+#include "policies/exchange/replica_groups.hpp"
+
+namespace windtunnel {
+
+double boundary_s(const Job& job, int from, double bytes) {
+  return boundary_s(job, from, (from + 1) % job.layout.pp, bytes);
+}
+
+double boundary_s(const Job& job, int from, int to, double bytes) {
+  const Layout& layout = job.layout;
+  const Calibration& c = job.calibration;
+  const NodeSpec& node = job.cluster.node;
+  const MessageWay way = message_way(layout, job.cluster, from, to);
+  if (way.in_node) {
+    if (const auto measured = measured_message(c, bytes)) {
+      return measured->latency_s + measured->transfer_s;
+    }
+    const double port_Bps =
+        inner_port(node, way.in_package).value *
+        (node.gpu_path == GpuPath::pcie ? c.pcie_efficiency : c.nvlink_efficiency).value;
+    return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
+  }
+  const int members = layout.ranks() / layout.pp;
+  const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
+  return c.p2p_launch_s.value + c.nic_latency_s.value +
+         way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +
+         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
+}
+
+}  // namespace windtunnel

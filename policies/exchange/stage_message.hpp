@@ -1,0 +1,13 @@
+// A message between pipeline ranks on an idle network.
+#pragma once
+
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+// All ranks of a stage send at once, so those behind one NIC share it.
+double boundary_s(const Job& job, int from, int to, double bytes);
+// From pipeline rank `from` to the next one, the last one to 0.
+double boundary_s(const Job& job, int from, double bytes);
+
+}  // namespace windtunnel

@@ -1,0 +1,216 @@
+#include "policies/lengths/length_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/cost/context/context_parallel.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/network/groups/parallel_groups.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array kPassParts = {&ChunkCost::forward, &ChunkCost::backward_input,
+                                   &ChunkCost::backward_weight, &ChunkCost::recompute};
+
+bool is_attention(const Op& op) {
+  return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
+}
+
+// Of all layers in one direction.
+struct PassAttention {
+  double seconds = 0;
+  Origin origin = Origin::assumed;
+};
+
+PassAttention attention_of(const Job& job, Pass pass) {
+  const BlockSetting setting(job, {});
+  PassAttention result;
+  for (const Op& op : block_ops(job, Block::layer, pass)) {
+    if (!is_attention(op)) continue;
+    const OpCost cost = setting.cost(op);
+    result.seconds += job.model.layers * cost.seconds;
+    result.origin = cost.origin;
+  }
+  return result;
+}
+
+AttentionSeconds attention_of(const Job& job) {
+  return {attention_of(job, Pass::forward).seconds,
+          attention_of(job, Pass::backward_input).seconds};
+}
+
+// y at x and at half of it.
+Line line_through(double x, double at_half, double at_whole) {
+  // Below 0: tiles of a GEMM; above the whole: a host that falls behind in small packs.
+  const double fixed = std::max(0.0, std::min(2 * at_half - at_whole, at_whole));
+  return {fixed, (at_whole - fixed) / x};
+}
+
+double seconds_of(const std::vector<CostPart>& parts, Category category, Origin origin) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    if (part.category == category && part.origin == origin) seconds += part.seconds;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+double DegreeCost::pack_s(double tokens, const AttentionSeconds& attention) const {
+  return other.at(tokens) + attention_runs * attention.forward_s + attention.backward_s +
+         context_runs * forward.seconds(tokens, attention.forward_s) +
+         backward.seconds(tokens, attention.backward_s);
+}
+
+Job job_of_degree(const Job& job, int ranks, double length) {
+  const int gpus = job.layout.cp * job.layout.dp;
+  const int steps = std::max(1, job.batch.global / (job.batch.micro * job.layout.dp));
+  Job of_degree = job;
+  of_degree.layout.cp = ranks;
+  of_degree.layout.dp = gpus / ranks;
+  of_degree.batch.micro = 1;
+  of_degree.batch.global = of_degree.layout.dp * steps;
+  of_degree.batch.sequence = std::max(1, static_cast<int>(std::lround(length)));
+  return of_degree;
+}
+
+LengthCosts::LengthCosts(const Job& job, const std::vector<int>& degrees, double tokens_per_gpu,
+                         double measured_per_gpu)
+    : job_(job), gpus_(job.layout.cp * job.layout.dp) {
+  const double measured = measured_per_gpu > 0 ? measured_per_gpu : tokens_per_gpu;
+  for (const int ranks : degrees) {
+    DegreeCost& cost = degrees_.emplace_back();
+    cost.ranks = ranks;
+    cost.capacity = ranks * tokens_per_gpu;
+    const Job whole = job_of_degree(job, ranks, ranks * measured);
+    const Job half = job_of_degree(job, ranks, ranks * measured / 2);
+    measure(half, whole, cost, parts_.emplace_back());
+    measure_context(half, whole, cost, parts_.back());
+  }
+}
+
+void LengthCosts::measure(const Job& half, const Job& whole, DegreeCost& cost, Parts& parts) const {
+  const ChunkCost half_chunk = chunk_costs(half).front();
+  parts.whole = chunk_costs(whole).front();
+  parts.tokens = whole.batch.sequence;
+  parts.attention_forward = attention_of(whole, Pass::forward).origin;
+  parts.attention_backward = attention_of(whole, Pass::backward_input).origin;
+  if (job_.recompute == Recompute::full) cost.context_runs = 2;
+  for (const Op& op : tensor_parallel_recomputed(whole, Block::layer, {})) {
+    if (is_attention(op)) cost.attention_runs = 2;
+  }
+  const AttentionSeconds of_half = attention_of(half);
+  const AttentionSeconds of_whole = attention_of(whole);
+  for (int pass = 0; pass < kPasses; ++pass) {
+    // The category in which this pass has attention, and how long that takes.
+    const bool forward = pass == 0 || (pass == 3 && cost.attention_runs > 1);
+    const bool has = forward || pass == 1;
+    const auto without_attention = [&](const ChunkCost& chunk, const CostPart& kind,
+                                       const AttentionSeconds& attention) {
+      const double all_s = seconds_of(chunk.*kPassParts[pass], kind.category, kind.origin);
+      const bool compute = kind.category == Category::forward ||
+                           kind.category == Category::backward ||
+                           kind.category == Category::recompute;
+      const Origin origin = forward ? parts.attention_forward : parts.attention_backward;
+      if (!has || !compute || kind.origin != origin) return all_s;
+      return all_s - (forward ? attention.forward_s : attention.backward_s);
+    };
+    std::vector<CostPart> kinds = parts.whole.*kPassParts[pass];
+    for (const CostPart& part : half_chunk.*kPassParts[pass]) {
+      if (seconds_of(kinds, part.category, part.origin) == 0) kinds.push_back(part);
+    }
+    for (const CostPart& kind : kinds) {
+      if (kind.category == Category::cp) continue;
+      const Line line = line_through(parts.tokens, without_attention(half_chunk, kind, of_half),
+                                     without_attention(parts.whole, kind, of_whole));
+      parts.passes[pass].push_back({kind.category, kind.origin, line});
+      cost.other.fixed += line.fixed;
+      cost.other.slope += line.slope;
+    }
+  }
+  // a tokens + b tokens^2.
+  const double x = half.batch.sequence;
+  const double y = parts.tokens;
+  parts.square_flops =
+      (parts.whole.hardware_flops / y - half_chunk.hardware_flops / x) / std::max(1.0, y - x);
+  parts.token_flops = parts.whole.hardware_flops / y - parts.square_flops * y;
+}
+
+void LengthCosts::measure_context(const Job& half, const Job& whole, DegreeCost& cost,
+                                  Parts& parts) const {
+  if (cost.ranks == 1) return;
+  const ContextShapes shapes = {context_ring_shape(whole.layout, whole.cluster),
+                                context_exchange_shape(whole.layout, whole.cluster)};
+  const double layers = job_.model.layers;
+  const double steps = whole.layout.ring_ranks();
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    const ContextSeconds at_half = context_seconds(BlockSetting(half, {}), shapes, pass);
+    const ContextSeconds at_whole = context_seconds(BlockSetting(whole, {}), shapes, pass);
+    ContextCost& context = pass == Pass::forward ? cost.forward : cost.backward;
+    context.exchange =
+        line_through(parts.tokens, layers * at_half.exchange_s, layers * at_whole.exchange_s);
+    context.ring = line_through(parts.tokens, layers * at_half.ring_s, layers * at_whole.ring_s);
+    context.beside_share = (steps - 1) / steps;
+    parts.exchange = at_whole.exchange_origin;
+    parts.ring = at_whole.ring_origin;
+  }
+}
+
+std::vector<AttentionSeconds> LengthCosts::attention(std::size_t degree,
+                                                     const std::vector<int>& lengths) const {
+  Job job = job_of_degree(job_, degrees_[degree].ranks, 1);
+  std::vector<AttentionSeconds> seconds;
+  for (const int length : lengths) {
+    job.batch.sequence = length;
+    seconds.push_back(attention_of(job));
+  }
+  return seconds;
+}
+
+std::size_t LengthCosts::least_degree(double length) const {
+  for (std::size_t i = 0; i < degrees_.size(); ++i) {
+    if (length <= degrees_[i].capacity) return i;
+  }
+  throw Error(
+      fmt::format("a sequence of {:.0f} tokens does not fit {} GPUs with {:.0f} tokens each",
+                  length, degrees_.back().ranks, degrees_.back().capacity / degrees_.back().ranks));
+}
+
+ChunkCost LengthCosts::pack(std::size_t degree, double tokens, double squares,
+                            const AttentionSeconds& attention) const {
+  const DegreeCost& cost = degrees_[degree];
+  const Parts& parts = parts_[degree];
+  const double share = tokens / parts.tokens;
+  ChunkCost chunk = parts.whole;
+  for (double ChunkCost::*bytes :
+       {&ChunkCost::activation_bytes, &ChunkCost::weight_activation_bytes,
+        &ChunkCost::transient_bytes, &ChunkCost::recomputed_bytes, &ChunkCost::boundary_bytes}) {
+    chunk.*bytes *= share;
+  }
+  chunk.hardware_flops = parts.token_flops * tokens + parts.square_flops * squares;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    std::vector<CostPart>& to = chunk.*kPassParts[pass];
+    to.clear();
+    for (const PartLine& part : parts.passes[pass]) {
+      add_cost(to, part.category, part.origin, part.seconds.at(tokens));
+    }
+  }
+  add_cost(chunk.forward, Category::forward, parts.attention_forward, attention.forward_s);
+  add_cost(chunk.backward_input, Category::backward, parts.attention_backward,
+           attention.backward_s);
+  if (cost.attention_runs > 1) {
+    add_cost(chunk.recompute, Category::recompute, parts.attention_forward, attention.forward_s);
+  }
+  const auto add_context = [&](const ContextCost& context, double beside_s,
+                               std::vector<CostPart>& to) {
+    add_cost(to, Category::cp, parts.exchange, context.exchange.at(tokens));
+    add_cost(to, Category::cp, parts.ring, context.ring_s(tokens, beside_s));
+  };
+  add_context(cost.forward, attention.forward_s, chunk.forward);
+  add_context(cost.backward, attention.backward_s, chunk.backward_input);
+  if (cost.context_runs > 1) add_context(cost.forward, attention.forward_s, chunk.recompute);
+  return chunk;
+}
+
+}  // namespace windtunnel

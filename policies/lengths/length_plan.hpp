@@ -1,0 +1,46 @@
+// An iteration over sequences of unequal length (Job::lengths): which ranks compute which of them
+// (length_balance.hpp), and the Plan of that. Each rank has the list of its packs in place of
+// micro-batches; the ranks of a pack begin its forward pass together, under flexsp those of all
+// packs of a round. Gathers, reductions, the optimizer and snapshots are those of any job
+// (pipeline_rank.hpp); exposed communication of context parallelism is part of a pack's passes, as
+// elsewhere.
+//
+// A pack holds, under `fixed`, batch.micro x batch.sequence tokens on cp ranks (sequences packed to
+// the window). Under flexsp and hdp the cp x dp ranks are one pool, divided into groups of powers
+// of two, and memory says what a pack holds: what the training state leaves, linear in tokens.
+// flexsp falls back on the fixed plan where that is faster.
+//
+// ZeRO-2 and 3 reduce in every backward pass, so that all ranks must make as many: ranks with fewer
+// packs make empty passes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "policies/lengths/length_balance.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+
+namespace windtunnel {
+
+struct BalancedBatch {
+  int gpus = 1;  // of the pool; ranks of tp together count as one
+  LengthPlan plan;
+  std::vector<std::vector<ChunkCost>> costs;  // [round][pack], on one GPU
+  ChunkCost idle;                             // a pack without sequences
+};
+
+// Throws Error that starts with the key where the job's lengths do not go with the rest of it, or
+// the longest sequence fits nowhere.
+void check_lengths(const Job& job);
+
+// Tokens of a pack for which the memory of a GPU has room; 0: not even for the training state.
+double tokens_per_gpu(const Job& job);
+
+// prepare_iteration(), iteration_plan() and estimate_iteration() of a job with lengths.
+PreparedIteration prepare_lengths(const Job& job);
+Plan length_plan(const Job& job, const PreparedIteration& prepared,
+                 const IterationPlanOptions& options);
+IterationEstimate length_estimate(const Job& job, const PreparedIteration& prepared);
+
+}  // namespace windtunnel

@@ -1,0 +1,34 @@
+#include "policies/lowering/for_each_index.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace windtunnel {
+
+void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::exception_ptr> failures(count);
+  std::atomic<size_t> next{0};
+  const auto drain = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < threads && static_cast<size_t>(i) < count; ++i) helpers.emplace_back(drain);
+    drain();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace windtunnel

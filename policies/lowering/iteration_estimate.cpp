@@ -1,0 +1,456 @@
+#include "policies/lowering/iteration_estimate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "models/plan/job_collective.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
+#include "policies/exchange/data_parallel.hpp"
+#include "policies/exchange/gradient_partners.hpp"
+#include "policies/exchange/replica_groups.hpp"
+#include "policies/exchange/stage_message.hpp"
+#include "policies/lengths/length_plan.hpp"
+#include "policies/lowering/action_cost.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
+// with each of the times that go in at 0 and the others at "never".
+class ActionTimes {
+ public:
+  // `early`: the gathers have been issued before, and hold back the end only.
+  ActionTimes(const Pieces& pieces, double action_s, bool overlap, bool early) : overlap_(overlap) {
+    for (const Piece& piece : pieces) {
+      Step step;
+      step.work_s = piece.share * piece.stretch * action_s;
+      for (const Transfer& t : piece.gathers) step.gather_s += early ? 0 : t.seconds;
+      for (const Transfer& t : piece.reductions) step.reduce_s += t.seconds;
+      steps_.push_back(step);
+    }
+  }
+
+  ActionMap map() const {
+    ActionMap map;
+    map.gather_s = steps_.front().gather_s;
+    map.reduce_s = steps_.back().reduce_s;
+    for (auto& row : map.later_s) row[ActionMap::kFixed] = ActionMap::kNever;
+    for (int in = 0; in < 3; ++in) {
+      std::array<double, 3> times;
+      times.fill(ActionMap::kNever);
+      times[in] = 0;
+      run(times);
+      for (int out = 0; out < 3; ++out) map.later_s[out][in] = times[out];
+    }
+    return map;
+  }
+
+ private:
+  struct Step {
+    double work_s = 0;
+    double gather_s = 0;
+    double reduce_s = 0;
+  };
+
+  void run(std::array<double, 3>& times) const {
+    double& before_s = times[ActionMap::kBefore];
+    double& compute_s = times[ActionMap::kCompute];
+    double& channel_s = times[ActionMap::kChannel];
+    compute_s += steps_.front().work_s;
+    for (std::size_t i = 1; i < steps_.size(); ++i) {
+      const Step& step = steps_[i];
+      double start_s = compute_s;
+      const auto reduce = [&] {
+        const double last_s = steps_[i - 1].reduce_s;
+        if (last_s > 0) channel_s = std::max(channel_s, compute_s) + last_s;
+      };
+      const auto gather = [&](double after_s) {
+        if (step.gather_s <= 0) return;
+        channel_s = std::max(channel_s, after_s) + step.gather_s;
+        start_s = std::max(start_s, channel_s);
+      };
+      if (overlap_) {
+        gather(before_s);
+        reduce();
+      } else {
+        reduce();
+        gather(compute_s);
+        start_s = std::max(start_s, channel_s);
+      }
+      before_s = std::exchange(compute_s, start_s + step.work_s);
+    }
+  }
+
+  bool overlap_;
+  std::vector<Step> steps_;
+};
+
+bool same_seconds(const StageCost& a, const StageCost& b) {
+  return a.forward_s == b.forward_s && a.backward_input_s == b.backward_input_s &&
+         a.backward_weight_s == b.backward_weight_s && a.recompute_s == b.recompute_s;
+}
+
+class Estimator {
+ public:
+  Estimator(const Job& job, const PreparedIteration& prepared)
+      : job_(job),
+        layout_(job.layout),
+        prepared_(prepared),
+        schedule_(prepared.schedule),
+        data_(job, schedule_, prepared.units, overlapped_slowdown(job)),
+        costs_(stage_costs(prepared.units)),
+        times_(stage_times(schedule_, costs_, {{0}, {0}}, {})) {
+    const int members = layout_.ranks() / layout_.pp;
+    slowdown_.assign(layout_.pp, 1);
+    for (const SlowNode& slow : job.cluster.slow_nodes) {
+      const int first = slow.node * job.cluster.node.gpus;
+      const int last = std::min(first + job.cluster.node.gpus, layout_.ranks()) - 1;
+      for (int pp = first / members; pp <= last / members; ++pp) {
+        slowdown_[pp] = std::max(slowdown_[pp], job.cluster.slowdown_of(first));
+      }
+    }
+  }
+
+  IterationEstimate estimate() {
+    if (data_.has_kernels() || data_.has_second_channel() || data_.crosses()) return of_plan();
+    SideStreams beside{.messages = messages(), .slowdown = slowdown_};
+    const ScheduleEvaluation pipeline = evaluate_schedule(schedule_, costs_, beside);
+    CollectivesBeside collectives;
+    if (data_.active()) {
+      collectives = collectives_beside();
+      beside.collectives = &collectives;
+    }
+    const IterationEnd end = iteration_end();
+    beside.end = &end;
+    std::vector<double> ends_s;
+    IterationEstimate estimate;
+    estimate.step_s = evaluate_schedule(schedule_, costs_, beside, &ends_s).makespan_s;
+    const int rank = static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin());
+    attribute(estimate, pipeline, rank, {exposed_optimizer(rank)});
+    return estimate;
+  }
+
+ private:
+  // What maps of three times cannot say: the Plan itself, evaluated.
+  IterationEstimate of_plan() const {
+    Job closed = job_;
+    closed.communication.fidelity = Fidelity::closed;
+    const Plan plan = iteration_plan(closed, prepared_, {});
+    const Timeline timeline = evaluate_plan(plan, job_.cluster);
+    const ScheduleEvaluation pipeline =
+        evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
+    const int last = reported_window(job_, plan).last;
+    int rank = 0;
+    double latest_s = 0;
+    for (const RankTimeline& recorded : timeline.ranks) {
+      const std::vector<Task>& tasks = plan.classes[recorded.rank_class].tasks;
+      for (std::size_t t = 0; t < tasks.size(); ++t) {
+        if (tasks[t].iteration != last || recorded.spans[t].end_s <= latest_s) continue;
+        latest_s = recorded.spans[t].end_s;
+        rank = recorded.rank_class;
+      }
+    }
+    IterationEstimate estimate;
+    estimate.step_s = iteration_s(job_, plan, timeline);
+    attribute(estimate, pipeline, rank, beside_passes(plan, rank));
+    return estimate;
+  }
+
+  // What the rank computes beside the passes of an iteration: updates, encoding, decoding.
+  std::vector<CostPart> beside_passes(const Plan& plan, int rank) const {
+    std::vector<CostPart> parts;
+    for (const Task& task : plan.classes[rank].tasks) {
+      if (task.category != Category::optimizer && task.category != Category::compression) continue;
+      for (const CostPart& part : task.cost) {
+        const double seconds = part.seconds * slowdown_[rank] / plan.iterations;
+        const auto same = std::ranges::find_if(parts, [&](const CostPart& known) {
+          return known.category == part.category && known.origin == part.origin;
+        });
+        if (same == parts.end()) {
+          parts.push_back({part.category, part.origin, seconds});
+        } else {
+          same->seconds += seconds;
+        }
+      }
+    }
+    return parts;
+  }
+
+  int rank_of(int stage) const { return schedule_.rank_of_stage[stage]; }
+  double slowdown_of(int stage) const { return slowdown_[rank_of(stage)]; }
+
+  Messages messages() const {
+    Messages messages{.times = {}, .sends = job_.software.sends};
+    struct Known {
+      int from;
+      int to;
+      double bytes;
+      double seconds;
+    };
+    std::vector<Known> known;
+    const auto message_s = [&](int from, int to, double bytes) {
+      if (from == to) return 0.0;
+      for (const Known& k : known) {
+        if (k.from == from && k.to == to && k.bytes == bytes) return k.seconds;
+      }
+      known.push_back({from, to, bytes, boundary_s(job_, from, to, bytes)});
+      return known.back().seconds;
+    };
+    const int of_replica = schedule_.model_stages();
+    for (int stage = 0; stage < schedule_.stages(); ++stage) {
+      const int at = schedule_.model_stage(stage);
+      for (int slice = 0; slice < schedule_.slices; ++slice) {
+        // The tensor has the size that the stage before the boundary gave it.
+        const auto bytes = [&](int producer) {
+          return prepared_.units[std::size_t(producer) * schedule_.slices + slice].boundary_bytes;
+        };
+        const bool up = at + 1 < of_replica;
+        messages.times.forward_s.push_back(
+            up ? message_s(rank_of(stage), rank_of(stage + 1), bytes(at)) : 0);
+        messages.times.backward_s.push_back(
+            at > 0 ? message_s(rank_of(stage), rank_of(stage - 1), bytes(at - 1)) : 0);
+      }
+    }
+    return messages;
+  }
+
+  CollectivesBeside collectives_beside() {
+    CollectivesBeside beside;
+    beside.overlap = data_.overlaps();
+    beside.gathers_s.assign(layout_.pp, 0);
+    const int slices = schedule_.slices;
+    maps_.reserve(times_.size());
+    gathered_s_.resize(schedule_.stages());
+    for (int s = 0; s < schedule_.stages(); ++s) {
+      if (data_.gathers_early()) {
+        double& channel_s = beside.gathers_s[rank_of(s)];
+        for (const Piece& piece : data_.stage(s).first_forward) {
+          for (const Transfer& t : piece.gathers) channel_s += t.seconds;
+          gathered_s_[s].push_back(piece.gathers.empty() ? 0 : channel_s);
+        }
+      }
+      for (int slice = 0; slice < slices; ++slice) {
+        maps_.push_back(maps_of(s, slice));
+        if (!data_.gathers_early()) continue;
+        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] = gathered_end_s(
+            data_.stage(s).first_forward, s, slowdown_of(s) * times_[cell(s, slice)].forward_s);
+      }
+    }
+    for (const StageMaps& maps : maps_) beside.stages.push_back(&maps);
+    if (data_.by_schedule()) {
+      for (int s = 0; s < schedule_.stages(); ++s) {
+        beside.unshard_s.push_back(seconds_of(data_.stage(s).unshard));
+        beside.reduce_grad_s.push_back(seconds_of(data_.stage(s).reduce_grad));
+      }
+    }
+    add_pairs(beside);
+    return beside;
+  }
+
+  std::size_t cell(int stage, int slice) const {
+    return std::size_t(stage) * schedule_.slices + slice;
+  }
+
+  // Stages with equal traffic and costs on equally slow ranks have equal maps.
+  StageMaps maps_of(int stage, int slice) const {
+    const StageTimes& times = times_[cell(stage, slice)];
+    for (int other = 0; other < stage; ++other) {
+      if (data_.traffic_number(other) == data_.traffic_number(stage) &&
+          slowdown_of(other) == slowdown_of(stage) &&
+          same_seconds(cost_of(other, slice), cost_of(stage, slice))) {
+        return maps_[cell(other, slice)];
+      }
+    }
+    const StageTraffic& traffic = data_.stage(stage);
+    const auto map = [&](const Pieces& pieces, double action_s, bool early = false) {
+      return ActionTimes(pieces, slowdown_of(stage) * action_s, data_.overlaps(), early).map();
+    };
+    StageMaps maps;
+    maps.first_forward = map(traffic.first_forward, times.forward_s, data_.gathers_early());
+    maps.forward = map(traffic.forward, times.forward_s);
+    maps.backward = map(traffic.backward, times.backward_s);
+    maps.backward_input = map(traffic.backward_input, times.backward_input_s);
+    maps.backward_weight = map(traffic.backward_weight, times.backward_weight_s);
+    maps.last_backward = map(traffic.last_backward, times.backward_s);
+    maps.last_backward_weight = map(traffic.last_backward_weight, times.backward_weight_s);
+    if (schedule_.explicit_recompute) maps.recompute = map(traffic.forward, times.recompute_s);
+    return maps;
+  }
+
+  const StageCost& cost_of(int stage, int slice) const {
+    return costs_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices + slice];
+  }
+
+  // The end of a first forward that could start when the gathers are issued.
+  double gathered_end_s(const Pieces& pieces, int stage, double action_s) const {
+    double end_s = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const double ready_s = i < gathered_s_[stage].size() ? gathered_s_[stage][i] : 0;
+      end_s = std::max(end_s, ready_s) + pieces[i].share * pieces[i].stretch * action_s;
+    }
+    return end_s;
+  }
+
+  void add_pairs(CollectivesBeside& beside) const {
+    for (const auto& actions : schedule_.actions) {
+      for (std::size_t i = 0; i < actions.size(); ++i) {
+        if (!actions[i].with_next) continue;
+        const int f = static_cast<int>(cell(actions[i].stage, actions[i].unit % schedule_.slices));
+        const int b =
+            static_cast<int>(cell(actions[i + 1].stage, actions[i + 1].unit % schedule_.slices));
+        const auto [known, is_new] = beside.pairs.try_emplace({f, b});
+        if (is_new) known->second = pair_maps(f, b);
+      }
+    }
+  }
+
+  // Of the cells of a forward and a backward on one rank.
+  PairMaps pair_maps(int f, int b) const {
+    const int slices = schedule_.slices;
+    const StageTraffic& forward = data_.stage(f / slices);
+    const StageTraffic& backward = data_.stage(b / slices);
+    const double forward_s = times_[f].forward_s;
+    const double backward_s = times_[b].backward_s;
+    const double pair_s =
+        slowdown_of(f / slices) *
+        overlapped_s(cost_of(f / slices, f % slices), cost_of(b / slices, b % slices), backward_s);
+    PairMaps pair;
+    for (const bool first : {false, true}) {
+      for (const bool last : {false, true}) {
+        const Pieces pieces = joined(first ? forward.first_forward : forward.forward, forward_s,
+                                     last ? backward.last_backward : backward.backward, backward_s);
+        const bool early = first && data_.gathers_early();
+        ActionMap& map = pair.maps[first][last];
+        map = ActionTimes(pieces, pair_s, data_.overlaps(), early).map();
+        if (early) {
+          map.later_s[ActionMap::kCompute][ActionMap::kFixed] =
+              gathered_end_s(pieces, f / slices, pair_s);
+        }
+      }
+    }
+    return pair;
+  }
+
+  IterationEnd iteration_end() const {
+    IterationEnd end;
+    end.reductions_s.assign(layout_.pp, 0);
+    for (int s = 0; s < schedule_.stages(); ++s) {
+      end.reductions_s[rank_of(s)] += seconds_of(data_.stage(s).at_end);
+    }
+    const std::vector<GradientPartner> partners = gradient_partners(job_, schedule_, data_);
+    for (int rank = 0; rank < layout_.pp; ++rank) {
+      const GradientPartner& partner = partners[rank];
+      end.partner.push_back(partner.rank);
+      end.partner_s.push_back(partner.rank == rank ? 0
+                                                   : collective_s(CollectiveKind::all_reduce,
+                                                                  partner.shape, partner.bytes));
+      end.optimizer_s.push_back(slowdown_[rank] * total_seconds(optimizer(rank)));
+    }
+    // Clipping needs the norm over all gradients.
+    if (layout_.ranks() > 1) {
+      end.norm_s = collective_s(CollectiveKind::all_reduce, world_shape(job_.cluster), 8);
+    }
+    return end;
+  }
+
+  double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
+    return collective_cost(job_, kind, shape, bytes).seconds;
+  }
+
+  std::vector<CostPart> optimizer(int rank) const {
+    return optimizer_cost(data_.updated_parameters(rank), job_);
+  }
+
+  // Of the slowest rank; where ranks do not wait for one another, of this one.
+  CostPart exposed_optimizer(int own) const {
+    CostPart slowest{Category::optimizer, Origin::spec, -1};
+    for (int rank = 0; rank < layout_.pp; ++rank) {
+      if (schedule_.iterations > 1 && rank != own) continue;
+      const auto parts = optimizer(rank);
+      const double seconds = total_seconds(parts) * slowdown_[rank];
+      if (seconds <= slowest.seconds) continue;
+      slowest.seconds = seconds;
+      slowest.origin = parts.front().origin;
+    }
+    return slowest;
+  }
+
+  // The rank that ends last: its own work, what the pipeline without data parallelism takes longer
+  // than that, what it computes `beside` the passes, and as dp what data parallelism adds.
+  void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
+                 const std::vector<CostPart>& beside) const {
+    const auto add = [&](Category category, Origin origin, double seconds) {
+      estimate.seconds[static_cast<int>(category)] += seconds;
+      estimate.origin_s[static_cast<int>(origin)] += seconds;
+    };
+    add_work(rank, add);
+    // The bubble is made of the others' work, known as well as this rank's.
+    const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
+    estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
+    if (pipeline.busy_s[rank] > 0) {
+      for (double& seconds : estimate.origin_s) {
+        seconds *= pipeline.makespan_s / pipeline.busy_s[rank];
+      }
+    }
+    double exposed_s = estimate.step_s - pipeline.makespan_s;
+    for (const CostPart& part : beside) {
+      add(part.category, part.origin, part.seconds);
+      exposed_s -= part.seconds;
+    }
+    add(Category::dp, data_.network().origin(job_, rank), exposed_s);
+  }
+
+  // What the rank computes in an iteration: each kind of action as often as it stands in the list.
+  template <class Add>
+  void add_work(int rank, const Add& add) const {
+    const ActionCosts costs(schedule_, prepared_.units);
+    const double share = slowdown_[rank] / schedule_.iterations;
+    const auto add_parts = [&](const std::vector<CostPart>& parts, double times) {
+      for (const CostPart& part : parts) add(part.category, part.origin, times * part.seconds);
+    };
+    std::map<std::tuple<int, int, ActionKind>, std::pair<Action, int>> counted;
+    const auto& actions = schedule_.actions[rank];
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      const Action& action = actions[i];
+      if (!is_compute(action.kind)) continue;
+      if (action.with_next) {
+        add_parts(costs.pair_parts(action, actions[++i]), share);
+        continue;
+      }
+      auto& [example, times] = counted[{action.stage, action.unit % schedule_.slices, action.kind}];
+      example = action;
+      ++times;
+    }
+    for (const auto& [key, action] : counted) {
+      add_parts(costs.parts(action.first), share * action.second);
+    }
+  }
+
+  const Job& job_;
+  const Layout& layout_;
+  const PreparedIteration& prepared_;
+  const Schedule& schedule_;
+  const DataParallel data_;
+  const std::vector<StageCost> costs_;   // [stage of the model * slices + slice]
+  const std::vector<StageTimes> times_;  // [stage * slices + slice] on a GPU that is not slow
+  std::vector<double> slowdown_;         // [pipeline rank] of its slowest GPU
+  std::vector<StageMaps> maps_;          // [stage * slices + slice]
+  // [stage][piece of its first forward] when its gathers are through, from when they are issued.
+  std::vector<std::vector<double>> gathered_s_;
+};
+
+}  // namespace
+
+IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
+  if (job.lengths) return length_estimate(job, prepared);
+  return Estimator(job, prepared).estimate();
+}
+
+}  // namespace windtunnel

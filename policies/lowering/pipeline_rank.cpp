@@ -1,0 +1,382 @@
+#include "policies/lowering/pipeline_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/protection/snapshot_tasks.hpp"
+
+namespace windtunnel {
+namespace {
+
+enum class Direction { forward, backward };
+
+std::vector<CostPart> scaled(std::vector<CostPart> cost, double share) {
+  for (CostPart& item : cost) item.seconds *= share;
+  return cost;
+}
+
+Category category_of(ActionKind kind) {
+  if (kind == ActionKind::forward) return Category::forward;
+  return kind == ActionKind::recompute ? Category::recompute : Category::backward;
+}
+
+// Builds the task list of one pipeline rank.
+class Builder {
+ public:
+  Builder(const IterationContext& context, int rank, PipelineRankGroups groups)
+      : ctx_(context), job_(context.job), rank_(rank), tasks_(job_, rank, std::move(groups)) {
+    for (int s = 0; s < ctx_.schedule.stages(); ++s) {
+      if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
+    }
+    if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
+    if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
+    if (!ctx_.meetings.empty()) tasks_.add_meetings();
+  }
+
+  RankClass build() {
+    for (round_ = 0; round_ < ctx_.options.iterations; ++round_) run_schedule();
+    return tasks_.take();
+  }
+
+ private:
+  // ---- iterations ----
+
+  int iterations() const { return ctx_.schedule.iterations; }
+
+  // Iterations of a schedule without a flush follow one another inside its list.
+  void run_schedule() {
+    const auto& actions = ctx_.schedule.actions[rank_];
+    int iteration = 0;
+    begin_iteration(iteration);
+    for (int i = 0; i < std::ssize(actions); ++i) {
+      while (i > ctx_.marks[iteration].end[rank_]) {
+        end_iteration(iteration);
+        begin_iteration(++iteration);
+      }
+      const Action* second = actions[i].with_next ? &actions[i + 1] : nullptr;
+      tasks_.set_iteration(round_ * iterations() + iteration_of(actions[i]));
+      if (is_compute(actions[i].kind)) {
+        add_action(i, iteration, second);
+      } else {
+        transfer_weights(actions[i]);
+      }
+      if (second != nullptr) ++i;
+    }
+    for (; iteration + 1 < iterations(); ++iteration) {
+      end_iteration(iteration);
+      begin_iteration(iteration + 1);
+    }
+    end_iteration(iteration);
+  }
+
+  int iteration_of(const Action& action) const {
+    return action.unit / (ctx_.schedule.microbatches * ctx_.schedule.slices);
+  }
+
+  void begin_iteration(int iteration) {
+    tasks_.set_iteration(round_ * iterations() + iteration);
+    tasks_.forget_transfers();
+    copies_.clear();
+    pending_ = nullptr;
+    before_last_compute_ = last_compute_ = optimizer_;
+    if (ctx_.data_parallel.gathers_early()) gather_parameters();
+    const int due = iterations() > 1 ? steady_window(ctx_.schedule).last : 0;
+    if (round_ > 0 || iteration != due) return;
+    for (const int tier : ctx_.options.due_snapshots) add_due_snapshot(tier);
+  }
+
+  void add_due_snapshot(int index) {
+    const SnapshotTier& tier = job_.snapshots[index];
+    const double largest = *std::ranges::max_element(ctx_.snapshot_bytes);
+    const auto [staged, complete] = add_snapshot(job_, tier, ctx_.snapshot_bytes[rank_], largest,
+                                                 tasks_.code_slot(index), optimizer_, tasks_);
+    if (complete < 0) return;
+    switch (tier.mode) {
+      case SnapshotMode::sync:
+        before_compute_.push_back(complete);
+        break;
+      case SnapshotMode::async:
+        before_compute_.push_back(staged);
+        break;
+      case SnapshotMode::lazy:
+        copies_.push_back(staged);
+        break;
+    }
+    if (tier.coordination_s > 0) add_coordination(tier, optimizer_, tasks_);
+  }
+
+  // Every rank updated its shard; the whole weights come back before the forwards that need them.
+  void gather_parameters() {
+    gathered_.assign(ctx_.schedule.stages(), {});
+    for (const int stage : stages_) {
+      const Pieces& pieces = ctx_.data_parallel.stage(stage).first_forward;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const std::string where =
+            pieces.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
+        gathered_[stage].push_back(
+            tasks_.transfers(pieces[i].gathers, "gather", where, stage, optimizer_));
+      }
+    }
+  }
+
+  void end_iteration(int iteration) {
+    tasks_.set_iteration(round_ * iterations() + iteration);
+    for (const int stage : stages_) {
+      tasks_.transfers(ctx_.data_parallel.stage(stage).at_end, "reduce", fmt::format("{}", stage),
+                       stage, last_compute_);
+    }
+    reduce_pending();
+    std::vector<TaskIndex> ready = {last_compute_};
+    for (const TaskIndex transfer : tasks_.last_transfers()) ready.push_back(transfer);
+    if (tasks_.has_partner()) {
+      const GradientPartner& partner = ctx_.partners[rank_];
+      ready.push_back(tasks_.reduce_with_partner(
+          partner.embedding ? "reduce embedding" : "reduce with partner", partner.bytes, ready));
+    }
+    // No rank waits for all others where iterations follow one another without a flush.
+    if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
+    ready.insert(ready.end(), copies_.begin(), copies_.end());
+    // Where gradients arrive in the next iteration, so do the updates; this is where all join.
+    const DataParallel& data = ctx_.data_parallel;
+    std::vector<CostPart> update;
+    if (!data.crosses()) {
+      update = optimizer_cost(data.updated_parameters(rank_), job_);
+    }
+    optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
+  }
+
+  // ---- actions ----
+
+  void add_action(int index, int iteration, const Action* second) {
+    const Action& action = ctx_.schedule.actions[rank_][index];
+    const bool synchronous = job_.software.sends == Sends::synchronous;
+    const TaskIndex before = synchronous ? last_compute_ : -1;
+    Task task;
+    task.kind = TaskKind::compute;
+    task.stream = kCompute;
+    task.stage = action.stage;
+    task.microbatch = action.unit;
+    task.action = action.kind;
+    task.paired = second != nullptr;
+    task.name = name_of(action);
+    task.category = category_of(action.kind);
+    task.allocate_bytes = ctx_.costs.allocated_bytes(action);
+    task.free_bytes = ctx_.costs.freed_bytes(action);
+    task.after = std::exchange(before_compute_, {});
+    if (action.kind == ActionKind::forward && !ctx_.meetings.empty()) {
+      for (const int meeting : ctx_.meetings[action.unit]) {
+        task.after.push_back(tasks_.meet(meeting, "meet " + task.name, last_compute_));
+      }
+    }
+    receive_for(action, before, task);
+    const IterationMarks& marks = ctx_.marks[iteration];
+    const bool first = index == marks.first_forward[action.stage];
+    if (second == nullptr) {
+      task.cost = ctx_.costs.parts(action);
+      const bool last = index == ctx_.marks[iteration_of(action)].last_backward[action.stage];
+      append_pieces(task, pieces_of(action, first, last), action);
+    } else {
+      task.name += "+" + name_of(*second);
+      task.free_bytes += ctx_.costs.freed_bytes(*second);
+      task.cost = ctx_.costs.pair_parts(action, *second);
+      receive_for(*second, before, task);
+      const bool last = index + 1 == ctx_.marks[iteration_of(*second)].last_backward[second->stage];
+      kept_pieces_.push_back(std::make_unique<Pieces>(
+          joined(pieces_of(action, first, false), total_seconds(ctx_.costs.parts(action)),
+                 pieces_of(*second, false, last), total_seconds(ctx_.costs.parts(*second)))));
+      append_pieces(task, *kept_pieces_.back(), *second);
+    }
+    send_from(action, kSend);
+    // Both wait for their receivers at once.
+    if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
+  }
+
+  std::string name_of(const Action& action) const {
+    return fmt::format("{}{}.{}", letters_of(action.kind), action.stage, action.unit);
+  }
+
+  const Pieces& pieces_of(const Action& action, bool first, bool last) const {
+    return ctx_.data_parallel.stage(action.stage).of(action.kind, first, last);
+  }
+
+  // An action cut into pieces: what each gathers before it and reduces behind it. `reducing`: whose
+  // gradients are reduced.
+  void append_pieces(const Task& whole, const Pieces& pieces, const Action& reducing) {
+    const bool early = ctx_.data_parallel.gathers_early();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::string suffix = pieces.size() > 1 ? fmt::format("/{}", i) : "";
+      Task piece = whole;
+      piece.name += suffix;
+      piece.cost = scaled(whole.cost, pieces[i].share * pieces[i].stretch);
+      if (i == 0) {
+        await_unshard(whole.stage, piece);
+        if (reducing.stage != whole.stage) await_unshard(reducing.stage, piece);
+      } else {
+        piece.after.clear();
+        piece.allocate_bytes = 0;
+      }
+      if (i + 1 < pieces.size()) piece.free_bytes = 0;
+      const auto gather = [&](TaskIndex after) {
+        return early
+                   ? early_gather(whole, i)
+                   : tasks_.transfers(pieces[i].gathers, "gather", piece.name, whole.stage, after);
+      };
+      if (ctx_.data_parallel.overlaps()) {
+        const TaskIndex gathered = gather(before_last_compute_);
+        if (gathered >= 0) piece.after.push_back(gathered);
+        reduce_pending();
+      } else {
+        reduce_pending();
+        gather(last_compute_);
+        for (const TaskIndex transfer : tasks_.last_transfers()) piece.after.push_back(transfer);
+      }
+      if (tasks_.kernels_first() && last_compute_ >= 0) piece.after.push_back(last_compute_);
+      before_last_compute_ = std::exchange(last_compute_, tasks_.append(std::move(piece)));
+      if (!pieces[i].reductions.empty()) {
+        pending_ = &pieces[i].reductions;
+        pending_stage_ = reducing.stage;
+        pending_where_ = pieces_where(reducing, i, pieces.size());
+      }
+    }
+  }
+
+  // Of the first forward of a stage the gather that its piece waits for.
+  TaskIndex early_gather(const Task& whole, std::size_t piece) {
+    auto& gathered = gathered_[whole.stage];
+    if (whole.category != Category::forward || piece >= gathered.size()) return -1;
+    const TaskIndex gather = gathered[piece];
+    if (piece + 1 == gathered.size()) gathered.clear();
+    return gather;
+  }
+
+  // "0/3" where the stage reduces once an iteration, else with the micro-batch: "0.5/3".
+  std::string pieces_where(const Action& action, std::size_t piece, std::size_t pieces) const {
+    std::string where = fmt::format("{}", action.stage);
+    if (job_.layout.sharding >= Sharding::zero2) where += fmt::format(".{}", action.unit);
+    return pieces > 1 || job_.layout.sharding < Sharding::zero2 ? fmt::format("{}/{}", where, piece)
+                                                                : where;
+  }
+
+  void reduce_pending() {
+    if (pending_ == nullptr) return;
+    tasks_.transfers(*std::exchange(pending_, nullptr), "reduce", pending_where_, pending_stage_,
+                     last_compute_);
+  }
+
+  // ---- actions of sharded weights ----
+
+  void transfer_weights(const Action& action) {
+    if (!ctx_.data_parallel.by_schedule()) return;
+    const StageTraffic& traffic = ctx_.data_parallel.stage(action.stage);
+    const std::string where = fmt::format("{}", action.stage);
+    if (action.kind == ActionKind::unshard) {
+      unsharded_.resize(ctx_.schedule.stages(), -1);
+      unsharded_[action.stage] =
+          tasks_.transfers(traffic.unshard, "gather", where, action.stage, last_compute_);
+    } else if (action.kind == ActionKind::reduce_grad) {
+      tasks_.transfers(traffic.reduce_grad, "reduce", where, action.stage, last_compute_);
+    }
+  }
+
+  void await_unshard(int stage, Task& task) const {
+    if (!unsharded_.empty() && unsharded_[stage] >= 0) task.after.push_back(unsharded_[stage]);
+  }
+
+  // ---- messages ----
+
+  std::int64_t tag(int stage, int unit, Direction direction) const {
+    const std::int64_t step = 2 * round_ + (direction == Direction::backward);
+    return (step * ctx_.schedule.units() + unit) * ctx_.schedule.stages() + stage;
+  }
+
+  // The stage on another rank that the action takes from (step -1) or gives to (+1); -1: none.
+  int other_stage(const Action& action, int step) const {
+    const bool forward = action.kind == ActionKind::forward;
+    if (!forward && !makes_input_gradient(action.kind)) return -1;
+    const int way = forward ? step : -step;
+    const int at = ctx_.schedule.model_stage(action.stage) + way;
+    if (at < 0 || at >= ctx_.schedule.model_stages()) return -1;
+    const int other = action.stage + way;
+    return ctx_.schedule.rank_of_stage[other] == rank_ ? -1 : other;
+  }
+
+  // Messages are named by the stage that sends.
+  Message message(const Action& action, int source, int other) const {
+    const bool forward = action.kind == ActionKind::forward;
+    return {.name = fmt::format("{}{}.{}", forward ? 'F' : 'B', source, action.unit),
+            .stage = action.stage,
+            .unit = action.unit,
+            .peer = ctx_.schedule.rank_of_stage[other],
+            .tag = tag(source, action.unit, forward ? Direction::forward : Direction::backward)};
+  }
+
+  // `before`: what must have ended before the receive is posted, -1 for nothing.
+  void receive_for(const Action& action, TaskIndex before, Task& consumer) {
+    const int source = other_stage(action, -1);
+    if (source < 0) return;
+    consumer.after.push_back(
+        tasks_.receive(message(action, source, source),
+                       before >= 0 ? std::vector{before} : std::vector<TaskIndex>{}));
+  }
+
+  void send_from(const Action& action, StreamIndex stream) {
+    const int target = other_stage(action, 1);
+    if (target < 0) return;
+    // The boundary tensor crosses in the direction of the pass with the size that the stage before
+    // the boundary gave it.
+    Action producer = action;
+    producer.stage = std::min(action.stage, target);
+    const TaskIndex sent =
+        tasks_.send(message(action, action.stage, target), ctx_.costs.unit(producer).boundary_bytes,
+                    stream, {last_compute_});
+    if (job_.software.sends != Sends::asynchronous) before_compute_.push_back(sent);
+  }
+
+  const IterationContext& ctx_;
+  const Job& job_;
+  const int rank_;
+  RankTasks tasks_;
+  std::vector<int> stages_;
+  std::vector<std::unique_ptr<Pieces>> kept_pieces_;  // of pairs
+
+  // Of the iteration that is being built.
+  int round_ = 0;
+  TaskIndex optimizer_ = -1;  // of the iteration before
+  TaskIndex before_last_compute_ = -1;
+  TaskIndex last_compute_ = -1;
+  const std::vector<Transfer>* pending_ = nullptr;  // reductions behind the last piece
+  int pending_stage_ = -1;
+  std::string pending_where_;
+  std::vector<std::vector<TaskIndex>> gathered_;  // [stage][piece] that its first forward awaits
+  std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
+  std::vector<TaskIndex> copies_;                 // that the optimizer waits for
+  std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
+};
+
+}  // namespace
+
+IterationContext::IterationContext(const Job& the_job, const Schedule& the_schedule,
+                                   const std::vector<ChunkCost>& chunks,
+                                   const std::vector<ChunkCost>& units,
+                                   const IterationPlanOptions& the_options,
+                                   const DataParallel& the_data_parallel)
+    : job(the_job),
+      schedule(the_schedule),
+      options(the_options),
+      costs(schedule, units),
+      data_parallel(the_data_parallel),
+      partners(gradient_partners(job, schedule, data_parallel)),
+      marks(iteration_marks(schedule)),
+      snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),
+      members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
+
+RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups) {
+  return Builder(context, rank, std::move(groups)).build();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,46 @@
+// The tasks of one pipeline rank: its schedule lowered to computes, sends and receives, the gathers
+// and reductions of data parallelism beside them (data_parallel.hpp), the optimizer and the
+// snapshots that are due.
+#pragma once
+
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/plan.hpp"
+#include "models/plan/schedule.hpp"
+#include "policies/evaluation/schedule_stages.hpp"
+#include "policies/exchange/data_parallel.hpp"
+#include "policies/exchange/gradient_partners.hpp"
+#include "policies/lowering/action_cost.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/lowering/rank_tasks.hpp"
+
+namespace windtunnel {
+
+// What all pipeline ranks of an iteration share.
+struct IterationContext {
+  // Keeps references. `data_parallel`: of this schedule, or of another with the same stages.
+  IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
+                   const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
+                   const DataParallel& data_parallel);
+
+  // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
+  RankId rank(int pp, int member) const { return pp * members + member; }
+
+  const Job& job;
+  const Schedule& schedule;
+  const IterationPlanOptions& options;
+  const ActionCosts costs;
+  const DataParallel& data_parallel;
+  const std::vector<GradientPartner> partners;  // [pipeline rank]
+  const std::vector<IterationMarks> marks;      // [iteration of the schedule]
+  const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
+  const int members;                            // ranks of one pipeline rank
+  // [unit] what its forward pass waits for, indices into PipelineRankGroups::meetings; empty: none.
+  std::vector<std::vector<int>> meetings;
+};
+
+RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups);
+
+}  // namespace windtunnel

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/data_parallel.hpp"
+#include "policies/exchange/gradient_partners.hpp"
+#include "policies/exchange/gradient_tensors.hpp"
+#include "policies/lengths/length_plan.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/job_schedule.hpp"
+#include "policies/lowering/unit_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The iteration several times over, without a flush: where ranks do not wait for one another. Four
+// iterations stand before steady_window().
+Schedule in_a_row(Schedule schedule) {
+  const auto holding = [&](int units) {
+    return (units + schedule.microbatches - 1) / schedule.microbatches;
+  };
+  const int times = 5 + holding(schedule.ranks - 1) + holding(schedule.ranks);
+  const int units = schedule.units();
+  for (auto& actions : schedule.actions) {
+    const std::vector<Action> once = actions;
+    for (int i = 1; i < times; ++i) {
+      for (Action action : once) {
+        if (is_compute(action.kind)) action.unit += i * units;
+        actions.push_back(action);
+      }
+    }
+  }
+  schedule.iterations = times;
+  return schedule;
+}
+
+// Not every order of actions survives that ranks wait for their receivers, or in the middle of it
+// for a partner's gradients.
+void check_waits(const Job& job, const PreparedIteration& prepared) {
+  const Schedule& schedule = prepared.schedule;
+  const bool synchronous = job.software.sends == Sends::synchronous;
+  if (!synchronous && schedule.iterations == 1) return;
+  const DataParallel data(job, schedule, prepared.units, 0);
+  const std::vector<double> none(schedule.ranks, 0);
+  IterationEnd end{none, {}, none, none, 0};
+  for (const GradientPartner& partner : gradient_partners(job, schedule, data)) {
+    end.partner.push_back(partner.rank);
+  }
+  const SideStreams beside{.messages = {{{0}, {0}}, job.software.sends}, .end = &end};
+  try {
+    evaluate_schedule(schedule, std::vector<StageCost>(prepared.units.size()), beside);
+  } catch (const Error& error) {
+    if (!synchronous) throw;
+    throw Error::about({"software.sends"}, "with software.sends: synchronous, {}", error.what());
+  }
+}
+
+// A rank that has the embedding does not hold its tied copy in the head, too.
+void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkCost>& chunks) {
+  if (!embeddings_together(job, schedule)) return;
+  chunks.back().parameters -= double(padded_vocabulary(job.model.vocabulary, job.layout.tp)) *
+                              job.model.hidden / job.layout.tp;
+}
+
+// What a compressor keeps counts as gradients, what it needs for a moment as buffers: for all
+// gradients at once, or for the bucket that is under way and the one behind it.
+void add_compressor(const Job& job, const PreparedIteration& prepared,
+                    std::vector<GpuMemory>& memory) {
+  const ReplicaNetwork network(job);
+  if (job.communication.compressor.name == "none" || !network.active()) return;
+  const GradientExchange exchange(job, network);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  const bool together = embeddings_together(job, prepared.schedule);
+  const HeldStages held = held_stages(prepared.schedule);
+  for (std::size_t rank = 0; rank < held.size(); ++rank) {
+    CompressorMemory sum;
+    double gradient_bytes = 0;
+    for (const int stage : held[rank]) {
+      const int first_layer = std::accumulate(layers.begin(), layers.begin() + stage, 0);
+      const ChunkCost& chunk = prepared.chunks[stage];
+      const CompressorMemory own = exchange.memory(
+          stage_tensors(job, stage, first_layer, layers[stage], chunk, together), int(rank));
+      sum.state += own.state;
+      sum.buffers += own.buffers;
+      gradient_bytes += chunk.parameters * reduce_bytes_per_parameter(job);
+    }
+    const bool at_once = job.communication.overlap == GradientOverlap::none;
+    const double under_way = 2 * job.communication.bucket_bytes / std::max(1.0, gradient_bytes);
+    memory[rank].gradients += sum.state;
+    memory[rank].buffers += sum.buffers * (at_once ? 1 : std::min(1.0, under_way));
+  }
+}
+
+}  // namespace
+
+PreparedIteration prepare_iteration(const Job& job) {
+  check_gradient_exchange(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_boundary(job);
+  if (job.lengths) return prepare_lengths(job);
+  PreparedIteration prepared;
+  prepared.chunks = chunk_costs(job);
+  prepared.schedule = job_schedule(job, prepared.chunks);
+  hold_tied_once(job, prepared.schedule, prepared.chunks);
+  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
+  prepared.peak_activation_bytes =
+      evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
+  prepared.memory = iteration_memory(job, prepared);
+  // With one rank there is nobody to wait for.
+  const bool apart =
+      job.software.post_validation ||
+      (crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1);
+  if (apart && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
+    prepared.schedule = in_a_row(std::move(prepared.schedule));
+  }
+  check_waits(job, prepared);
+  return prepared;
+}
+
+std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {
+  const Schedule& schedule = prepared.schedule;
+  std::vector<GpuMemory> memory = gpu_memory(
+      job, memory_chunks(prepared.chunks, prepared.units), prepared.peak_activation_bytes,
+      held_stages(schedule), schedule.weight_copies, whole_parameters(schedule, prepared.chunks));
+  add_compressor(job, prepared, memory);
+  return memory;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,307 @@
+#include "policies/lowering/rank_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/machine/links/links.hpp"
+#include "models/network/collectives/collective_law.hpp"
+#include "models/plan/job_collective.hpp"
+
+namespace windtunnel {
+namespace {
+
+CostPart part(Category category, const Parameter& parameter) {
+  return {category, parameter.origin, parameter.value};
+}
+
+}  // namespace
+
+GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+                     RankId first, int members, Plan& plan) {
+  const auto before = static_cast<std::int32_t>(plan.groups.size());
+  for (int group = 0; group < lattice.groups(); ++group) {
+    plan.groups.push_back({axis, lattice.members(first, group)});
+  }
+  GroupSlot slot{std::vector<std::int32_t>(members), shape, plan.groups[before].members};
+  for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + lattice.group_of(m);
+  return slot;
+}
+
+GroupSlot add_world_group(const Cluster& cluster, Plan& plan) {
+  return add_groups({1, plan.ranks, 1, 1}, world_shape(cluster), Category::dp, 0, plan.ranks, plan);
+}
+
+RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
+    : job_(job), rank_(rank), members_(job.layout.tp * job.layout.cp * job.layout.dp) {
+  class_.name = fmt::format("pp {}", rank);
+  class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
+                    {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
+                    {"dp", StreamOrder::in_order},        {"copy", StreamOrder::in_order},
+                    {"store", StreamOrder::in_order},     {"encode", StreamOrder::in_order},
+                    {"parity", StreamOrder::in_order}};
+  // Ranks of a pipeline rank are contiguous (Megatron's order tp-cp-dp-pp).
+  class_.members.resize(members_);
+  for (int m = 0; m < members_; ++m) class_.members[m] = rank * members_ + m;
+  for (int a = 0; a < kReplicaAxes; ++a) {
+    replica_slots_[a] = add_slot(std::move(groups.replicas[a]));
+  }
+  partner_slot_ = add_slot(std::move(groups.partner));
+  world_slot_ = add_slot(std::move(groups.world));
+  for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_slot(std::move(slot));
+  for (std::vector<std::int32_t>& meeting : groups.meetings) {
+    meeting_slots_.push_back(static_cast<int>(class_.groups.size()));
+    class_.groups.push_back(std::move(meeting));
+  }
+  meeting_sequence_.assign(meeting_slots_.size(), 0);
+}
+
+// The number of the slot; -1 without groups.
+int RankTasks::add_slot(std::optional<GroupSlot> slot) {
+  if (!slot) return -1;
+  class_.groups.push_back(std::move(slot->instance_of_member));
+  groups_.push_back({slot->shape, group_shape(slot->first_gpus, job_.cluster)});
+  return static_cast<int>(class_.groups.size()) - 1;
+}
+
+int RankTasks::peer_slot(int pp) {
+  const auto known = std::ranges::find(peers_, pp, &Peer::rank);
+  if (known != peers_.end()) return static_cast<int>(known - peers_.begin());
+  std::vector<RankId> peers(members_);
+  for (int m = 0; m < members_; ++m) peers[m] = pp * members_ + m;
+  class_.peers.push_back(std::move(peers));
+  peers_.push_back({pp, message_way(job_.layout, job_.cluster, rank_, pp)});
+  return static_cast<int>(peers_.size()) - 1;
+}
+
+TaskIndex RankTasks::append(Task task) {
+  task.iteration = static_cast<std::int16_t>(iteration_);
+  class_.tasks.push_back(std::move(task));
+  return static_cast<TaskIndex>(class_.tasks.size()) - 1;
+}
+
+TaskIndex RankTasks::receive(const Message& message, std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::recv;
+  task.name = "recv " + message.name;
+  task.stream = kRecv;
+  task.stage = message.stage;
+  task.microbatch = message.unit;
+  task.category = Category::pp;
+  task.peer_slot = static_cast<std::int16_t>(peer_slot(message.peer));
+  task.tag = message.tag;
+  task.after = std::move(after);
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stream,
+                          std::vector<TaskIndex> after) {
+  const Calibration& calibration = job_.calibration;
+  const int slot = peer_slot(message.peer);
+  const MessageWay& way = peers_[slot].way;
+  const bool in_node = way.in_node;
+  const bool pcie = job_.cluster.node.gpu_path == GpuPath::pcie;
+  const Parameter& efficiency = !in_node ? calibration.nic_efficiency
+                                : pcie   ? calibration.pcie_efficiency
+                                         : calibration.nvlink_efficiency;
+  Task task;
+  task.kind = TaskKind::send;
+  task.name = "send " + message.name;
+  task.stream = stream;
+  task.stage = message.stage;
+  task.microbatch = message.unit;
+  task.after = std::move(after);
+  task.synchronous = job_.software.sends == Sends::synchronous;
+  task.cost = {
+      part(Category::pp, calibration.p2p_launch_s),
+      part(Category::pp, in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s)};
+  if (!in_node) {
+    const FabricSpec& fabric = job_.cluster.fabric;
+    const Parameter& hop = fabric.hop_latency_s;
+    task.cost.push_back({Category::pp, hop.origin, hop.value * way.hops});
+    if (way.extra_latency_s > 0) {
+      task.cost.push_back({Category::pp, fabric.wan_latency_s.origin, way.extra_latency_s});
+    }
+  }
+  task.category = Category::pp;
+  const NodeSpec& node = job_.cluster.node;
+  const Parameter& port = in_node ? inner_port(node, way.in_package) : node.nic_Bps;
+  task.origin = weakest(efficiency.origin, port.origin);
+  task.peer_slot = static_cast<std::int16_t>(slot);
+  task.tag = message.tag;
+  task.bytes = bytes / efficiency.value;
+  const auto measured = in_node ? measured_message(calibration, bytes) : std::nullopt;
+  if (measured) {
+    task.cost = {{Category::pp, Origin::measured, measured->latency_s}};
+    task.origin = Origin::measured;
+    task.bytes = measured->transfer_s * port.value;
+  }
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const char* verb,
+                               const std::string& where, int stage, TaskIndex after) {
+  TaskIndex last = -1;
+  RowEnds row_ends = {-1, -1};
+  for (const Transfer& transfer : transfers) {
+    if (transfer.starts_row) row_ends.fill(-1);
+    std::vector<TaskIndex> ready = before(transfer, last, row_ends);
+    if (ready.empty() && after >= 0) ready = {after};
+    const bool experts =
+        transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
+    const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);
+    if (!transfer.kernels.empty()) {
+      last = kernels(transfer, what, std::move(ready));
+      ready = {last};
+      class_.tasks[last].stage = stage;
+      if (transfer.bytes <= 0) last_kernels_.push_back(last);
+    }
+    if (transfer.bytes <= 0) continue;
+    Task task;
+    task.kind = TaskKind::collective;
+    task.name = fmt::format("{} {}", verb, what);
+    task.stream = transfer.second_channel ? kReduceBeside : kReduce;
+    task.stage = stage;
+    task.after = std::move(ready);
+    task.category = Category::dp;
+    task.collective = transfer.kind;
+    task.algorithm = transfer.algorithm;
+    task.bytes = transfer.bytes;
+    last = append_collective(std::move(task), replica_slots_[static_cast<int>(transfer.axis)],
+                             transfer.longer_s);
+    row_ends[transfer.second_channel] = last_collective_[transfer.second_channel] = last;
+  }
+  return last;
+}
+
+// What of the transfers behind which it stands a transfer waits for. Within a row kernels wait, and
+// what stands behind them; where nothing is computed during collectives, that goes for the kernels
+// of the next row too.
+std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex last,
+                                         const RowEnds& row_ends) const {
+  if (last < 0) return {};
+  const bool blocking = job_.communication.overlap == GradientOverlap::blocking;
+  const bool kernels = !transfer.kernels.empty() || class_.tasks[last].stream == kCompute;
+  if (!blocking && (transfer.starts_row || !kernels)) return {};
+  std::vector<TaskIndex> ready = {last};
+  for (const TaskIndex end : row_ends) {
+    if (end >= 0 && end != last) ready.push_back(end);
+  }
+  return ready;
+}
+
+TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,
+                             std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::compute;
+  task.category = transfer.kernels.front().category;
+  task.name = fmt::format("{} {}",
+                          task.category == Category::optimizer ? "update"
+                          : task.category == Category::dp      ? "copy"
+                          : transfer.bytes > 0                 ? "encode"
+                                                               : "decode",
+                          name);
+  task.stream = kCompute;
+  task.priority = 1;
+  task.after = std::move(after);
+  task.cost = transfer.kernels;
+  return append(std::move(task));
+}
+
+std::vector<TaskIndex> RankTasks::last_transfers() const {
+  std::vector<TaskIndex> last = last_kernels_;
+  for (const TaskIndex collective : last_collective_) {
+    if (collective >= 0) last.push_back(collective);
+  }
+  return last;
+}
+
+void RankTasks::forget_transfers() {
+  last_collective_.fill(-1);
+  last_kernels_.clear();
+}
+
+TaskIndex RankTasks::reduce_with_partner(std::string name, double bytes,
+                                         std::vector<TaskIndex> after) {
+  return collective(std::move(name), partner_slot_, CollectiveKind::all_reduce, bytes,
+                    std::move(after));
+}
+
+TaskIndex RankTasks::norm(std::vector<TaskIndex> after) {
+  return collective("gradient norm", world_slot_, CollectiveKind::all_reduce, 8, std::move(after));
+}
+
+TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind, double bytes,
+                                std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::collective;
+  task.name = std::move(name);
+  task.stream = kReduce;
+  task.after = std::move(after);
+  task.category = Category::dp;
+  task.collective = kind;
+  task.bytes = bytes;
+  return last_collective_[0] = append_collective(std::move(task), slot);
+}
+
+TaskIndex RankTasks::meet(int meeting, std::string name, TaskIndex after) {
+  Task task;
+  task.kind = TaskKind::collective;
+  task.name = std::move(name);
+  task.stream = meeting_stream_;
+  if (after >= 0) task.after = {after};
+  task.category = Category::cp;
+  task.group_slot = static_cast<std::int16_t>(meeting_slots_[meeting]);
+  task.sequence = meeting_sequence_[meeting]++;
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
+  GroupUse& group = groups_[slot];
+  task.group_slot = static_cast<std::int16_t>(slot);
+  task.sequence = group.next_sequence++;
+  const Fidelity fidelity = job_.communication.fidelity;
+  // What exchanges snapshots is no part of the training's communication.
+  if (task.category != Category::snapshot) {
+    if (task.algorithm == CollectiveAlgorithm::automatic) {
+      const CollectiveChoice choice = collective_choice(job_, task.collective, group.shape);
+      task.algorithm = choice.algorithm;
+      task.protocol = choice.protocol;
+    }
+  }
+  const CollectiveChoice choice(task.algorithm, task.protocol);
+  const CollectiveCost closed = collective_cost(task.collective, choice, group.shape, task.bytes,
+                                                job_.cluster, job_.calibration);
+  task.origin = closed.origin;
+  // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
+  // few bytes of the world-wide norm are all latency.
+  const bool idle = group.shape.nodes == 1 || slot == world_slot_;
+  if (fidelity == Fidelity::closed || (fidelity == Fidelity::automatic && idle)) {
+    task.cost = {{task.category, closed.origin, closed.seconds + longer_s}};
+  } else {
+    task.as_flows = true;
+    // As collective_flows() has it for the group alone.
+    const CollectiveCost alone = collective_cost(task.collective, choice, group.alone, task.bytes,
+                                                 job_.cluster, job_.calibration);
+    // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
+    const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
+    task.cost = {{task.category, closed.origin, waited_s}};
+  }
+  return append(std::move(task));
+}
+
+TaskIndex RankTasks::optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::compute;
+  task.name = "optimizer";
+  task.stream = kCompute;
+  task.category = Category::optimizer;
+  task.cost = std::move(cost);
+  task.after = std::move(after);
+  return append(std::move(task));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,155 @@
+// The task list of one pipeline rank while it is written: its streams, peers and groups, and the
+// tasks that look alike whatever the schedule: messages, collectives, the optimizer.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/plan/plan.hpp"
+#include "policies/exchange/data_parallel.hpp"
+#include "policies/exchange/replica_groups.hpp"
+
+namespace windtunnel {
+
+// A communicator of the rank's members: which instance each is in, and what they have in common.
+struct GroupSlot {
+  std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
+  GroupShape shape;
+  std::vector<std::int32_t> first_gpus;  // of the first member's group
+};
+
+struct PipelineRankGroups {
+  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
+  std::optional<GroupSlot> partner;                             // GradientPartner
+  std::optional<GroupSlot> world;
+  std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
+  // Ranks that begin an action together: [group][member], index into Plan::groups.
+  std::vector<std::vector<std::int32_t>> meetings;
+};
+
+// Adds to the plan a group per lane and block of the lattice, the first of them of rank `first`, on
+// which `members` consecutive ranks stand.
+GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+                     RankId first, int members, Plan& plan);
+// Of all ranks.
+GroupSlot add_world_group(const Cluster& cluster, Plan& plan);
+
+enum StreamIndex : std::int16_t {
+  kCompute,
+  kSend,
+  kSendBack,
+  kRecv,
+  kReduce,
+  kCopy,
+  kStore,
+  kEncode,
+  kParity,
+  kReduceBeside,  // only where collectives run two at once
+};
+
+// One message of a pipeline.
+struct Message {
+  std::string name;  // "F2.5": what is sent
+  int stage = 0;     // of the task
+  int unit = 0;
+  int peer = 0;  // pipeline rank
+  std::int64_t tag = 0;
+};
+
+class RankTasks {
+ public:
+  RankTasks(const Job& job, int rank, PipelineRankGroups groups);
+
+  void set_iteration(int iteration) { iteration_ = iteration; }
+  TaskIndex append(Task task);
+
+  // Of the last message, -1 without.
+  TaskIndex receive(const Message& message, std::vector<TaskIndex> after);
+  TaskIndex send(const Message& message, double bytes, StreamIndex stream,
+                 std::vector<TaskIndex> after);
+
+  // One after the other, each when `after` (-1: nothing) is through, with the kernels before it;
+  // the last task of them, -1 if there is none. "reduce experts 3/0": verb and where.
+  TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
+                      const std::string& where, int stage, TaskIndex after);
+  bool has_partner() const { return partner_slot_ >= 0; }
+  bool has_world() const { return world_slot_ >= 0; }
+  TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
+  // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
+  TaskIndex norm(std::vector<TaskIndex> after);
+  // Those of transfers() since forget_transfers() that the others come before: the last
+  // collective of each stream and all kernels that end a row.
+  std::vector<TaskIndex> last_transfers() const;
+  void forget_transfers();
+
+  // Kernels of transfers run as soon as they can, between the pieces of actions: those must wait
+  // for one another themselves.
+  void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
+  bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
+  void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
+  // After the second channel, if there is one.
+  void add_meetings() {
+    meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
+    class_.streams.push_back({"meet", StreamOrder::in_order});
+  }
+  // Ends when all ranks of the meeting have come; takes no time.
+  TaskIndex meet(int meeting, std::string name, TaskIndex after);
+
+  TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
+
+  // -1 without groups.
+  int code_slot(int tier) const {
+    const auto slot = code_slots_.find(tier);
+    return slot == code_slots_.end() ? -1 : slot->second;
+  }
+  // Name, kind, bytes, stream, category and what it waits for are given; group, origin and time are
+  // added.
+  TaskIndex append_collective(Task task, int slot, double longer_s = 0);
+
+  RankClass take() { return std::move(class_); }
+
+ private:
+  struct GroupUse {
+    GroupShape shape;
+    GroupShape alone;  // of the first member's group, without others beside it
+    int next_sequence = 0;
+  };
+  struct Peer {
+    int rank = 0;
+    MessageWay way;
+  };
+
+  using RowEnds = std::array<TaskIndex, 2>;  // last collective of a row on each stream, -1: none
+
+  int add_slot(std::optional<GroupSlot> slot);
+  int peer_slot(int pp);
+  std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
+                                const RowEnds& row_ends) const;
+  TaskIndex kernels(const Transfer& transfer, std::string name, std::vector<TaskIndex> after);
+  // On the stream of reductions.
+  TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
+                       std::vector<TaskIndex> after);
+
+  const Job& job_;
+  const int rank_;
+  const int members_;
+  RankClass class_;
+  int iteration_ = 0;
+  std::vector<Peer> peers_;       // by slot
+  std::vector<GroupUse> groups_;  // by slot
+  std::array<int, kReplicaAxes> replica_slots_{};
+  int partner_slot_ = -1;
+  int world_slot_ = -1;
+  std::map<int, int> code_slots_;
+  std::vector<int> meeting_slots_;
+  std::vector<int> meeting_sequence_;  // [meeting]
+  std::int16_t meeting_stream_ = -1;
+  std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
+  std::vector<TaskIndex> last_kernels_;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,225 @@
+#include "policies/protection/snapshot_tasks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/snapshot/snapshot_cost.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Whether every stage sees the same pattern of groups, so that ranks fold.
+bool is_regular(const NodeGroups& groups, int pp) {
+  const int block = groups.size * groups.stride;
+  if (groups.nodes % block != 0) return false;
+  const int per_stage = groups.nodes / pp;
+  return groups.nodes % pp != 0 || per_stage % block == 0 || block % per_stage == 0;
+}
+
+class Snapshot {
+ public:
+  Snapshot(const Job& job, const SnapshotTier& tier, double state_bytes, double largest,
+           int code_slot, RankTasks& tasks)
+      : job_(job),
+        tier_(tier),
+        weight_share_(weight_share(job)),
+        bytes_(snapshot_bytes(tier, state_bytes, weight_share_)),
+        largest_(largest),
+        code_slot_(code_slot),
+        tasks_(tasks) {}
+
+  SnapshotEnd add(TaskIndex after) {
+    if (tier_.place == SnapshotPlace::replicas) return {};
+    // In chunks, one behind the other: what is encoded is on its way while the next is.
+    const TaskIndex encoded_on_gpu =
+        tier_.code.on_gpu && bytes_.parity > 0 ? encode_on_gpu(after) : after;
+    SnapshotEnd end;
+    end.staged = end.complete = copy(encoded_on_gpu);
+    if (bytes_.coded > 0) end.complete = encode(end.complete);
+    if (bytes_.wire > 0) {
+      end.complete = exchange({end.complete, tier_.code.on_gpu ? encoded_on_gpu : end.complete});
+    }
+    if (tier_.place == SnapshotPlace::local_disk) end.complete = write_to_disk(end.complete);
+    if (tier_.place == SnapshotPlace::storage) end.complete = write_to_storage(end.complete);
+    return end;
+  }
+
+ private:
+  static Task task(TaskKind kind, const char* name, StreamIndex stream, double bytes,
+                   std::vector<TaskIndex> after) {
+    Task task;
+    task.kind = kind;
+    task.name = name;
+    task.stream = stream;
+    task.category = Category::snapshot;
+    task.bytes = bytes;
+    std::erase(after, -1);
+    task.after = std::move(after);
+    return task;
+  }
+
+  // `amount` over a resource, and the host memory traffic of `bytes` at the pace that `rate` of the
+  // resource allows. Two flows, because each has an efficiency of its own.
+  std::vector<Flow> paced_by(Resource resource, double amount, double rate, double bytes) const {
+    Flow through;
+    through.amount = amount;
+    through.demands = {{resource, 1}};
+    return {through, host_traffic(bytes, rate / amount)};
+  }
+
+  // `pace`: shares of it per second, at most.
+  Flow host_traffic(double bytes, double pace) const {
+    Flow host;
+    host.amount = bytes / job_.calibration.host_memory_efficiency.value;
+    host.max_rate = pace * host.amount;
+    host.demands = {{Resource::host_memory, 1}};
+    return host;
+  }
+
+  TaskIndex encode_on_gpu(TaskIndex after) {
+    const GpuSpec& gpu = job_.cluster.node.gpu;
+    Task encode = task(TaskKind::encode, "encode", kCopy, bytes_.state, {after});
+    const double rate_Bps = gpu_encode_rate(tier_.code, gpu, job_.calibration);
+    encode.origin = weakest(gpu.memory_Bps.origin, job_.calibration.memory_efficiency.origin);
+    encode.cost = {{Category::snapshot, encode.origin, bytes_.state / rate_Bps}};
+    return tasks_.append(std::move(encode));
+  }
+
+  TaskIndex copy(TaskIndex after) {
+    const Parameter& pcie_Bps = job_.cluster.node.pcie_Bps;
+    const Parameter& efficiency = job_.calibration.pcie_efficiency;
+    Task copy = task(TaskKind::copy, "copy to host", kCopy, bytes_.moved, {after});
+    double rate = pcie_Bps.value;
+    if (tier_.copy_limit_Bps > 0) rate = std::min(rate, tier_.copy_limit_Bps / efficiency.value);
+    copy.flows = paced_by(Resource::pcie_out, bytes_.moved / efficiency.value, rate, bytes_.moved);
+    if (rate < pcie_Bps.value) copy.flows.front().max_rate = rate;
+    copy.origin = weakest(pcie_Bps.origin, efficiency.origin);
+    return tasks_.append(std::move(copy));
+  }
+
+  // The node's encoding cores, shared by its GPUs.
+  TaskIndex encode(TaskIndex after) {
+    const Parameter core_Bps = core_encode_rate(tier_.code);
+    const double cores = tier_.code.cpu_cores / job_.cluster.node.gpus;
+    Task encode = task(TaskKind::encode, "encode", kEncode, bytes_.coded, {after});
+    const double core_s = bytes_.coded / core_Bps.value;
+    encode.flows = paced_by(Resource::cpu, core_s, cores, bytes_.coded + bytes_.parity);
+    encode.flows.front().max_rate = cores;
+    encode.origin = weakest(core_Bps.origin, job_.cluster.node.cpu_cores.origin);
+    return tasks_.append(std::move(encode));
+  }
+
+  // Each member sends and receives `wire` bytes. The host's memory gives what leaves and takes what
+  // comes, unless the GPU does.
+  TaskIndex exchange(const std::vector<TaskIndex>& after) {
+    const ErasureCode& code = tier_.code;
+    const double wire = snapshot_bytes(tier_, largest_, weight_share_).wire;
+    const double members = code.members();
+    const bool copies = code.name == CodeName::copies;
+    const NodeSpec& node = job_.cluster.node;
+    const double nic_Bps = node.nic_Bps.value * node.nics / node.gpus;
+    Task exchange = task(TaskKind::collective, copies ? "send copies" : "reduce parity", kParity,
+                         wire * members / (members - 1), after);
+    std::ranges::sort(exchange.after);
+    exchange.after.erase(std::unique(exchange.after.begin(), exchange.after.end()),
+                         exchange.after.end());
+    exchange.collective = copies ? CollectiveKind::all_to_all : CollectiveKind::reduce_scatter;
+    if (!code.on_gpu) exchange.flows = {host_traffic(2 * wire, nic_Bps / wire)};
+    if (code_slot_ >= 0) return tasks_.append_collective(std::move(exchange), code_slot_);
+    exchange.kind = TaskKind::store;
+    exchange.bytes = wire;
+    const Parameter& efficiency = job_.calibration.nic_efficiency;
+    const Parameter& latency_s = job_.calibration.nic_latency_s;
+    exchange.cost = {{Category::snapshot, latency_s.origin, (members - 1) * latency_s.value}};
+    for (const Resource nic : {Resource::nic_out, Resource::nic_in}) {
+      exchange.flows.push_back({.amount = wire / efficiency.value, .demands = {{nic, 1}}});
+    }
+    exchange.origin = weakest(node.nic_Bps.origin, efficiency.origin);
+    return tasks_.append(std::move(exchange));
+  }
+
+  TaskIndex write_to_disk(TaskIndex after) {
+    const Parameter& disk_Bps = job_.cluster.node.local_disk_Bps;
+    const Parameter& efficiency = job_.calibration.storage_efficiency;
+    Task store = task(TaskKind::store, "write to disk", kStore, bytes_.written, {after});
+    store.flows = paced_by(Resource::local_disk, bytes_.written / efficiency.value, disk_Bps.value,
+                           bytes_.written);
+    store.origin = weakest(disk_Bps.origin, efficiency.origin);
+    return tasks_.append(std::move(store));
+  }
+
+  TaskIndex write_to_storage(TaskIndex after) {
+    const StorageSpec& storage = job_.cluster.storage;
+    const Parameter& efficiency = job_.calibration.storage_efficiency;
+    Task store = task(TaskKind::store, "write to storage", kStore, bytes_.written, {after});
+    store.cost = {{Category::snapshot, storage.latency_s.origin, storage.latency_s.value}};
+    store.flows = paced_by(Resource::storage_write, bytes_.written / efficiency.value,
+                           job_.cluster.node.storage_nic_Bps.value, bytes_.written);
+    store.origin = weakest(storage.write_Bps.origin, efficiency.origin);
+    return tasks_.append(std::move(store));
+  }
+
+  const Job& job_;
+  const SnapshotTier& tier_;
+  const double weight_share_;
+  const SnapshotBytes bytes_;
+  const double largest_;
+  const int code_slot_;
+  RankTasks& tasks_;
+};
+
+}  // namespace
+
+std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier, Plan& plan) {
+  if (snapshot_bytes(tier, 1, weight_share(job)).wire <= 0) return {};
+  const Cluster& cluster = job.cluster;
+  const int gpus = cluster.node.gpus;
+  CHECK(plan.ranks == cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
+  const NodeGroups nodes =
+      protection_of(tier, cluster.nodes, same_shard_nodes(job.layout, cluster)).groups;
+  const bool all_flows = job.communication.fidelity == Fidelity::flows;
+  if (!all_flows && !is_regular(nodes, job.layout.pp)) return {};
+  const auto before = static_cast<std::int32_t>(plan.groups.size());
+  plan.groups.resize(before + nodes.groups() * gpus, {Category::snapshot, {}});
+  const auto group_of = [&](RankId rank) {
+    return before + nodes.group_of(cluster.node_of(rank)) * gpus + rank % gpus;
+  };
+  for (RankId rank = 0; rank < plan.ranks; ++rank) {
+    plan.groups[group_of(rank)].members.push_back(rank);
+  }
+  WorstShape worst(cluster);
+  for (auto group = plan.groups.begin() + before; group != plan.groups.end(); ++group) {
+    worst.add(group->members);
+  }
+  const GroupShape shape = among_concurrent(worst.shape(), cluster.node);
+  const int members = plan.ranks / job.layout.pp;
+  std::vector<GroupSlot> slots;
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    GroupSlot slot{std::vector<std::int32_t>(members), shape, {}};
+    for (int m = 0; m < members; ++m) slot.instance_of_member[m] = group_of(pp * members + m);
+    slot.first_gpus = plan.groups[slot.instance_of_member.front()].members;
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
+SnapshotEnd add_snapshot(const Job& job, const SnapshotTier& tier, double state_bytes,
+                         double largest, int code_slot, TaskIndex after, RankTasks& tasks) {
+  return Snapshot(job, tier, state_bytes, largest, code_slot, tasks).add(after);
+}
+
+TaskIndex add_coordination(const SnapshotTier& tier, TaskIndex after, RankTasks& tasks) {
+  Task wait;
+  wait.kind = TaskKind::compute;
+  wait.name = "coordinate snapshot";
+  wait.stream = kCompute;
+  wait.category = Category::snapshot;
+  wait.cost = {{Category::snapshot, Origin::assumed, tier.coordination_s}};
+  if (after >= 0) wait.after = {after};
+  return tasks.append(std::move(wait));
+}
+
+}  // namespace windtunnel

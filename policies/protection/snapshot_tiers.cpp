@@ -1,0 +1,258 @@
+#include "policies/protection/snapshot_tiers.hpp"
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "policies/exchange/replica_groups.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool is_coded(const ErasureCode& code) {
+  return code.parity > 0 || code.name == CodeName::recompute;
+}
+
+void check_shape(const ErasureCode& code, const std::string& tier) {
+  if (code.data < 1 || code.parity < 0) {
+    throw Error(
+        fmt::format("tier: {}: a code of {} data and {} parity blocks; data is at least 1, "
+                    "parity at least 0",
+                    tier, code.data, code.parity));
+  }
+  if (code.name == CodeName::copies && code.data != 1) {
+    throw Error(
+        fmt::format("tier: {}: copies of {} data blocks; copies have data: 1, and parity "
+                    "says how many",
+                    tier, code.data));
+  }
+  if (code.name == CodeName::xor_parity && code.parity != 1) {
+    throw Error(
+        fmt::format("tier: {}: XOR gives 1 parity block, not {}; for more take a "
+                    "Reed-Solomon code",
+                    tier, code.parity));
+  }
+  if (code.name == CodeName::recompute && !code.in_node) {
+    throw Error(
+        fmt::format("tier: {}: recomputing the optimizer state needs weights of the same "
+                    "node; a code between nodes is XOR, Reed-Solomon or copies",
+                    tier));
+  }
+}
+
+void check_code(const SnapshotTier& tier, int nodes) {
+  const ErasureCode& code = tier.code;
+  const std::string name = tier_name(tier);
+  const bool shared = tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::replicas;
+  if (shared && is_coded(code)) {
+    throw Error(fmt::format("tier: {} takes no code: it protects itself", name));
+  }
+  check_shape(code, name);
+  if (tier.place == SnapshotPlace::peers) {
+    if (code.in_node) {
+      throw Error(
+          "tier: peers is a code between nodes; one inside the node belongs to tier: "
+          "host-memory");
+    }
+    if (code.parity == 0) {
+      throw Error(
+          "tier: peers keeps nothing for its peers without a code; give it one, such as one "
+          "copy or XOR over a few nodes");
+    }
+  }
+  if (code.parity > 0 && !code.in_node && code.members() > nodes) {
+    throw Error(
+        fmt::format("tier: {}: a code over {} + {} nodes in a job of {}; lower data or "
+                    "parity",
+                    name, code.data, code.parity, nodes));
+  }
+}
+
+}  // namespace
+
+std::string tier_name(const SnapshotTier& tier) {
+  switch (tier.place) {
+    case SnapshotPlace::host_memory:
+      return "host-memory";
+    case SnapshotPlace::peers:
+      return "peers";
+    case SnapshotPlace::local_disk:
+      return "local-disk";
+    case SnapshotPlace::storage:
+      return "storage";
+    case SnapshotPlace::replicas:
+      return "replicas";
+  }
+  return "unknown";
+}
+
+int NodeGroups::group_of(int node) const {
+  const int block = std::min(node / (size * stride), std::max(0, nodes / (size * stride) - 1));
+  return block * stride + node % stride;
+}
+
+int NodeGroups::groups() const {
+  return std::max(1, nodes / (size * stride)) * stride;
+}
+
+int NodeGroups::members_of(int group) const {
+  int members = 0;
+  for (int node = group % stride; node < nodes; node += stride) members += group_of(node) == group;
+  return members;
+}
+
+NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
+  const int gpus = cluster.node.gpus;
+  const GroupLattice dense = replica_groups(layout, ReplicaAxis::dense_across);
+  const GroupLattice experts = replica_groups(layout, ReplicaAxis::expert_across);
+  // Copies of dense parameters stand `stride` ranks apart in their stage, those of experts as far
+  // or farther, and then on some of the same nodes: so the farther ones decide.
+  const GroupLattice& copies = layout.ep > 1 && experts.stride > dense.stride ? experts : dense;
+  const int apart = std::max(copies.stride, gpus);
+  const int span = copies.stride * copies.count;
+  NodeGroups groups{cluster.nodes, 1, 1};
+  // A node with copies of all shards of its stage counts as one; copies that stand across the edges
+  // of nodes do not count.
+  if (apart % gpus != 0 || span % apart != 0 || (copies.stride < gpus && gpus % copies.stride != 0))
+    return groups;
+  groups.stride = apart / gpus;
+  groups.size = span / apart;
+  if (groups.size < 2) groups = {cluster.nodes, 1, 1};
+  return groups;
+}
+
+TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGroups& same_shard) {
+  check_code(tier, nodes);
+  TierProtection protection;
+  protection.groups = {nodes, 1, 1};
+  switch (tier.place) {
+    case SnapshotPlace::storage:
+      protection.everything = protection.trainer = protection.keeper = protection.stop = true;
+      return protection;
+    case SnapshotPlace::replicas:
+      if (same_shard.size < 2) {
+        throw Error(
+            "no rank of another node holds a second copy of a shard, so that tier: replicas "
+            "restores nothing; let dp span two nodes or more, with layout.sharding: none or "
+            "layout.shard_ranks below dp x cp");
+      }
+      // The trainers of the others live on and hold it, unless all are stopped.
+      protection.trainer = protection.keeper = protection.node = true;
+      protection.groups = same_shard;
+      protection.tolerated = protection.groups.size - 1;
+      return protection;
+    case SnapshotPlace::host_memory:
+    case SnapshotPlace::peers:
+    case SnapshotPlace::local_disk:
+      break;
+  }
+  const bool disk = tier.place == SnapshotPlace::local_disk;
+  protection.node = true;
+  protection.trainer = protection.stop = disk || tier.keeper_process;
+  protection.keeper = disk || (tier.keeper_process && is_coded(tier.code));
+  if (tier.code.parity > 0 && !tier.code.in_node) {
+    protection.groups.size = tier.code.members();
+    if (tier.code.spread) protection.groups.stride = nodes / tier.code.members();
+    protection.tolerated = tier.code.parity;
+  }
+  return protection;
+}
+
+bool survives_nodes(const TierProtection& protection, std::span<const int> lost_nodes) {
+  if (!protection.node || std::ssize(lost_nodes) <= protection.tolerated) return true;
+  if (protection.tolerated == 0) return false;
+  std::vector<int> groups;
+  groups.reserve(lost_nodes.size());
+  for (const int node : lost_nodes) groups.push_back(protection.groups.group_of(node));
+  std::ranges::sort(groups);
+  // In order, more than are tolerated of one group reach as far as this.
+  const std::size_t reach = protection.tolerated;
+  for (std::size_t i = reach; i < groups.size(); ++i) {
+    if (groups[i] == groups[i - reach]) return false;
+  }
+  return true;
+}
+
+bool survives_end(const TierProtection& protection, const FailureClass& failure_class) {
+  switch (failure_class.kind) {
+    case FailureKind::process:
+      return failure_class.takes_keeper ? protection.keeper : protection.trainer;
+    case FailureKind::planned:
+      return protection.stop;
+    case FailureKind::node:
+    case FailureKind::network:
+    case FailureKind::hang:
+    case FailureKind::slow_node:
+    case FailureKind::corrupt_snapshot:
+    case FailureKind::loss_spike:
+      return protection.trainer;
+  }
+  return false;
+}
+
+bool survives(const SnapshotTier& tier, FailureKind kind) {
+  if (tier.place == SnapshotPlace::storage) return true;
+  if (tier.place == SnapshotPlace::replicas) return kind != FailureKind::planned;
+  const bool outlives_trainer = tier.keeper_process || tier.place == SnapshotPlace::local_disk;
+  // A lost node ends all trainers, those of other nodes as well.
+  if (kind == FailureKind::node) {
+    return outlives_trainer && tier.code.parity > 0 && !tier.code.in_node;
+  }
+  return outlives_trainer;
+}
+
+void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
+                          const std::vector<FailureClass>& failures) {
+  if (tiers.size() > kMaxSnapshotTiers) {
+    throw Error(fmt::format("{} snapshot tiers; at most {}", tiers.size(), kMaxSnapshotTiers));
+  }
+  for (const FailureClass& failure_class : failures) {
+    if (failure_class.kind == FailureKind::corrupt_snapshot &&
+        failure_class.corrupt_tier >= static_cast<int>(tiers.size())) {
+      throw Error(fmt::format("failure class '{}' spoils copies of snapshots.{}, but there are {}",
+                              failure_class.name, failure_class.corrupt_tier, tiers.size()));
+    }
+  }
+  if (tier_for_planned_stop(tiers) != kNoTier) return;
+  for (const FailureClass& failure_class : failures) {
+    if (failure_class.kind != FailureKind::planned) continue;
+    throw Error(fmt::format(
+        "failure class '{}' stops the job as planned, but no snapshot tier survives a planned stop;"
+        " add to snapshots a tier: storage, or keeper: process to a tier: host-memory",
+        failure_class.name));
+  }
+}
+
+void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers, const Layout& layout,
+                          const Cluster& cluster) {
+  for (const SnapshotTier& tier : tiers) {
+    protection_of(tier, cluster.nodes, same_shard_nodes(layout, cluster));
+    if (tier.code.in_node && tier.code.members() > cluster.node.gpus) {
+      throw Error(
+          fmt::format("tier: {}: a code over {} + {} processes of a node of {} GPUs; lower "
+                      "data or parity",
+                      tier_name(tier), tier.code.data, tier.code.parity, cluster.node.gpus));
+    }
+  }
+}
+
+int tier_for_planned_stop(const std::vector<SnapshotTier>& tiers) {
+  for (int tier = static_cast<int>(tiers.size()) - 1; tier >= 0; --tier) {
+    if (survives(tiers[tier], FailureKind::planned)) return tier;
+  }
+  return kNoTier;
+}
+
+int tier_to_restore_from(const std::vector<RestorableCopy>& copies) {
+  int best = kNoTier;
+  for (int tier = 0; tier < static_cast<int>(copies.size()); ++tier) {
+    const RestorableCopy& copy = copies[tier];
+    if (copy.iteration < 0) continue;
+    if (best == kNoTier || copy.iteration > copies[best].iteration ||
+        (copy.iteration == copies[best].iteration && copy.restore_s < copies[best].restore_s)) {
+      best = tier;
+    }
+  }
+  return best;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,25 @@
+// Results as text for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/figures/comparison.hpp"
+#include "report/figures/summary.hpp"
+#include "report/text/console_style.hpp"
+
+namespace windtunnel {
+
+std::string summary_text(const Summary& summary, const ConsoleStyle& style = {});
+
+// A table by step time with the speed-up against the first point that could be simulated; by
+// goodput where only protection is varied. Then the infeasible points with their reasons.
+std::string compare_text(const Comparison& comparison, const ConsoleStyle& style = {});
+
+// Every resolved value of a scenario: key, value, default or set, origin, source.
+std::string explain_text(const std::vector<ResolvedValue>& values);
+
+// "layout.pp=8 batch.micro=2"; "as given" when nothing is set.
+std::string set_text(const Overrides& set);
+
+}  // namespace windtunnel

@@ -1,0 +1,464 @@
+#include "report/listing/listing.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "models/base/units.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "report/figures/summary.hpp"
+#include "report/listing/compressor_listing.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/schemes.hpp"
+
+namespace windtunnel {
+namespace {
+
+Json parameter_json(const Parameter& parameter) {
+  return {{"value", parameter.value},
+          {"low", parameter.low},
+          {"high", parameter.high},
+          {"origin", to_string(parameter.origin)},
+          {"source", parameter.source}};
+}
+
+std::string tflops_text(const Parameter& flops) {
+  return flops.value > 0 ? fmt::format("{:.1f}", flops.value / 1e12) : "-";
+}
+
+TextTable gpu_table() {
+  TextTable table{{{"gpu"},
+                   {"fp16 TFLOP/s", Align::right},
+                   {"bf16", Align::right},
+                   {"fp8", Align::right},
+                   {"fp4", Align::right},
+                   {"memory", Align::right},
+                   {"bandwidth", Align::right},
+                   {"SMs", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const GpuSpec& gpu : library_gpus()) {
+    table.rows.push_back({gpu.name, tflops_text(gpu.fp16_flops), tflops_text(gpu.bf16_flops),
+                          tflops_text(gpu.fp8_flops), tflops_text(gpu.fp4_flops),
+                          format_bytes(gpu.memory_bytes.value),
+                          format_bandwidth(gpu.memory_Bps.value),
+                          fmt::format("{:.0f}", gpu.sms.value), to_string(gpu.memory_Bps.origin),
+                          gpu.memory_Bps.source});
+  }
+  return table;
+}
+
+Json gpu_json(const GpuSpec& gpu) {
+  return {{"name", gpu.name},
+          {"fp32_flops", parameter_json(gpu.fp32_flops)},
+          {"tf32_flops", parameter_json(gpu.tf32_flops)},
+          {"fp16_flops", parameter_json(gpu.fp16_flops)},
+          {"bf16_flops", parameter_json(gpu.bf16_flops)},
+          {"fp8_flops", parameter_json(gpu.fp8_flops)},
+          {"fp4_flops", parameter_json(gpu.fp4_flops)},
+          {"memory_bytes", parameter_json(gpu.memory_bytes)},
+          {"memory_Bps", parameter_json(gpu.memory_Bps)},
+          {"sms", parameter_json(gpu.sms)},
+          {"l2_bytes", parameter_json(gpu.l2_bytes)}};
+}
+
+Json gpu_document() {
+  Json array = Json::array();
+  for (const GpuSpec& gpu : library_gpus()) array.push_back(gpu_json(gpu));
+  return {{"gpus", array}};
+}
+
+TextTable node_table() {
+  TextTable table{{{"node"},
+                   {"gpus"},
+                   {"NVLink per GPU", Align::right},
+                   {"NICs"},
+                   {"PCIe per GPU", Align::right},
+                   {"host memory", Align::right},
+                   {"cores", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const NodeSpec& node : library_nodes()) {
+    table.rows.push_back({node.name, fmt::format("{} x {}", node.gpus, node.gpu.name),
+                          format_bandwidth(node.nvlink_Bps.value),
+                          fmt::format("{} x {}", node.nics, format_bandwidth(node.nic_Bps.value)),
+                          format_bandwidth(node.pcie_Bps.value),
+                          format_bytes(node.host_memory_bytes.value),
+                          fmt::format("{:.0f}", node.cpu_cores.value),
+                          to_string(node.nic_Bps.origin), node.nic_Bps.source});
+  }
+  return table;
+}
+
+Json node_document() {
+  Json array = Json::array();
+  for (const NodeSpec& node : library_nodes()) {
+    array.push_back({{"name", node.name},
+                     {"gpu", node.gpu.name},
+                     {"gpus", node.gpus},
+                     {"gpu_path", name_of(node.gpu_path)},
+                     {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
+                     {"package_gpus", node.package_gpus},
+                     {"package_Bps", parameter_json(node.package_Bps)},
+                     {"nics", node.nics},
+                     {"nic_Bps", parameter_json(node.nic_Bps)},
+                     {"pcie_Bps", parameter_json(node.pcie_Bps)},
+                     {"host_memory_bytes", parameter_json(node.host_memory_bytes)},
+                     {"host_memory_Bps", parameter_json(node.host_memory_Bps)},
+                     {"cpu_cores", parameter_json(node.cpu_cores)},
+                     {"storage_nic_Bps", parameter_json(node.storage_nic_Bps)},
+                     {"local_disk_Bps", parameter_json(node.local_disk_Bps)}});
+  }
+  return {{"nodes", array}};
+}
+
+TextTable model_table() {
+  TextTable table{{{"model"},
+                   {"parameters", Align::right},
+                   {"layers", Align::right},
+                   {"hidden", Align::right},
+                   {"heads", Align::right},
+                   {"kv heads", Align::right},
+                   {"ffn", Align::right},
+                   {"vocabulary", Align::right},
+                   {"sequence", Align::right},
+                   {"source"}},
+                  {}};
+  for (const TransformerSpec& model : library_models()) {
+    table.rows.push_back({model.name, format_count(model.parameters()),
+                          std::to_string(model.layers), std::to_string(model.hidden),
+                          std::to_string(model.heads), std::to_string(model.kv_heads),
+                          std::to_string(model.ffn_hidden), std::to_string(model.vocabulary),
+                          std::to_string(model.sequence), model.source});
+  }
+  // Tables of layers, which are no transformers.
+  for (const LayerNetwork& network : library_networks()) {
+    table.rows.push_back({network.name, format_count(network.parameters()),
+                          std::to_string(network.layers.size()), "-", "-", "-", "-", "-", "-",
+                          network.source});
+  }
+  return table;
+}
+
+Json model_document() {
+  Json array = Json::array();
+  for (const TransformerSpec& model : library_models()) {
+    array.push_back(
+        {{"name", model.name},
+         {"parameters", model.parameters()},
+         {"layers", model.layers},
+         {"hidden", model.hidden},
+         {"heads", model.heads},
+         {"kv_heads", model.kv_heads},
+         {"ffn_hidden", model.ffn_hidden},
+         {"vocabulary", model.vocabulary},
+         {"sequence", model.sequence},
+         {"activation", model.activation == Activation::swiglu ? "swiglu" : "gelu"},
+         {"normalisation",
+          model.normalisation == Normalisation::rms_norm ? "rms-norm" : "layer-norm"},
+         {"position", model.position == PositionEncoding::rotary ? "rotary" : "learned"},
+         {"biases", model.biases},
+         {"tied_embeddings", model.tied_embeddings},
+         {"source", model.source}});
+  }
+  for (const LayerNetwork& network : library_networks()) {
+    array.push_back({{"name", network.name},
+                     {"parameters", network.parameters()},
+                     {"layers", network.layers.size()},
+                     {"forward_macs", network.forward_macs()},
+                     {"kept_elements", network.kept_elements()},
+                     {"source", network.source}});
+  }
+  return {{"models", array}};
+}
+
+// What a form is made of: "pods of 384 nodes, 1:7 above".
+std::string form_text(const FabricSpec& fabric) {
+  switch (fabric.topology) {
+    case Topology::torus:
+      return fmt::format("{}, {} a cable", fmt::join(fabric.dimensions, " x "),
+                         format_bandwidth(fabric.link_Bps.value));
+    case Topology::dragonfly:
+      return fmt::format("groups of {} routers of {} nodes, {} local, {} global",
+                         fabric.routers_per_group, fabric.nodes_per_router,
+                         format_bandwidth(fabric.local_Bps.value),
+                         format_bandwidth(fabric.global_Bps.value));
+    case Topology::clos:
+    case Topology::rail_fat_tree:
+    case Topology::fat_tree:
+    case Topology::rail_only:
+      break;
+    case Topology::sites:
+    case Topology::graph:
+      return "of a scenario";
+  }
+  std::string text;
+  if (fabric.topology == Topology::clos) {
+    text = fmt::format("leaves of {} nodes, {:g}:1 above, ", fabric.nodes_per_leaf,
+                       fabric.leaf_oversubscription);
+  }
+  if (fabric.nodes_per_pod == 0) return text + "one pod";
+  return text + fmt::format("pods of {} nodes, {:g}:1 above", fabric.nodes_per_pod,
+                            fabric.pod_oversubscription);
+}
+
+TextTable fabric_table() {
+  TextTable table{{{"fabric"},
+                   {"topology"},
+                   {"transport"},
+                   {"form"},
+                   {"hop latency", Align::right},
+                   {"origin"},
+                   {"source"}},
+                  {}};
+  for (const NamedFabric& named : library_fabrics()) {
+    const FabricSpec& fabric = named.fabric;
+    table.rows.push_back({named.name, std::string(name_of(fabric.topology)),
+                          std::string(name_of(fabric.transport)), form_text(fabric),
+                          format_seconds(fabric.hop_latency_s.value), to_string(named.origin),
+                          named.source});
+  }
+  return table;
+}
+
+Json fabric_document() {
+  Json array = Json::array();
+  for (const NamedFabric& named : library_fabrics()) {
+    const FabricSpec& fabric = named.fabric;
+    Json json = {{"name", named.name},
+                 {"topology", name_of(fabric.topology)},
+                 {"transport", name_of(fabric.transport)},
+                 {"routing", name_of(fabric.routing)},
+                 {"origin", to_string(named.origin)},
+                 {"source", named.source},
+                 {"hop_latency_s", parameter_json(fabric.hop_latency_s)}};
+    for (const SizeField<FabricSpec>& field : fabric_sizes()) {
+      if (field.key == "parts" || field.key == "uplinks") continue;  // of the routing
+      if (belongs_to(field.key, fabric.topology)) json[field.key] = fabric.*field.member;
+    }
+    for (const FabricRatio& ratio : fabric_ratios()) {
+      if (belongs_to(ratio.key, fabric.topology)) json[ratio.key] = fabric.*ratio.member;
+    }
+    if (fabric.topology == Topology::torus) {
+      json["dimensions"] = fabric.dimensions;
+      json["link_Bps"] = parameter_json(fabric.link_Bps);
+    }
+    if (fabric.topology == Topology::dragonfly) {
+      json["local_Bps"] = parameter_json(fabric.local_Bps);
+      json["global_Bps"] = parameter_json(fabric.global_Bps);
+    }
+    array.push_back(std::move(json));
+  }
+  return {{"fabrics", array}};
+}
+
+TextTable schedule_table() {
+  TextTable table{{{"schedule"}, {"what it is"}, {"source"}}, {}};
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    table.rows.push_back(
+        {std::string(kind.name), std::string(kind.help), std::string(kind.source)});
+  }
+  return table;
+}
+
+Json schedule_document() {
+  Json array = Json::array();
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    array.push_back({{"name", kind.name}, {"help", kind.help}, {"source", kind.source}});
+  }
+  return {{"schedules", array}};
+}
+
+std::array<int, kOrigins> parameters_by_origin(const Calibration& calibration) {
+  std::array<int, kOrigins> counts{};
+  for (const CalibrationField& field : calibration_fields()) {
+    ++counts[static_cast<size_t>((calibration.*field.member).origin)];
+  }
+  return counts;
+}
+
+TextTable calibration_table() {
+  TextTable table{{{"calibration"}, {"gpu"}}, {}};
+  for (int i = 0; i < kOrigins; ++i) {
+    table.columns.push_back({to_string(static_cast<Origin>(i)), Align::right});
+  }
+  for (const Calibration& calibration : library_calibrations()) {
+    std::vector<std::string> row = {calibration.name,
+                                    calibration.gpu.empty() ? "any" : calibration.gpu};
+    for (const int count : parameters_by_origin(calibration)) row.push_back(std::to_string(count));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json calibration_document() {
+  Json array = Json::array();
+  for (const Calibration& calibration : library_calibrations()) {
+    Json parameters = Json::object();
+    for (const CalibrationField& field : calibration_fields()) {
+      Json parameter = parameter_json(calibration.*field.member);
+      parameter["unit"] = field.unit;
+      parameters[std::string(field.name)] = std::move(parameter);
+    }
+    array.push_back(
+        {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}});
+  }
+  return {{"calibrations", array}};
+}
+
+// Every kind of tier that a scenario can name; with and without what changes what it survives.
+struct TierKind {
+  SnapshotTier tier;
+  std::string_view text;
+  std::string_view help;
+};
+
+const std::vector<TierKind>& tier_kinds() {
+  const ErasureCode copy{.name = CodeName::copies, .parity = 1};
+  static const std::vector<TierKind> kinds = {
+      {{.place = SnapshotPlace::host_memory},
+       "{tier: host-memory}",
+       "copy in the node's memory, held by the trainer"},
+      {{.place = SnapshotPlace::host_memory, .keeper_process = true},
+       "{tier: host-memory, keeper: process}",
+       "copy in the node's memory, held by a process of its own"},
+      {{.place = SnapshotPlace::peers, .keeper_process = true, .code = copy},
+       "{tier: peers, keeper: process, code: copies}",
+       "copies or parity in the memory of a group of nodes"},
+      {{.place = SnapshotPlace::local_disk}, "{tier: local-disk}", "on disks of the own node"},
+      {{.place = SnapshotPlace::storage}, "{tier: storage}", "written to shared storage"},
+      {{.place = SnapshotPlace::replicas},
+       "{tier: replicas}",
+       "no copy: state that other GPUs hold as well is read from there after a failure"}};
+  return kinds;
+}
+
+// The job that the listing speaks of: large enough for every scheme, eight GPUs in a node, four
+// nodes with each shard.
+constexpr int kListedGpus = 8;
+TierProtection listed_protection(const SnapshotTier& tier) {
+  constexpr int kNodes = 64;
+  return protection_of(tier, kNodes, {.nodes = kNodes, .size = 4, .stride = 16});
+}
+
+std::string survived_text(const SnapshotTier& tier) {
+  const TierProtection protection = listed_protection(tier);
+  if (protection.everything) return "everything";
+  std::vector<std::string> survived;
+  if (protection.trainer) survived.emplace_back("process crash");
+  if (protection.keeper && tier.keeper_process) survived.emplace_back("keeper crash");
+  if (protection.stop) survived.emplace_back("planned stop");
+  if (tier.place == SnapshotPlace::replicas) {
+    survived.emplace_back("node loss while another holds the shard");
+  } else if (protection.tolerated > 0) {
+    survived.push_back(
+        fmt::format("loss of {} of {} nodes", protection.tolerated, protection.groups.size));
+  }
+  return survived.empty() ? "nothing" : fmt::format("{}", fmt::join(survived, ", "));
+}
+
+Json survived_json(const SnapshotTier& tier) {
+  const TierProtection protection = listed_protection(tier);
+  Json json = {{"everything", protection.everything},
+               {"process", protection.trainer},
+               {"keeper", protection.keeper},
+               {"planned", protection.stop}};
+  if (tier.place != SnapshotPlace::replicas) {
+    json["nodes"] = protection.tolerated;
+    json["of_nodes"] = protection.groups.size;
+  }
+  return json;
+}
+
+TextTable snapshot_table() {
+  TextTable table{{{"snapshots"}, {"tier"}, {"survives"}, {"what it is"}, {"origin"}, {"source"}},
+                  {}};
+  for (const TierKind& kind : tier_kinds()) {
+    table.rows.push_back(
+        {"-", std::string(kind.text), survived_text(kind.tier), std::string(kind.help), "-", "-"});
+  }
+  for (const Scheme& scheme : snapshot_schemes()) {
+    const Evidence evidence = scheme.evidence.of("snapshots");
+    const std::vector<SnapshotTier> tiers = tiers_of(scheme, kListedGpus);
+    const bool none = tiers.empty();
+    table.rows.push_back({scheme.name, none ? "[]" : flow_text(scheme.body.items[0]),
+                          none ? "nothing" : survived_text(tiers[0]), scheme.help,
+                          to_string(evidence.origin), evidence.source});
+    for (size_t i = 1; i < tiers.size(); ++i) {
+      table.rows.push_back(
+          {"", flow_text(scheme.body.items[i]), survived_text(tiers[i]), "", "", ""});
+    }
+  }
+  return table;
+}
+
+Json snapshot_document() {
+  Json kinds = Json::array();
+  for (const TierKind& kind : tier_kinds()) {
+    kinds.push_back(
+        {{"tier", kind.text}, {"survives", survived_json(kind.tier)}, {"help", kind.help}});
+  }
+  Json schemes = Json::array();
+  for (const Scheme& scheme : snapshot_schemes()) {
+    const Evidence evidence = scheme.evidence.of("snapshots");
+    Json tiers = Json::array();
+    for (size_t i = 0; const SnapshotTier& tier : tiers_of(scheme, kListedGpus)) {
+      tiers.push_back(
+          {{"tier", flow_text(scheme.body.items[i++])}, {"survives", survived_json(tier)}});
+    }
+    schemes.push_back({{"name", scheme.name},
+                       {"help", scheme.help},
+                       {"tiers", tiers},
+                       {"origin", to_string(evidence.origin)},
+                       {"source", evidence.source}});
+  }
+  return {{"tiers", kinds}, {"snapshots", schemes}};
+}
+
+TextTable recovery_table() {
+  TextTable table{{{"recovery"}, {"what it sets"}, {"what it is"}, {"origin"}, {"source"}}, {}};
+  for (const Scheme& scheme : recovery_schemes()) {
+    const Evidence evidence = scheme.evidence.of("recovery");
+    table.rows.push_back({scheme.name, flow_text(scheme.body), scheme.help,
+                          to_string(evidence.origin), evidence.source});
+  }
+  return table;
+}
+
+Json recovery_document() {
+  Json array = Json::array();
+  for (const Scheme& scheme : recovery_schemes()) {
+    const Evidence evidence = scheme.evidence.of("recovery");
+    array.push_back({{"name", scheme.name},
+                     {"help", scheme.help},
+                     {"recovery", flow_text(scheme.body)},
+                     {"origin", to_string(evidence.origin)},
+                     {"source", evidence.source}});
+  }
+  return {{"recoveries", array}};
+}
+
+}  // namespace
+
+const std::vector<Listing>& listings() {
+  static const std::vector<Listing> table = {
+      {"gpus", "GPUs of the library", gpu_table, gpu_document},
+      {"nodes", "nodes of the library", node_table, node_document},
+      {"models", "transformers and networks of the library", model_table, model_document},
+      {"fabrics", "networks of the library", fabric_table, fabric_document},
+      {"schedules", "pipeline schedules", schedule_table, schedule_document},
+      {"compressors", "compressors of the gradients", compressor_table, compressor_document},
+      {"calibrations", "fitted cost models, parameters by origin", calibration_table,
+       calibration_document},
+      {"snapshots", "snapshot tiers, and published stacks of them", snapshot_table,
+       snapshot_document},
+      {"recoveries", "published ways to go on after a failure", recovery_table, recovery_document}};
+  return table;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,310 @@
+#include "report/page/comparison_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "report/console/console.hpp"
+#include "report/figures/comparison_columns.hpp"
+#include "report/figures/summary.hpp"
+#include "report/page/drawing.hpp"
+#include "report/page/html.hpp"
+#include "report/store/varied_keys.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kFormat = "windtunnel-comparison-1";
+constexpr std::string_view kKeyFigures[] = {"step time", "TFLOP/s", "MFU", "peak memory"};
+constexpr std::string_view kProtectionFigures[] = {"goodput", "copy", "saving time",
+                                                   "snapshot overhead", "survival 7 d"};
+
+std::vector<const ComparedColumn*> columns_of(const Comparison& comparison) {
+  std::vector<const ComparedColumn*> columns;
+  const bool protection_only = varies_protection_only(comparison);
+  for (const ComparedColumn& column : iteration_columns()) {
+    columns.push_back(&column);
+    if (protection_only) break;
+  }
+  std::ranges::copy(protection_columns(comparison), std::back_inserter(columns));
+  if (has_steps(comparison)) columns.push_back(&days_column());
+  if (has_campaign(comparison)) columns.push_back(&goodput_column());
+  return columns;
+}
+
+// Model and machine where they are the same at every point.
+std::string subtitle_of(const Comparison& comparison) {
+  std::set<std::string> jobs;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    const Job& job = point.record->job;
+    jobs.insert(fmt::format("{} on {} {} GPUs ({} x {}); batch {}", job.model.name,
+                            with_separators(job.cluster.gpus()), job.cluster.node.gpu.name,
+                            with_separators(job.cluster.nodes), job.cluster.node.name,
+                            batch_text(job)));
+  }
+  return jobs.size() == 1 ? *jobs.begin() : "";
+}
+
+// Of the wall time, by cause.
+Json lost_shares(const CampaignReport& report) {
+  Json shares = Json::object();
+  for (int i = 0; i < kLosses; ++i) {
+    shares[to_string(static_cast<Loss>(i))] = report.lost_s[i].mean / report.wall_s.mean;
+  }
+  return shares;
+}
+
+Json point_json(const ComparedPoint& point, const std::vector<const ComparedColumn*>& columns,
+                const Json& drawing, const std::string& folder) {
+  Json texts = Json::array(), values = Json::array();
+  for (const ComparedColumn* column : columns) {
+    const ComparedCell cell = column->cell(*point.record);
+    texts.push_back(cell.text);
+    values.push_back(std::isnan(cell.value) ? Json() : Json(cell.value));
+  }
+  Json set = Json::object();
+  for (const auto& [key, value] : point.set) set[key] = value;
+  Json json = {{"name", point_name(point.set)},
+               {"set", set},
+               {"texts", texts},
+               {"values", values},
+               {"excess", point.record->memory_excess},
+               {"trace", folder.empty() ? "" : folder + "/trace.json"},
+               {"drawing", drawing}};
+  if (point.record->campaign) json["lost"] = lost_shares(*point.record->campaign);
+  return json;
+}
+
+// The column that points rank by: of records that do not say, the step time.
+size_t ranked_by(const Json& document) {
+  return document.value("ranked_by", size_t{0});
+}
+
+// The indices of the points, the best first, those that do not fit behind.
+std::vector<size_t> ranking(const Json& document) {
+  const Json& points = document.at("points");
+  const size_t column = ranked_by(document);
+  const double sign = document.at("columns").at(column).at("better") == "higher" ? -1 : 1;
+  std::vector<size_t> order(points.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](size_t i) {
+    return std::pair(!points[i].at("excess").get_ref<const std::string&>().empty(),
+                     sign * points[i].at("values").at(column).get<double>());
+  });
+  return order;
+}
+
+// Of the points that fit; none if fewer than two do, or all are alike.
+std::optional<double> best_value(const Json& points, size_t column, const std::string& better) {
+  std::vector<double> values;
+  for (const Json& point : points) {
+    const Json& value = point.at("values").at(column);
+    if (point.at("excess").get_ref<const std::string&>().empty() && !value.is_null()) {
+      values.push_back(value);
+    }
+  }
+  if (better.empty() || values.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax(values);
+  if (least == most) return {};
+  return better == "lower" ? least : most;
+}
+
+std::string table_head(const Json& columns) {
+  std::string html = "<thead><tr><th scope=\"col\" class=\"name\">point</th>";
+  for (const Json& column : columns) {
+    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>",
+                        escape_html(column.at("help").get<std::string>()),
+                        escape_html(column.at("title").get<std::string>()));
+  }
+  return html + "</tr></thead>\n";
+}
+
+// What a click on the column's title sorts by: words by themselves, nothing behind all numbers.
+std::string sort_key(const Json& value, const std::string& text) {
+  if (!value.is_null()) return fmt::format(" data-value=\"{}\"", value.get<double>());
+  return text.empty() ? " data-value=\"Infinity\"" : "";
+}
+
+std::string table_row(const Json& point, const std::vector<std::optional<double>>& best) {
+  const std::string excess = point.at("excess");
+  std::string html = fmt::format(
+      "<tr{}><th scope=\"row\">{}</th>",
+      excess.empty() ? "" : fmt::format(" class=\"excess\" title=\"{}\"", escape_html(excess)),
+      escape_html(point.at("name").get<std::string>()));
+  for (size_t i = 0; i < best.size(); ++i) {
+    const Json& value = point.at("values").at(i);
+    const std::string text = point.at("texts").at(i);
+    const bool marked = excess.empty() && best[i] && value == *best[i];
+    html += fmt::format("<td{}{}>{}</td>", sort_key(value, text), marked ? " class=\"best\"" : "",
+                        escape_html(text));
+  }
+  return html + "</tr>\n";
+}
+
+std::string table_html(const Json& document) {
+  const Json& points = document.at("points");
+  const Json& columns = document.at("columns");
+  if (points.empty()) return "";
+  std::vector<std::optional<double>> best;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    best.push_back(best_value(points, i, columns[i].at("better")));
+  }
+  std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
+  html += table_head(columns) + "<tbody>\n";
+  for (const size_t i : ranking(document)) html += table_row(points[i], best);
+  html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
+  for (const char* title :
+       {"bubble", "stage bubble", "idle", "copy", "snapshot overhead", "survival 7 d"}) {
+    for (const Json& column : columns) {
+      if (column.at("title") != title) continue;
+      html +=
+          fmt::format(" <b>{}</b>: {}.", title, escape_html(column.at("help").get<std::string>()));
+    }
+  }
+  return html + "</p>\n";
+}
+
+std::string infeasible_html(const Json& infeasible) {
+  if (infeasible.empty()) return "";
+  std::string html =
+      fmt::format("<section id=\"infeasible\"><h2>Infeasible ({})</h2><table class=\"reasons\">\n",
+                  infeasible.size());
+  for (const Json& point : infeasible) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                        escape_html(point.at("name").get<std::string>()),
+                        escape_html(point.at("reason").get<std::string>()));
+  }
+  return html + "</table></section>\n";
+}
+
+std::string figures_html(const Json& document) {
+  const Json& points = document.at("points");
+  if (points.empty()) return "";
+  const Json& best = points[ranking(document).front()];
+  const Json& columns = document.at("columns");
+  const bool by_step_time = ranked_by(document) == 0;
+  std::string html = fmt::format(
+      "<dl class=\"figures\"><div class=\"wide\"><dt>{} of {} that ran</dt><dd>{}</dd></div>",
+      by_step_time ? "fastest" : "best", points.size(),
+      escape_html(best.at("name").get<std::string>()));
+  const std::span<const std::string_view> shown =
+      by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string title = columns[i].at("title");
+    if (std::ranges::find(shown, title) == shown.end()) continue;
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(title),
+                        escape_html(best.at("texts").at(i).get<std::string>()));
+  }
+  return html + "</dl>\n";
+}
+
+}  // namespace
+
+size_t spans_per_point(size_t points, const ComparisonPageOptions& options) {
+  return options.max_spans / std::max<size_t>(1, points);
+}
+
+std::string point_name(const Overrides& set) {
+  return set.size() == 1 ? set.front().second : set_text(set);
+}
+
+std::vector<std::string> point_folders(const std::vector<Overrides>& points) {
+  std::vector<std::string> folders;
+  std::set<std::string> used;
+  for (const Overrides& set : points) {
+    std::string folder;
+    for (const char c : point_name(set)) {
+      const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+      if (folder.empty() && !letter) continue;
+      folder += letter || c == '_' || c == '=' || c == '.' ? c : '-';
+    }
+    if (folder.empty()) folder = "point";
+    constexpr size_t kLongest = 100;
+    folder.resize(std::min(folder.size(), kLongest));
+    const std::string base = folder;
+    for (int i = 2; !used.insert(folder).second; ++i) folder = fmt::format("{}-{}", base, i);
+    folders.push_back(folder);
+  }
+  return folders;
+}
+
+Json comparison_document(const Comparison& comparison, const std::vector<Json>& drawings,
+                         const std::vector<std::string>& folders) {
+  CHECK(drawings.size() == comparison.points.size(), "{} drawings of {} points", drawings.size(),
+        comparison.points.size());
+  const std::vector<const ComparedColumn*> kinds = columns_of(comparison);
+  Json columns = Json::array();
+  for (const ComparedColumn* kind : kinds) {
+    columns.push_back(
+        {{"title", kind->title}, {"better", to_string(kind->better)}, {"help", kind->help}});
+  }
+  // Goodput stands last.
+  const size_t ranked = varies_protection_only(comparison) ? kinds.size() - 1 : 0;
+  Json points = Json::array(), infeasible = Json::array();
+  std::string title;
+  for (size_t i = 0; i < comparison.points.size(); ++i) {
+    const ComparedPoint& point = comparison.points[i];
+    if (point.record) {
+      title = point.record->scenario;
+      points.push_back(point_json(point, kinds, drawings[i], folders.empty() ? "" : folders[i]));
+    } else {
+      infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
+    }
+  }
+  return {{"format", kFormat},
+          {"title", title},
+          {"subtitle", subtitle_of(comparison)},
+          {"kinds", drawn_kinds()},
+          {"columns", columns},
+          {"ranked_by", ranked},
+          {"points", points},
+          {"infeasible", infeasible},
+          {"vary", varied_keys_json(comparison.vary)}};
+}
+
+bool is_comparison_document(const Json& document) {
+  const auto format = document.find("format");
+  return format != document.end() && format->is_string() &&
+         format->get_ref<const std::string&>().starts_with("windtunnel-comparison-");
+}
+
+void check_comparison_document(const Json& document, const std::string& file) {
+  if (document.at("format") != kFormat) {
+    throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
+                                            "run the comparison again with --out",
+                                            kFormat));
+  }
+  try {
+    comparison_page(document);
+    for (const Json& point : document.at("points")) {
+      if (point.at("drawing").is_null()) continue;
+      for (const char* part : {"tick_ns", "makespan", "rows", "memory"}) {
+        point.at("drawing").at(part);
+      }
+    }
+  } catch (const Json::exception& error) {
+    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
+  }
+}
+
+std::string comparison_page(const Json& document) {
+  const std::string title = document.at("title");
+  std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
+                                 escape_html(document.at("subtitle").get<std::string>()));
+  body +=
+      figures_html(document) + table_html(document) + infeasible_html(document.at("infeasible"));
+  return filled_page(title, body, document);
+}
+
+}  // namespace windtunnel

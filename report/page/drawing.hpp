@@ -1,0 +1,30 @@
+// One iteration as flat arrays that a page draws: a row per pipeline rank, and the memory of each
+// over time. Times are whole ticks of `tick_ns`, each counted from the end of the one before: a
+// tenth of the bytes of one object per task.
+#pragma once
+
+#include "report/json/json.hpp"
+
+namespace windtunnel {
+
+// What a bar of a row stands for: the pass; communication where a rank waits for it and computes
+// nothing. The names of all, in the order of their numbers.
+Json drawn_kinds();
+
+struct DrawingOptions {
+  size_t max_spans = 60000;  // bars and memory steps; further ranks are left out
+};
+
+// {"tick_ns", "makespan", "steady", "ranks_left_out", "rows": [{"rank", "gap", "duration", "kind",
+// "name"}], "memory": memory_curves()}. `kind` is a string with a letter per bar, 'a' being the
+// first of drawn_kinds(); `name` joins the bars' names with ';'. Of ranks that are alike one is
+// drawn. Of an asynchronous schedule one period of its steady state is drawn (`steady`). Needs the
+// record's Plan and Timeline.
+Json drawing_of(const Record& record, const DrawingOptions& options = {});
+
+// {"tick_ns", "unit_bytes", "usable_bytes", "ranks": [{"rank", "static_bytes", "gap", "change",
+// "peak": {"at", "bytes", "task"}}]}: `change` in units of `unit_bytes`, on top of `static_bytes`
+// (weights, gradients, optimizer state, buffers, framework). `ranks` are the first `most` of them.
+Json memory_curves(const Record& record, size_t most);
+
+}  // namespace windtunnel

@@ -1,0 +1,78 @@
+#include "report/page/html.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "report/page/page_assets.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Inside of <script type="application/json"> a "<" could open "</script>" or "<!--".
+std::string script_safe_json(const Json& document) {
+  std::string safe;
+  for (const char c : document.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+// The marks are looked for in the template only, never in what replaces them.
+std::string fill(std::string_view pattern,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& values) {
+  std::string filled;
+  while (!pattern.empty()) {
+    const size_t open = pattern.find("{{");
+    filled += pattern.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const size_t close = pattern.find("}}", open);
+    const std::string_view mark = pattern.substr(open + 2, close - open - 2);
+    const auto value = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& entry) { return entry.first == mark; });
+    CHECK(value != values.end(), "unknown mark {{{{{}}}}} in the page's template", mark);
+    filled += value->second;
+    pattern.remove_prefix(close + 2);
+  }
+  return filled;
+}
+
+}  // namespace
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string filled_page(std::string_view title, std::string_view body, const Json& data) {
+  const std::string escaped_title = escape_html(title);
+  const std::string safe_data = script_safe_json(data);
+  return fill(
+      page_template(),
+      {{"title", escaped_title}, {"body", body}, {"data", safe_data}, {"script", page_script()}});
+}
+
+}  // namespace windtunnel

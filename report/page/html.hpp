@@ -1,0 +1,16 @@
+// A page of one file: the template with its title, body, data and script filled in.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/json/json.hpp"
+
+namespace windtunnel {
+
+std::string escape_html(std::string_view text);
+
+// `title` as plain text, `body` as HTML; `data` is what the script draws from.
+std::string filled_page(std::string_view title, std::string_view body, const Json& data);
+
+}  // namespace windtunnel

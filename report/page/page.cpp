@@ -1,0 +1,212 @@
+#include "report/page/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "report/page/drawing.hpp"
+#include "report/page/html.hpp"
+#include "traces/perfetto/tracks.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kFormat = "windtunnel-record-1";
+
+Json rows_json(const std::vector<SummaryRow>& rows) {
+  Json array = Json::array();
+  for (const SummaryRow& row : rows) array.push_back({{"label", row.label}, {"value", row.value}});
+  return array;
+}
+
+Json table_json(const TextTable& table) {
+  Json columns = Json::array();
+  for (const Column& column : table.columns) {
+    columns.push_back({{"title", column.title}, {"right", column.align == Align::right}});
+  }
+  return {{"columns", columns}, {"rows", table.rows}};
+}
+
+Json summary_json(const Summary& summary) {
+  Json sections = Json::array();
+  for (const SummarySection& section : summary.sections) {
+    sections.push_back({{"title", section.title}, {"rows", rows_json(section.rows)}});
+    if (!section.table.columns.empty()) sections.back()["table"] = table_json(section.table);
+  }
+  return {{"title", summary.title},
+          {"subtitle", summary.subtitle},
+          {"figures", rows_json(summary.figures)},
+          {"sections", sections}};
+}
+
+Json memory_json(const Record& record, const PageOptions& options) {
+  Json ranks = Json::array();
+  for (const GpuMemory& rank : record.iteration.memory) {
+    ranks.push_back({{"weights", rank.weights},
+                     {"gradients", rank.gradients},
+                     {"optimizer", rank.optimizer},
+                     {"activations", rank.activations},
+                     {"buffers", rank.buffers},
+                     {"framework", rank.framework + rank.fragmentation}});
+  }
+  return {{"capacity_bytes", usable_bytes(record.job.cluster.node.gpu)},
+          {"ranks", ranks},
+          {"curves", memory_curves(record, options.max_curves)}};
+}
+
+// Parallel arrays, one entry per task: a tenth of the size of one object per task.
+Json track_json(const RankClass& rank_class, const std::string& label, const Track& track) {
+  Json starts = Json::array(), durations = Json::array(), categories = Json::array(),
+       names = Json::array();
+  for (const TrackEvent& event : track.events) {
+    const Task& task = rank_class.tasks[event.task];
+    starts.push_back(event.start_ns);
+    durations.push_back(event.end_ns - event.start_ns);
+    categories.push_back(static_cast<int>(main_category(task)));
+    names.push_back(task.name);
+  }
+  return {{"rank", label},
+          {"stream", rank_class.streams[track.stream].name},
+          {"lane", track.lane},
+          {"start_ns", starts},
+          {"duration_ns", durations},
+          {"category", categories},
+          {"name", names}};
+}
+
+Json gantt_json(const Record& record, const PageOptions& options) {
+  Json tracks = Json::array();
+  int left_out = 0;
+  size_t spans = 0;
+  if (!record.timeline.ranks.empty()) {
+    const TimelineTracks timeline_tracks(record.plan, record.timeline);
+    for (const int entry : rank_of_each_class(record.plan, record.timeline)) {
+      const RankTimeline& rank = record.timeline.ranks[entry];
+      const RankClass& rank_class = record.plan.classes[rank.rank_class];
+      spans += rank_class.tasks.size();
+      if (spans > static_cast<size_t>(options.max_spans)) {
+        ++left_out;
+        continue;
+      }
+      const std::string label =
+          rank_class.name.empty() ? fmt::format("rank {}", rank.rank) : rank_class.name;
+      for (const Track& track : timeline_tracks.tracks(entry)) {
+        tracks.push_back(track_json(rank_class, label, track));
+      }
+    }
+  }
+  Json categories = Json::array();
+  for (int i = 0; i < kCategories; ++i) categories.push_back(to_string(static_cast<Category>(i)));
+  return {{"makespan_s", record.timeline.makespan_s},
+          {"categories", categories},
+          {"ranks_left_out", left_out},
+          {"tracks", tracks}};
+}
+
+std::string table_html(const TextTable& table) {
+  std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
+  for (const Column& column : table.columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
+  }
+  html += "</tr></thead><tbody>";
+  for (const std::vector<std::string>& row : table.rows) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
+    for (size_t i = 1; i < row.size(); ++i) html += fmt::format("<td>{}</td>", escape_html(row[i]));
+    html += "</tr>";
+  }
+  return html + "</tbody></table></div>";
+}
+
+// Sections with a table need the page's width: they stand below the others.
+std::string summary_html(const Summary& summary) {
+  std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
+                                 escape_html(summary.title), escape_html(summary.subtitle));
+  for (const SummaryRow& row : summary.figures) {
+    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(row.label),
+                        escape_html(row.value));
+  }
+  html += "</dl>\n<div class=\"sections\">";
+  std::string wide;
+  for (const SummarySection& section : summary.sections) {
+    std::string& part = section.table.columns.empty() ? html : wide;
+    part += fmt::format("<section><h2>{}</h2>", escape_html(section.title));
+    if (!section.table.columns.empty()) part += table_html(section.table);
+    part += "<table>";
+    for (const SummaryRow& row : section.rows) {
+      part += fmt::format("<tr><th>{}</th><td>{}</td></tr>", escape_html(row.label),
+                          escape_html(row.value));
+    }
+    part += "</table></section>\n";
+  }
+  return fmt::format("{}</div>\n{}", html, wide);
+}
+
+std::vector<SummaryRow> rows_of(const Json& array) {
+  std::vector<SummaryRow> rows;
+  for (const Json& row : array) rows.push_back({row.at("label"), row.at("value")});
+  return rows;
+}
+
+TextTable table_of(const Json& json) {
+  TextTable table;
+  for (const Json& column : json.at("columns")) {
+    const bool right = column.at("right");
+    table.columns.push_back({column.at("title"), right ? Align::right : Align::left});
+  }
+  for (const Json& row : json.at("rows")) table.rows.push_back(row);
+  return table;
+}
+
+}  // namespace
+
+Json page_document(const Record& record, const PageOptions& options) {
+  return {{"format", kFormat},
+          {"summary", summary_json(summarise(record))},
+          {"result", run_document(record, false)},
+          {"memory", memory_json(record, options)},
+          {"gantt", gantt_json(record, options)}};
+}
+
+void check_page_document(const Json& document, const std::string& file) {
+  const auto format = document.find("format");
+  if (format == document.end() || *format != kFormat) {
+    throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
+                                            "run the scenario again with --out",
+                                            kFormat));
+  }
+  try {
+    summary_of(document);
+    for (const char* part : {"result", "memory", "gantt"}) document.at(part);
+  } catch (const Json::exception& error) {
+    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
+  }
+}
+
+Json parse_page_document(const std::string& text, const std::string& file) {
+  Json document = parse_document(text, file);
+  check_page_document(document, file);
+  return document;
+}
+
+Summary summary_of(const Json& page_document) {
+  const Json& json = page_document.at("summary");
+  Summary summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
+  for (const Json& section : json.at("sections")) {
+    summary.sections.push_back({section.at("title"), rows_of(section.at("rows"))});
+    const auto table = section.find("table");
+    if (table != section.end()) summary.sections.back().table = table_of(*table);
+  }
+  return summary;
+}
+
+std::string html_page(const Json& page_document) {
+  const Summary summary = summary_of(page_document);
+  return filled_page(summary.title, summary_html(summary), page_document);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,126 @@
+#include "report/schedule/schedule_report.hpp"
+
+namespace windtunnel {
+namespace {
+
+Json uses_json(const TimeUseSeconds& uses_s) {
+  Json object = Json::object();
+  for (int i = 0; i < kTimeUses; ++i) {
+    object[std::string(to_string(static_cast<TimeUse>(i)))] = uses_s[i];
+  }
+  return object;
+}
+
+Json bubbles_json(const ScheduleAnalysis& analysis) {
+  Json object = Json::object();
+  for (const BubbleFigure& bubble : analysis.bubbles) {
+    object[std::string(bubble.definition)] = {{"bubble_s", bubble.bubble_s},
+                                              {"of_ideal", bubble.of_ideal()},
+                                              {"of_total", bubble.of_total()}};
+  }
+  return object;
+}
+
+Json rank_json(const ScheduleReport& report, int rank) {
+  const ScheduleAnalysis& analysis = report.analysis;
+  const auto& actions = report.schedule.actions[rank];
+  const RankActivations& memory = analysis.activations[rank];
+  Json timeline = Json::array();
+  for (const ActivationPoint& point : memory.points) {
+    timeline.push_back({point.time_s, point.activation});
+  }
+  Json listed = Json::array();
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const ActionSpan& span = analysis.spans[rank][i];
+    listed.push_back({{"action", to_string(actions[i])},
+                      {"start_s", span.start_s},
+                      {"end_s", span.end_s},
+                      {"slack_s", analysis.slack_s[rank][i]}});
+  }
+  const Json peak_action =
+      memory.peak_position < 0 ? Json(nullptr) : Json(to_string(actions[memory.peak_position]));
+  return {{"rank", rank},
+          {"time_s", uses_json(analysis.time_s[rank])},
+          {"step_from_s", analysis.windows[rank].from_s},
+          {"peak_activation", memory.peak},
+          {"peak_action", peak_action},
+          {"peak_at_s", memory.peak_s},
+          {"activations", timeline},
+          {"actions", listed}};
+}
+
+Json path_json(const ScheduleReport& report) {
+  const CriticalPath& path = report.analysis.path;
+  Json steps = Json::array();
+  for (const ScheduleStep& step : path.steps) {
+    Json entry = {{"rank", step.rank},
+                  {"action", to_string(report.schedule.actions[step.rank][step.position])}};
+    if (step.receiver >= 0) entry["message_to"] = step.receiver;
+    entry["start_s"] = step.start_s;
+    entry["end_s"] = step.end_s;
+    steps.push_back(std::move(entry));
+  }
+  return {{"composition_s", uses_json(path.composition_s)},
+          {"messages", path.messages},
+          {"steps", steps}};
+}
+
+Json sensitivity_json(const ScheduleReport& report) {
+  const ScheduleSensitivity& sensitivity = report.analysis.sensitivity;
+  const SensitivityOptions& options = report.options.sensitivity;
+  Json what_if = Json::object();
+  for (const WhatIf& effect : sensitivity.what_ifs) {
+    what_if[std::string(effect.part)] = {{"at_zero_s", effect.without_s},
+                                         {"doubled_s", effect.doubled_s}};
+  }
+  Json sends = Json::object();
+  for (const SendsEffect& effect : sensitivity.sends) {
+    sends[std::string(to_string(effect.sends))] =
+        effect.step_s ? Json(*effect.step_s) : Json(nullptr);
+  }
+  return {{"what_if", what_if},
+          {"slow_rank",
+           {{"slowness", options.slowness},
+            {"growth_s", sensitivity.slow_rank.growth_s},
+            {"worst", sensitivity.slow_rank.worst}}},
+          {"jitter",
+           {{"sigma", options.jitter},
+            {"draws", options.draws},
+            {"seed", options.seed},
+            {"mean_s", sensitivity.jitter.mean_s},
+            {"p95_s", sensitivity.jitter.p95_s}}},
+          {"step_by_sends_s", sends},
+          {"step_by_optimizer_s",
+           {{"norm", sensitivity.step_with_norm_s},
+            {"post_validation", sensitivity.step_post_validated_s}}}};
+}
+
+}  // namespace
+
+Json schedule_document(const ScheduleReport& report) {
+  const Schedule& schedule = report.schedule;
+  Json ranks = Json::array();
+  for (int rank = 0; rank < schedule.ranks; ++rank) ranks.push_back(rank_json(report, rank));
+  return {{"title", report.title},
+          {"notes", report.notes},
+          {"schedule",
+           {{"name", schedule.name},
+            {"ranks", schedule.ranks},
+            {"microbatches", schedule.microbatches},
+            {"chunks", schedule.chunks / schedule.replicas},
+            {"replicas", schedule.replicas},
+            {"slices", schedule.slices},
+            {"iterations", schedule.iterations}}},
+          {"units",
+           {{"time", report.in_seconds ? Json("s") : Json(nullptr)},
+            {"activation", report.in_bytes ? Json("bytes") : Json(nullptr)}}},
+          {"sends", to_string(report.sends)},
+          {"step_s", report.analysis.step_s},
+          {"makespan_s", report.analysis.makespan_s},
+          {"bubble", bubbles_json(report.analysis)},
+          {"critical_path", path_json(report)},
+          {"sensitivity", sensitivity_json(report)},
+          {"ranks", ranks}};
+}
+
+}  // namespace windtunnel

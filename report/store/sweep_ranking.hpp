@@ -1,0 +1,59 @@
+// Which point of a sweep is the best, and how surely.
+//
+// The best point is the one with the most training done per time: the mean goodput, where points
+// differ in the iteration itself weighted by its tokens per second against the fastest one. The
+// same random numbers at every point make differences between points much surer than their own
+// intervals: the runner-up comes with the interval of the difference replica by replica.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/results/campaign_report.hpp"
+#include "report/store/sweep_store.hpp"
+
+namespace windtunnel {
+
+// Points are lines of results.jsonl.
+bool has_result(const Json& point);
+// What a point varies, as the command line writes it.
+std::string set_text(const Json& set);
+
+// Which value of each key a point has, by its place in the grid.
+std::vector<size_t> places_of(const Sweep& sweep, size_t index);
+
+// Failures come as they come; all other keys are the user's choice.
+bool is_circumstance(std::string_view key);
+bool offers_choices(const Sweep& sweep);
+
+// Points that have a result, best first.
+class SweepRanking {
+ public:
+  // The points must outlive it.
+  explicit SweepRanking(const std::vector<Json>& points);
+
+  size_t size() const { return order_.size(); }
+  const Json& at(size_t place) const { return *order_[place].second; }
+
+  // How much more the point in the first place gets done than the one in another, in shares of the
+  // wall time at the speed of the fastest iteration.
+  Estimate lead_over(size_t place) const;
+
+ private:
+  double speed(const Json& point) const;
+  std::vector<double> progress(const Json& point) const;
+
+  double fastest_ = 0;
+  std::vector<std::pair<double, const Json*>> order_;
+};
+
+// {"index", "set", "goodput", "runner_up": {"index", "set", "difference"} | null}; null: no result.
+Json best_point(const std::vector<Json>& points);
+
+// The best point at every combination of the circumstances, in the grid's order. Empty unless the
+// sweep varies both circumstances and choices.
+Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points);
+
+}  // namespace windtunnel

@@ -1,0 +1,263 @@
+#include "report/store/sweep_store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "models/base/error.hpp"
+#include "models/results/record.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "windtunnel-sweep-1";
+
+std::string part_path(const std::string& folder, int shard) {
+  return fmt::format("{}/part-{}.jsonl", folder, shard);
+}
+
+// Pairs, not an object: the order counts, and a key may be set twice.
+Json overrides_json(const Overrides& overrides) {
+  Json array = Json::array();
+  for (const auto& [key, value] : overrides) array.push_back({key, value});
+  return array;
+}
+
+Overrides overrides_of(const Json& array) {
+  Overrides overrides;
+  for (const Json& pair : array) {
+    overrides.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
+  }
+  return overrides;
+}
+
+Json header_json(const SweepPlan& plan) {
+  Json vary = Json::array();
+  for (const VariedKey& key : plan.sweep.vary) {
+    vary.push_back({{"key", key.key}, {"values", key.values}});
+  }
+  return {{"format", kFormat},
+          {"version", plan.version},
+          {"file", plan.sweep.file},
+          {"set", overrides_json(plan.sweep.set)},
+          {"vary", vary},
+          {"points", plan.cases.size()},
+          {"scenario", plan.sweep.text}};
+}
+
+SweepPlan header_of(const Json& json) {
+  SweepPlan plan;
+  plan.version = json.at("version").get<std::string>();
+  plan.sweep.file = json.at("file").get<std::string>();
+  plan.sweep.text = json.at("scenario").get<std::string>();
+  plan.sweep.set = overrides_of(json.at("set"));
+  for (const Json& key : json.at("vary")) {
+    plan.sweep.vary.push_back(
+        {key.at("key").get<std::string>(), key.at("values").get<std::vector<std::string>>()});
+  }
+  return plan;
+}
+
+std::string one_line(const Json& document) {
+  return json_text(document, -1);
+}
+
+// Calls `use` with each line that has its end and its number from 1.
+template <class Use>
+void for_each_line(const std::string& text, Use use) {
+  size_t begin = 0;
+  for (int number = 1;; ++number) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string::npos) return;
+    use(text.substr(begin, end - begin), number);
+    begin = end + 1;
+  }
+}
+
+std::vector<std::string> part_paths(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("part-") && name.ends_with(".jsonl")) paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+// Of the point whose result the line is; negative: of none of this sweep.
+int index_of(const std::string& line, const SweepPlan& plan) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("index") || !json.contains("key")) return -1;
+  if (!json["index"].is_number_integer()) return -1;
+  const int index = json["index"].get<int>();
+  const bool in_grid = index >= 0 && index < static_cast<int>(plan.cases.size());
+  return in_grid && json["key"] == plan.cases[index].key ? index : -1;
+}
+
+[[noreturn]] void fail_write(const std::string& path) {
+  throw Error(Location{path}, fmt::format("cannot write: {}", std::strerror(errno)),
+              ExitCode::failed);
+}
+
+}  // namespace
+
+std::string cases_path(const std::string& folder) {
+  return folder + "/cases.jsonl";
+}
+
+std::string cases_text(const SweepPlan& plan) {
+  std::string text = one_line(header_json(plan));
+  for (const SweepCase& each : plan.cases) {
+    Json line = {{"index", each.index}, {"set", overrides_json(each.set)}};
+    if (each.reason.empty()) {
+      line["key"] = each.key;
+      line["table"] = each.table;
+    } else {
+      line["reason"] = each.reason;
+    }
+    text += one_line(line);
+  }
+  return text;
+}
+
+SweepPlan parse_cases(const std::string& text, const std::string& file) {
+  SweepPlan plan;
+  size_t points = 0;
+  for_each_line(text, [&](const std::string& line, int number) {
+    try {
+      const Json json = parse_document(line, file);
+      if (number == 1) {
+        if (json.value("format", "") != kFormat) {
+          throw Error(Location{file}, "not the cases of a sweep of this version");
+        }
+        plan = header_of(json);
+        points = json.at("points").get<size_t>();
+        return;
+      }
+      plan.cases.push_back({json.at("index").get<int>(), overrides_of(json.at("set")),
+                            json.value("key", ""), json.value("table", ""),
+                            json.value("reason", "")});
+      if (plan.cases.back().index != number - 2) {
+        throw Error(Location{file, number, 1}, "damaged: points are missing before this one");
+      }
+    } catch (const Json::exception& error) {
+      throw Error(Location{file, number, 1}, fmt::format("damaged: {}", error.what()));
+    }
+  });
+  if (plan.version.empty()) throw Error(Location{file}, "damaged: its first line is missing");
+  if (plan.cases.empty() || plan.cases.size() != points) {
+    throw Error(Location{file},
+                fmt::format("damaged: {} points instead of {}", plan.cases.size(), points));
+  }
+  return plan;
+}
+
+std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan) {
+  if (old_plan.version != new_plan.version) {
+    return fmt::format("it was begun by version {}, and this is {}", old_plan.version,
+                       new_plan.version);
+  }
+  const Sweep& was = old_plan.sweep;
+  const Sweep& is = new_plan.sweep;
+  if (was.file != is.file) return fmt::format("it is of the scenario {}", was.file);
+  if (was.text != is.text) return fmt::format("the scenario {} has changed since", was.file);
+  if (was.vary != is.vary) return "it varies other values";
+  if (was.set != is.set) return "it sets other values";
+  if (old_plan.cases != new_plan.cases) return "a file that the scenario names has changed since";
+  return "";
+}
+
+std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
+  Json line = {{"index", the_case.index},
+               {"key", the_case.key},
+               {"scenario", point.scenario},
+               {"set", Json::object()}};
+  for (const auto& [key, value] : the_case.set) line["set"][key] = value;
+  if (!point.campaign) {
+    line["reason"] = point.reason;
+    return one_line(line);
+  }
+  Record record;
+  record.iteration = point.iteration;
+  record.campaign = point.campaign;
+  Json document = run_document(record, false);
+  const Json& iteration = document.at("iteration");
+  for (const char* part : {"time_s", "tokens_per_s", "mfu"}) {
+    line["iteration"][part] = iteration.at(part);
+  }
+  line["result"] = std::move(document.at("campaign"));
+  line["replica_goodput"] = point.campaign->replica_goodput;
+  return one_line(line);
+}
+
+std::map<int, std::string> finished_points(const std::string& folder, const SweepPlan& plan) {
+  std::map<int, std::string> finished;
+  for (const std::string& path : part_paths(folder)) {
+    for_each_line(read_file(path), [&](const std::string& line, int number) {
+      const int index = index_of(line, plan);
+      if (index < 0) {
+        throw Error(Location{path, number, 1},
+                    "not a result of this sweep: remove the line, and `windtunnel sweep resume` "
+                    "runs its point again");
+      }
+      finished.emplace(index, line + "\n");
+    });
+  }
+  return finished;
+}
+
+SweepPart::SweepPart(const std::string& folder, int shard) : path_(part_path(folder, shard)) {
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) fail_write(path_);
+  // Not flock(): a child of a killed process, still simulating, would keep that. A file system that
+  // knows no locks is trusted to be used by one process.
+  struct flock whole_file = {};
+  whole_file.l_type = F_WRLCK;
+  if (fcntl(file_, F_SETLK, &whole_file) != 0 && (errno == EACCES || errno == EAGAIN)) {
+    close(file_);
+    throw Error(Location{path_}, "another process is at work on this part of the sweep");
+  }
+  // Through this descriptor: closing another one of the same file would end the lock.
+  cut_off_torn_line();
+}
+
+void SweepPart::cut_off_torn_line() {
+  const off_t size = lseek(file_, 0, SEEK_END);
+  off_t end = size;
+  for (char last = 0; end > 0; --end) {
+    if (pread(file_, &last, 1, end - 1) != 1) fail_write(path_);
+    if (last == '\n') break;
+  }
+  if (end < size && ftruncate(file_, end) != 0) fail_write(path_);
+}
+
+SweepPart::~SweepPart() {
+  close(file_);
+}
+
+void SweepPart::append(const std::string& line) {
+  size_t written = 0;
+  while (written < line.size()) {
+    const ssize_t n = write(file_, line.data() + written, line.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int reason = errno;
+      cut_off_torn_line();  // before another one is put behind it
+      errno = reason;
+      fail_write(path_);
+    }
+    written += static_cast<size_t>(n);
+  }
+  // EINVAL: a file of a kind that cannot be synced.
+  if (fsync(file_) != 0 && errno != EINVAL) fail_write(path_);
+}
+
+}  // namespace windtunnel

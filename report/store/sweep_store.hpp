@@ -1,0 +1,62 @@
+// What a sweep keeps in its folder, and how little a kill can cost.
+//   cases.jsonl    what is swept: a line with the scenario, then one per point with its keys;
+//                  written once and never changed
+//   part-I.jsonl   results of shard I: a line per finished point, appended and synced
+//   results.jsonl, results.sqlite, sweep.json, report.html    made by merging
+// A line that a kill cut off is no result; its point runs again. What is merged depends on the
+// cases alone: not on shards, threads or interruptions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/json/json.hpp"
+#include "sim/study/sweep.hpp"
+
+namespace windtunnel {
+
+struct SweepPlan {
+  std::string version;  // of the program
+  Sweep sweep;
+  std::vector<SweepCase> cases;
+  bool operator==(const SweepPlan&) const = default;
+};
+
+std::string cases_path(const std::string& folder);
+// The text of cases.jsonl, and back. Throws Error with the file's name and line.
+std::string cases_text(const SweepPlan& plan);
+SweepPlan parse_cases(const std::string& text, const std::string& file);
+
+// What differs between the sweep of a folder and the one that is asked for, for a message: "the
+// scenario has changed". Empty: nothing does.
+std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
+
+// The line of a finished point: {"index", "key", "scenario", "set", "iteration": {"time_s",
+// "tokens_per_s", "mfu"}, "result", "replica_goodput"}, or "reason" instead of the last three.
+// `result` is the campaign of the run document.
+std::string point_line(const SweepCase& the_case, const SweepPoint& point);
+
+// Lines (each with its newline) of the finished points by index, out of all parts. Throws Error
+// with file:line for a line that is no result of this sweep, but for a last one without its end.
+std::map<int, std::string> finished_points(const std::string& folder, const SweepPlan& plan);
+
+// Appends to the part of a shard. One process at a time: a second one is refused. While it is open
+// this process must not read the part otherwise.
+class SweepPart {
+ public:
+  SweepPart(const std::string& folder, int shard);
+  ~SweepPart();
+  SweepPart(const SweepPart&) = delete;
+  SweepPart& operator=(const SweepPart&) = delete;
+  // On the disk when it returns. Throws Error (failed) with the system's reason.
+  void append(const std::string& line);
+
+ private:
+  void cut_off_torn_line();
+
+  std::string path_;
+  int file_ = -1;
+};
+
+}  // namespace windtunnel

@@ -1,0 +1,24 @@
+// The varied keys of a comparison or a sweep, as pages and tables read them: texts, and where all
+// of a key's values are numbers of one dimension these too.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/base/units.hpp"
+#include "report/json/json.hpp"
+#include "sim/study/sweep.hpp"
+
+namespace windtunnel {
+
+struct KeyNumbers {
+  Dimension dimension = Dimension::number;
+  std::vector<double> values;  // in base units
+};
+// None where a value is a word.
+std::optional<KeyNumbers> numbers_of(const VariedKey& key);
+
+// [{"key", "values": texts, "numbers": in base units or null}]
+Json varied_keys_json(const std::vector<VariedKey>& keys);
+
+}  // namespace windtunnel

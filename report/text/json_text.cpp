@@ -1,0 +1,17 @@
+#include "report/text/json_text.hpp"
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+Json parse_document(const std::string& text, const std::string& file) {
+  Json document = Json::parse(text, nullptr, false);
+  if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
+  return document;
+}
+
+std::string json_text(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,17 @@
+// A JSON document as text; what it holds is for others to say (report/json/json.hpp).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace windtunnel {
+
+using Json = nlohmann::ordered_json;
+
+// An object from the text of a file. Throws Error with the file's name when it is none.
+Json parse_document(const std::string& text, const std::string& file);
+
+// Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
+std::string json_text(const Json& document, int indent = 2);
+
+}  // namespace windtunnel

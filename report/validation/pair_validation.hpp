@@ -1,0 +1,19 @@
+// The spread of node pairs, simulated against measured, for reading and as JSON.
+#pragma once
+
+#include <string>
+
+#include "report/json/json.hpp"
+#include "validate/accuracy/pairs/pair_spread.hpp"
+
+namespace windtunnel {
+
+// Per machine what makes its pairs differ, then a line per series: quantiles over the pairs and
+// the largest error of the three, beside that of equal pairs.
+std::string pairs_text(const PairSpread& spread);
+
+// {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths in
+// bytes per second, shares not per cent.
+Json pairs_document(const PairSpread& spread);
+
+}  // namespace windtunnel

@@ -1,0 +1,353 @@
+#include "report/validation/run_validation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "report/text/markdown.hpp"
+#include "report/text/table.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kWidth = 100;
+constexpr std::string_view kStep = "step_s";
+
+std::string optional_percent(const std::optional<double>& share) {
+  return share ? percent(*share) : "-";
+}
+
+std::string optional_tau(const std::optional<double>& tau) {
+  return tau ? fmt::format("{:.2f}", *tau) : "-";
+}
+
+std::string metric_name(const std::string& metric) {
+  if (metric == kStep) return "step";
+  return metric == "memory_bytes" ? "memory" : metric;
+}
+
+std::string value_text(const ValidationRow& row, double value) {
+  return row.metric == kStep ? fmt::format("{:.4g} s", value)
+                             : fmt::format("{:.1f} GB", value / 1e9);
+}
+
+std::string letter(size_t rule) {
+  return std::string(1, static_cast<char>('A' + static_cast<char>(rule)));
+}
+
+// The cells from MAPE to the last rule.
+std::vector<std::string> error_cells(const ValidationFamily& family,
+                                     const std::vector<std::string>& rules) {
+  const bool judged = family.rows > 0;
+  const auto error = [&](double share) { return judged ? percent(share) : "-"; };
+  std::vector<std::string> cells = {
+      error(family.mape),
+      error(family.median_ape),
+      error(family.p90_ape),
+      error(family.worst.relative_error()),
+      optional_tau(family.kendall_tau),
+      family.ranking ? optional_tau(family.ranking->kendall_tau) : "-",
+      optional_percent(family.coverage90)};
+  for (const std::string& rule : rules) {
+    const auto mape = family.baselines.find(rule);
+    cells.push_back(mape == family.baselines.end() ? "-" : percent(mape->second));
+  }
+  return cells;
+}
+
+std::string label_text(const MemoryLabels& labels) {
+  const double rows = labels.rows();
+  return fmt::format(
+      "out of memory or not: {} of {} right ({}); {} ({}) missed, {} ({}) false alarms",
+      labels.right, labels.rows(), percent(labels.right / rows), labels.missed,
+      percent(labels.missed / rows), labels.false_alarms, percent(labels.false_alarms / rows));
+}
+
+std::string ranking_text(const GroupRanking& ranking) {
+  return fmt::format(
+      "layouts of {} jobs, {} pairs; predicted best slower than the best by {} (median), {} "
+      "(worst)",
+      ranking.groups, ranking.pairs, percent(ranking.median_regret), percent(ranking.worst_regret));
+}
+
+// Line by line, the table of all families; the first is the header.
+std::vector<std::string> family_lines(const ValidationReport& report,
+                                      const std::vector<std::string>& rules) {
+  TextTable table;
+  table.columns = {{"family"},
+                   {"rows", Align::right},
+                   {"fitted on", Align::right},
+                   {"MAPE", Align::right},
+                   {"median", Align::right},
+                   {"p90", Align::right},
+                   {"worst", Align::right},
+                   {"tau", Align::right},
+                   {"in groups", Align::right},
+                   {"in 90%", Align::right}};
+  for (size_t rule = 0; rule < rules.size(); ++rule) {
+    table.columns.push_back({letter(rule), Align::right});
+  }
+  for (const ValidationFamily& family : report.families) {
+    std::vector<std::string> cells = {"  " + metric_name(family.metric),
+                                      std::to_string(family.rows), std::to_string(family.fitted)};
+    for (std::string& cell : error_cells(family, rules)) cells.push_back(std::move(cell));
+    table.rows.push_back(std::move(cells));
+  }
+  std::vector<std::string> lines;
+  std::istringstream text(table_text(table));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+// Each family's name with the lines of its metrics below.
+std::string family_table(const ValidationReport& report, const std::vector<std::string>& rules) {
+  const std::vector<std::string> lines = family_lines(report, rules);
+  std::vector<std::string> names;
+  std::map<std::string, std::string> below;
+  for (size_t i = 0; i < report.families.size(); ++i) {
+    const ValidationFamily& family = report.families[i];
+    if (below.count(family.name) == 0) names.push_back(family.name);
+    std::string& text = below[family.name];
+    if (family.rows + family.fitted > 0) text += lines[i + 1] + "\n";
+    if (family.ranking) text += fmt::format("  {}\n", ranking_text(*family.ranking));
+    if (family.out_of_memory) text += fmt::format("  {}\n", label_text(*family.out_of_memory));
+  }
+  std::string text = lines.front() + "\n";
+  for (const std::string& name : names) text += shortened(name, kWidth) + "\n" + below[name];
+  text +=
+      "\nMAPE to worst: mean, median, 90th percentile, largest |predicted - measured| / measured.\n"
+      "tau: rank correlation (Kendall); in groups: among the layouts of one job whose measured\n"
+      "values differ by more than 10 %. in 90%: measured values inside the 90 % interval.\n";
+  for (size_t rule = 0; rule < rules.size(); ++rule) {
+    text += fmt::format("{}: MAPE of a simpler rule, {}\n", letter(rule), rules[rule]);
+  }
+  return text;
+}
+
+// Largest relative error first; ties in the order of the rows.
+std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
+  std::vector<const ValidationRow*> rows;
+  for (const ValidationRow& row : report.rows) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const ValidationRow* a, const ValidationRow* b) {
+    return a->relative_error() > b->relative_error();
+  });
+  return rows;
+}
+
+std::string worst_text(const ValidationReport& report, int worst) {
+  TextTable table{{{"worst rows"},
+                   {"measured", Align::right},
+                   {"predicted", Align::right},
+                   {"error", Align::right},
+                   {"what"}},
+                  {}};
+  for (const ValidationRow* row : worst_first(report)) {
+    if (worst-- <= 0) break;
+    table.rows.push_back({shortened(without_folder(row->id), 32), value_text(*row, row->measured),
+                          value_text(*row, row->predicted), signed_error(*row),
+                          shortened(row->label, 33)});
+  }
+  return table.rows.empty() ? "" : "\n" + table_text(table);
+}
+
+std::string skipped_text(const ValidationReport& report) {
+  constexpr size_t kReasons = 12;
+  std::map<std::string, int> counts;
+  for (const SkippedRow& row : report.skipped) ++counts[row.reason];
+  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (size_t i = 0; i < reasons.size() && i < kReasons; ++i) {
+    text += fmt::format("  {}: {}\n", reasons[i].second, shortened(reasons[i].first, kWidth - 10));
+  }
+  if (reasons.size() > kReasons) {
+    text += fmt::format("  and {} more reasons: --json and --markdown name every row\n",
+                        reasons.size() - kReasons);
+  }
+  return text;
+}
+
+// --- the page --------------------------------------------------------------------------------
+
+std::string page_families(const ValidationReport& report, const std::string& metric,
+                          const std::vector<std::string>& rules) {
+  std::vector<std::string> titles = {"family", "rows",  "fitted on", "MAPE",          "median",
+                                     "p90",    "worst", "tau",       "tau in groups", "in 90 %"};
+  titles.insert(titles.end(), rules.begin(), rules.end());
+  titles.emplace_back("worst row");
+  std::string lines;
+  for (const ValidationFamily& family : report.families) {
+    if (family.metric != metric || family.rows + family.fitted == 0) continue;
+    std::vector<std::string> cells = {family.name, std::to_string(family.rows),
+                                      std::to_string(family.fitted)};
+    for (std::string& cell : error_cells(family, rules)) cells.push_back(std::move(cell));
+    cells.push_back(without_folder(family.worst.id));
+    lines += markdown_row(cells);
+  }
+  return lines.empty() ? "No row.\n" : markdown_header(titles, 1) + lines;
+}
+
+std::string page_labels(const ValidationReport& report) {
+  std::string lines;
+  for (const ValidationFamily& family : report.families) {
+    if (!family.out_of_memory) continue;
+    const MemoryLabels& labels = *family.out_of_memory;
+    const double rows = labels.rows();
+    const auto cell = [&](int count) {
+      return fmt::format("{} ({})", count, percent(count / rows));
+    };
+    lines += markdown_row({family.name, std::to_string(labels.rows()), cell(labels.right),
+                           cell(labels.missed), cell(labels.false_alarms)});
+  }
+  if (lines.empty()) return "";
+  return "\n## Out of memory or not\n\n" +
+         markdown_header({"family", "rows", "right", "missed", "false alarms"}, 1) + lines;
+}
+
+std::string page_ranking(const ValidationReport& report) {
+  std::string lines;
+  for (const ValidationFamily& family : report.families) {
+    if (!family.ranking) continue;
+    const GroupRanking& ranking = *family.ranking;
+    lines += markdown_row({family.name, std::to_string(ranking.groups),
+                           std::to_string(ranking.pairs), optional_tau(ranking.kendall_tau),
+                           percent(ranking.median_regret), percent(ranking.worst_regret)});
+  }
+  if (lines.empty()) return "";
+  return "\n## Ranking the layouts of one job\n\nA job is a model with its sequence length, on as "
+         "many GPUs, with one global batch. What was measured\nseveral times counts once, by its "
+         "median. Pairs differ by more than 10 % as measured. Regret: how much\nslower the layout "
+         "that is predicted to be fastest was than the fastest.\n\n" +
+         markdown_header({"family", "jobs", "pairs", "tau", "median regret", "worst regret"}, 1) +
+         lines;
+}
+
+std::string page_assumed(const ValidationReport& report) {
+  std::map<std::string, const std::map<std::string, int>*> families;
+  for (const ValidationFamily& family : report.families) {
+    if (!family.assumed.empty()) families[family.name] = &family.assumed;
+  }
+  if (families.empty()) return "";
+  std::string text = "\n## What the sources do not say\n\nAssumed, in so many rows:\n\n";
+  for (const auto& [name, assumed] : families) {
+    std::vector<std::string> parts;
+    for (const auto& [what, rows] : *assumed) parts.push_back(fmt::format("{} ({})", what, rows));
+    text += fmt::format("- {}: {}\n", markdown_text(name),
+                        markdown_text(fmt::format("{}", fmt::join(parts, "; "))));
+  }
+  return text;
+}
+
+std::string page_misses(const ValidationReport& report, double miss_above) {
+  std::string lines;
+  int count = 0;
+  for (const ValidationRow& row : report.rows) {
+    if (row.relative_error() <= miss_above) continue;
+    ++count;
+    lines +=
+        markdown_row({without_folder(row.id), row.family, row.label, value_text(row, row.measured),
+                      value_text(row, row.predicted), signed_error(row), row.note});
+  }
+  std::string text = fmt::format("\n## Misses above {}\n\n{} of {} rows.\n", percent(miss_above),
+                                 count, report.rows.size());
+  if (count == 0) return text;
+  return text + "\n" +
+         markdown_header({"row", "family", "what", "measured", "predicted", "error", "note"}, 7) +
+         lines;
+}
+
+std::string page_skipped(const ValidationReport& report) {
+  std::string text =
+      fmt::format("\n## Rows that were not predicted\n\n{} rows.\n", report.skipped.size());
+  if (report.skipped.empty()) return text;
+  text += "\n" + markdown_header({"row", "reason"}, 2);
+  for (const SkippedRow& row : report.skipped) {
+    text += markdown_row({without_folder(row.id), row.reason});
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string without_folder(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::vector<std::string> rules_of(const ValidationReport& report) {
+  std::set<std::string> names;
+  for (const ValidationFamily& family : report.families) {
+    for (const auto& [name, mape] : family.baselines) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string percent(double share) {
+  if (share == 0) return "0%";
+  if (share > 100) return ">9999%";  // a rule that has run away
+  return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
+}
+
+std::string shortened(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  const auto inside_character = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  const size_t tail = width / 3;
+  size_t head_end = width - tail - 1;
+  size_t tail_start = text.size() - tail;
+  while (head_end > 0 && inside_character(head_end)) --head_end;
+  while (inside_character(tail_start)) ++tail_start;
+  return text.substr(0, head_end) + "…" + text.substr(tail_start);
+}
+
+std::string signed_error(const ValidationRow& row) {
+  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
+}
+
+std::string runs_text(const ValidationReport& report, int worst) {
+  std::string text;
+  if (!report.families.empty()) text += family_table(report, rules_of(report));
+  text += worst_text(report, worst) + "\n";
+  if (!report.fitted.empty()) {
+    text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
+  }
+  for (const std::string& line : report.fitted_before) {
+    text += fmt::format("not blind to the rows of calibration {}\n", line);
+  }
+  text += fmt::format("{} values and {} memory labels predicted, {} rows not\n", report.rows.size(),
+                      report.labels.size(), report.skipped.size());
+  return text + skipped_text(report);
+}
+
+std::string runs_page(const ValidationReport& report, const std::string& command,
+                      double miss_above) {
+  const std::vector<std::string> rules = rules_of(report);
+  std::string text = fmt::format(
+      "# Predicted against measured training runs\n\nMade by `{}`; not written by hand.\n\n"
+      "Errors are |predicted - measured| / measured. tau is Kendall's rank correlation, over all "
+      "rows of a\nfamily, and within groups: see below. \"in 90 %\" is the share of measured "
+      "values inside the predicted\n90 % interval. Rows that a calibration was fitted on are "
+      "counted and not judged.\n",
+      command);
+  for (const std::string& line : report.fitted_before) {
+    text += fmt::format("\nNot blind to the rows of calibration {}.\n", line);
+  }
+  if (!rules.empty()) {
+    text += fmt::format("\nThe last columns are the MAPE of simpler rules: {}.\n",
+                        fmt::join(rules, "; "));
+  }
+  text += "\n## Step time\n\n" + page_families(report, std::string(kStep), rules);
+  text += "\n## Peak memory\n\n" + page_families(report, "memory_bytes", {});
+  text += page_labels(report) + page_ranking(report) + page_assumed(report);
+  return text + page_misses(report, miss_above) + page_skipped(report);
+}
+
+}  // namespace windtunnel

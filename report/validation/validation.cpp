@@ -1,0 +1,145 @@
+#include "report/validation/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+
+#include "models/base/units.hpp"
+#include "report/text/table.hpp"
+
+namespace windtunnel {
+namespace {
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json baselines_json(const std::map<std::string, double>& baselines) {
+  Json object = Json::object();
+  for (const auto& [name, value] : baselines) object[name] = value;
+  return object;
+}
+
+Json row_json(const ValidationRow& row) {
+  return {{"id", row.id},
+          {"family", row.family},
+          {"metric", row.metric},
+          {"measured", row.measured},
+          {"predicted", row.predicted},
+          {"low", row.low},
+          {"high", row.high},
+          {"origin", to_string(row.origin)}};
+}
+
+Json labels_json(const std::optional<MemoryLabels>& labels) {
+  if (!labels) return nullptr;
+  return {{"right", labels->right}, {"missed", labels->missed}, {"false", labels->false_alarms}};
+}
+
+Json regret_json(const std::optional<GroupRanking>& ranking) {
+  if (!ranking) return nullptr;
+  return {{"median", ranking->median_regret}, {"worst", ranking->worst_regret}};
+}
+
+Json family_json(const ValidationFamily& family) {
+  const auto judged = [&](const Json& value) { return family.rows > 0 ? value : Json(nullptr); };
+  const GroupRanking ranking = family.ranking.value_or(GroupRanking{});
+  return {{"name", family.name},
+          {"metric", family.metric},
+          {"rows", family.rows},
+          {"fitted", family.fitted},
+          {"baselines", baselines_json(family.baselines)},
+          {"oom", labels_json(family.out_of_memory)},
+          {"mape", judged(family.mape)},
+          {"median_ape", judged(family.median_ape)},
+          {"p90_ape", judged(family.p90_ape)},
+          {"worst", judged(row_json(family.worst))},
+          {"kendall_tau", optional_json(family.kendall_tau)},
+          {"groups", ranking.groups},
+          {"group_pairs", ranking.pairs},
+          {"group_kendall_tau", optional_json(ranking.kendall_tau)},
+          {"layout_regret", regret_json(family.ranking)},
+          {"coverage90", optional_json(family.coverage90)},
+          {"assumed", family.assumed}};
+}
+
+// Errors reach from 1e-16 to several times the measured value.
+std::string error_text(double share) {
+  if (share == 0) return "0";
+  return share < 1e-4 ? fmt::format("{:.1e}", share) : fmt::format("{:.4f}", share);
+}
+
+TextTable family_table(const ValidationReport& report) {
+  TextTable table{{{"family"},
+                   {"metric"},
+                   {"rows", Align::right},
+                   {"MAPE", Align::right},
+                   {"median APE", Align::right},
+                   {"p90 APE", Align::right},
+                   {"worst APE", Align::right},
+                   {"worst difference", Align::right},
+                   {"rank correlation", Align::right},
+                   {"in 90 % interval", Align::right},
+                   {"worst row"}},
+                  {}};
+  for (const ValidationFamily& family : report.families) {
+    table.rows.push_back(
+        {family.name, family.metric, std::to_string(family.rows), error_text(family.mape),
+         error_text(family.median_ape), error_text(family.p90_ape),
+         error_text(family.worst.relative_error()), fmt::format("{:.2g}", family.worst_difference),
+         family.kendall_tau ? fmt::format("{:.3f}", *family.kendall_tau) : "-",
+         family.coverage90 ? format_percent(*family.coverage90) : "-", family.worst.id});
+  }
+  return table;
+}
+
+}  // namespace
+
+Json validation_document(const ValidationReport& report) {
+  Json families = Json::array();
+  Json rows = Json::array();
+  Json fitted = Json::array();
+  Json labels = Json::array();
+  Json skipped = Json::array();
+  for (const ValidationFamily& family : report.families) families.push_back(family_json(family));
+  for (const ValidationRow& row : report.rows) rows.push_back(row_json(row));
+  for (const ValidationRow& row : report.fitted) fitted.push_back(row_json(row));
+  for (const MemoryLabel& label : report.labels) {
+    labels.push_back({{"id", label.id},
+                      {"family", label.family},
+                      {"measured", label.measured_out ? "oom" : "fits"},
+                      {"predicted", label.predicted_out ? "oom" : "fits"}});
+  }
+  for (const SkippedRow& row : report.skipped) {
+    skipped.push_back({{"id", row.id}, {"reason", row.reason}});
+  }
+  return {{"families", families},
+          {"rows", rows},
+          {"fitted", fitted},
+          {"labels", labels},
+          {"skipped", skipped}};
+}
+
+std::string validation_text(const ValidationReport& report) {
+  std::string text;
+  if (!report.families.empty()) text += table_text(family_table(report));
+  std::string last_note;  // families of one kind share it
+  for (const ValidationFamily& family : report.families) {
+    if (!family.note.empty() && family.note != last_note) {
+      text += fmt::format("{}: {}\n", family.name, family.note);
+      last_note = family.note;
+    }
+    for (const auto& [name, mape] : family.baselines) {
+      text += fmt::format("{}, {}: the rule '{}' has a MAPE of {}\n", family.name, family.metric,
+                          name, error_text(mape));
+    }
+  }
+  text += fmt::format("{} rows predicted, {} not\n", report.rows.size(), report.skipped.size());
+  std::map<std::string, int> reasons;
+  for (const SkippedRow& row : report.skipped) ++reasons[row.reason];
+  for (const auto& [reason, count] : reasons) text += fmt::format("  {}: {}\n", count, reason);
+  return text;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,43 @@
+#include "scenarios/language/case.hpp"
+
+#include <filesystem>
+
+#include "scenarios/language/explain.hpp"
+#include "scenarios/language/identity.hpp"
+#include "scenarios/language/overrides.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/schemes.hpp"
+
+namespace windtunnel {
+
+Case load_case(const std::string& path, const Overrides& overrides) {
+  return parse_case(read_text_file(path), path, overrides);
+}
+
+Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides) {
+  DocumentNode document = parse_document(text, file);
+  if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
+  Case result;
+  expand_snapshots(document);
+  for (const auto& [key, value] : overrides) {
+    apply_override(document, key, value);
+    expand_snapshots(document);
+    result.set[key] = value;
+  }
+  expand_recovery(document);
+  const Values values = check_values(document);
+  const EvidenceList evidence(document.value_of("origins"));
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  result.scenario = values.text("name");
+  try {
+    result.job = resolve_job(values, evidence, folder);
+  } catch (const Error& error) {
+    throw values.placed(error);
+  }
+  result.values = explain_values(values, evidence, result.job);
+  result.key = identity_of(result.values, result.job, Scope::campaign);
+  result.table = identity_of(result.values, result.job, Scope::iteration);
+  return result;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,18 @@
+// Every resolved value of a scenario with its evidence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+// In the order of the field table: what the scenario states, then the program's defaults and the
+// library's numbers for what it leaves open.
+std::vector<ResolvedValue> explain_values(const Values& values, const EvidenceList& evidence,
+                                          const Job& job);
+
+}  // namespace windtunnel

@@ -1,0 +1,207 @@
+// One builder per type of row of the field table, so that a row shows only what is particular to
+// it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "scenarios/language/text/choices.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+using Rows = std::vector<Field>;
+
+// The parts of the table that have a file of their own.
+Rows cluster_rows();  // "cluster" and all below it
+Rows fabric_rows();
+Rows communication_rows();
+Rows context_rows();         // forms of "layout.cp" and "layout.ep"
+Rows length_rows();          // "batch.lengths", and who computes which
+Rows shard_rows();           // what "layout.sharding" divides among whom
+Rows tensor_overlap_rows();  // "software.tp_overlap"
+Rows routing_rows();         // "model.moe": where its tokens go
+Rows compressor_rows();      // "communication.compressor"
+Rows campaign_rows();        // snapshots, failures, recovery, job, campaign
+Rows snapshot_rows();
+Rows recovery_rows();
+Rows more_rows();  // none; a program that defines its own has these keys besides
+
+// Where a table of what notices failures stands; the paths outlive the rows.
+struct DetectionPaths {
+  std::string_view self, heartbeat, misses, timeout, watchdog;
+};
+Rows detection_rows(const DetectionPaths& paths);
+
+inline Rows joined(const std::vector<Rows>& parts) {
+  Rows all;
+  for (const Rows& rows : parts) all.insert(all.end(), rows.begin(), rows.end());
+  return all;
+}
+
+template <class Items>
+std::vector<std::string> names_in(const Items& items) {
+  std::vector<std::string> names;
+  for (const auto& item : items) names.emplace_back(item.name);
+  return names;
+}
+
+template <class Struct, class Type>
+Struct struct_of(Type Struct::*);
+
+// The member at the end of a path of members.
+template <auto First, auto... Rest>
+auto& member_of(auto& target) {
+  return ((target.*First).*....*Rest);
+}
+
+template <class Type>
+void assign(Type& member, const Value& value) {
+  const bool named = value.field->scalar == ScalarType::name;
+  if constexpr (std::is_same_v<Type, std::string>) {
+    member = value.text;
+  } else if constexpr (std::is_enum_v<Type>) {
+    member = value_of<Type>(value.text);
+  } else if constexpr (std::is_same_v<Type, bool>) {
+    member = named ? value.text == value.field->true_name : value.number != 0;
+  } else {
+    member = static_cast<Type>(named ? value_of<double>(value.text) : value.number);
+  }
+}
+
+template <class Type>
+std::string text_of_default(const Type& value, const Field& row) {
+  if constexpr (std::is_same_v<Type, std::string>) {
+    return value;
+  } else if constexpr (std::is_enum_v<Type>) {
+    return std::string(name_of(value));
+  } else if constexpr (std::is_same_v<Type, bool>) {
+    if (row.scalar != ScalarType::name) return value ? "true" : "false";
+    const bool first = (row.names.front() == row.true_name) == value;
+    return std::string(row.names[first ? 0 : 1]);
+  } else if constexpr (std::is_arithmetic_v<Type>) {
+    if (row.scalar == ScalarType::name) return std::string(name_of(static_cast<double>(value)));
+    return format_quantity(static_cast<double>(value), row.dimension);
+  } else {
+    return "";  // nothing is said
+  }
+}
+
+// A row whose value is a member of a struct, or of a struct in it: it takes the names of an
+// enumerator and, unless it is required, optional or says otherwise, what the member is initialised
+// with as default. Without members the row as it is.
+template <auto... Members>
+Field bound(Field row) {
+  if constexpr (sizeof...(Members) > 0) {
+    const auto first = [](auto member, auto...) { return member; };
+    using Struct = decltype(struct_of(first(Members...)));
+    using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
+    row.binding = {&kTypeTag<Struct>, [](void* target, const Value& value) {
+                     assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
+                   }};
+    if constexpr (std::is_enum_v<Type>) {
+      if (row.names.empty()) row.names = names_of<Type>();
+    }
+    if (!row.required && !row.optional && row.default_text.empty()) {
+      const Struct usual{};
+      row.default_text = text_of_default<Type>(member_of<Members...>(usual), row);
+    }
+  }
+  return row;
+}
+
+// Rows of what campaigns read and iterations do not, but for those named.
+inline Rows of_campaign(Rows rows, const std::vector<std::string_view>& of_iterations = {}) {
+  for (Field& row : rows) {
+    if (std::ranges::find(of_iterations, row.path) == of_iterations.end()) {
+      row.scope = Scope::campaign;
+    }
+  }
+  return rows;
+}
+
+inline Field map_row(std::string_view path, Field row) {
+  row.path = path;
+  row.map = true;
+  return row;
+}
+
+inline Field list_row(std::string_view path, Field row) {
+  row.path = path;
+  row.list = true;
+  return row;
+}
+
+template <auto... Members>
+Field text_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::text;
+  return bound<Members...>(std::move(row));
+}
+
+template <auto... Members>
+Field name_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::name;
+  return bound<Members...>(std::move(row));
+}
+
+template <auto... Members>
+Field flag_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::boolean;
+  return bound<Members...>(std::move(row));
+}
+
+// A whole number that fits an int unless the row says otherwise.
+template <auto... Members>
+Field whole_row(std::string_view path, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::integer;
+  row.low = std::max(row.low, static_cast<double>(std::numeric_limits<int>::lowest()));
+  if (row.high > 1e300) row.high = std::numeric_limits<int>::max();
+  return bound<Members...>(std::move(row));
+}
+
+// A number about the world.
+template <auto... Members>
+Field fact_row(std::string_view path, Dimension dimension, Field row) {
+  row.path = path;
+  row.scalar = ScalarType::quantity;
+  row.dimension = dimension;
+  row.fact = true;
+  return bound<Members...>(std::move(row));
+}
+
+// A number that the user chooses.
+template <auto... Members>
+Field choice_row(std::string_view path, Dimension dimension, Field row) {
+  row = fact_row<Members...>(path, dimension, std::move(row));
+  row.fact = false;
+  return row;
+}
+
+inline constexpr double kLongest_s = 100 * 365 * 86400.0;  // 100 years, of all durations
+
+template <auto... Members>
+Field duration_row(std::string_view path, Field row) {
+  row.low = 0;
+  row.high = kLongest_s;
+  return fact_row<Members...>(path, Dimension::seconds, std::move(row));
+}
+
+// From 1 byte to 1 exabyte a second: a link without bandwidth would never finish.
+template <auto... Members>
+Field bandwidth_row(std::string_view path, Field row) {
+  row.low = 1;
+  row.high = 1e18;
+  return fact_row<Members...>(path, Dimension::bytes_per_s, std::move(row));
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,454 @@
+#include <algorithm>
+#include <iterator>
+
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/fields/field_rows.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names = names_in(library_models());
+  std::ranges::copy(names_in(library_networks()), std::back_inserter(names));
+  return names;
+}
+std::vector<std::string> schedule_names() {
+  return names_in(schedule_kinds());
+}
+std::vector<std::string> calibration_names() {
+  std::vector<std::string> names = names_in(library_calibrations());
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
+// Types that a gradient is always in.
+std::vector<std::string_view> float_types() {
+  std::vector<std::string_view> names = names_of<double>();
+  std::erase(names, "none");
+  return names;
+}
+
+Rows general_rows() {
+  return {
+      map_row("",
+              {.help = "One training job on one cluster: what it runs, where, and what breaks"}),
+      text_row("name", {.required = true,
+                        .example = "llama3-405b-16k",
+                        .help = "how reports call this scenario",
+                        .scope = Scope::label}),
+      name_row<&Job::precision>(
+          "precision",
+          {.example = "bf16",
+           .help = "of the matrix multiplications; fp8 has one scale for a tensor, mxfp8 "
+                   "one for 32 elements, nvfp4 (four bits) one for 16"}),
+      name_row<&Job::recompute>(
+          "recompute", {.example = "selective",
+                        .help = "activations computed again in the backward pass instead of "
+                                "kept: the cheap ones (selective) or all of a layer (full)"}),
+      map_row("schedule", {.shorthand = "name",
+                           .example = "interleaved-1f1b",
+                           .help = "order of forward and backward passes on a pipeline"}),
+      name_row<&ScheduleChoice::name>("schedule.name", {.library = schedule_names,
+                                                        .example = "1f1b",
+                                                        .help = "see `windtunnel list schedules`"}),
+      text_row<&ScheduleChoice::file>(
+          "schedule.file",
+          {.optional = true,
+           .example = "zb.csv",
+           .help = "in place of a name: a schedule of torch.distributed.pipelining (CSV), "
+                   "beside this file"}),
+      whole_row<&ScheduleChoice::group>(
+          "schedule.group",
+          {.low = 1,
+           .high = 1e6,
+           .optional = true,
+           .example = "8",
+           .help = "interleaved-1f1b, zeropp: micro-batches that pass through a chunk "
+                   "together; default: pp. chimera: 2 is forward doubling"}),
+      whole_row<&ScheduleChoice::slices>(
+          "schedule.slices", {.low = 1,
+                              .high = 1e4,
+                              .optional = true,
+                              .example = "4",
+                              .help = "seq1f1b, terapipe: pieces of a sequence (4 where "
+                                      "nothing is said)"}),
+      flag_row<&ScheduleChoice::defer_weights>(
+          "schedule.defer_weights",
+          {.example = "true",
+           .help = "every backward split, the weight gradients at the end (2BP)"}),
+      choice_row<&ScheduleChoice::memory_limit>(
+          "schedule.memory_limit", Dimension::bytes,
+          {.low = 1,
+           .high = 1e15,
+           .optional = true,
+           .example = "40 GB",
+           .help = "zb-auto: activations that a rank may hold"}),
+      choice_row<&ScheduleChoice::recompute_share>(
+          "schedule.recompute_share", Dimension::number,
+          {.low = 0,
+           .high = 1,
+           .example = "0.5",
+           .help = "of the first stage's layers that recompute, later stages fewer (Merak)"}),
+      name_row("calibration",
+               {.default_text = "auto",
+                .library = calibration_names,
+                .file_suffix = ".yaml",
+                .example = "h100-published",
+                .help = "fitted constants of the cost models: a name of the library, a .yaml file, "
+                        "or auto, which takes the one fitted on this kind of GPU"}),
+      name_row<&Job::fold>(
+          "fold", {.example = "auto",
+                   .help = "simulate ranks that cannot differ once (auto) or each (none)"}),
+      map_row("origins", {.free_keys = true,
+                          .example = "{failures.*.rate: 'published: arXiv 2407.21783 table 5'}",
+                          .help = "evidence of the numbers that this file states: a path, or the "
+                                  "start of one, to 'measured: ...', 'published: ...', 'spec: ...' "
+                                  "or 'assumed: ...'; what is not named counts as assumed"}),
+  };
+}
+
+Rows model_rows() {
+  return {
+      map_row("model",
+              {.shorthand = "base",
+               .required = true,
+               .example = "llama3-405b",
+               .help = "a name of the library, or a .yaml file with a table of layers; of a "
+                       "transformer also its dimensions, or a base and what differs from it"}),
+      name_row("model.base",
+               {.library = model_names,
+                .file_suffix = ".yaml",
+                .example = "llama3-405b",
+                .help = "the model of the library to start from, or a table of layers as a .yaml "
+                        "file beside this one, with input and layers as those of the library's "
+                        "networks.yaml"}),
+      whole_row("model.layers",
+                {.low = 1, .high = 1e4, .example = "126", .help = "transformer layers"}),
+      whole_row("model.hidden",
+                {.low = 1, .high = 1e6, .example = "16384", .help = "width of the hidden state"}),
+      whole_row("model.heads",
+                {.low = 1, .high = 1e5, .example = "128", .help = "attention heads"}),
+      whole_row("model.kv_heads",
+                {.low = 1,
+                 .high = 1e5,
+                 .example = "8",
+                 .help = "key and value heads; fewer than heads is grouped-query attention; "
+                         "without a base: heads"}),
+      whole_row("model.head_width", {.low = 1,
+                                     .high = 1e5,
+                                     .example = "128",
+                                     .help = "of the queries and keys of one head; without a "
+                                             "base: hidden / heads"}),
+      whole_row("model.ffn",
+                {.low = 1,
+                 .high = 1e6,
+                 .example = "53248",
+                 .help = "width of one matrix of a dense MLP; without a base: 4 x hidden"}),
+      whole_row("model.vocabulary", {.low = 1, .high = 1e8, .example = "128256", .help = "tokens"}),
+      whole_row(
+          "model.sequence",
+          {.low = 1, .high = 1e8, .example = "8192", .help = "tokens of one training sequence"}),
+      whole_row("model.frames",
+                {.low = 2,
+                 .high = 1e6,
+                 .example = "16",
+                 .help = "of a sequence of video: layers attend within a frame and at one place "
+                         "over all frames in turn, without a mask; default: to the whole sequence, "
+                         "causally"}),
+      name_row<&TransformerSpec::activation>(
+          "model.activation", {.optional = true, .example = "swiglu", .help = "of the MLP"}),
+      name_row<&TransformerSpec::normalisation>(
+          "model.normalisation", {.optional = true, .example = "rms-norm", .help = "of a layer"}),
+      name_row<&TransformerSpec::position>(
+          "model.position", {.optional = true, .example = "rotary", .help = "position encoding"}),
+      flag_row("model.biases", {.example = "false", .help = "matrices have bias vectors"}),
+      flag_row("model.tied_embeddings",
+               {.example = "false", .help = "the loss head shares the embedding's weights"}),
+      flag_row("model.dropout",
+               {.example = "false",
+                .help = "after both halves of a layer and on the attention scores; without a "
+                        "base: false"}),
+      flag_row("model.separate_projections",
+               {.example = "false",
+                .help = "queries, keys and values (and SwiGLU's gate) are matrices of their own: "
+                        "more gradients, the same products; without a base: false"}),
+      flag_row("model.encoder",
+               {.example = "false",
+                .help = "BERT's segment embeddings, pooler and heads; without a base: false"}),
+      name_row<&TransformerSpec::attention>(
+          "model.attention",
+          {.optional = true,
+           .example = "flash",
+           .help = "one fused kernel that keeps the scores on the chip (flash), batched "
+                   "GEMMs with a softmax between them (unfused), or no softmax and a state "
+                   "in place of earlier tokens (linear); without a base: flash"}),
+  };
+}
+
+// The parts of a model that few have.
+Rows model_part_rows() {
+  return {
+      map_row("model.moe", {.example = "{experts: 8, per_token: 2, ffn: 14336}",
+                            .help = "a mixture of experts in the place of the MLP"}),
+      whole_row("model.moe.experts",
+                {.low = 0, .high = 1e5, .example = "8", .help = "of one layer; 0: a dense model"}),
+      whole_row("model.moe.per_token",
+                {.low = 1, .high = 1e5, .example = "2", .help = "experts that a token visits"}),
+      whole_row(
+          "model.moe.ffn",
+          {.low = 1, .high = 1e6, .example = "14336", .help = "width of one matrix of one expert"}),
+      whole_row("model.moe.shared_ffn",
+                {.low = 0,
+                 .high = 1e6,
+                 .example = "2048",
+                 .help = "width of the experts that every token visits, in all; without a base: "
+                         "0"}),
+      whole_row("model.moe.dense_layers",
+                {.low = 0,
+                 .high = 1e4,
+                 .example = "3",
+                 .help = "leading layers with a dense MLP; without a base: 0"}),
+      fact_row<&MixtureOfExperts::imbalance>(
+          "model.moe.imbalance", Dimension::number,
+          {.low = 1,
+           .high = 1e4,
+           .optional = true,
+           .example = "1.2",
+           .help = "tokens of the busiest expert-parallel rank over the mean; without a "
+                   "base: 1"}),
+      map_row("model.latent",
+              {.example = "{kv_rank: 512, rotary_width: 64, value_width: 128}",
+               .help = "multi-head latent attention: queries, keys and values out of low-rank "
+                       "projections"}),
+      whole_row("model.latent.query_rank", {.low = 0,
+                                            .high = 1e6,
+                                            .example = "1536",
+                                            .help = "width of the compressed queries; 0: they are "
+                                                    "projected directly"}),
+      whole_row("model.latent.kv_rank", {.low = 0,
+                                         .high = 1e6,
+                                         .example = "512",
+                                         .help = "width of the compressed keys and values; 0: no "
+                                                 "latent attention"}),
+      whole_row("model.latent.rotary_width",
+                {.low = 0,
+                 .high = 1e5,
+                 .example = "64",
+                 .help = "of a head, carries the position, beside head_width, which does not"}),
+      whole_row("model.latent.value_width",
+                {.low = 1, .high = 1e5, .example = "128", .help = "of the values of one head"}),
+  };
+}
+
+Rows kernel_rows() {
+  return {
+      map_row("software", {.example = "{fused_loss: true, reductions: bf16}",
+                           .help = "what the training software makes of the same mathematics; the "
+                                   "defaults are Megatron-Core with Transformer Engine"}),
+      name_row<&Software::fusion>(
+          "software.fusion",
+          {.example = "partial",
+           .help = "between matrix multiplications: one kernel per operation (none), or bias "
+                   "+ activation, bias + dropout + residual, softmax and norms fused by hand "
+                   "(partial)"}),
+      name_row<&Software::optimizer>(
+          "software.optimizer",
+          {.example = "momentum",
+           .help = "what it keeps of a parameter in fp32 and moves in a step: two moments, "
+                   "one (SGD with momentum), none"}),
+      flag_row<&Software::fused_loss>(
+          "software.fused_loss",
+          {.example = "true",
+           .help = "cross entropy in one kernel, without fp32 copies of the logits"}),
+      name_row<&Software::gradient_bytes>(
+          "software.gradients",
+          {.names = float_types(),
+           .example = "fp32",
+           .help = "type in which gradients are kept between micro-batches, in a precision "
+                   "of 16 bits or less"}),
+      name_row<&Software::reduce_bytes>("software.reductions",
+                                        {.names = float_types(),
+                                         .example = "bf16",
+                                         .help = "type of the gradients on the network"}),
+      name_row<&Software::reduced_copy_bytes>(
+          "software.reduced_copies",
+          {.names = names_of<double>(),
+           .example = "bf16",
+           .help = "type of a second copy of the gradients that the reduction keeps (DDP's "
+                   "buckets)"}),
+      choice_row<&Software::logit_bytes>(
+          "software.logit_memory", Dimension::bytes,
+          {.low = 0,
+           .high = 100,
+           .example = "6 B",
+           .help = "of one logit at the peak of an unfused loss, all its copies"}),
+      flag_row<&Software::flat_copies>(
+          "software.flat_copies",
+          {.example = "false",
+           .help = "ZeRO-1 gathers weights through flat copies of all of them"}),
+      flag_row<&Software::held_tensors>(
+          "software.held_tensors",
+          {.example = "false",
+           .help = "asynchronous tensor parallelism: gathered tensors wait for the host to "
+                   "free them"}),
+      flag_row<&Software::scaled_copies>(
+          "software.scaled_copies",
+          {.example = "true",
+           .help = "with fp8 and nvfp4, weights and inputs of matrix multiplications are "
+                   "kept in that precision"}),
+  };
+}
+
+Rows host_rows() {
+  return {
+      flag_row<&Software::ep_overlap>(
+          "software.ep_overlap",
+          {.example = "false",
+           .help = "all-to-alls of a micro-batch run beside the compute of another"}),
+      flag_row<&Software::ep_merged>(
+          "software.ep_merged",
+          {.example = "false",
+           .help = "a token goes once to a node, not once to each of its experts there "
+                   "(DeepEP)"}),
+      flag_row<&Software::cuda_graphs>(
+          "software.cuda_graphs",
+          {.example = "false", .help = "the host launches no kernels one by one"}),
+      name_row<&Software::sends>(
+          "software.sends",
+          {.example = "asynchronous",
+           .help = "what a pipeline rank that sends waits for: nothing, the end of the "
+                   "message, or the receiver as well"}),
+      flag_row<&Software::post_validation>(
+          "software.post_validation",
+          {.example = "false",
+           .help = "the optimizer does not wait for the gradients' norm (Zero Bubble)"}),
+      flag_row<&Software::shared_cores>(
+          "software.shared_cores",
+          {.example = "false",
+           .help = "the network's threads take cores from those that launch kernels"}),
+      flag_row<&Software::bucket_copies>(
+          "software.bucket_copies",
+          {.example = "true",
+           .help = "communication.overlap: bucketed: gradients are copied into their buckets "
+                   "and back (PyTorch DDP without gradient_as_bucket_view)"}),
+  };
+}
+
+Rows software_rows() {
+  return joined({kernel_rows(), tensor_overlap_rows(), host_rows()});
+}
+
+Rows axis_rows() {
+  return {
+      map_row("layout", {.example = "{tp: 8, pp: 16, vpp: 8}",
+                         .help = "how the model and the batch are spread over the GPUs"}),
+      whole_row<&Layout::tp>("layout.tp",
+                             {.low = 1, .high = 1e6, .example = "8", .help = "tensor parallel"}),
+      name_row<&Layout::tensor>(
+          "layout.tp_form",
+          {.example = "1d",
+           .help = "of tensor parallelism: columns and rows as Megatron-LM has them (1d), or "
+                   "blocks on a square mesh of the tp ranks (2d, Optimus)"}),
+      whole_row<&Layout::cp>("layout.cp",
+                             {.low = 1, .high = 1e6, .example = "1", .help = "context parallel"}),
+      whole_row<&Layout::pp>("layout.pp",
+                             {.low = 1, .high = 1e4, .example = "16", .help = "pipeline parallel"}),
+      whole_row<&Layout::vpp>("layout.vpp",
+                              {.low = 1,
+                               .high = 1e4,
+                               .optional = true,
+                               .example = "8",
+                               .help = "model chunks per pipeline rank; default: the schedule's "
+                                       "usual, 1 without a pipeline"}),
+      whole_row<&Layout::dp>("layout.dp",
+                             {.low = 1,
+                              .high = 1e8,
+                              .optional = true,
+                              .example = "128",
+                              .help = "data parallel; default: GPUs / (tp x cp x pp)"}),
+      whole_row<&Layout::ep>("layout.ep",
+                             {.low = 1,
+                              .high = 1e6,
+                              .example = "8",
+                              .help = "expert parallel: ranks of tp x cp x dp that divide the "
+                                      "experts of a layer"}),
+      name_row<&Layout::sharding>(
+          "layout.sharding",
+          {.example = "zero1",
+           .help = "over the dp x cp ranks: the optimizer state (zero1), the gradients too "
+                   "(zero2), the weights too (zero3, FSDP)"}),
+  };
+}
+
+Rows stage_rows() {
+  return {
+      flag_row<&Layout::sequence_parallel>(
+          "layout.sequence_parallel",
+          {.example = "true",
+           .help = "norms and dropout split along the sequence over the tensor-parallel ranks"}),
+      Field{.path = "layout.stages",
+            .map = true,
+            .list = true,
+            .example = "{first: -1, last: -1}",
+            .help = "layers of the stages where they are not even: what the first and last have "
+                    "more than the others, or a list of all pp x vpp"},
+      whole_row<&Layout::first_stage_layers>("layout.stages.first",
+                                             {.low = -1e4,
+                                              .high = 1e4,
+                                              .example = "-1",
+                                              .help = "-1 takes a layer off the first stage"}),
+      whole_row<&Layout::last_stage_layers>(
+          "layout.stages.last",
+          {.low = -1e4, .high = 1e4, .example = "-1", .help = "the same for the last stage"}),
+      whole_row("layout.stages.*",
+                {.low = 0, .high = 1e4, .example = "2", .help = "layers of one stage"}),
+  };
+}
+
+Rows batch_rows() {
+  return {
+      map_row("batch", {.required = true,
+                        .example = "{global: 2048, micro: 1}",
+                        .help = "sequences per iteration"}),
+      whole_row<&Batch::global>(
+          "batch.global", {.low = 1,
+                           .high = 1e8,
+                           .required = true,
+                           .example = "2048",
+                           .help = "sequences (images, of a network) per iteration, all ranks"}),
+      whole_row<&Batch::micro>("batch.micro",
+                               {.low = 1,
+                                .high = 1e4,
+                                .example = "1",
+                                .help = "sequences that pass the pipeline together"}),
+      whole_row<&Batch::sequence>("batch.sequence",
+                                  {.low = 1,
+                                   .high = 1e8,
+                                   .optional = true,
+                                   .example = "8192",
+                                   .help = "tokens of one; default: the model's"}),
+  };
+}
+
+Rows layout_rows() {
+  return joined({axis_rows(), shard_rows(), stage_rows(), batch_rows()});
+}
+
+}  // namespace
+
+const std::vector<Field>& field_table() {
+  static const std::vector<Field> table = [] {
+    Rows all;
+    for (const Rows& rows : {general_rows(), model_rows(), model_part_rows(), routing_rows(),
+                             cluster_rows(), layout_rows(), length_rows(), context_rows(),
+                             software_rows(), communication_rows(), campaign_rows(), more_rows()}) {
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace windtunnel

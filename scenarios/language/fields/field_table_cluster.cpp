@@ -1,0 +1,131 @@
+// Rows of the field table below "cluster".
+#include "scenarios/language/fields/field_rows.hpp"
+#include "scenarios/language/library/library.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<std::string> node_names() {
+  return names_in(library_nodes());
+}
+std::vector<std::string> gpu_names() {
+  return names_in(library_gpus());
+}
+
+Rows machine_rows() {
+  return {
+      map_row(
+          "cluster",
+          {.required = true, .example = "{nodes: 2048, node: dgx-h100}", .help = "the machine"}),
+      whole_row<&Cluster::nodes>(
+          "cluster.nodes",
+          {.low = 1, .high = 1e6, .required = true, .example = "2048", .help = "nodes of the job"}),
+      map_row("cluster.storage", {.example = "{write: 2 TB/s, read: 2 TB/s}",
+                                  .help = "shared storage, of the whole cluster"}),
+      bandwidth_row("cluster.storage.write",
+                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
+      bandwidth_row("cluster.storage.read",
+                    {.required = true, .example = "2 TB/s", .help = "sustained"}),
+      duration_row(
+          "cluster.storage.latency",
+          {.default_text = "50 ms", .example = "50 ms", .help = "to open and commit a file"}),
+      list_row(
+          "cluster.slow_nodes",
+          {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),
+      map_row("cluster.slow_nodes.*", {.example = "{node: 3, slowdown: 1.2}", .help = "one node"}),
+      whole_row<&SlowNode::node>(
+          "cluster.slow_nodes.*.node",
+          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its number, from 0"}),
+      fact_row<&SlowNode::slowdown>("cluster.slow_nodes.*.slowdown", Dimension::number,
+                                    {.low = 1,
+                                     .high = 1e4,
+                                     .required = true,
+                                     .example = "1.2",
+                                     .help = "its computations take this many times as long"}),
+      list_row("cluster.degraded_nics", {.default_text = "[]",
+                                         .example = "[{node: 3, nic: 0, factor: 0.5}]",
+                                         .help = "NICs below their bandwidth"}),
+      map_row("cluster.degraded_nics.*",
+              {.example = "{node: 3, nic: 0, factor: 0.5}", .help = "one NIC"}),
+      whole_row<&DegradedNic::node>(
+          "cluster.degraded_nics.*.node",
+          {.low = 0, .high = 1e6, .required = true, .example = "3", .help = "its node, from 0"}),
+      whole_row<&DegradedNic::nic>(
+          "cluster.degraded_nics.*.nic",
+          {.low = 0, .high = 1000, .required = true, .example = "0", .help = "its number, from 0"}),
+      fact_row<&DegradedNic::factor>("cluster.degraded_nics.*.factor", Dimension::number,
+                                     {.low = 1e-6,
+                                      .high = 1,
+                                      .required = true,
+                                      .example = "0.5",
+                                      .help = "share of the bandwidth that is left"}),
+  };
+}
+
+Rows node_rows() {
+  return {
+      map_row("cluster.node", {.shorthand = "base",
+                               .required = true,
+                               .example = "dgx-h100",
+                               .help = "kind of every node: a name of the library, or a base and "
+                                       "what differs from it"}),
+      name_row("cluster.node.base", {.required = true,
+                                     .library = node_names,
+                                     .example = "dgx-h100",
+                                     .help = "the node of the library to start from"}),
+      name_row("cluster.node.gpu",
+               {.library = gpu_names, .example = "h100", .help = "kind of its GPUs"}),
+      whole_row<&NodeSpec::gpus>("cluster.node.gpus", {.low = 1,
+                                                       .high = 1000,
+                                                       .optional = true,
+                                                       .example = "8",
+                                                       .help = "GPUs, all in one NVLink domain"}),
+      bandwidth_row("cluster.node.nvlink",
+                    {.example = "450 GB/s", .help = "per GPU and direction"}),
+      whole_row<&NodeSpec::package_gpus>(
+          "cluster.node.package_gpus",
+          {.low = 1,
+           .high = 1000,
+           .optional = true,
+           .example = "2",
+           .help = "neighbours that are joined faster than the others of their node, as the "
+                   "two dies of an MI250X"}),
+      bandwidth_row("cluster.node.package",
+                    {.example = "200 GB/s", .help = "inside a package, per GPU and direction"}),
+      whole_row<&NodeSpec::nics>("cluster.node.nics", {.low = 1,
+                                                       .high = 1000,
+                                                       .optional = true,
+                                                       .example = "8",
+                                                       .help = "NICs of the compute fabric"}),
+      bandwidth_row("cluster.node.nic", {.example = "400 Gb/s", .help = "per NIC and direction"}),
+      bandwidth_row("cluster.node.pcie",
+                    {.example = "64 GB/s", .help = "GPU to host, per GPU and direction"}),
+      fact_row("cluster.node.host_memory", Dimension::bytes,
+               {.low = 0, .above_low = true, .high = 1e15, .example = "2 TB", .help = "per node"}),
+      bandwidth_row("cluster.node.host_memory_bandwidth",
+                    {.example = "614 GB/s", .help = "per node"}),
+      fact_row("cluster.node.cpu_cores", Dimension::number,
+               {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
+      bandwidth_row("cluster.node.storage_nic",
+                    {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
+      bandwidth_row("cluster.node.local_disk",
+                    {.example = "14 GB/s", .help = "drives of the node, per direction"}),
+      name_row<&NodeSpec::gpu_path>(
+          "cluster.node.gpu_path",
+          {.optional = true,
+           .example = "pcie",
+           .help = "how GPUs of a node reach each other: over NVLink, or through PCIe and the "
+                   "host bridge"}),
+      bandwidth_row("cluster.node.host_bridge",
+                    {.example = "37 GB/s",
+                     .help = "of a node without NVLink: all bytes between its GPUs together"}),
+  };
+}
+
+}  // namespace
+
+Rows cluster_rows() {
+  return joined({machine_rows(), node_rows(), fabric_rows()});
+}
+
+}  // namespace windtunnel

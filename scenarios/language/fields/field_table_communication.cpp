@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+
+#include "models/network/groups/collective_steps.hpp"
+#include "scenarios/language/fields/field_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Rows of one kind of collective. The words of its algorithms are those of the models.
+void add_collective(const Choice<CollectiveKind>& kind, Rows& rows) {
+  static std::deque<std::string> paths;  // the rows refer to them
+  const auto path = [&](const char* end) -> std::string_view {
+    return paths.emplace_back(fmt::format("communication.collectives.{}{}", kind.name, end));
+  };
+  const std::string_view usual = to_string(usual_algorithm(kind.value));
+  rows.push_back(map_row(path(""), {.shorthand = "algorithm",
+                                    .example = usual,
+                                    .help = "how all collectives of this kind run"}));
+  std::vector<std::string_view> algorithms = {"auto"};
+  for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
+    algorithms.emplace_back(to_string(algorithm));
+  }
+  rows.push_back(name_row(
+      path(".algorithm"),
+      {.names = algorithms, .example = usual, .help = "auto, the default: what costs least"}));
+  rows.push_back(name_row(path(".protocol"), {.names = names_of<Protocol>(),
+                                              .example = "simple",
+                                              .help = "NCCL's wire format; default: auto"}));
+}
+
+Rows collective_rows() {
+  Rows rows = {map_row("communication.collectives",
+                       {.example = "{all_reduce: tree}",
+                        .help = "algorithms and protocols by kind, where not automatic"})};
+  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) add_collective(kind, rows);
+  return rows;
+}
+
+}  // namespace
+
+Rows communication_rows() {
+  const Rows own = {
+      map_row("communication",
+              {.example = "{overlap: bucketed, bucket: 25 MB}", .help = "how gradients travel"}),
+      name_row<&Communication::overlap>(
+          "communication.overlap",
+          {.example = "bucketed",
+           .help = "reduce gradients after the backward pass, or during it: tensor by tensor "
+                   "(wfbp), in buckets (DDP), in buckets while nothing is computed (blocking: "
+                   "cores that compute and send), merged where that pays (mg-wfbp), two at "
+                   "once (asc), in partitions in the order of the next forward pass "
+                   "(priority), or scattered during it and gathered in the next forward pass "
+                   "(dear)"}),
+      choice_row<&Communication::bucket_bytes>(
+          "communication.bucket", Dimension::bytes,
+          {.low = 0,
+           .above_low = true,
+           .high = 1e15,
+           .example = "25 MB",
+           .help = "gradient bytes that are reduced together"}),
+      choice_row<&Communication::first_bucket_bytes>(
+          "communication.first_bucket", Dimension::bytes,
+          {.low = 0,
+           .high = 1e15,
+           .example = "1 MiB",
+           .help = "of the bucket that is ready first (DDP: 1 MiB); 0: as the others"}),
+      choice_row<&Communication::partition_bytes>(
+          "communication.partition", Dimension::bytes,
+          {.low = 1e3,
+           .high = 1e15,
+           .example = "4 MB",
+           .help = "overlap: priority: gradient bytes that go at once"}),
+      choice_row<&Communication::credit_bytes>(
+          "communication.credit", Dimension::bytes,
+          {.low = 0,
+           .high = 1e15,
+           .example = "16 MB",
+           .help = "overlap: priority: bytes under way, which nothing overtakes"}),
+      name_row<&Communication::aggregation>(
+          "communication.aggregation",
+          {.example = "all-reduce", .help = "who sums gradients: the GPUs, or parameter servers"}),
+      whole_row<&Communication::servers>(
+          "communication.servers",
+          {.low = 1,
+           .high = 1e6,
+           .optional = true,
+           .example = "8",
+           .help = "aggregation: parameter-server: machines that only serve, beside the "
+                   "cluster's nodes; default: the host of every node is a server"}),
+      name_row<&Communication::embeddings>(
+          "communication.embeddings",
+          {.example = "all-to-all",
+           .help = "gradients of an embedding: the whole table reduced (dense), or the rows "
+                   "that a step touches, gathered or exchanged by columns (EmbRace)"}),
+      whole_row<&Communication::boundary_rank>(
+          "communication.boundary_rank",
+          {.low = 1,
+           .high = 1e6,
+           .optional = true,
+           .example = "8",
+           .help = "columns of the low-rank factor that crosses a pipeline cut in place of "
+                   "activations, and of its gradient (SFT); default: activations cross"}),
+      name_row<&Communication::fidelity>(
+          "communication.fidelity",
+          {.example = "auto",
+           .help = "collectives by formula (closed), as flows that share links, or flows only "
+                   "where links are shared (auto)"}),
+      name_row("communication.law",
+               {.default_text = "calibration",
+                .names = {"calibration", "nccl"},
+                .example = "nccl",
+                .help = "what a collective's steps and bytes cost: as the calibration says, by its "
+                        "law of the network or its constants; nccl: by NCCL's own model of the "
+                        "node and transport where the calibration has no law"}),
+  };
+  return joined({own, compressor_rows(), collective_rows()});
+}
+
+}  // namespace windtunnel

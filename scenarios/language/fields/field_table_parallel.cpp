@@ -1,0 +1,202 @@
+#include "models/workload/layout.hpp"
+#include "scenarios/language/fields/field_rows.hpp"
+
+namespace windtunnel {
+
+Rows context_rows() {
+  return {
+      name_row<&Layout::context>(
+          "layout.context",
+          {.example = "usp",
+           .help = "how the cp ranks share the attention over a sequence: keys and values go "
+                   "round (ring), all-to-alls to a part of the heads (ulysses), both (usp), "
+                   "queries go round backward (burst) or always (token-ring), scores are kept "
+                   "(rsa), the state of a linear attention goes round (lasp), the ranks switch "
+                   "between whole frames and whole places of video (dsp)"}),
+      whole_row<&Layout::ulysses>("layout.ulysses",
+                                  {.low = 1,
+                                   .high = 1e6,
+                                   .optional = true,
+                                   .example = "8",
+                                   .help = "usp: neighbours of cp that divide the heads"}),
+      name_row<&Layout::ep_tokens>(
+          "layout.ep_tokens",
+          {.example = "dropped",
+           .help = "what tensor-parallel ranks send to experts: parts of the sequence "
+                   "(divided), all tokens of each (all), or parts of what all hold, gathered "
+                   "behind (dropped, DeepSpeed-TED)"}),
+  };
+}
+
+Rows length_rows() {
+  return {
+      map_row(
+          "batch.lengths",
+          {.example = "{median: 2000, sigma: 1.5}",
+           .help = "of sequences that are not all alike: a log-normal law, or buckets; default: "
+                   "all have batch.sequence tokens"}),
+      fact_row<&LengthDistribution::median>("batch.lengths.median", Dimension::number,
+                                            {.low = 1,
+                                             .high = 1e8,
+                                             .optional = true,
+                                             .example = "2000",
+                                             .help = "of a log-normal law, tokens"}),
+      fact_row<&LengthDistribution::sigma>(
+          "batch.lengths.sigma", Dimension::number,
+          {.low = 0,
+           .high = 10,
+           .optional = true,
+           .default_text = "1",
+           .example = "1.5",
+           .help = "of the logarithm of the length, with a median"}),
+      whole_row<&LengthDistribution::longest>("batch.lengths.longest",
+                                              {.low = 1,
+                                               .high = 1e8,
+                                               .optional = true,
+                                               .example = "131072",
+                                               .help = "longer ones are cut to it; default: "
+                                                       "batch.sequence"}),
+      list_row("batch.lengths.buckets",
+               {.example = "[{shortest: 128, longest: 4096, share: 0.9}, {shortest: 65536, "
+                           "longest: 131072, share: 0.1}]",
+                .help = "in place of a law: ranges inside which lengths are log-uniform"}),
+      map_row("batch.lengths.buckets.*",
+              {.example = "{shortest: 128, longest: 4096, share: 1}", .help = "one range"}),
+      whole_row<&LengthBucket::shortest>(
+          "batch.lengths.buckets.*.shortest",
+          {.low = 1, .high = 1e8, .required = true, .example = "128", .help = "tokens"}),
+      whole_row<&LengthBucket::longest>(
+          "batch.lengths.buckets.*.longest",
+          {.low = 1, .high = 1e8, .required = true, .example = "4096", .help = "tokens"}),
+      fact_row<&LengthBucket::share>("batch.lengths.buckets.*.share", Dimension::number,
+                                     {.low = 0,
+                                      .high = 1,
+                                      .required = true,
+                                      .example = "0.9",
+                                      .help = "of the sequences; all shares add up to 1"}),
+      whole_row<&UnequalLengths::seed>(
+          "batch.lengths.seed",
+          {.low = 0, .high = 1e8, .example = "1", .help = "of the lengths that are drawn"}),
+      name_row<&UnequalLengths::policy>(
+          "layout.length_policy",
+          {.example = "flexsp",
+           .help = "with batch.lengths, who computes which sequences: packs of batch.micro x "
+                   "batch.sequence tokens on cp ranks each (fixed), groups of different "
+                   "degrees round by round (flexsp), for each sequence the ranks that it "
+                   "needs (hdp, ByteScale); the last two divide all cp x dp ranks"}),
+  };
+}
+
+Rows shard_rows() {
+  return {
+      whole_row<&Layout::shard_ranks>("layout.shard_ranks",
+                                      {.low = 1,
+                                       .high = 1e8,
+                                       .optional = true,
+                                       .example = "8",
+                                       .help = "ranks that share one copy under sharding (FSDP's "
+                                               "HYBRID_SHARD); default: dp x cp"}),
+      whole_row<&Layout::weight_ranks>(
+          "layout.weight_ranks",
+          {.low = 1,
+           .high = 1e8,
+           .optional = true,
+           .example = "2",
+           .help = "zero3 in three levels: ranks that share a copy of the weights; default: "
+                   "shard_ranks"}),
+      whole_row<&Layout::gradient_ranks>(
+          "layout.gradient_ranks",
+          {.low = 1,
+           .high = 1e8,
+           .optional = true,
+           .example = "8",
+           .help = "zero3 in three levels: ranks that share the gradients until the last "
+                   "micro-batch (1: FSDP's no_sync); default: shard_ranks"}),
+      whole_row<&Layout::secondary_ranks>(
+          "layout.secondary_ranks",
+          {.low = 1,
+           .high = 1e8,
+           .optional = true,
+           .example = "8",
+           .help = "zero3: ranks of a node that share a second copy of the weights, for the "
+                   "backward pass (ZeRO++'s hpZ); default: none"}),
+      whole_row<&Layout::weight_bits>("layout.weight_bits",
+                                      {.low = 4,
+                                       .high = 32,
+                                       .optional = true,
+                                       .example = "8",
+                                       .help = "zero3: 4, 6, 8 or 16 bits of a weight that is "
+                                               "gathered (ZeRO++'s qwZ, QSDP), or 32 of the "
+                                               "master copy (FSDP whose param_dtype is fp32); "
+                                               "default: those that kernels read"}),
+      whole_row<&Layout::gradient_bits>(
+          "layout.gradient_bits",
+          {.low = 4,
+           .high = 16,
+           .optional = true,
+           .example = "4",
+           .help = "zero3: 4, 6, 8 or 16 bits of a gradient that is reduced, in the node and "
+                   "then between nodes (ZeRO++'s qgZ, QSDP); default: all"}),
+  };
+}
+
+Rows tensor_overlap_rows() {
+  return {
+      map_row("software.tp_overlap",
+              {.shorthand = "form",
+               .example = "{form: domino, rows: 2, columns: 2}",
+               .help = "what runs beside the collectives of tensor parallelism"}),
+      name_row<&Software::tp_overlap>(
+          "software.tp_overlap.form",
+          {.example = "pipelined",
+           .help = "their matrix multiplication, cut up like they (pipelined, also true; "
+                   "needs sequence parallelism); other slices of the micro-batch (domino; "
+                   "sub-pipelined, as Merak has it); the tiles of the multiplication before "
+                   "(fused, as T3 has it); the next half of the layer (ladder)"}),
+      whole_row<&Software::domino_rows>(
+          "software.tp_overlap.rows",
+          {.low = 1, .high = 1e4, .example = "2", .help = "domino: slices of the micro-batch"}),
+      whole_row<&Software::domino_columns>(
+          "software.tp_overlap.columns",
+          {.low = 1,
+           .high = 1e4,
+           .example = "2",
+           .help = "domino: pieces of the row-parallel multiplications' outputs"}),
+  };
+}
+
+Rows routing_rows() {
+  return {
+      fact_row<&MixtureOfExperts::zipf>(
+          "model.moe.zipf", Dimension::number,
+          {.low = 0,
+           .high = 10,
+           .optional = true,
+           .example = "0.8",
+           .help = "in place of imbalance: exponent of the experts' popularity"}),
+      whole_row<&MixtureOfExperts::hot_experts>(
+          "model.moe.hot_experts",
+          {.low = 0,
+           .high = 1e5,
+           .optional = true,
+           .example = "2",
+           .help = "the most visited experts, which every rank gathers (Hecate); without a "
+                   "base: 0"}),
+      fact_row<&MixtureOfExperts::locality>(
+          "model.moe.locality", Dimension::number,
+          {.low = 0,
+           .high = 1,
+           .optional = true,
+           .example = "0.7",
+           .help = "share of a token's copies that stay in its node (LocMoE); default: by "
+                   "chance"}),
+      flag_row<&MixtureOfExperts::shortcut>(
+          "model.moe.shortcut",
+          {.optional = true,
+           .example = "true",
+           .help = "experts work on the layer's input, beside its attention (ScMoE); without "
+                   "a base: false"}),
+  };
+}
+
+}  // namespace windtunnel

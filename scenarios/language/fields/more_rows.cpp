@@ -1,0 +1,9 @@
+#include "scenarios/language/fields/field_rows.hpp"
+
+namespace windtunnel {
+
+Rows more_rows() {
+  return {};
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,136 @@
+#include "scenarios/language/fields/schema.hpp"
+
+// The JSON Schema (draft 7) of a scenario, from the field table. It admits every scenario that the
+// parser admits; checks that need two keys, and the unit of a number, are finer in the parser.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kNumberPattern = R"(^\s*-?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*)";
+
+Json unit_pattern(Dimension dimension) {
+  return {
+      {"type", "string"},
+      {"pattern", fmt::format("{}({})\\s*$", kNumberPattern, fmt::join(units_of(dimension), "|"))}};
+}
+
+void add_range(const Field& field, Json& schema) {
+  if (field.low > std::numeric_limits<double>::lowest()) {
+    schema[field.above_low ? "exclusiveMinimum" : "minimum"] = field.low;
+  }
+  if (field.high < std::numeric_limits<double>::max()) schema["maximum"] = field.high;
+}
+
+Json quantity_schemas(const Field& field) {
+  Json forms = Json::array();
+  if (field.dimension == Dimension::number || field.dimension == Dimension::count) {
+    Json plain = {{"type", "number"}};
+    add_range(field, plain);
+    forms.push_back(plain);
+  }
+  if (field.dimension != Dimension::number) forms.push_back(unit_pattern(field.dimension));
+  return forms;
+}
+
+// The forms of a field that is no map and no list.
+Json scalar_schemas(const Field& field) {
+  Json forms = Json::array();
+  switch (field.scalar) {
+    case ScalarType::none:
+      break;
+    case ScalarType::text:
+      forms.push_back({{"type", "string"}, {"minLength", 1}});
+      break;
+    case ScalarType::name:
+      forms.push_back({{"type", "string"}, {"enum", names_of(field)}});
+      if (!field.file_suffix.empty()) {
+        forms.push_back({{"type", "string"}, {"pattern", fmt::format("\\{}$", field.file_suffix)}});
+      }
+      break;
+    case ScalarType::boolean:
+      forms.push_back({{"type", "boolean"}});
+      break;
+    case ScalarType::integer: {
+      Json whole = {{"type", "integer"}};
+      add_range(field, whole);
+      forms.push_back(whole);
+      break;
+    }
+    case ScalarType::quantity:
+      forms = quantity_schemas(field);
+      break;
+    case ScalarType::interval:
+      forms.push_back(unit_pattern(Dimension::iterations));
+      forms.push_back(unit_pattern(Dimension::seconds));
+      break;
+  }
+  return forms;
+}
+
+Json field_schema(const std::string& path);
+
+Json map_schema(const std::string& path, const Field& field) {
+  Json schema = {{"type", "object"}, {"additionalProperties", false}};
+  if (field.free_keys) {
+    schema["additionalProperties"] = {{"type", "string"},
+                                      {"pattern", "^(measured|published|spec|assumed): ."}};
+    return schema;
+  }
+  Json required = Json::array();
+  Json properties = Json::object();
+  for (const std::string& key : child_keys(path)) {
+    const std::string below = join_path(path, key);
+    properties[key] = field_schema(below);
+    if (find_field(below)->required) required.push_back(key);
+  }
+  schema["properties"] = properties;
+  if (!required.empty()) schema["required"] = required;
+  return schema;
+}
+
+// A default as the value that YAML would read: 1, true, "25 MB".
+Json default_value(const Field& field) {
+  const std::string text(field.default_text);
+  const bool plain = field.scalar == ScalarType::integer || field.scalar == ScalarType::boolean ||
+                     (field.list && text == "[]");
+  return plain ? Json::parse(text) : Json(text);
+}
+
+Json field_schema(const std::string& path) {
+  const Field& field = *find_field(path);
+  Json forms = scalar_schemas(field);
+  if (!field.shorthand.empty()) {
+    forms = scalar_schemas(*find_field(join_path(path, field.shorthand)));
+  }
+  if (field.map) forms.push_back(map_schema(path, field));
+  if (field.list) {
+    forms.push_back({{"type", "array"}, {"items", field_schema(join_path(path, "*"))}});
+  }
+  Json schema = {{"description", field.help}};
+  if (!field.default_text.empty()) schema["default"] = default_value(field);
+  if (forms.size() == 1) {
+    schema.update(forms.front());
+  } else {
+    schema["anyOf"] = forms;
+  }
+  return schema;
+}
+
+}  // namespace
+
+std::string scenario_schema() {
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", "Windtunnel scenario"}};
+  schema.update(field_schema(""));
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,89 @@
+#include "scenarios/language/identity.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <type_traits>
+
+#include "models/workload/layer_network.hpp"
+#include "scenarios/language/library/kernel_laws.hpp"
+#include "traces/torch/torch_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+class Digest {
+ public:
+  template <class T>
+  void add(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+      const std::string_view text = value;
+      add(text.size());
+      bytes_.append(text);
+    } else {
+      add(value.size());
+      for (const auto& item : value) add(item);
+    }
+  }
+  template <class... Ts>
+  void add_all(const Ts&... values) {
+    (add(values), ...);
+  }
+  std::string text() const {
+    return fmt::format("{:016x}", XXH3_64bits(bytes_.data(), bytes_.size()));
+  }
+
+ private:
+  std::string bytes_;
+};
+
+// The values name files, which may change under their names.
+void add_files_of_iterations(const Job& job, Digest& digest) {
+  if (job.network) {
+    for (const NetworkLayer& layer : job.network->layers) {
+      digest.add_all(layer.name, layer.kind, layer.parameters, layer.m, layer.n, layer.k,
+                     layer.input, layer.output, layer.kept, layer.groups, layer.winograd);
+    }
+  }
+  if (job.communication.compressor.errors != nullptr) {
+    for (const LayerErrors& layer : *job.communication.compressor.errors) {
+      digest.add_all(layer.rows, layer.columns);
+      for (const auto& [number, error] : layer.by_number) digest.add_all(number, error);
+    }
+  }
+  if (!job.calibration.kernel_laws.laws.empty()) {
+    digest.add(kernel_laws_text(job.calibration.kernel_laws));
+  }
+  for (const EdgeSpec& edge : job.cluster.fabric.edges) {
+    digest.add_all(edge.a, edge.b, edge.bandwidth_Bps);
+  }
+  if (job.schedule.imported != nullptr) {
+    digest.add(torch_schedule_text(*job.schedule.imported, true));
+  }
+}
+
+}  // namespace
+
+std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope) {
+  Digest digest;
+  for (const ResolvedValue& value : values) {
+    if (value.scope > scope) continue;
+    digest.add_all(value.key, value.origin);
+    if (value.number) {
+      digest.add_all(value.dimension, *value.number);
+    } else {
+      digest.add(value.value);
+    }
+  }
+  add_files_of_iterations(job, digest);
+  if (scope == Scope::iteration) return digest.text();
+  for (const FailureClass& failure : job.failures) {
+    digest.add_all(failure.trace_s, failure.trace_nodes, failure.gaps_s,
+                   failure.repair.empirical_s);
+  }
+  return digest.text();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,18 @@
+// What tells cases apart: hashes of their exact values by what those decide.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+// 16 hexadecimal digits, of the values of `scope` and of narrower ones: of campaigns all that
+// decides a result, of iterations what tables of iterations are made from (the time between
+// snapshots, rates of failures and what recovery takes are not). Equal for scenarios that differ in
+// comments, the order of keys, their name, the spelling of a unit or whether a default is written
+// out; different if a value, its origin or the content of a file that the scenario names differs.
+std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope);
+
+}  // namespace windtunnel

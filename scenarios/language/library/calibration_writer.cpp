@@ -1,0 +1,76 @@
+#include "scenarios/language/library/calibration_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/library/kernel_laws.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+// YAML's double-quoted form: the one in which every character can be written.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (is_control(c)) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+// In a unit for people where its 12 digits say all, else in the base unit.
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit.empty()) return fmt::format("{}", value);
+  const Dimension dimension = unit == "s" ? Dimension::seconds : Dimension::bytes;
+  const std::string text = format_quantity(value, dimension);
+  return parse_quantity(text, dimension) == value ? text : fmt::format("{} {}", value, unit);
+}
+
+std::string parameter_text(std::string_view name, const Parameter& parameter,
+                           std::string_view unit) {
+  return fmt::format(
+      "  {}:\n    value: {}\n    low: {}\n    high: {}\n    origin: {}\n    source: {}\n", name,
+      quantity_text(parameter.value, unit), quantity_text(parameter.low, unit),
+      quantity_text(parameter.high, unit), to_string(parameter.origin), quoted(parameter.source));
+}
+
+}  // namespace
+
+std::string calibration_text(const Calibration& calibration, const std::string& comment) {
+  std::string line = comment;
+  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  std::string text = fmt::format("# {}\nname: {}\ngpu: {}\nparameters:\n", line,
+                                 quoted(calibration.name), quoted(calibration.gpu));
+  for (const CalibrationField& field : calibration_fields()) {
+    text += parameter_text(field.name, calibration.*field.member, field.unit);
+  }
+  if (calibration.network.stated) {
+    text += "network:\n";
+    for (const NetworkLawField& field : network_law_fields()) {
+      text += parameter_text(field.name, calibration.network.*field.member, field.unit);
+    }
+  }
+  if (!calibration.kernels.empty()) text += "kernels:\n";
+  for (const KernelShare& kernel : calibration.kernels) {
+    text += parameter_text(kernel.name, kernel.share, "");
+  }
+  if (!calibration.kernel_starts.empty()) text += "kernel_starts:\n";
+  for (const KernelStarts& kernel : calibration.kernel_starts) {
+    text += parameter_text(kernel.name, kernel.starts, "");
+  }
+  if (!calibration.kernel_laws.laws.empty()) text += kernel_laws_text(calibration.kernel_laws);
+  return text;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,103 @@
+#include "scenarios/language/library/library.hpp"
+
+#include "scenarios/language/library/library_files.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/network_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+DocumentNode document_of(const LibraryFile& file) {
+  return parse_document(std::string(file.text), "library/" + std::string(file.path));
+}
+
+template <class Item>
+const Item& find_item(const std::vector<Item>& items, std::string_view noun,
+                      std::string_view name) {
+  std::vector<std::string> known;
+  for (const Item& item : items) {
+    if (item.name == name) return item;
+    known.push_back(item.name);
+  }
+  throw Error(unknown_name(noun, name, known));
+}
+
+}  // namespace
+
+DocumentNode library_document(std::string_view path) {
+  for (const LibraryFile& file : library_files()) {
+    if (file.path == path) return document_of(file);
+  }
+  fail_check("file is embedded", __FILE__, __LINE__, std::string(path));
+}
+
+const std::vector<GpuSpec>& library_gpus() {
+  static const std::vector<GpuSpec> gpus = read_gpus(library_document("gpus.yaml"));
+  return gpus;
+}
+
+const std::vector<NodeSpec>& library_nodes() {
+  static const std::vector<NodeSpec> nodes =
+      read_nodes(library_document("nodes.yaml"), library_gpus());
+  return nodes;
+}
+
+const std::vector<TransformerSpec>& library_models() {
+  static const std::vector<TransformerSpec> models = read_models(library_document("models.yaml"));
+  return models;
+}
+
+const std::vector<LayerNetwork>& library_networks() {
+  static const std::vector<LayerNetwork> networks =
+      read_networks(library_document("networks.yaml"));
+  return networks;
+}
+
+const std::vector<NamedFabric>& library_fabrics() {
+  static const std::vector<NamedFabric> fabrics = read_fabrics(library_document("fabrics.yaml"));
+  return fabrics;
+}
+
+const std::vector<Calibration>& library_calibrations() {
+  static const std::vector<Calibration> calibrations = [] {
+    std::vector<Calibration> found;
+    for (const LibraryFile& file : library_files()) {
+      if (file.path.starts_with("calibrations/")) {
+        found.push_back(read_calibration(document_of(file)));
+      }
+    }
+    return found;
+  }();
+  return calibrations;
+}
+
+const GpuSpec& find_gpu(std::string_view name) {
+  return find_item(library_gpus(), "gpu", name);
+}
+
+const NodeSpec& find_node(std::string_view name) {
+  return find_item(library_nodes(), "node", name);
+}
+
+const TransformerSpec& find_model(std::string_view name) {
+  return find_item(library_models(), "model", name);
+}
+
+const LayerNetwork& find_network(std::string_view name) {
+  return find_item(library_networks(), "network", name);
+}
+
+const NamedFabric& find_fabric(std::string_view name) {
+  return find_item(library_fabrics(), "fabric", name);
+}
+
+const Calibration& find_calibration(std::string_view name) {
+  return find_item(library_calibrations(), "calibration", name);
+}
+
+Calibration calibration_of(const std::string& name_or_path) {
+  if (!name_or_path.ends_with(".yaml")) return find_calibration(name_or_path);
+  return read_calibration(parse_document(read_text_file(name_or_path), name_or_path));
+}
+
+}  // namespace windtunnel

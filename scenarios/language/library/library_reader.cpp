@@ -1,0 +1,361 @@
+#include "scenarios/language/library/library_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <limits>
+
+#include "models/calibration/compression_kernels.hpp"
+#include "scenarios/language/library/kernel_laws.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/evidence.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+// What a number may be; `text` says it in errors.
+struct Range {
+  std::string_view text;
+  double low = 0;
+  bool above_low = false;  // above `low`, not equal to it
+  double high = std::numeric_limits<double>::max();
+};
+constexpr Range kNotNegative{.text = "must be at least 0"};
+constexpr Range kPositive{.text = "must be above 0", .above_low = true};
+constexpr Range kShare{.text = "must be above 0 and at most 1", .above_low = true, .high = 1};
+constexpr Range kAtLeastOne{.text = "must be at least 1", .low = 1};
+constexpr Range kAddedShare{.text = "must be from 0 to 1", .high = 1};
+
+double quantity_in(const Range& range, const DocumentNode& node, Dimension dimension,
+                   const std::string& key) {
+  const double value = quantity(node, dimension, key);
+  const bool enough = range.above_low ? value > range.low : value >= range.low;
+  if (enough && value <= range.high) return value;
+  throw Error(node.where, fmt::format("{}: {}, not {}", key, range.text, node.text));
+}
+
+template <class Enum>
+Enum choice(const DocumentNode& map, const std::string& key) {
+  const std::string& name = require_text(map, key);
+  if (has_choice<Enum>(name)) return value_of<Enum>(name);
+  const std::vector<std::string_view> known = names_of<Enum>();
+  throw Error(require(map, key).where, unknown_name(key, name, {known.begin(), known.end()}));
+}
+
+// The evidence of an entry as a whole, for numbers that are written without their own.
+Evidence common_evidence(const DocumentNode& entry) {
+  Evidence evidence;
+  if (const DocumentNode* origin = entry.value_of("origin")) {
+    evidence.origin = parse_origin(origin->text, origin->where);
+  }
+  if (entry.value_of("source") != nullptr) evidence.source = require_text(entry, "source");
+  return evidence;
+}
+
+Parameter read_parameter(const DocumentNode& node, Dimension dimension, const std::string& key,
+                         const Evidence& common, const Range& range = kNotNegative) {
+  Parameter parameter;
+  parameter.origin = common.origin;
+  parameter.source = common.source;
+  if (node.kind == Kind::map) {
+    check_keys(node, {"value", "low", "high", "origin", "source"});
+    const DocumentNode& value = require(node, "value");
+    parameter.value = parameter.low = parameter.high = quantity_in(range, value, dimension, key);
+    if (const DocumentNode* low = node.value_of("low")) {
+      parameter.low = quantity_in(range, *low, dimension, key);
+      if (parameter.low > parameter.value) {
+        throw Error(low->where,
+                    fmt::format("{}: low {} is above the value {}", key, low->text, value.text));
+      }
+    }
+    if (const DocumentNode* high = node.value_of("high")) {
+      parameter.high = quantity_in(range, *high, dimension, key);
+      if (parameter.high < parameter.value) {
+        throw Error(high->where,
+                    fmt::format("{}: high {} is below the value {}", key, high->text, value.text));
+      }
+    }
+    parameter.origin = parse_origin(require_text(node, "origin"), require(node, "origin").where);
+    parameter.source = require_text(node, "source");
+  } else {
+    parameter.value = parameter.low = parameter.high = quantity_in(range, node, dimension, key);
+  }
+  if (parameter.source.empty()) throw Error(node.where, fmt::format("{}: has no source", key));
+  return parameter;
+}
+
+template <class Spec>
+void read_parameters(const DocumentNode& entry, std::span<const ParameterField<Spec>> fields,
+                     Spec& spec) {
+  const Evidence common = common_evidence(entry);
+  for (const ParameterField<Spec>& field : fields) {
+    const std::string key(field.key);
+    const DocumentNode* value = field.required ? &require(entry, key) : entry.value_of(key);
+    if (value != nullptr) {
+      spec.*field.member = read_parameter(*value, field.dimension, key, common);
+    }
+  }
+}
+
+std::vector<std::string> known_keys(const auto& fields, std::initializer_list<std::string> more) {
+  std::vector<std::string> keys(more);
+  for (const auto& field : fields) keys.emplace_back(field.key);
+  return keys;
+}
+
+// Of a CalibrationField or a NetworkLawField.
+Dimension dimension_of(const auto& field) {
+  if (field.unit == "s") return Dimension::seconds;
+  if (field.unit == "B") return Dimension::bytes;
+  CHECK(field.unit.empty(), "calibration field {} has unit '{}'", field.name, field.unit);
+  return Dimension::number;
+}
+
+template <class Spec>
+void read_sizes(const DocumentNode& map, std::span<const SizeField<Spec>> fields, Spec& spec) {
+  for (const SizeField<Spec>& field : fields) {
+    const std::string key(field.key);
+    const DocumentNode* value = field.required ? &require(map, key) : map.value_of(key);
+    if (value != nullptr) spec.*field.member = whole(*value, key);
+  }
+}
+
+void read_experts(const DocumentNode& map, MixtureOfExperts& moe) {
+  require_map(map, "moe");
+  check_keys(map, known_keys(moe_sizes(), {"imbalance"}));
+  read_sizes(map, moe_sizes(), moe);
+  if (const DocumentNode* imbalance = map.value_of("imbalance")) {
+    moe.imbalance = quantity_in(kAtLeastOne, *imbalance, Dimension::number, "imbalance");
+  }
+}
+
+void read_latent(const DocumentNode& map, LatentAttention& latent) {
+  require_map(map, "latent");
+  check_keys(map, known_keys(latent_sizes(), {}));
+  read_sizes(map, latent_sizes(), latent);
+}
+
+// Efficiencies and tiles divide; the others add to times and sizes.
+const Range& range_of(const CalibrationField& field) {
+  if (field.name.ends_with("efficiency") || field.name == "kernel.sustained" ||
+      field.name == "host.run_ahead") {
+    return kShare;
+  }
+  if (field.name == "convolution.winograd") return kAtLeastOne;
+  if (field.name.starts_with("gemm.tile_")) return kPositive;
+  return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
+}
+
+// What is fitted moves by factors; the tuner's settings and slow nodes are shares.
+const Range& range_of(const NetworkLawField& field) {
+  if (field.fitted) return kPositive;
+  const bool share =
+      field.name == "tuner.bandwidth" || field.name == "tuner.ll128" || field.name == "slow.share";
+  return share ? kAddedShare : kNotNegative;
+}
+
+// By the names of compressors' kernels.
+template <class Kernel>
+std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& section,
+                                 const Range& range) {
+  require_map(map, section);
+  std::vector<std::string> known;
+  for (const CompressionKernel& kernel : compression_kernels()) known.emplace_back(kernel.name);
+  check_keys(map, known);
+  std::vector<Kernel> kernels;
+  for (const DocumentEntry& entry : map.entries) {
+    require_map(entry.value, entry.key);  // each number names its own evidence
+    kernels.push_back(
+        {entry.key, read_parameter(entry.value, Dimension::number, entry.key, {}, range)});
+  }
+  return kernels;
+}
+
+NamedFabric read_fabric(const std::string& name, const DocumentNode& map) {
+  std::vector<std::string> keys = known_keys(
+      fabric_parameters(), {"topology", "transport", "routing", "dimensions", "origin", "source"});
+  for (const SizeField<FabricSpec>& field : fabric_sizes()) keys.emplace_back(field.key);
+  for (const FabricRatio& ratio : fabric_ratios()) keys.emplace_back(ratio.key);
+  check_keys(map, keys);
+  NamedFabric named{name, {}, common_evidence(map).origin, require_text(map, "source")};
+  FabricSpec& fabric = named.fabric;
+  fabric.topology = choice<Topology>(map, "topology");
+  fabric.transport = choice<Transport>(map, "transport");
+  if (map.value_of("routing") != nullptr) fabric.routing = choice<Routing>(map, "routing");
+  read_parameters(map, fabric_parameters(), fabric);
+  read_sizes(map, fabric_sizes(), fabric);
+  for (const FabricRatio& ratio : fabric_ratios()) {
+    const std::string key(ratio.key);
+    const DocumentNode* value = map.value_of(key);
+    if (value != nullptr) {
+      fabric.*ratio.member = quantity_in(kAtLeastOne, *value, Dimension::number, key);
+    }
+  }
+  if (const DocumentNode* dimensions = map.value_of("dimensions")) {
+    for (const DocumentNode& size : dimensions->items) {
+      fabric.dimensions.push_back(whole(size, "dimensions"));
+    }
+  }
+  for (const std::string& key : keys) {
+    const DocumentNode* value = map.value_of(key);
+    if (value == nullptr || belongs_to(key, fabric.topology)) continue;
+    throw Error(value->where, fmt::format("{}: not of a {}", key, name_of(fabric.topology)));
+  }
+  return named;
+}
+
+}  // namespace
+
+std::vector<GpuSpec> read_gpus(const DocumentNode& document) {
+  require_map(document, "GPUs");
+  std::vector<GpuSpec> gpus;
+  for (const DocumentEntry& entry : document.entries) {
+    require_map(entry.value, entry.key);
+    const DocumentNode& map = entry.value;
+    check_keys(map, known_keys(gpu_fields(), {"generation", "superchip", "origin", "source"}));
+    GpuSpec gpu;
+    gpu.name = entry.key;
+    if (map.value_of("generation") != nullptr) {
+      gpu.generation = choice<GpuGeneration>(map, "generation");
+    }
+    if (map.value_of("superchip") != nullptr) gpu.superchip = flag(map, "superchip");
+    read_parameters(map, gpu_fields(), gpu);
+    gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector<GpuSpec>& gpus) {
+  require_map(document, "nodes");
+  std::vector<NodeSpec> nodes;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    check_keys(map, known_keys(node_fields(), {"gpu", "gpus", "package_gpus", "nics", "gpu_path",
+                                               "origin", "source"}));
+    NodeSpec node;
+    node.name = entry.key;
+    read_parameters(map, node_fields(), node);
+    node.gpus = whole(require(map, "gpus"), "gpus");
+    if (const DocumentNode* package = map.value_of("package_gpus")) {
+      node.package_gpus = whole(*package, "package_gpus");
+    }
+    node.nics = whole(require(map, "nics"), "nics");
+    if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice<GpuPath>(map, "gpu_path");
+    std::vector<std::string> known;
+    for (const GpuSpec& gpu : gpus) {
+      known.push_back(gpu.name);
+      if (gpu.name == require_text(map, "gpu")) node.gpu = gpu;
+    }
+    if (node.gpu.name.empty()) {
+      throw Error(require(map, "gpu").where, unknown_name("gpu", require_text(map, "gpu"), known));
+    }
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::vector<TransformerSpec> read_models(const DocumentNode& document) {
+  require_map(document, "models");
+  std::vector<TransformerSpec> models;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    std::vector<std::string> keys = known_keys(
+        model_sizes(),
+        {"activation", "normalisation", "position", "attention", "moe", "latent", "source"});
+    for (const ModelFlag& field : model_flags()) keys.emplace_back(field.key);
+    check_keys(map, keys);
+    TransformerSpec model;
+    model.name = entry.key;
+    read_sizes(map, model_sizes(), model);
+    for (const ModelFlag& field : model_flags()) {
+      const std::string key(field.key);
+      if (field.required || map.value_of(key) != nullptr) model.*field.member = flag(map, key);
+    }
+    model.activation = choice<Activation>(map, "activation");
+    model.normalisation = choice<Normalisation>(map, "normalisation");
+    model.position = choice<PositionEncoding>(map, "position");
+    model.attention = choice<AttentionKernel>(map, "attention");
+    if (const DocumentNode* moe = map.value_of("moe")) read_experts(*moe, model.moe);
+    if (const DocumentNode* latent = map.value_of("latent")) read_latent(*latent, model.latent);
+    model.source = require_text(map, "source");
+    try {
+      check_model(model);
+    } catch (const Error& error) {
+      throw Error(map.where, error.what());
+    }
+    models.push_back(model);
+  }
+  return models;
+}
+
+std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
+  require_map(document, "fabrics");
+  std::vector<NamedFabric> fabrics;
+  for (const DocumentEntry& entry : document.entries) {
+    const DocumentNode& map = entry.value;
+    require_map(map, entry.key);
+    fabrics.push_back(read_fabric(entry.key, map));
+  }
+  return fabrics;
+}
+
+Calibration read_calibration(const DocumentNode& document) {
+  require_map(document, "a calibration");
+  check_keys(document,
+             {"name", "gpu", "parameters", "network", "kernels", "kernel_starts", "kernel_laws"});
+  Calibration calibration;
+  calibration.name = require_text(document, "name");
+  const DocumentNode& gpu = require(document, "gpu");
+  calibration.gpu = gpu.text;  // empty: any
+  const DocumentNode& parameters = require(document, "parameters");
+  require_map(parameters, "parameters");
+  std::vector<std::string> keys;
+  for (const CalibrationField& field : calibration_fields()) keys.emplace_back(field.name);
+  check_keys(parameters, keys);
+  for (const CalibrationField& field : calibration_fields()) {
+    const std::string key(field.name);
+    if (!field.required && parameters.value_of(key) == nullptr) continue;
+    const DocumentNode& value = require(parameters, key);
+    require_map(value, key);  // no evidence in common: each number names its own
+    calibration.*field.member =
+        read_parameter(value, dimension_of(field), key, {}, range_of(field));
+  }
+  if (const DocumentNode* network = document.value_of("network")) {
+    for (const NetworkLawField& field : network_law_fields()) {
+      require(*network, std::string(field.name));
+    }
+    read_law_layer(*network, calibration.network);
+  }
+  if (const DocumentNode* kernels = document.value_of("kernels")) {
+    calibration.kernels = read_kernels<KernelShare>(*kernels, "kernels", kShare);
+  }
+  if (const DocumentNode* starts = document.value_of("kernel_starts")) {
+    calibration.kernel_starts = read_kernels<KernelStarts>(*starts, "kernel_starts", kNotNegative);
+  }
+  if (const DocumentNode* laws = document.value_of("kernel_laws")) {
+    calibration.kernel_laws = read_kernel_laws(*laws);
+  }
+  return calibration;
+}
+
+void read_law_layer(const DocumentNode& layer, NetworkLaw& law) {
+  require_map(layer, "network");
+  std::vector<std::string> keys = {"origin", "source"};
+  for (const NetworkLawField& field : network_law_fields()) keys.emplace_back(field.name);
+  check_keys(layer, keys);
+  const Evidence common = common_evidence(layer);
+  for (const NetworkLawField& field : network_law_fields()) {
+    const std::string key(field.name);
+    if (const DocumentNode* value = layer.value_of(key)) {
+      law.*field.member = read_parameter(*value, dimension_of(field), key, common, range_of(field));
+    }
+  }
+  law.stated = true;
+}
+
+}  // namespace windtunnel

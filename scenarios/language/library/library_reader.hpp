@@ -1,0 +1,26 @@
+// Texts of the library to values. Every number is {value, low, high, origin, source}; an entry may
+// name an `origin` and `source` that hold for its numbers that are written without.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/document.hpp"
+
+namespace windtunnel {
+
+// The embedded file at `path` ("nodes.yaml"), which must be there.
+DocumentNode library_document(std::string_view path);
+
+// Each throws Error with location: unknown key, missing key, missing evidence, wrong unit.
+std::vector<GpuSpec> read_gpus(const DocumentNode& document);
+std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector<GpuSpec>& gpus);
+std::vector<TransformerSpec> read_models(const DocumentNode& document);
+std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
+Calibration read_calibration(const DocumentNode& document);
+// Over `law`: only the numbers that the layer states.
+void read_law_layer(const DocumentNode& layer, NetworkLaw& law);
+
+}  // namespace windtunnel

@@ -1,0 +1,29 @@
+#include "scenarios/language/library/network_laws.hpp"
+
+#include <string>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+
+namespace windtunnel {
+
+NetworkLaw specified_network_law(const NodeSpec& node, Transport transport) {
+  static const DocumentNode layers = library_document("network_laws.yaml");
+  NetworkLaw law;
+  const auto add = [&](std::string_view name) {
+    const DocumentNode* layer = layers.value_of(std::string(name));
+    CHECK(layer != nullptr, "network_laws.yaml has no layer {}", name);
+    read_law_layer(*layer, law);
+  };
+  add("nccl");
+  // Layer nccl is of Ampere and Hopper.
+  if (node.gpu.generation == GpuGeneration::volta) add("volta");
+  if (node.gpu.generation == GpuGeneration::blackwell) add("blackwell");
+  if (node.gpu_path == GpuPath::pcie) add("pcie");
+  // Layer nccl is of InfiniBand.
+  if (transport != Transport::infiniband) add(name_of(transport));
+  return law;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,18 @@
+// Texts of scenarios/library/networks.yaml, and of files like its entries, to tables of layers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/workload/layer_network.hpp"
+#include "scenarios/language/text/document.hpp"
+
+namespace windtunnel {
+
+// Throws Error with location: unknown or missing key, a layer that does not fit its input.
+std::vector<LayerNetwork> read_networks(const DocumentNode& document);
+
+// One of them in a file of its own, by whose stem it is called.
+LayerNetwork read_network_file(const std::string& path);
+
+}  // namespace windtunnel

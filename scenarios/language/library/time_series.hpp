@@ -1,0 +1,30 @@
+// Recorded times, from the library or a file of the user: one number of hours per line, '#' starts
+// a comment. "origin:" and "source:" in the comments name the evidence. Or a log of node faults
+// with the columns of traces/rows/fault_log.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/language/text/evidence.hpp"
+
+namespace windtunnel {
+
+struct TimeSeries {
+  std::string name;
+  std::vector<double> seconds;
+  std::vector<std::int32_t> nodes = {};  // of arrivals, where all are recorded
+  Evidence evidence;
+};
+
+std::vector<std::string> arrival_trace_names();
+std::vector<std::string> repair_names();
+
+// `name` is one of the names above, or a .csv file, relative to `folder`. Throws Error at `where`
+// (unknown name, unreadable file) or in the file (not a number, negative; arrivals: descending).
+TimeSeries find_arrival_trace(const std::string& name, const std::string& folder,
+                              const Location& where);
+TimeSeries find_repairs(const std::string& name, const std::string& folder, const Location& where);
+
+}  // namespace windtunnel

@@ -1,0 +1,124 @@
+#include "scenarios/language/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+class Override {
+ public:
+  Override(const std::string& key, const std::string& value)
+      : parts_(split_path(key)), where_{fmt::format("--set {}={}", key, value), 0, 0} {
+    value_ = parse_document(value, where_.file, false);
+    value_.where = where_;
+    text_ = document_node(Kind::scalar, value, where_);
+    if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
+  }
+
+  void apply(DocumentNode& node, size_t depth, const std::string& path) {
+    if (depth == parts_.size()) {
+      node = value_;
+      return;
+    }
+    const Field* field = find_field(path);
+    if (field != nullptr && field->free_keys) return apply_free_key(node, depth);
+    if (field != nullptr && field->list && is_item(parts_[depth])) {
+      return apply_to_items(node, depth, path);
+    }
+    apply_to_key(node, depth, path);
+  }
+
+ private:
+  static bool is_item(const std::string& part) { return pattern_of(part) == "*"; }
+
+  void apply_to_items(DocumentNode& node, size_t depth, const std::string& path) {
+    const size_t count = node.kind == Kind::list ? node.items.size() : 0;
+    const std::string& part = parts_[depth];
+    if (count == 0) throw Error(where_, fmt::format("the scenario has no {} to set", path));
+    if (part == "*") {
+      const auto has_key = [&](const DocumentNode& item) {
+        return depth + 1 < parts_.size() && item.value_of(parts_[depth + 1]) != nullptr;
+      };
+      const bool any = std::ranges::any_of(node.items, has_key);
+      for (size_t i = 0; i < count; ++i) {
+        if (any && !has_key(node.items[i])) continue;
+        apply(node.items[i], depth + 1, join_path(path, std::to_string(i)));
+      }
+      return;
+    }
+    size_t index = count;
+    std::from_chars(part.data(), part.data() + part.size(), index);
+    if (index >= count) {
+      throw Error(where_,
+                  fmt::format("no item {} in {}; it has {}, counted from 0", part, path, count));
+    }
+    apply(node.items[index], depth + 1, join_path(path, part));
+  }
+
+  void apply_to_key(DocumentNode& node, size_t depth, const std::string& path) {
+    const std::string& part = parts_[depth];
+    const std::string key = join_path(path, part);
+    if (part.empty() || is_item(part) || find_field(key) == nullptr) {
+      const std::vector<std::string> known = child_keys(path);
+      const std::string noun = path.empty() ? "key" : path + " key";
+      if (known.empty() && find_field(path)->list) fail_list(path);
+      if (known.empty()) throw Error(where_, fmt::format("{} has no keys below it", path));
+      throw Error(where_, unknown_name(noun, part, known));
+    }
+    if (node.kind == Kind::list) fail_list(path);
+    if (node.kind != Kind::map) expand(node, path);
+    if (DocumentEntry* entry = node.find(part)) {
+      entry->where = where_;
+      return apply(entry->value, depth + 1, key);
+    }
+    node.entries.push_back({part, where_, document_node(Kind::null, "", where_)});
+    apply(node.entries.back().value, depth + 1, key);
+  }
+
+  [[noreturn]] void fail_list(const std::string& path) const {
+    throw Error(where_,
+                fmt::format("{0} is a list; name an item, e.g. {0}.0, or all, {0}.*", path));
+  }
+
+  // A scalar becomes the map that it is shorthand for; otherwise the new key replaces it.
+  void expand(DocumentNode& node, const std::string& path) {
+    DocumentNode map = document_node(Kind::map, "", node.kind == Kind::null ? where_ : node.where);
+    const Field* field = find_field(path);
+    if (node.kind == Kind::scalar && !field->shorthand.empty()) {
+      map.entries.push_back({std::string(field->shorthand), node.where, node});
+    }
+    node = std::move(map);
+  }
+
+  // origins.failures.*.rate: all that follows is one key.
+  void apply_free_key(DocumentNode& node, size_t depth) {
+    std::string key;
+    for (size_t i = depth; i < parts_.size(); ++i) key = join_path(key, parts_[i]);
+    if (node.kind != Kind::map) node = document_node(Kind::map, "", where_);
+    if (DocumentEntry* entry = node.find(key)) {
+      *entry = {key, where_, text_};
+    } else {
+      node.entries.push_back({key, where_, text_});
+    }
+  }
+
+  std::vector<std::string> parts_;
+  Location where_;
+  DocumentNode value_;
+  DocumentNode text_;  // the same, not read as YAML: "published: a paper" is no map
+};
+
+}  // namespace
+
+void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value) {
+  Override(key, value).apply(scenario, 0, "");
+}
+
+}  // namespace windtunnel

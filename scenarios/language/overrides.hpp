@@ -1,0 +1,16 @@
+// --set KEY=VALUE: changes the tree of a scenario before it is checked, so that an override is
+// checked exactly like the text.
+#pragma once
+
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/text/document.hpp"
+
+namespace windtunnel {
+
+// KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
+// all if none has it. A name that is shorthand for a map
+// (`node: dgx-h100`) becomes that map when a key below it is set. Throws Error for a KEY that is
+// not in the field table or an item that the scenario does not have.
+void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value);
+
+}  // namespace windtunnel

@@ -1,0 +1,20 @@
+// Iterations that a job needs to its target quality: stated, or from a file of the user. A file is
+// CSV with the columns `steps` and, where it has several rows, `compressor` (its name), `rank`,
+// `density`, `bits` and `global_batch`; an empty cell goes with everything. Between two batches of
+// the file steps follow a power law, which holds exactly where twice the batch takes half the steps
+// (McCandlish et al. 2018, arXiv 1812.06162); beyond them nothing is known. That a compressor needs
+// more steps is the user's to say: nothing here predicts it.
+#pragma once
+
+#include <string>
+
+#include "models/plan/job.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+// Of a job that is resolved but for this; 0: nothing is said. `folder` is where the scenario's
+// files are. Throws Error with the place of the key, or of the row.
+double resolve_steps(const Values& values, const std::string& folder, const Job& job);
+
+}  // namespace windtunnel

@@ -1,0 +1,46 @@
+// Checked values to the parts of a Job: names looked up in the library, numbers of the scenario put
+// over those of the library, and the checks that need more than one key.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+// Job::model, and Job::network where it is a table of layers, of the library or a file. `folder` is
+// where the files that a scenario names are looked for.
+void resolve_model(const Values& values, const std::string& folder, Job& job);
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
+                        const std::string& folder);
+// The fabric of a cluster whose nodes are resolved.
+void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                    Cluster& cluster);
+Calibration resolve_calibration(const Values& values, const Cluster& cluster,
+                                const std::string& folder);
+
+// Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
+// parts are resolved.
+void resolve_parallel(const Values& values, Job& job);
+// Sequences of unequal length, of a job whose model, layout and batch are resolved.
+void resolve_lengths(const Values& values, Job& job);
+
+CompressorChoice resolve_compressor(const Values& values, const std::string& folder);
+// What a compressor asks of the gradients of a job whose other parts are resolved.
+void check_compressor(const Values& values, const Job& job);
+
+// `gpus` of one node.
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);
+// `gpus` of the job.
+RecoveryPolicy resolve_recovery(const Values& values, int gpus);
+// Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
+void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                      Job& job);
+
+// All of a Job. Throws Error with the place of the key at fault.
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder);
+
+}  // namespace windtunnel

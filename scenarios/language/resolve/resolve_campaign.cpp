@@ -1,0 +1,368 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/reliability/detection.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/library/time_series.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/schemes.hpp"
+
+namespace windtunnel {
+namespace {
+
+FailureKind resolve_kind(const Values& values, const std::string& path) {
+  if (values.has(path + ".kind")) return value_of<FailureKind>(values.text(path + ".kind"));
+  const std::string& name = values.text(path + ".class");
+  if (has_choice<FailureKind>(name)) return value_of<FailureKind>(name);
+  throw Error(values.where(path + ".class"),
+              fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node', one of {}", path,
+                          name, fmt::join(names_of<FailureKind>(), ", ")));
+}
+
+// Keys that only some kinds know.
+void check_keys_of_kind(const Values& values, const std::string& path, FailureKind kind) {
+  struct Row {
+    std::string_view key;
+    FailureKind kind;
+  };
+  constexpr Row kRows[] = {{"batch", FailureKind::node},
+                           {"keeper", FailureKind::process},
+                           {"slowdown", FailureKind::slow_node},
+                           {"rollback", FailureKind::loss_spike},
+                           {"tier", FailureKind::corrupt_snapshot}};
+  for (const Row& row : kRows) {
+    const std::string key = join_path(path, row.key);
+    if (row.kind == kind || !values.stated(key)) continue;
+    values.fail(key,
+                fmt::format("is for kind: {}, not for kind: {}", name_of(row.kind), name_of(kind)));
+  }
+  const auto need = [&](FailureKind of, const char* key, const char* example) {
+    if (kind != of || values.has(join_path(path, key))) return;
+    throw Error(values.where(path),
+                fmt::format("{} has no '{}'; add e.g. '{}: {}'", path, key, key, example));
+  };
+  need(FailureKind::slow_node, "slowdown", "1.1");
+  need(FailureKind::loss_spike, "rollback", "30 min");
+}
+
+void resolve_rates(const Values& values, const std::string& path, FailureClass& failure) {
+  for (const char* name : {".rate", ".job_rate", ".growth"}) {
+    const std::string key = path + name;
+    if (failure.arrivals != Arrivals::trace || !values.stated(key)) continue;
+    values.fail(key, "a trace has its own rate; remove this key");
+  }
+  if (failure.arrivals == Arrivals::trace) return;
+  if (!values.has(path + ".rate") && !values.has(path + ".job_rate")) {
+    throw Error(values.where(path), fmt::format("{} has no 'rate'; add e.g. 'rate: {}'", path,
+                                                example_of(Dimension::per_node_s)));
+  }
+  if (values.stated(path + ".growth") && !values.has(path + ".rate")) {
+    values.fail(path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
+  }
+}
+
+std::vector<double> gaps_of(const std::vector<double>& times) {
+  std::vector<double> gaps;
+  for (size_t i = 1; i < times.size(); ++i) gaps.push_back(times[i] - times[i - 1]);
+  return gaps;
+}
+
+void resolve_arrivals(const Values& values, const std::string& path, const std::string& folder,
+                      FailureClass& failure) {
+  const std::string arrivals = path + ".arrivals";
+  const std::string weibull = arrivals + ".weibull";
+  const std::string trace = arrivals + ".trace";
+  const std::string empirical = arrivals + ".empirical";
+  const std::string amplitude = arrivals + ".day_amplitude";
+  int laws = 0;
+  for (const std::string& law : {weibull, trace, empirical}) {
+    if (values.has(law) && ++laws == 2) {
+      throw Error(values.where(law),
+                  fmt::format("{}: weibull, trace or empirical, not two of them", arrivals));
+    }
+  }
+  if (laws == 0 && !values.has(arrivals) && !values.has(amplitude)) {
+    throw Error(values.where(arrivals),
+                fmt::format("{} is empty; write exponential, {{weibull: 0.7}} or {{trace: "
+                            "infinitehbd}}",
+                            arrivals));
+  }
+  if (values.has(weibull)) {
+    failure.arrivals = Arrivals::weibull;
+  } else if (values.has(trace)) {
+    failure.arrivals = Arrivals::trace;
+    TimeSeries times = find_arrival_trace(values.text(trace), folder, values.where(trace));
+    failure.trace_s = std::move(times.seconds);
+    failure.trace_nodes = std::move(times.nodes);
+    if (values.has(amplitude)) values.fail(amplitude, "a trace has its own days; remove this key");
+  } else if (values.has(empirical)) {
+    failure.arrivals = Arrivals::empirical;
+    const TimeSeries times =
+        find_arrival_trace(values.text(empirical), folder, values.where(empirical));
+    failure.gaps_s = gaps_of(times.seconds);
+    if (failure.gaps_s.empty() || times.seconds.back() <= times.seconds.front()) {
+      values.fail(empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
+    }
+  }
+}
+
+void resolve_repair(const Values& values, const std::string& path, const std::string& folder,
+                    FailureClass& failure) {
+  const std::string key = path + ".repair";
+  const std::string empirical = key + ".empirical";
+  const std::string median = key + ".lognormal.median";
+  RepairTime& repair = failure.repair;
+  if (values.has(empirical) && values.has(median)) {
+    values.fail(key, "empirical or lognormal, not both");
+  }
+  if (values.has(empirical)) {
+    repair.empirical_s =
+        find_repairs(values.text(empirical), folder, values.where(empirical)).seconds;
+  } else if (values.has(key)) {
+    repair.fixed_s = values.number(key);
+  } else if (values.stated(key) && !values.has(median)) {
+    throw Error(values.where(key),
+                fmt::format("{} is empty; write a time, {{empirical: infinitehbd}} or {{lognormal: "
+                            "{{median: 1.1 h, sigma: 1.2}}}}",
+                            key));
+  } else if (!values.has(median) && failure.kind != FailureKind::network) {
+    repair.fixed_s = values.number_or_default(key);
+  }
+}
+
+void resolve_batch_shares(const Values& values, const std::string& path, FailureClass& failure) {
+  const std::string key = path + ".batch.shares";
+  if (!values.stated(path + ".batch")) return;
+  for (int i = 0; i < values.length(key); ++i) {
+    failure.batch_shares.push_back(values.number(fmt::format("{}.{}", key, i)));
+  }
+  const double sum = std::accumulate(failure.batch_shares.begin(), failure.batch_shares.end(), 0.0);
+  if (std::abs(sum - 1) > 1e-6) {
+    values.fail(key, fmt::format("the shares sum to {:.6g}, not to 1", sum));
+  }
+}
+
+// A map of what notices failures; `path` is where it stands.
+Detection resolve_detection(const Values& values, const std::string& path) {
+  Detection detection;
+  values.fill(path, detection);
+  return detection;
+}
+
+bool has_detection(const Values& values, const std::string& path) {
+  return values.has(path + ".timeout");
+}
+
+// Negative: what recovery says for all classes alike.
+double resolve_detect(const Values& values, const std::string& path, FailureKind kind) {
+  const std::string own = path + ".detect";
+  if (values.has(own)) return values.number(own);
+  const bool particular = has_detection(values, own);
+  const std::string key = particular ? own : "recovery.detect";
+  if (!particular && !has_detection(values, key)) return -1;
+  const double seconds = detection_s(resolve_detection(values, key), kind);
+  if (std::isfinite(seconds)) return seconds;
+  values.fail(
+      particular ? own : path,
+      fmt::format("nothing in {} notices kind: {}; add a watchdog there, or a time as {}.detect",
+                  key, name_of(kind), path));
+}
+
+FailureClass resolve_failure(const Values& values, const std::string& path,
+                             const std::string& folder) {
+  FailureClass failure;
+  values.fill(path, failure);
+  failure.kind = resolve_kind(values, path);
+  // A report counts failures by class, and under these two names in all.
+  if (failure.name == "unexpected" ||
+      (failure.name == "planned" && failure.kind != FailureKind::planned)) {
+    throw Error(values.where(path + ".class"),
+                fmt::format("{}: reports call all {} failures '{}'; give the class another name",
+                            path, failure.name, failure.name));
+  }
+  check_keys_of_kind(values, path, failure.kind);
+  resolve_arrivals(values, path, folder, failure);
+  resolve_rates(values, path, failure);
+  resolve_batch_shares(values, path, failure);
+  resolve_repair(values, path, folder, failure);
+  failure.detect_s = resolve_detect(values, path, failure.kind);
+  values.about(path, [&] { check_failure_class(failure); });
+  return failure;
+}
+
+void resolve_failures(const Values& values, const std::string& folder, Job& job) {
+  for (int i = 0; i < values.length("failures"); ++i) {
+    const std::string path = fmt::format("failures.{}", i);
+    const FailureClass failure = resolve_failure(values, path, folder);
+    const bool known = std::any_of(job.failures.begin(), job.failures.end(),
+                                   [&](const auto& other) { return other.name == failure.name; });
+    if (known) {
+      throw Error(values.where(path + ".class"),
+                  fmt::format("{}: a second class '{}'; give it another name and a kind", path,
+                              failure.name));
+    }
+    const std::string tier = path + ".tier";
+    values.about(values.stated(tier) ? tier : path,
+                 [&] { check_snapshot_tiers(job.snapshots, {failure}); });
+    job.failures.push_back(failure);
+  }
+}
+
+// Expected failures of all replicas together; more would take hours to draw.
+void check_failures_in_all(const Values& values, const Job& job) {
+  constexpr double kMost = 1e9;
+  double failures = 0;  // of one replica
+  for (const FailureClass& failure : job.failures) {
+    failures += failure.arrivals == Arrivals::trace
+                    ? static_cast<double>(failure.trace_s.size())
+                    : job_rate_per_s(failure, job.cluster.nodes) * job.campaign.length_s;
+  }
+  if (failures * job.campaign.replicas <= kMost) return;
+  throw Error(values.fault_at("campaign"),
+              fmt::format("campaign: {} replicas of {} failures each are more than {} failures; "
+                          "lower campaign.replicas or campaign.length",
+                          job.campaign.replicas, format_count(failures), format_count(kMost)));
+}
+
+// What the tiers need of the job: storage, cores, nodes, second copies.
+void check_tiers(const Values& values, const Job& job) {
+  const NodeGroups same_shard = same_shard_nodes(job.layout, job.cluster);
+  for (size_t i = 0; i < job.snapshots.size(); ++i) {
+    const SnapshotTier& tier = job.snapshots[i];
+    const std::string path = fmt::format("snapshots.{}", i);
+    if (tier.place == SnapshotPlace::storage && !values.stated("cluster.storage")) {
+      throw Error(values.where(path), fmt::format("{}: a tier in storage, but the cluster has "
+                                                  "none; add e.g. 'storage: {{write: 2 TB/s, "
+                                                  "read: 2 TB/s}}' to cluster",
+                                                  path));
+    }
+    const double cores = job.cluster.node.cpu_cores.value;
+    if (tier.code.name != CodeName::none && !tier.code.on_gpu && tier.code.cpu_cores > cores) {
+      values.fail(path + ".code.cores", fmt::format("{:g} cores encode, but a node has {:g}",
+                                                    tier.code.cpu_cores, cores));
+    }
+    values.about(values.stated(path + ".code") ? path + ".code" : path,
+                 [&] { protection_of(tier, job.cluster.nodes, same_shard); });
+  }
+}
+
+double resolve_restart(const Values& values, int gpus) {
+  const std::string key = "recovery.restart";
+  if (values.has(key)) return values.number(key);
+  return values.number(key + ".scheduler") + values.number(key + ".process") +
+         values.number(key + ".communicators_per_gpu") * gpus + values.number(key + ".warm_up");
+}
+
+void check_elastic(const Values& values, const Job& job) {
+  const int groups = job.recovery.elastic.groups;
+  if (groups == 0) return;
+  if (job.layout.dp % groups != 0) {
+    values.fail("recovery.elastic.groups",
+                fmt::format("{} groups do not divide the {} data-parallel replicas", groups,
+                            job.layout.dp));
+  }
+  if (job.recovery.when_no_spare != WhenNoSpare::wait) {
+    values.fail(
+        "recovery.when_no_spare",
+        fmt::format("elastic groups go on without the lost one, which waits for its nodes; write "
+                    "wait, not {}",
+                    values.text("recovery.when_no_spare")));
+  }
+}
+
+// The weakest evidence of what was added.
+class WeakestEvidence {
+ public:
+  WeakestEvidence(const Values& values, const EvidenceList& evidence)
+      : values_(values), evidence_(evidence) {}
+
+  // The stated facts at the key and below it; choices do not count.
+  void add(const std::string& key) {
+    const auto& all = values_.all();
+    for (auto at = all.lower_bound(key); at != all.end() && at->first.starts_with(key); ++at) {
+      const bool below = at->first.size() == key.size() || at->first[key.size()] == '.';
+      if (below && at->second.stated && at->second.field->fact) {
+        add(evidence_of(at->second, evidence_).origin);
+      }
+    }
+  }
+  void add(Origin origin) {
+    weakest_ = any_ ? weakest(weakest_, origin) : origin;
+    any_ = true;
+  }
+  Origin result() const { return any_ ? weakest_ : Origin::assumed; }
+
+ private:
+  const Values& values_;
+  const EvidenceList& evidence_;
+  Origin weakest_ = Origin::assumed;
+  bool any_ = false;
+};
+
+void resolve_origins(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                     Job& job) {
+  WeakestEvidence failure(values, evidence);
+  WeakestEvidence recovery(values, evidence);
+  const auto path_of = [](int i, const char* key) { return fmt::format("failures.{}.{}", i, key); };
+  for (int i = 0; i < values.length("failures"); ++i) {
+    for (const char* key : {"rate", "job_rate", "growth", "arrivals", "frailty", "batch"}) {
+      failure.add(path_of(i, key));
+    }
+    for (const char* key : {"arrivals.trace", "arrivals.empirical"}) {
+      if (const Value* trace = values.find(path_of(i, key))) {
+        failure.add(find_arrival_trace(trace->text, folder, trace->where).evidence.origin);
+      }
+    }
+    for (const char* key : {"detect", "slowdown", "rollback", "manual"}) {
+      recovery.add(path_of(i, key));
+    }
+    const FailureKind kind = job.failures[i].kind;
+    const bool repaired = kind == FailureKind::node || kind == FailureKind::slow_node;
+    if (repaired || kind == FailureKind::network) recovery.add(path_of(i, "repair"));
+    if (const Value* repairs = values.find(path_of(i, "repair.empirical"))) {
+      recovery.add(find_repairs(repairs->text, folder, repairs->where).evidence.origin);
+    }
+    if (repaired && !values.stated(path_of(i, "repair"))) recovery.add(Origin::assumed);
+  }
+  recovery.add("recovery");
+  for (const char* key : {"recovery.detect", "recovery.restart"}) {
+    if (!values.stated(key)) recovery.add(Origin::assumed);
+  }
+  job.failure_origin = failure.result();
+  job.recovery_origin = recovery.result();
+}
+
+}  // namespace
+
+RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
+  RecoveryPolicy recovery;
+  values.fill("recovery", recovery);
+  if (recovery.hot_spares > recovery.spares) {
+    values.fail("recovery.hot_spares", fmt::format("{} of {} spares; raise recovery.spares",
+                                                   recovery.hot_spares, recovery.spares));
+  }
+  recovery.detect_s =
+      values.has("recovery.detect")
+          ? values.number("recovery.detect")
+          : detection_s(resolve_detection(values, "recovery.detect"), FailureKind::process);
+  recovery.restart_s = resolve_restart(values, gpus);
+  return recovery;
+}
+
+void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                      Job& job) {
+  job.snapshots = resolve_snapshots(values, job.cluster.node.gpus);
+  check_tiers(values, job);
+  resolve_failures(values, folder, job);
+  job.recovery = resolve_recovery(values, job.cluster.gpus());
+  check_elastic(values, job);
+  check_failures_in_all(values, job);
+  resolve_origins(values, evidence, folder, job);
+}
+
+}  // namespace windtunnel

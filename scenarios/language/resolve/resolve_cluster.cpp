@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "models/cost/chunk/network_cost.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/network_laws.hpp"
+#include "scenarios/language/library/network_reader.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/resolve_values.hpp"
+
+namespace windtunnel {
+namespace {
+
+void check_packages(const NodeSpec& node, const std::string& path, const Values& values) {
+  const std::string key = path + ".package_gpus";
+  if (node.package_gpus == 1) {
+    if (values.has(key) || !values.has(path + ".package")) return;
+    values.fail(path + ".package", "a package has one GPU here; add package_gpus");
+  }
+  if (node.package_Bps.value == 0) {
+    values.fail(key, "how fast GPUs of a package reach each other is not stated; add package");
+  }
+  if (node.gpus % node.package_gpus != 0) {
+    throw Error(values.fault_at(path), fmt::format("{}: {} GPUs are no whole packages of {}; set "
+                                                   "package_gpus: 1, or other gpus",
+                                                   path, node.gpus, node.package_gpus));
+  }
+  if (node.gpu_path == GpuPath::pcie) {
+    throw Error(values.fault_at(path),
+                fmt::format("{}: GPUs of a package need no PCIe; set package_gpus: 1, or gpu_path: "
+                            "nvlink",
+                            path));
+  }
+}
+
+NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
+  const std::string path = "cluster.node";
+  NodeSpec node = find_node(values.text(path + ".base"));
+  if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
+  values.fill(path, node);
+  override_parameters(node_fields(), path, values, evidence, node);
+  if (values.has(path + ".host_bridge") && node.gpu_path == GpuPath::nvlink) {
+    values.fail(path + ".host_bridge", "its GPUs reach each other over NVLink; add gpu_path: pcie");
+  }
+  check_packages(node, path, values);
+  if (node.gpus % node.nics != 0 && node.nics % node.gpus != 0) {
+    throw Error(values.fault_at(path),
+                fmt::format("{}: {} GPUs do not share {} NICs evenly", path, node.gpus, node.nics));
+  }
+  return node;
+}
+
+StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
+  StorageSpec storage;
+  if (!values.stated("cluster.storage")) return storage;
+  override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
+  override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
+  override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);
+  if (!values.stated("cluster.storage.latency")) storage.latency_s.source = "default";
+  return storage;
+}
+
+// The number at `key` counts from 0 and must be below `count`.
+int resolve_index(const Values& values, const std::string& key, int count, std::string_view noun) {
+  const int index = values.integer(key);
+  if (index >= count) {
+    throw Error(values.where(key),
+                fmt::format("{}: no {} {}; there are {}, counted from 0", key, noun, index, count));
+  }
+  return index;
+}
+
+[[noreturn]] void fail_twice(const Values& values, std::string_view list, int first, int second,
+                             const std::string& what) {
+  const std::string path = fmt::format("{}.{}", list, second);
+  throw Error(values.where(path), fmt::format("{} and {}.{} are both about {}; keep one of them",
+                                              path, list, first, what));
+}
+
+void resolve_slow_nodes(const Values& values, Cluster& cluster) {
+  const std::string list = "cluster.slow_nodes";
+  std::map<int, int> entry_of;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const auto [other, added] = entry_of.try_emplace(node, i);
+    if (!added) fail_twice(values, list, other->second, i, fmt::format("node {}", node));
+    values.fill(path, cluster.slow_nodes.emplace_back());
+  }
+}
+
+void resolve_degraded_nics(const Values& values, Cluster& cluster) {
+  const std::string list = "cluster.degraded_nics";
+  std::map<std::pair<int, int>, int> entry_of;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const int nic = resolve_index(values, path + ".nic", cluster.node.nics, "NIC");
+    const auto [other, added] = entry_of.try_emplace({node, nic}, i);
+    if (!added) {
+      fail_twice(values, list, other->second, i, fmt::format("NIC {} of node {}", nic, node));
+    }
+    values.fill(path, cluster.degraded_nics.emplace_back());
+  }
+}
+
+// Dimensions without a base: those that follow from others are filled in.
+TransformerSpec inline_model(const Values& values) {
+  TransformerSpec model;
+  model.name = "inline";
+  model.source = "stated by the scenario";
+  for (const std::string key : {"layers", "hidden", "heads", "vocabulary"}) {
+    if (values.has("model." + key)) continue;
+    throw Error(values.where("model"),
+                fmt::format("model has no '{}'; add it, or a 'base' to start from", key));
+  }
+  model.kv_heads = values.integer("model.heads");
+  model.ffn_hidden = 4 * values.integer("model.hidden");
+  return model;
+}
+
+// `key` switches a part of the model on: the others below `part` would do nothing without it.
+void check_part(const Values& values, const std::string& part, const std::string& key, int value) {
+  if (value > 0 || !values.stated(part) || values.has(join_path(part, key))) return;
+  throw Error(values.fault_at(part),
+              fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
+}
+
+Calibration named_calibration(const Values& values, const GpuSpec& gpu, const std::string& folder) {
+  const std::string& name = values.text("calibration");
+  if (name.ends_with(".yaml")) {
+    const std::string path = (std::filesystem::path(folder) / name).string();
+    return values.about("calibration", [&] { return calibration_of(path); });
+  }
+  if (name != "auto") return find_calibration(name);
+  for (const Calibration& calibration : library_calibrations()) {
+    if (calibration.gpu == gpu.name) return calibration;
+  }
+  return find_calibration("generic");
+}
+
+std::optional<LayerNetwork> network_of(const Values& values, const std::string& folder) {
+  const std::string& name = values.text("model.base");
+  if (!name.ends_with(".yaml")) {
+    const auto& networks = library_networks();
+    const auto found = std::ranges::find(networks, name, &LayerNetwork::name);
+    return found == networks.end() ? std::nullopt : std::optional(*found);
+  }
+  try {
+    return read_network_file((std::filesystem::path(folder) / name).string());
+  } catch (const Error& error) {
+    throw Error(values.where("model.base"), fmt::format("model: {}", error.what()));
+  }
+}
+
+// A table of layers; null where the model is a transformer. Nothing of it can be changed.
+std::shared_ptr<const LayerNetwork> named_network(const Values& values, const std::string& folder) {
+  if (!values.has("model.base")) return nullptr;
+  const std::string& name = values.text("model.base");
+  std::optional<LayerNetwork> found = network_of(values, folder);
+  if (!found) return nullptr;
+  for (const auto& [key, value] : values.all()) {
+    if (!key.starts_with("model.") || key == "model.base") continue;
+    throw Error(
+        value.where,
+        fmt::format("{}: '{}' is a table of layers, which has no such dimension", key, name));
+  }
+  return std::make_shared<const LayerNetwork>(*std::move(found));
+}
+
+TransformerSpec resolve_transformer(const Values& values) {
+  TransformerSpec model =
+      values.has("model.base") ? find_model(values.text("model.base")) : inline_model(values);
+  override_sizes(model_sizes(), "model", values, model);
+  override_sizes(moe_sizes(), "model.moe", values, model.moe);
+  values.fill("model", model);
+  values.fill("model.moe", model.moe);
+  override_sizes(latent_sizes(), "model.latent", values, model.latent);
+  for (const ModelFlag& field : model_flags()) {
+    const std::string key = join_path("model", field.key);
+    if (values.has(key)) model.*field.member = values.flag(key);
+  }
+  try {
+    check_model(model);
+  } catch (const Error& error) {
+    throw Error(values.fault_at("model"), error.what());
+  }
+  check_part(values, "model.moe", "experts", model.moe.experts);
+  check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);
+  return model;
+}
+
+}  // namespace
+
+void resolve_model(const Values& values, const std::string& folder, Job& job) {
+  job.network = named_network(values, folder);
+  job.model = job.network ? network_model(*job.network) : resolve_transformer(values);
+}
+
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
+                        const std::string& folder) {
+  Cluster cluster;
+  values.fill("cluster", cluster);
+  cluster.node = resolve_node(values, evidence);
+  if (static_cast<double>(cluster.nodes) * cluster.node.gpus > 1e8) {
+    throw Error(values.where("cluster.nodes"),
+                fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
+                            cluster.nodes, cluster.node.gpus));
+  }
+  resolve_fabric(values, evidence, folder, cluster);
+  cluster.storage = resolve_storage(values, evidence);
+  resolve_slow_nodes(values, cluster);
+  resolve_degraded_nics(values, cluster);
+  return cluster;
+}
+
+Calibration resolve_calibration(const Values& values, const Cluster& cluster,
+                                const std::string& folder) {
+  Calibration calibration = named_calibration(values, cluster.node.gpu, folder);
+  if (values.text("communication.law") == "nccl" && !calibration.network.stated) {
+    calibration.network = specified_network_law(cluster.node, cluster.fabric.transport);
+  }
+  return calibration;
+}
+
+}  // namespace windtunnel

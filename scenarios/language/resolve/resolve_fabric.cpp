@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "models/machine/fabrics/graph.hpp"
+#include "models/machine/links/links.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/resolve_values.hpp"
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::string_view kPath = "cluster.fabric";
+
+std::string key_of(std::string_view name) {
+  return join_path(kPath, name);
+}
+
+MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evidence) {
+  MeasuredBus measured;
+  const auto read = [&](const std::string& name, double& bus_Bps) {
+    const std::string key = "cluster.fabric.measured." + name;
+    if (!values.has(key)) return;
+    bus_Bps = values.number(key);
+    measured.origin = weakest(measured.origin, evidence.of(key).origin);
+  };
+  read("all_reduce", measured.all_reduce_Bps);
+  read("all_gather", measured.all_gather_Bps);
+  read("reduce_scatter", measured.reduce_scatter_Bps);
+  return measured;
+}
+
+// A key of another form or another routing would do nothing in silence.
+void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
+  for (const FormKey& form : form_keys()) {
+    const std::string key = key_of(form.key);
+    if (!values.stated(key) || form.holds_for(fabric.topology)) continue;
+    std::vector<std::string_view> homes;
+    for (const Choice<Topology>& choice : kChoices<Topology>) {
+      if (form.holds_for(choice.value)) homes.push_back(choice.name);
+    }
+    values.fail(key, fmt::format("is a key of topology {}; this fabric is of topology {}",
+                                 fmt::join(homes, " or "), name_of(fabric.topology)));
+  }
+  const auto check = [&](const char* name, bool used, const char* routing) {
+    if (!values.stated(key_of(name)) || used) return;
+    values.fail(key_of(name), fmt::format("does nothing under routing {}; set routing: {}",
+                                          name_of(fabric.routing), routing));
+  };
+  check("uplinks", fabric.routing != Routing::spray, "ecmp, split-single-path or planned");
+  check("parts", fabric.routing == Routing::split_single_path, "split-single-path");
+  check("routing_seed", fabric.routing == Routing::ecmp, "ecmp");
+}
+
+std::vector<int> resolve_dimensions(const Values& values, std::vector<int> otherwise) {
+  const std::string list = key_of("dimensions");
+  if (!values.stated(list)) return otherwise;
+  std::vector<int> dimensions;
+  for (int i = 0; i < values.length(list); ++i) {
+    dimensions.push_back(values.integer(fmt::format("{}.{}", list, i)));
+  }
+  return dimensions;
+}
+
+std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
+  const std::string list = key_of("sites");
+  std::vector<SiteSpec> sites;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    SiteSpec site;
+    site.transport = transport;
+    values.fill(path, site);
+    for (int other = 0; other < i; ++other) {
+      if (sites[other].name != site.name) continue;
+      values.fail(path + ".name", fmt::format("{}.{} is called '{}' too", list, other, site.name));
+    }
+    sites.push_back(site);
+  }
+  return sites;
+}
+
+// An end is a node or NIC of the cluster, or a switch.
+void check_end(const std::string& name, const Cluster& cluster, const Location& where,
+               std::string_view key) {
+  try {
+    cable_end(name, cluster);
+  } catch (const Error& error) {
+    throw Error(where, fmt::format("{}: {}", key, error.what()));
+  }
+}
+
+std::vector<EdgeSpec> read_edges(const std::string& path, const Cluster& cluster) {
+  const CsvTable table = CsvTable::read(path);
+  const size_t a = table.column("a");
+  const size_t b = table.column("b");
+  const size_t bandwidth = table.column("bandwidth");
+  std::vector<EdgeSpec> edges;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const auto cell = [&](size_t column) {
+      return Location{path, table.line(row), static_cast<int>(column) + 1};
+    };
+    EdgeSpec edge{table.text(row, a), table.text(row, b), 0};
+    try {
+      edge.bandwidth_Bps = parse_quantity(table.text(row, bandwidth), Dimension::bytes_per_s);
+    } catch (const Error& error) {
+      throw Error(cell(bandwidth), fmt::format("bandwidth: {}", error.what()));
+    }
+    if (edge.bandwidth_Bps <= 0) {
+      throw Error(cell(bandwidth),
+                  fmt::format("bandwidth: must be above 0, not {}", table.text(row, bandwidth)));
+    }
+    check_end(edge.a, cluster, cell(a), "a");
+    check_end(edge.b, cluster, cell(b), "b");
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
+std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& folder,
+                                    const Cluster& cluster) {
+  const std::string list = key_of("edges");
+  const std::string file = key_of("edges_file");
+  if (values.has(file)) {
+    if (values.stated(list))
+      values.fail(file, "the cables stand in 'edges' or in a file, not both");
+    const std::string path = (std::filesystem::path(folder) / values.text(file)).string();
+    return values.about(file, [&] { return read_edges(path, cluster); });
+  }
+  std::vector<EdgeSpec> edges;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    EdgeSpec edge;
+    values.fill(path, edge);
+    check_end(edge.a, cluster, values.where(path + ".a"), path + ".a");
+    check_end(edge.b, cluster, values.where(path + ".b"), path + ".b");
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
+std::vector<LinkFault> resolve_faults(const Values& values) {
+  const std::string list = key_of("faults");
+  std::vector<LinkFault> faults;
+  for (int i = 0; i < values.length(list); ++i) {
+    const std::string path = fmt::format("{}.{}", list, i);
+    values.fill(path, faults.emplace_back());
+  }
+  return faults;
+}
+
+// Fabrics say themselves what is wrong with them; here it gets its place.
+void check_form(const Values& values, const Cluster& cluster) {
+  std::string key(kPath);
+  for (const char* name : {"edges_file", "edges", "sites", "dimensions"}) {
+    if (values.stated(key_of(name))) key = key_of(name);
+  }
+  values.about(key, [&] { const LinkTable links(cluster); });
+}
+
+// Every link is there, and what failed leaves a way between the nodes.
+void check_faults(const Values& values, const Cluster& cluster) {
+  const std::string list = key_of("faults");
+  Cluster single = cluster;
+  for (size_t i = 0; i < cluster.fabric.faults.size(); ++i) {
+    const std::string path = fmt::format("{}.{}.link", list, i);
+    single.fabric.faults = {{cluster.fabric.faults[i].link, 0.5}};
+    values.about(path, [&] { const LinkTable links(single); });
+  }
+  values.about(list, [&] {
+    const LinkTable links(cluster);
+    const int nics = cluster.node.nics;
+    for (int nic = 0; nic < nics * cluster.nodes; ++nic) nic_factor(cluster, nic);
+    // A bundle that is gone cuts its pod or leaf off from the first node's or from the second's.
+    for (int gpu = cluster.node.gpus; gpu < cluster.gpus(); ++gpu) {
+      links.paths(gpu % cluster.node.gpus, gpu);
+      links.paths(gpu, gpu % cluster.node.gpus);
+    }
+  });
+}
+
+}  // namespace
+
+void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                    Cluster& cluster) {
+  FabricSpec& fabric = cluster.fabric;
+  fabric = find_fabric(values.text(key_of("base"))).fabric;
+  values.fill(kPath, fabric);
+  check_keys_of_form(values, fabric);
+  override_sizes(fabric_sizes(), kPath, values, fabric);
+  override_parameters(fabric_parameters(), kPath, values, evidence, fabric);
+  for (const FabricRatio& ratio : fabric_ratios()) {
+    if (values.has(key_of(ratio.key))) fabric.*ratio.member = values.number(key_of(ratio.key));
+  }
+  fabric.measured = resolve_measured_bus(values, evidence);
+  fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
+  fabric.sites = resolve_sites(values, fabric.transport);
+  fabric.edges = resolve_edges(values, folder, cluster);
+  values.fill(key_of("variation"), fabric.variation);
+  check_form(values, cluster);
+  fabric.faults = resolve_faults(values);
+  if (!fabric.faults.empty()) check_faults(values, cluster);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
+#include "models/network/groups/collective_steps.hpp"
+#include "policies/evaluation/message_validator.hpp"
+#include "policies/evaluation/schedule_lowering.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/lengths/length_plan.hpp"
+#include "policies/lowering/job_schedule.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/quality_curve.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "traces/torch/torch_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool supports(const GpuSpec& gpu, Precision precision) {
+  try {
+    return peak_flops(gpu, precision) > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void check_precision(const Values& values, const Job& job) {
+  const GpuSpec& gpu = job.cluster.node.gpu;
+  if (supports(gpu, job.precision)) return;
+  std::vector<std::string_view> supported;
+  for (const Choice<Precision>& choice : kChoices<Precision>) {
+    if (supports(gpu, choice.value)) supported.push_back(choice.name);
+  }
+  values.fail("precision", fmt::format("{} has no {}; it has {}", gpu.name, name_of(job.precision),
+                                       fmt::join(supported, ", ")));
+}
+
+// The file of a schedule, without messages: who needs which result says when they are sent.
+void import_schedule(const Values& values, const std::string& folder, ScheduleChoice& choice) {
+  if (values.stated("schedule.name")) {
+    values.fail("schedule.file", "a schedule has a file or a name, not both");
+  }
+  for (const std::string_view key :
+       {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
+    if (values.stated(key)) values.fail(key, "a schedule from a file has its own");
+  }
+  values.about("schedule.file", [&] {
+    const TorchSchedule torch =
+        read_torch_schedule((std::filesystem::path(folder) / choice.file).string());
+    if (const auto fault = find_message_fault(torch.schedule)) {
+      throw Error(torch.place(fault->rank, fault->position), fault->what);
+    }
+    choice.name = torch.schedule.name;
+    choice.slices = torch.schedule.slices;
+    choice.imported = std::make_shared<const Schedule>(without_messages(torch.schedule));
+  });
+}
+
+ScheduleChoice resolve_schedule(const Values& values, const std::string& folder) {
+  ScheduleChoice choice;
+  values.fill("schedule", choice);
+  if (!choice.file.empty()) {
+    import_schedule(values, folder, choice);
+  } else if (!values.has("schedule.slices")) {
+    choice.slices = schedule_kind(choice.name).usual_slices;
+  }
+  return choice;
+}
+
+int usual_chunks(const ScheduleChoice& choice) {
+  if (choice.imported == nullptr) return schedule_kind(choice.name).usual_chunks;
+  return choice.imported->chunks / choice.imported->replicas;
+}
+
+Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {
+  Layout layout;
+  values.fill("layout", layout);
+  if (!values.has("layout.vpp") && layout.pp > 1) layout.vpp = usual_chunks(schedule);
+  for (int i = 0; i < values.length("layout.stages"); ++i) {
+    layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
+  }
+  const double width = static_cast<double>(layout.tp) * layout.cp * layout.pp;
+  if (!values.has("layout.dp")) {
+    if (width > gpus || gpus % static_cast<int>(width) != 0) {
+      values.fail("layout",
+                  fmt::format("tp {} x cp {} x pp {} = {:.0f} does not divide the {} GPUs "
+                              "of the cluster",
+                              layout.tp, layout.cp, layout.pp, width, gpus));
+    }
+    layout.dp = gpus / static_cast<int>(width);
+  }
+  if (width * layout.dp > 1e9) {
+    values.fail("layout",
+                fmt::format("{:.0f} ranks; the cluster has {} GPUs", width * layout.dp, gpus));
+  }
+  return layout;
+}
+
+Batch resolve_batch(const Values& values, const TransformerSpec& model) {
+  Batch batch;
+  batch.sequence = model.sequence;
+  values.fill("batch", batch);
+  if (batch.sequence == 0) {
+    throw Error(values.where("batch"), "batch has no 'sequence', and the model names none");
+  }
+  return batch;
+}
+
+CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
+  for (const CollectiveAlgorithm algorithm : algorithms_of(kind)) {
+    if (name == to_string(algorithm)) return algorithm;
+  }
+  return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
+}
+
+Communication resolve_communication(const Values& values, const std::string& folder) {
+  Communication communication;
+  values.fill("communication", communication);
+  communication.compressor = resolve_compressor(values, folder);
+  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
+    const std::string key = fmt::format("communication.collectives.{}", kind.name);
+    CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
+    if (values.has(key + ".algorithm")) {
+      rule.algorithm = algorithm_of(kind.value, values.text(key + ".algorithm"));
+    }
+    if (values.has(key + ".protocol")) {
+      rule.protocol = value_of<Protocol>(values.text(key + ".protocol"));
+    }
+    const bool says =
+        rule.algorithm != CollectiveAlgorithm::automatic || rule.protocol != Protocol::automatic;
+    if (says) communication.collectives.push_back(std::move(rule));
+  }
+  return communication;
+}
+
+Software resolve_software(const Values& values) {
+  Software software;
+  values.fill("software", software);
+  for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
+    if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
+    values.fail(key, "only form: domino cuts as told; set that form, or leave this out");
+  }
+  return software;
+}
+
+// `micro` x `dp` is counted in an int from here on.
+void check_batch(const Values& values, const Job& job) {
+  const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
+  if (per_step <= std::numeric_limits<int>::max()) return;
+  throw Error(values.fault_at("batch.global"),
+              fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {:.0f}",
+                          job.batch.global, job.batch.micro, job.layout.dp, per_step));
+}
+
+void check_layers(const Job& job) {
+  if (job.network) check_network(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_tensor_overlap(job);
+  check_boundary(job);
+  if (job.lengths) check_lengths(job);
+}
+
+// What a schedule asks of its numbers.
+void check_schedule(const Values& values, const Job& job) {
+  constexpr double kMostForwards = 1e6;  // tens of seconds of simulation
+  const int ranks = job.layout.pp;
+  const int chunks = job.layout.vpp;
+  const int count = microbatches(job.layout, job.batch);
+  const double forwards = static_cast<double>(ranks) * chunks * count * job.schedule.slices;
+  if (forwards > kMostForwards) {
+    throw Error(values.fault_at("batch.global"),
+                fmt::format("batch.global: {} micro-batches on {} pipeline ranks of {} chunks are "
+                            "more than {:.0f} forward passes; raise batch.micro",
+                            count, ranks, chunks, kMostForwards));
+  }
+  job_schedule(job, chunk_costs(job));
+}
+
+}  // namespace
+
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
+  Job job;
+  values.fill("", job);
+  values.fill("campaign", job.campaign);
+  resolve_model(values, folder, job);
+  job.cluster = resolve_cluster(values, evidence, folder);
+  job.schedule = resolve_schedule(values, folder);
+  job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
+  job.batch = resolve_batch(values, job.model);
+  check_precision(values, job);
+  job.software = resolve_software(values);
+  job.communication = resolve_communication(values, folder);
+  job.calibration = resolve_calibration(values, job.cluster, folder);
+  resolve_parallel(values, job);
+  resolve_lengths(values, job);
+  check_batch(values, job);
+  check_layers(job);
+  check_schedule(values, job);
+  check_compressor(values, job);
+  check_gradient_exchange(job);
+  resolve_campaign(values, evidence, folder, job);
+  job.steps = resolve_steps(values, folder, job);
+  if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
+  return job;
+}
+
+}  // namespace windtunnel

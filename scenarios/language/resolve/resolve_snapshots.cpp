@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool in_memory(SnapshotPlace place) {
+  return place == SnapshotPlace::host_memory || place == SnapshotPlace::peers;
+}
+
+void resolve_interval(const Values& values, const std::string& path, SnapshotTier& tier) {
+  const std::string key = path + ".every";
+  if (tier.every_overhead > 0) return;
+  if (!values.has(key)) {
+    throw Error(values.where(path),
+                fmt::format("{} has no 'every'; add e.g. 'every: 10 iterations'", path));
+  }
+  const Value& every = values.at(key);
+  if (every.dimension == Dimension::iterations) {
+    tier.every_iterations = static_cast<int>(every.number);
+  } else {
+    tier.every_s = every.number;
+  }
+}
+
+// Members that the scenario leaves out; whether the code can be is protection_of's to say.
+void resolve_members(const Values& values, const std::string& path, int gpus, ErasureCode& code) {
+  const std::string data = path + ".data";
+  const std::string parity = path + ".parity";
+  const bool whole = code.name == CodeName::copies || code.name == CodeName::recompute;
+  const bool raid = code.name == CodeName::xor_parity && code.in_node;
+  if (code.name == CodeName::recompute && (values.has(data) || values.has(parity))) {
+    values.fail(values.has(data) ? data : parity, "recompute has no members; remove this key");
+  }
+  if (code.name == CodeName::reed_solomon && !values.has(parity)) {
+    values.fail(path, "rs has no 'parity'; add e.g. 'parity: 2'");
+  }
+  if (!values.has(data) && !whole && !raid) {
+    values.fail(path,
+                fmt::format("{} has no 'data'; add e.g. 'data: 4'", values.text(path + ".name")));
+  }
+  if (!values.has(data) && raid) code.data = std::max(1, gpus - 1);
+  if (!values.has(parity)) code.parity = 1;
+}
+
+bool resolve_scope(const Values& values, const std::string& path, const SnapshotTier& tier) {
+  const std::string key = path + ".code.scope";
+  const bool host = tier.place == SnapshotPlace::host_memory;
+  const bool in_node = values.has(key) ? values.text(key) == "node" : host;
+  if (in_node && !host) values.fail(key, "node is for tier: host-memory");
+  if (!in_node && host) {
+    values.fail(key, "memory of other nodes is tier: peers; write that, or scope: node");
+  }
+  if (in_node && !tier.keeper_process) {
+    values.fail(path + ".code",
+                "inside a node a code protects keeper processes; add keeper: process");
+  }
+  return in_node;
+}
+
+ErasureCode resolve_code(const Values& values, const std::string& path, const SnapshotTier& tier,
+                         int gpus) {
+  ErasureCode code;
+  const std::string key = path + ".code";
+  if (!values.has(key + ".name")) return code;
+  values.fill(key, code);
+  code.in_node = resolve_scope(values, path, tier);
+  resolve_members(values, key, gpus, code);
+  if (code.in_node && code.members() > gpus) {
+    values.fail(
+        key, fmt::format("{} data + {} parity members, but a node has {} GPUs with a keeper each",
+                         code.data, code.parity, gpus));
+  }
+  return code;
+}
+
+// Keys that say something about copies that the tier does not make or cannot have.
+void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace place) {
+  if (place == SnapshotPlace::replicas) {
+    for (const std::string& name : child_keys("snapshots.*")) {
+      if (name == "tier" || !values.stated(join_path(path, name))) continue;
+      values.fail(join_path(path, name), "nothing is copied to replicas; remove this key");
+    }
+  }
+  if (values.stated(path + ".keeper") && !in_memory(place) &&
+      values.text(path + ".keeper") == "process") {
+    values.fail(path + ".keeper",
+                fmt::format("{} needs no keeper; it is for host-memory and peers", name_of(place)));
+  }
+  if (values.stated(path + ".kept") && in_memory(place)) {
+    values.fail(path + ".kept", "memory keeps the newest copy; remove this key");
+  }
+}
+
+SnapshotTier resolve_tier(const Values& values, const std::string& path, int gpus) {
+  SnapshotTier tier;
+  values.fill(path, tier);
+  check_keys_of_place(values, path, tier.place);
+  if (tier.place == SnapshotPlace::replicas) return tier;
+  resolve_interval(values, path, tier);
+  tier.code = resolve_code(values, path, tier, gpus);
+  if (tier.changed_share < 1 && tier.full_every == 1) {
+    values.fail(
+        path + ".changed",
+        "every snapshot is a full one; add e.g. full_every: 10 to make the others differential");
+  }
+  return tier;
+}
+
+}  // namespace
+
+std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus) {
+  const int tiers = values.length("snapshots");
+  if (tiers > kMaxSnapshotTiers) {
+    throw Error(
+        values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
+        fmt::format("snapshots: {} tiers; at most {} are simulated", tiers, kMaxSnapshotTiers));
+  }
+  std::vector<SnapshotTier> resolved;
+  for (int i = 0; i < tiers; ++i) {
+    resolved.push_back(resolve_tier(values, fmt::format("snapshots.{}", i), gpus));
+  }
+  return resolved;
+}
+
+}  // namespace windtunnel

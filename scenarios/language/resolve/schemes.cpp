@@ -1,0 +1,119 @@
+#include "scenarios/language/resolve/schemes.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+constexpr std::string_view kSnapshots = "snapshots";
+constexpr std::string_view kRecovery = "recovery";
+
+const Scheme& find_scheme(const std::vector<Scheme>& schemes, std::string_view key,
+                          const DocumentNode& name) {
+  std::vector<std::string> known;
+  for (const Scheme& scheme : schemes) {
+    if (scheme.name == name.text) return scheme;
+    known.push_back(scheme.name);
+  }
+  throw Error(name.where, unknown_name(key, name.text, known));
+}
+
+// As if it stood where its name stands.
+DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const Location& where) {
+  DocumentNode node = document_node(body.kind, body.text, where);
+  node.scheme = scheme;
+  for (const DocumentNode& item : body.items) node.items.push_back(body_at(item, scheme, where));
+  for (const DocumentEntry& entry : body.entries) {
+    node.entries.push_back({entry.key, where, body_at(entry.value, scheme, where)});
+  }
+  return node;
+}
+
+// Keys that `map` does not have; in the maps that both have likewise.
+void add_missing(DocumentNode& map, const DocumentNode& base) {
+  for (const DocumentEntry& entry : base.entries) {
+    DocumentEntry* own = map.find(entry.key);
+    if (own == nullptr) {
+      map.entries.push_back(entry);
+    } else if (own->value.kind == Kind::map && entry.value.kind == Kind::map) {
+      add_missing(own->value, entry.value);
+    }
+  }
+}
+
+const std::vector<Scheme>& schemes_of(std::string_view key) {
+  return key == kSnapshots ? snapshot_schemes() : recovery_schemes();
+}
+
+}  // namespace
+
+std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key) {
+  const std::string body(key);
+  require_map(document, "schemes");
+  std::vector<Scheme> schemes;
+  for (const DocumentEntry& entry : document.entries) {
+    require_map(entry.value, entry.key);
+    check_keys(entry.value, {"help", body, "origins"});
+    const DocumentNode& origins = require(entry.value, "origins");
+    require_map(origins, "origins");
+    require(origins, body);
+    schemes.push_back({entry.key, require_text(entry.value, "help"), require(entry.value, body),
+                       EvidenceList(&origins)});
+  }
+  return schemes;
+}
+
+const std::vector<Scheme>& snapshot_schemes() {
+  static const std::vector<Scheme> schemes =
+      read_schemes(library_document("snapshots.yaml"), kSnapshots);
+  return schemes;
+}
+
+const std::vector<Scheme>& recovery_schemes() {
+  static const std::vector<Scheme> schemes =
+      read_schemes(library_document("recoveries.yaml"), kRecovery);
+  return schemes;
+}
+
+std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus) {
+  return resolve_snapshots(check_values(scheme.body, std::string(kSnapshots)), gpus);
+}
+
+void expand_snapshots(DocumentNode& scenario) {
+  DocumentEntry* entry = scenario.find(kSnapshots);
+  if (entry == nullptr || entry->value.kind != Kind::scalar) return;
+  const Scheme& scheme = find_scheme(snapshot_schemes(), kSnapshots, entry->value);
+  entry->value = body_at(scheme.body, scheme.name, entry->value.where);
+}
+
+void expand_recovery(DocumentNode& scenario) {
+  DocumentEntry* entry = scenario.find(kRecovery);
+  if (entry == nullptr) return;
+  DocumentNode& node = entry->value;
+  if (node.kind == Kind::scalar) {
+    DocumentNode map = document_node(Kind::map, "", node.where);
+    map.entries.push_back({"base", node.where, node});
+    node = std::move(map);
+  }
+  const DocumentNode* base = node.value_of("base");
+  if (base == nullptr || base->kind != Kind::scalar) return;
+  const Scheme& scheme = find_scheme(recovery_schemes(), kRecovery, *base);
+  add_missing(node, body_at(scheme.body, scheme.name, base->where));
+}
+
+Evidence evidence_of(const Value& value, const EvidenceList& scenario) {
+  if (value.scheme.empty()) return scenario.of(value.key);
+  const std::string_view key = value.key.starts_with(kSnapshots) ? kSnapshots : kRecovery;
+  for (const Scheme& scheme : schemes_of(key)) {
+    if (scheme.name == value.scheme) return scheme.evidence.of(value.key);
+  }
+  fail_check("scheme is listed", __FILE__, __LINE__, value.scheme);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,42 @@
+// Published ways to protect a job, by name: stacks of snapshot tiers and recovery policies of
+// scenarios/library, in the words of a scenario. A name in a scenario is replaced by what it
+// stands for before anything is checked, so that --set reaches into it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/reliability/snapshot.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+struct Scheme {
+  std::string name;
+  std::string help;
+  DocumentNode body;      // what would stand under "snapshots" or "recovery"
+  EvidenceList evidence;  // of the scheme, under that key, and of its numbers below it
+};
+
+const std::vector<Scheme>& snapshot_schemes();
+const std::vector<Scheme>& recovery_schemes();
+
+// Throws Error with location: no body, no help, no evidence of the scheme. `key` is "snapshots" or
+// "recovery".
+std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key);
+
+// On nodes of `gpus` GPUs.
+std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
+
+// `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
+void expand_snapshots(DocumentNode& scenario);
+// What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme.
+void expand_recovery(DocumentNode& scenario);
+
+// Of a number that the scenario states, or that a scheme brought.
+Evidence evidence_of(const Value& value, const EvidenceList& scenario);
+
+}  // namespace windtunnel

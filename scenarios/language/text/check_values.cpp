@@ -1,0 +1,286 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+std::string kind_text(const DocumentNode& node) {
+  switch (node.kind) {
+    case Kind::null:
+      return "nothing";
+    case Kind::scalar:
+      return fmt::format("'{}'", node.text);
+    case Kind::list:
+      return "a list";
+    case Kind::map:
+      return "a map";
+  }
+  return "";
+}
+
+std::string last_part(std::string_view path) {
+  return split_path(path).back();
+}
+
+// "cluster.nodes: " before what is wrong with it; the scenario as a whole has no name.
+[[noreturn]] void fail(const Location& where, const std::string& path, const std::string& what) {
+  throw Error(where, path.empty() ? what : fmt::format("{}: {}", path, what));
+}
+
+// "nodes: 2048"; an item of a list has no key.
+std::string example_text(const Field& field, const std::string& path) {
+  if (field.path.ends_with(".*")) return std::string(field.example);
+  return fmt::format("{}: {}", last_part(path), field.example);
+}
+
+[[noreturn]] void fail_type(const DocumentNode& node, const Field& field, const std::string& path) {
+  if (path.empty() && node.kind == Kind::null) {
+    throw Error(node.where, "the scenario is empty; start with 'name:' and 'model:'");
+  }
+  if (path.empty()) {
+    throw Error(node.where,
+                fmt::format("a scenario is a map of keys and values, not {}", kind_text(node)));
+  }
+  fail(node.where, path,
+       fmt::format("{} is due, not {}; e.g. '{}'", type_text(field), kind_text(node),
+                   example_text(field, path)));
+}
+
+std::string number_text(double value) {
+  return fmt::format("{:.16g}", value);
+}
+
+void check_range(const Field& field, double value, Dimension dimension, const DocumentNode& node,
+                 const std::string& path) {
+  const auto text = [&](double limit) {
+    const bool unit = field.scalar == ScalarType::quantity || field.scalar == ScalarType::interval;
+    return unit && limit != 0 ? format_quantity(limit, dimension) : number_text(limit);
+  };
+  if (field.above_low && value <= field.low) {
+    fail(node.where, path, fmt::format("must be above {}, not {}", text(field.low), node.text));
+  }
+  if (value < field.low) {
+    fail(node.where, path, fmt::format("must be at least {}, not {}", text(field.low), node.text));
+  }
+  if (value > field.high) {
+    fail(node.where, path, fmt::format("must be at most {}, not {}", text(field.high), node.text));
+  }
+}
+
+class Checker {
+ public:
+  Values check(const DocumentNode& scenario, const std::string& path) {
+    walk(scenario, *find_field(path), path, scenario.where);
+    return std::move(values_);
+  }
+
+ private:
+  // `place` is where the key stands, which a later error about it points at.
+  void walk(const DocumentNode& node, const Field& field, const std::string& path,
+            const Location& place) {
+    values_.place(path, place);
+    if (node.kind == Kind::map && field.free_keys) return;
+    if (node.kind == Kind::map && field.map) return walk_map(node, path);
+    if (node.kind == Kind::list && field.list) return walk_list(node, field, path);
+    if (node.kind == Kind::scalar && !field.shorthand.empty()) {
+      const std::string key = join_path(path, field.shorthand);
+      walk(node, *find_field(key), key, node.where);
+      return fill_map(path, place);
+    }
+    if (node.kind == Kind::scalar && field.scalar != ScalarType::none) {
+      return add_scalar(node, field, path, true);
+    }
+    fail_type(node, field, path);
+  }
+
+  void walk_map(const DocumentNode& node, const std::string& path) {
+    for (const DocumentEntry& entry : node.entries) {
+      const std::string key = join_path(path, entry.key);
+      const Field* child = find_field(key);
+      // A key is one step of a path: no dots, and an index or '*' is for lists.
+      const bool step = !entry.key.empty() && entry.key.find('.') == std::string::npos &&
+                        pattern_of(entry.key) != "*";
+      if (!step || child == nullptr) fail_unknown(entry, path);
+      walk(entry.value, *child, key, entry.where);
+    }
+    fill_map(path, node.where);
+  }
+
+  void walk_list(const DocumentNode& node, const Field& field, const std::string& path) {
+    // The name that the list stood under.
+    if (!node.scheme.empty() && field.scalar == ScalarType::name) {
+      values_.add({.key = path,
+                   .field = &field,
+                   .text = node.scheme,
+                   .where = node.where,
+                   .stated = true,
+                   .scheme = node.scheme});
+    }
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const std::string key = join_path(path, std::to_string(i));
+      walk(node.items[i], *find_field(key), key, node.items[i].where);
+    }
+    values_.set_length(std::string(path), static_cast<int>(node.items.size()));
+  }
+
+  // Defaults of the keys that a map leaves out, and those that it may not leave out.
+  void fill_map(const std::string& path, const Location& where) {
+    for (const std::string& name : child_keys(path)) {
+      const std::string key = join_path(path, name);
+      if (values_.stated(key)) continue;
+      const Field& child = *find_field(key);
+      if (child.required) {
+        const std::string in = path.empty() ? "the scenario" : path;
+        throw Error(
+            where, fmt::format("{} has no '{}'; add e.g. '{}: {}'", in, name, name, child.example));
+      }
+      fill_default(child, key, where);
+    }
+  }
+
+  void fill_default(const Field& field, const std::string& key, const Location& where) {
+    if (field.optional) return;
+    if (field.list && field.default_text == "[]") return values_.set_length(key, 0);
+    if (!field.default_text.empty()) {
+      const DocumentNode node = document_node(Kind::scalar, std::string(field.default_text), where);
+      return add_scalar(node, field, key, false);
+    }
+    if (!field.map || field.scalar != ScalarType::none) return;
+    // A map that is left out has the defaults of its keys, unless one of them is required.
+    for (const std::string& name : child_keys(key)) {
+      if (find_field(join_path(key, name))->required) return;
+    }
+    for (const std::string& name : child_keys(key)) {
+      const std::string below = join_path(key, name);
+      fill_default(*find_field(below), below, where);
+    }
+  }
+
+  [[noreturn]] void fail_unknown(const DocumentEntry& entry, const std::string& path) const {
+    const std::string noun = path.empty() ? "key" : path + " key";
+    if (entry.key.find('.') != std::string::npos) {
+      throw Error(entry.where, fmt::format("unknown {} '{}'; a dot is for --set: in a file write "
+                                           "one map in the other",
+                                           noun, entry.key));
+    }
+    if (entry.key == "<<") throw Error(entry.where, "merge keys ('<<') are not supported");
+    std::vector<std::string> homes;
+    for (const Field& field : field_table()) {
+      if (!field.path.empty() && last_part(field.path) == entry.key && entry.key != "*") {
+        homes.emplace_back(field.path);
+      }
+    }
+    if (!homes.empty()) {
+      throw Error(entry.where, fmt::format("unknown {} '{}'; it belongs at {}", noun, entry.key,
+                                           fmt::join(homes, " or ")));
+    }
+    throw Error(entry.where, unknown_name(noun, entry.key, child_keys(path)));
+  }
+
+  void add_scalar(const DocumentNode& node, const Field& field, const std::string& path,
+                  bool stated) {
+    Value value{.key = path,
+                .field = &field,
+                .dimension = field.dimension,
+                .where = node.where,
+                .stated = stated,
+                .scheme = node.scheme};
+    switch (field.scalar) {
+      case ScalarType::none:
+        fail_type(node, field, path);
+      case ScalarType::text:
+        if (node.text.empty()) fail_type(node, field, path);
+        value.text = node.text;
+        break;
+      case ScalarType::name:
+        value.text = checked_name(node, field);
+        break;
+      case ScalarType::boolean:
+        if (node.text != "true" && node.text != "false") fail_type(node, field, path);
+        value.number = node.text == "true" ? 1 : 0;
+        break;
+      case ScalarType::integer:
+        value.number = whole_number(node, field, path);
+        break;
+      case ScalarType::quantity:
+        value.number = quantity(node, field.dimension, path);
+        break;
+      case ScalarType::interval:
+        read_interval(node, path, value);
+        break;
+    }
+    check_range(field, value.number, value.dimension, node, path);
+    values_.add(std::move(value));
+  }
+
+  static double quantity(const DocumentNode& node, Dimension dimension, const std::string& path) {
+    try {
+      return parse_quantity(node.text, dimension);
+    } catch (const Error& error) {
+      fail(node.where, path, error.what());
+    }
+  }
+
+  static double whole_number(const DocumentNode& node, const Field& field,
+                             const std::string& path) {
+    try {
+      const double number = parse_quantity(node.text, Dimension::number);
+      if (number == std::floor(number)) return number;
+    } catch (const Error&) {
+      // A unit or a word: the message below says what is due.
+    }
+    fail_type(node, field, path);
+  }
+
+  static void read_interval(const DocumentNode& node, const std::string& path, Value& value) {
+    const bool iterations = node.text.find("iter") != std::string::npos;
+    value.dimension = iterations ? Dimension::iterations : Dimension::seconds;
+    try {
+      value.number = parse_quantity(node.text, value.dimension);
+    } catch (const Error& error) {
+      fail(node.where, path, fmt::format("{} or '10 iterations'", error.what()));
+    }
+    if (!iterations) return;
+    if (value.number != std::floor(value.number)) {
+      fail(node.where, path,
+           fmt::format("a whole number of iterations is due, not '{}'", node.text));
+    }
+    if (value.number > 1e9) {
+      fail(node.where, path,
+           fmt::format("must be at most 1000000000 iterations, not {}", node.text));
+    }
+  }
+
+  static std::string checked_name(const DocumentNode& node, const Field& field) {
+    if (!field.file_suffix.empty() && node.text.ends_with(field.file_suffix)) return node.text;
+    const std::vector<std::string> names = names_of(field);
+    for (const std::string& name : names) {
+      if (name == node.text) return name;
+    }
+    // What a shorthand's key is called is of no interest: "model", not "base".
+    std::string noun = last_part(field.path);
+    if (noun == "base" || noun == "name") {
+      const std::vector<std::string> parts = split_path(field.path);
+      noun = parts[parts.size() - 2];
+    }
+    const std::string map =
+        field.map ? fmt::format(" (or a map, e.g. '{}: {}')", noun, field.example) : "";
+    throw Error(node.where, unknown_name(noun, node.text, names) + map);
+  }
+
+  Values values_;
+};
+
+}  // namespace
+
+Values check_values(const DocumentNode& scenario, const std::string& path) {
+  return Checker().check(scenario, path);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,218 @@
+// The words by which scenarios and the library name enumerators: the one list for parser, schema,
+// messages and output.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/plan/job.hpp"
+
+namespace windtunnel {
+
+// A name of a value; of several names of one value the first is the one that is printed.
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+// Each kind has its own array below.
+template <class T>
+inline constexpr int kChoices = 0;
+
+template <>
+inline constexpr Choice<Activation> kChoices<Activation>[] = {{"gelu", Activation::gelu},
+                                                              {"swiglu", Activation::swiglu}};
+template <>
+inline constexpr Choice<Normalisation> kChoices<Normalisation>[] = {
+    {"layer-norm", Normalisation::layer_norm}, {"rms-norm", Normalisation::rms_norm}};
+template <>
+inline constexpr Choice<PositionEncoding> kChoices<PositionEncoding>[] = {
+    {"learned", PositionEncoding::learned}, {"rotary", PositionEncoding::rotary}};
+template <>
+inline constexpr Choice<AttentionKernel> kChoices<AttentionKernel>[] = {
+    {"flash", AttentionKernel::flash},
+    {"unfused", AttentionKernel::unfused},
+    {"linear", AttentionKernel::linear}};
+template <>
+inline constexpr Choice<Topology> kChoices<Topology>[] = {
+    {"rail-fat-tree", Topology::rail_fat_tree},
+    {"fat-tree", Topology::fat_tree},
+    {"rail-only", Topology::rail_only},
+    {"clos", Topology::clos},
+    {"torus", Topology::torus},
+    {"dragonfly", Topology::dragonfly},
+    {"sites", Topology::sites},
+    {"graph", Topology::graph}};
+template <>
+inline constexpr Choice<Transport> kChoices<Transport>[] = {{"infiniband", Transport::infiniband},
+                                                            {"roce", Transport::roce},
+                                                            {"slingshot", Transport::slingshot},
+                                                            {"efa", Transport::efa},
+                                                            {"tcpx", Transport::tcpx},
+                                                            {"tcpxo", Transport::tcpxo},
+                                                            {"tcp", Transport::tcp}};
+template <>
+inline constexpr Choice<Routing> kChoices<Routing>[] = {
+    {"spray", Routing::spray},
+    {"ecmp", Routing::ecmp},
+    {"split-single-path", Routing::split_single_path},
+    {"planned", Routing::planned}};
+template <>
+inline constexpr Choice<GpuGeneration> kChoices<GpuGeneration>[] = {
+    {"pascal", GpuGeneration::pascal}, {"volta", GpuGeneration::volta},
+    {"turing", GpuGeneration::turing}, {"ampere", GpuGeneration::ampere},
+    {"hopper", GpuGeneration::hopper}, {"blackwell", GpuGeneration::blackwell}};
+template <>
+inline constexpr Choice<GpuPath> kChoices<GpuPath>[] = {{"nvlink", GpuPath::nvlink},
+                                                        {"pcie", GpuPath::pcie}};
+template <>
+inline constexpr Choice<Precision> kChoices<Precision>[] = {
+    {"fp32", Precision::fp32},  {"tf32", Precision::tf32}, {"fp16", Precision::fp16},
+    {"bf16", Precision::bf16},  {"fp8", Precision::fp8},   {"mxfp8", Precision::mxfp8},
+    {"nvfp4", Precision::nvfp4}};
+template <>
+inline constexpr Choice<Recompute> kChoices<Recompute>[] = {
+    {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
+template <>
+inline constexpr Choice<Sharding> kChoices<Sharding>[] = {{"none", Sharding::none},
+                                                          {"zero1", Sharding::zero1},
+                                                          {"zero2", Sharding::zero2},
+                                                          {"zero3", Sharding::zero3}};
+template <>
+inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
+    {"none", GradientOverlap::none},         {"wfbp", GradientOverlap::wfbp},
+    {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
+    {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
+    {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
+template <>
+inline constexpr Choice<Aggregation> kChoices<Aggregation>[] = {
+    {"all-reduce", Aggregation::all_reduce}, {"parameter-server", Aggregation::parameter_server}};
+template <>
+inline constexpr Choice<Fidelity> kChoices<Fidelity>[] = {
+    {"auto", Fidelity::automatic}, {"closed", Fidelity::closed}, {"flows", Fidelity::flows}};
+template <>
+inline constexpr Choice<ErrorFeedback> kChoices<ErrorFeedback>[] = {
+    {"none", ErrorFeedback::none},
+    {"ef", ErrorFeedback::ef},
+    {"ef21", ErrorFeedback::ef21},
+    {"econtrol", ErrorFeedback::econtrol}};
+template <>
+inline constexpr Choice<Sends> kChoices<Sends>[] = {{"asynchronous", Sends::asynchronous},
+                                                    {"blocking", Sends::blocking},
+                                                    {"synchronous", Sends::synchronous}};
+template <>
+inline constexpr Choice<CollectiveKind> kChoices<CollectiveKind>[] = {
+    {"all_reduce", CollectiveKind::all_reduce},
+    {"reduce_scatter", CollectiveKind::reduce_scatter},
+    {"all_gather", CollectiveKind::all_gather},
+    {"all_to_all", CollectiveKind::all_to_all}};
+template <>
+inline constexpr Choice<Protocol> kChoices<Protocol>[] = {{"auto", Protocol::automatic},
+                                                          {"ll", Protocol::ll},
+                                                          {"ll128", Protocol::ll128},
+                                                          {"simple", Protocol::simple}};
+template <>
+inline constexpr Choice<FoldMode> kChoices<FoldMode>[] = {{"auto", FoldMode::automatic},
+                                                          {"none", FoldMode::none}};
+template <>
+inline constexpr Choice<SnapshotPlace> kChoices<SnapshotPlace>[] = {
+    {"host-memory", SnapshotPlace::host_memory},
+    {"peers", SnapshotPlace::peers},
+    {"local-disk", SnapshotPlace::local_disk},
+    {"storage", SnapshotPlace::storage},
+    {"replicas", SnapshotPlace::replicas}};
+template <>
+inline constexpr Choice<SnapshotMode> kChoices<SnapshotMode>[] = {
+    {"sync", SnapshotMode::sync}, {"async", SnapshotMode::async}, {"lazy", SnapshotMode::lazy}};
+template <>
+inline constexpr Choice<CodeName> kChoices<CodeName>[] = {{"copies", CodeName::copies},
+                                                          {"xor", CodeName::xor_parity},
+                                                          {"rs", CodeName::reed_solomon},
+                                                          {"recompute", CodeName::recompute}};
+template <>
+inline constexpr Choice<FailureKind> kChoices<FailureKind>[] = {
+    {"process", FailureKind::process},
+    {"node", FailureKind::node},
+    {"planned", FailureKind::planned},
+    {"network", FailureKind::network},
+    {"hang", FailureKind::hang},
+    {"slow-node", FailureKind::slow_node},
+    {"loss-spike", FailureKind::loss_spike},
+    {"corrupt-snapshot", FailureKind::corrupt_snapshot}};
+template <>
+inline constexpr Choice<WhenNoSpare> kChoices<WhenNoSpare>[] = {{"wait", WhenNoSpare::wait},
+                                                                {"shrink", WhenNoSpare::shrink},
+                                                                {"reroute", WhenNoSpare::reroute}};
+template <>
+inline constexpr Choice<Fusion> kChoices<Fusion>[] = {{"none", Fusion::none},
+                                                      {"partial", Fusion::partial}};
+template <>
+inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {
+    {"adam", Optimizer::adam}, {"momentum", Optimizer::momentum}, {"sgd", Optimizer::sgd}};
+template <>
+inline constexpr Choice<TensorOverlap> kChoices<TensorOverlap>[] = {
+    {"none", TensorOverlap::none},      {"pipelined", TensorOverlap::pipelined},
+    {"domino", TensorOverlap::domino},  {"sub-pipelined", TensorOverlap::sub_pipelined},
+    {"fused", TensorOverlap::fused},    {"ladder", TensorOverlap::ladder},
+    {"true", TensorOverlap::pipelined}, {"false", TensorOverlap::none}};
+template <>
+inline constexpr Choice<TensorForm> kChoices<TensorForm>[] = {{"1d", TensorForm::one_d},
+                                                              {"2d", TensorForm::two_d}};
+// Bytes of an element of a gradient.
+template <>
+inline constexpr Choice<double> kChoices<double>[] = {{"none", 0}, {"fp32", 4}, {"bf16", 2}};
+template <>
+inline constexpr Choice<ExpertTokens> kChoices<ExpertTokens>[] = {
+    {"divided", ExpertTokens::divided},
+    {"all", ExpertTokens::all},
+    {"dropped", ExpertTokens::dropped}};
+template <>
+inline constexpr Choice<EmbeddingExchange> kChoices<EmbeddingExchange>[] = {
+    {"dense", EmbeddingExchange::dense},
+    {"all-gather", EmbeddingExchange::all_gather},
+    {"all-to-all", EmbeddingExchange::all_to_all}};
+template <>
+inline constexpr Choice<LengthPolicy> kChoices<LengthPolicy>[] = {
+    {"fixed", LengthPolicy::fixed}, {"flexsp", LengthPolicy::flexsp}, {"hdp", LengthPolicy::hdp}};
+template <>
+inline constexpr auto kChoices<ContextForm> = [] {
+  std::array<Choice<ContextForm>, kContextForms.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = {kContextForms[i], static_cast<ContextForm>(i)};
+  }
+  return all;
+}();
+
+template <class T>
+std::vector<std::string_view> names_of() {
+  std::vector<std::string_view> names;
+  for (const Choice<T>& choice : kChoices<T>) names.push_back(choice.name);
+  return names;
+}
+
+template <class T>
+bool has_choice(std::string_view name) {
+  return std::ranges::find(kChoices<T>, name, &Choice<T>::name) != std::end(kChoices<T>);
+}
+
+// The name must be one of the choices: the field table or the library's reader has checked it.
+template <class T>
+T value_of(std::string_view name) {
+  const auto* found = std::ranges::find(kChoices<T>, name, &Choice<T>::name);
+  CHECK(found != std::end(kChoices<T>), "'{}' is no choice", name);
+  return found->value;
+}
+
+template <class T>
+std::string_view name_of(T value) {
+  const auto* found = std::ranges::find(kChoices<T>, value, &Choice<T>::value);
+  CHECK(found != std::end(kChoices<T>), "an enumerator without a name");
+  return found->name;
+}
+
+}  // namespace windtunnel

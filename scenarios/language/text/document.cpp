@@ -1,0 +1,191 @@
+#include "scenarios/language/text/document.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace windtunnel {
+namespace {
+
+// Far above any scenario, far below what an alias bomb or a chain of brackets wants.
+constexpr int kMaxDepth = 32;
+constexpr int kMaxNodes = 200'000;
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const std::string& file, bool line_numbers)
+      : file_(file), line_numbers_(line_numbers) {}
+
+  // `fallback` locates a node without a mark of its own: a key that is followed by nothing.
+  DocumentNode build(const YAML::Node& source, const Location& fallback, int depth) {
+    DocumentNode node;
+    node.where = source.IsNull() ? fallback : location_of(source.Mark(), fallback);
+    if (depth > kMaxDepth) throw Error(node.where, fmt::format("nested deeper than {}", kMaxDepth));
+    if (++nodes_ > kMaxNodes) {
+      throw Error(node.where, fmt::format("more than {} values (repeated aliases?)", kMaxNodes));
+    }
+    switch (source.Type()) {
+      case YAML::NodeType::Undefined:
+      case YAML::NodeType::Null:
+        break;
+      case YAML::NodeType::Scalar:
+        node.kind = DocumentNode::Kind::scalar;
+        node.text = source.Scalar();
+        break;
+      case YAML::NodeType::Sequence:
+        node.kind = DocumentNode::Kind::list;
+        for (const YAML::Node& item : source) {
+          node.items.push_back(build(item, node.where, depth + 1));
+        }
+        break;
+      case YAML::NodeType::Map:
+        build_map(source, node, depth);
+        break;
+    }
+    return node;
+  }
+
+ private:
+  void build_map(const YAML::Node& source, DocumentNode& node, int depth) {
+    node.kind = DocumentNode::Kind::map;
+    for (const auto& pair : source) {
+      const Location where = location_of(pair.first.Mark(), node.where);
+      if (!pair.first.IsScalar()) throw Error(where, "a key must be a plain word");
+      const std::string& key = pair.first.Scalar();
+      if (const DocumentEntry* first = node.find(key)) {
+        throw Error(where, fmt::format("duplicate key '{}'{}; remove one of them", key,
+                                       first_seen(first->where)));
+      }
+      node.entries.push_back({key, where, build(pair.second, where, depth + 1)});
+    }
+  }
+
+  std::string first_seen(const Location& where) const {
+    if (where.line == 0) return "";
+    return fmt::format(", first at {}:{}", where.line, where.column);
+  }
+
+  Location location_of(const YAML::Mark& mark, const Location& fallback) const {
+    if (!line_numbers_) return {file_, 0, 0};
+    if (mark.is_null()) return fallback;
+    return {file_, mark.line + 1, mark.column + 1};
+  }
+
+  const std::string& file_;
+  bool line_numbers_;
+  int nodes_ = 0;
+};
+
+class NothingDone : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Documents in the text, up to two: yaml-cpp finds them without end in ", a", so that its LoadAll
+// would fill the memory.
+int count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  NothingDone handler;
+  int count = 0;
+  while (count < 2 && parser.HandleNextDocument(handler)) ++count;
+  return count;
+}
+
+}  // namespace
+
+DocumentEntry* DocumentNode::find(std::string_view key) {
+  for (DocumentEntry& entry : entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+const DocumentNode* DocumentNode::value_of(std::string_view key) const {
+  for (const DocumentEntry& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location where) {
+  DocumentNode node;
+  node.kind = kind;
+  node.text = std::move(text);
+  node.where = std::move(where);
+  return node;
+}
+
+DocumentNode parse_document(const std::string& text, const std::string& file, bool line_numbers) {
+  const Location start{file, line_numbers ? 1 : 0, line_numbers ? 1 : 0};
+  YAML::Node document;
+  int documents = 0;
+  try {
+    documents = count_documents(text);
+    document = YAML::Load(text);
+  } catch (const YAML::DeepRecursion&) {
+    throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
+  } catch (const YAML::Exception& error) {
+    Location where = start;
+    if (line_numbers && !error.mark.is_null()) {
+      where = {file, error.mark.line + 1, error.mark.column + 1};
+    }
+    throw Error(where, fmt::format("not valid YAML: {}", error.msg));
+  }
+  if (documents > 1) {
+    throw Error(start, "more than one YAML document in one text, or a comma before it");
+  }
+  if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
+  return TreeBuilder(file, line_numbers).build(document, start, 0);
+}
+
+std::string flow_text(const DocumentNode& node) {
+  std::vector<std::string> parts;
+  for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
+  for (const DocumentEntry& entry : node.entries) {
+    parts.push_back(fmt::format("{}: {}", entry.key, flow_text(entry.value)));
+  }
+  switch (node.kind) {
+    case DocumentNode::Kind::null:
+    case DocumentNode::Kind::scalar:
+      break;
+    case DocumentNode::Kind::list:
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case DocumentNode::Kind::map:
+      return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+  return node.text;
+}
+
+std::string read_text_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw Error(Location{path}, "is a folder; a file is due");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error(Location{path}, fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (stream.bad()) throw Error(Location{path}, "cannot be read to its end");
+  return text.str();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,99 @@
+#include "scenarios/language/text/fields.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace windtunnel {
+namespace {
+
+bool is_index(std::string_view part) {
+  return !part.empty() &&
+         std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view parent_of(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+}
+
+std::string scalar_text(const Field& field) {
+  switch (field.scalar) {
+    case ScalarType::none:
+      return field.shorthand.empty() ? "" : "a name";
+    case ScalarType::text:
+    case ScalarType::name:
+      return "a name";
+    case ScalarType::boolean:
+      return "true or false";
+    case ScalarType::integer:
+      return "a whole number";
+    case ScalarType::quantity:
+      return std::string(noun_of(field.dimension));
+    case ScalarType::interval:
+      return "a number of iterations or a time";
+  }
+  return "";
+}
+
+}  // namespace
+
+const Field* find_field(std::string_view path) {
+  const std::string pattern = pattern_of(path);
+  for (const Field& field : field_table()) {
+    if (field.path == pattern) return &field;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> child_keys(std::string_view path) {
+  const std::string pattern = pattern_of(path);
+  std::vector<std::string> keys;
+  for (const Field& field : field_table()) {
+    if (field.path.empty() || parent_of(field.path) != pattern) continue;
+    const std::string_view key =
+        pattern.empty() ? field.path : field.path.substr(pattern.size() + 1);
+    if (key != "*") keys.emplace_back(key);
+  }
+  return keys;
+}
+
+std::string join_path(std::string_view parent, std::string_view key) {
+  return parent.empty() ? std::string(key) : fmt::format("{}.{}", parent, key);
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+  std::vector<std::string> parts(1);
+  for (const char c : path) {
+    if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::string pattern_of(std::string_view path) {
+  std::vector<std::string> parts = split_path(path);
+  for (std::string& part : parts) {
+    if (is_index(part)) part = "*";
+  }
+  return fmt::format("{}", fmt::join(parts, "."));
+}
+
+std::string type_text(const Field& field) {
+  std::vector<std::string> kinds;
+  if (std::string scalar = scalar_text(field); !scalar.empty()) kinds.push_back(scalar);
+  if (field.map) kinds.push_back("a map");
+  if (field.list) kinds.push_back("a list");
+  return fmt::format("{}", fmt::join(kinds, " or "));
+}
+
+std::vector<std::string> names_of(const Field& field) {
+  if (field.library != nullptr) return field.library();
+  return {field.names.begin(), field.names.end()};
+}
+
+}  // namespace windtunnel

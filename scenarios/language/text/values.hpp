@@ -1,0 +1,88 @@
+// A scenario as a flat list of checked values: every key known, every value of its type and in its
+// range, defaults filled in, and still the place of each in the text.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+
+struct Value {
+  std::string key = {};  // "snapshots.0.every"
+  const Field* field = nullptr;
+  // Quantities in base units; true is 1. Of an interval `dimension` tells which of the two it is.
+  double number = 0;
+  Dimension dimension = Dimension::number;
+  std::string text = {};  // names and other words
+  Location where = {};
+  bool stated = false;      // else the default
+  std::string scheme = {};  // of the library that states it, not the user
+};
+
+// "25 MB", "true", "zero1": the same text for every spelling of the value.
+std::string text_of(const Value& value);
+
+class Values {
+ public:
+  const Value* find(std::string_view key) const;
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  bool stated(std::string_view key) const;  // a value, or anything below it
+
+  // The value must be there: it is required, has a default, or was asked for with has().
+  const Value& at(std::string_view key) const;
+  double number(std::string_view key) const { return at(key).number; }
+  int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
+  bool flag(std::string_view key) const { return at(key).number != 0; }
+  const std::string& text(std::string_view key) const { return at(key).text; }
+  // Of an optional key the default that its row has for a rule across keys.
+  double number_or_default(std::string_view key) const;
+  // Sets the members of `target` that the rows at and below `path` are bound to: those with a
+  // value.
+  template <class Struct>
+  void fill(std::string_view path, Struct& target) const {
+    fill(path, &kTypeTag<Struct>, &target);
+  }
+
+  int length(std::string_view key) const;      // of a list; 0 if it is absent
+  Location where(std::string_view key) const;  // of the key, else of what it would stand in
+  // The same, but of the --set that changed it or something below it, if there is one.
+  Location fault_at(std::string_view key) const;
+  // Throws Error there: "key: what".
+  [[noreturn]] void fail(std::string_view key, std::string_view what) const;
+  // The result of `work`, whose Errors do not know the key that they are about.
+  template <class Work>
+  auto about(std::string_view key, Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
+  // The error with the place of the key that it is about: the first of them that a --set changed,
+  // else the first that the scenario states.
+  Error placed(const Error& error) const;
+
+  const std::map<std::string, Value, std::less<>>& all() const { return values_; }
+
+  void add(Value value);
+  void place(const std::string& key, const Location& where);
+  void set_length(const std::string& key, int length);
+
+ private:
+  void fill(std::string_view path, const void* type, void* target) const;
+
+  std::map<std::string, Value, std::less<>> values_;
+  std::map<std::string, Location, std::less<>> places_;
+  std::map<std::string, int, std::less<>> lengths_;
+};
+
+// Throws Error at the first value that the field table does not allow. `path` is that of a part of
+// a scenario, checked alone.
+Values check_values(const DocumentNode& scenario, const std::string& path = "");
+
+}  // namespace windtunnel

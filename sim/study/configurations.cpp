@@ -1,0 +1,178 @@
+#include "sim/study/configurations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/text/choices.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Below it every GPU can hold its sequences whole.
+constexpr int kLeastCpSequence = 16384;
+constexpr int kMostCp = 16;
+constexpr int kMostMicro = 64;
+constexpr int kMostChunks = 12;
+
+std::vector<int> divisors_of(int number, int most) {
+  std::vector<int> divisors;
+  for (int i = 1; i <= std::min(number, most); ++i) {
+    if (number % i == 0) divisors.push_back(i);
+  }
+  return divisors;
+}
+
+void put(Overrides& set, const std::string& key, const std::string& value) {
+  std::erase_if(set, [&](const auto& at) { return at.first == key; });
+  set.emplace_back(key, value);
+}
+
+Configuration with_layout(const Configuration& base, const Layout& layout) {
+  Configuration next = base;
+  next.job.layout = layout;
+  const auto put_number = [&](const char* key, int value) {
+    put(next.set, key, std::to_string(value));
+  };
+  put_number("layout.tp", layout.tp);
+  put_number("layout.pp", layout.pp);
+  put_number("layout.dp", layout.dp);
+  if (layout.cp != base.job.layout.cp) put_number("layout.cp", layout.cp);
+  if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
+  put(next.set, "layout.sharding", std::string(name_of(layout.sharding)));
+  put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
+  return next;
+}
+
+// What is sharded over the replicas: as the scenario says, the optimizer state, and without a
+// pipeline, where weights would be gathered for every micro-batch, everything.
+std::vector<Sharding> shardings_of(const Layout& layout, Sharding own) {
+  if (layout.dp * layout.cp == 1) return {Sharding::none};
+  if (has_shard_keys(layout)) return {own};
+  std::vector<Sharding> shardings = {Sharding::zero1};
+  if (layout.pp == 1) shardings.push_back(Sharding::zero3);
+  if (std::ranges::find(shardings, own) == shardings.end()) shardings.push_back(own);
+  return shardings;
+}
+
+Configuration with_schedule(const Configuration& base, std::string_view name, int chunks,
+                            int slices) {
+  Configuration next = base;
+  next.job.layout.vpp = chunks;
+  put(next.set, "layout.vpp", std::to_string(chunks));
+  if (next.job.schedule.name != name || !next.job.schedule.file.empty()) {
+    next.job.schedule = {};
+    next.job.schedule.name = name;
+    put(next.set, "schedule", std::string(name));
+  }
+  if (slices != next.job.schedule.slices) {
+    next.job.schedule.slices = slices;
+    put(next.set, "schedule.slices", std::to_string(slices));
+  }
+  return next;
+}
+
+// Model chunks per rank that are tried.
+std::vector<int> chunks_of(const Job& job, const ScheduleKind& kind, bool own, bool others) {
+  if (own && !others) return {job.layout.vpp};
+  if (!others || (kind.knobs & kChunks) == 0) return {kind.usual_chunks};
+  const int layers =
+      job.model.layers - job.layout.first_stage_layers - job.layout.last_stage_layers;
+  std::vector<int> chunks;
+  for (int v = 2; v <= kMostChunks; ++v) {
+    if (layers % (job.layout.pp * v) == 0) chunks.push_back(v);
+  }
+  return chunks;
+}
+
+std::vector<int> slices_of(const ScheduleKind& kind) {
+  if ((kind.knobs & kSlices) != 0) return {2, 4};
+  return {1};
+}
+
+}  // namespace
+
+std::vector<Configuration> layouts_of(const Configuration& base) {
+  const Job& job = base.job;
+  if (!job.layout.stage_layers.empty()) {
+    throw Error::of_key("layout.stages",
+                        "lists the layers of one layout; --over layout needs the even split");
+  }
+  const int gpus = job.cluster.gpus();
+  std::vector<Configuration> configurations;
+  const int most_tp = job.network ? 1 : job.cluster.node.gpus;
+  for (const int tp : divisors_of(gpus, most_tp)) {
+    for (const int cp : divisors_of(gpus / tp, kMostCp)) {
+      if (cp > 1 && job.batch.sequence < kLeastCpSequence && cp != job.layout.cp) continue;
+      for (const int pp : divisors_of(gpus / tp / cp, job.model.layers)) {
+        Layout layout = job.layout;
+        layout.tp = tp;
+        layout.cp = cp;
+        layout.pp = pp;
+        layout.vpp = 1;
+        layout.dp = gpus / tp / cp / pp;
+        layout.shard_ranks = 0;
+        layout.sequence_parallel = tp > 1 && layout.mesh_side() == 1;
+        const int experts = std::max(1, job.model.moe.experts);
+        for (const int ep : divisors_of(tp * cp * layout.dp, experts)) {
+          if (experts % ep != 0) continue;
+          layout.ep = ep;
+          for (const Sharding sharding : shardings_of(layout, job.layout.sharding)) {
+            layout.sharding = sharding;
+            configurations.push_back(with_layout(base, layout));
+          }
+        }
+      }
+    }
+  }
+  return configurations;
+}
+
+std::vector<Configuration> micro_batches_of(const Configuration& base) {
+  std::vector<Configuration> configurations;
+  const int share = base.job.batch.global / base.job.layout.dp;
+  for (int micro = 1; micro <= std::min(share, kMostMicro); micro *= 2) {
+    if (share % micro != 0) break;
+    Configuration next = base;
+    next.job.batch.micro = micro;
+    put(next.set, "batch.micro", std::to_string(micro));
+    configurations.push_back(std::move(next));
+  }
+  // Too many replicas: let the caller say so.
+  if (configurations.empty()) configurations.push_back(base);
+  return configurations;
+}
+
+std::vector<Configuration> recomputes_of(const Configuration& base) {
+  std::vector<Configuration> configurations;
+  for (const auto& [name, recompute] : kChoices<Recompute>) {
+    if (base.job.network && recompute != Recompute::none) continue;
+    Configuration next = base;
+    next.job.recompute = recompute;
+    put(next.set, "recompute", std::string(name));
+    configurations.push_back(std::move(next));
+  }
+  return configurations;
+}
+
+std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks) {
+  const Job& job = base.job;
+  // One rank has no pipeline to order.
+  if (job.layout.pp == 1) return {with_schedule(base, "1f1b", 1, 1)};
+  std::vector<Configuration> configurations;
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
+    // The job's own only, and where nothing else is asked.
+    if (all ? kind.asynchronous : !own) continue;
+    for (const int v : chunks_of(job, kind, own, all || chunks)) {
+      for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {
+        configurations.push_back(with_schedule(base, kind.name, v, k));
+      }
+    }
+  }
+  if (!job.schedule.file.empty() && !all) configurations.push_back(base);
+  return configurations;
+}
+
+}  // namespace windtunnel

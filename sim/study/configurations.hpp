@@ -1,0 +1,35 @@
+// The configurations that `optimise` looks at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+// A job and the overrides that make it.
+struct Configuration {
+  Job job;
+  Overrides set;
+};
+
+// All ways to lay the job out on its GPUs, one model chunk per rank: divisors that the model
+// allows, tp within a node, context parallelism for long sequences, experts divided, sharded states
+// with sequence parallelism as Megatron-LM runs them. Throws Error when the scenario lists the
+// layers of stages.
+std::vector<Configuration> layouts_of(const Configuration& base);
+
+// Micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
+std::vector<Configuration> micro_batches_of(const Configuration& base);
+
+// None, selective, full.
+std::vector<Configuration> recomputes_of(const Configuration& base);
+
+// The job's own schedule, or every synchronous one, with the chunks and slices that make a
+// difference. `chunks`: also other numbers of model chunks per rank.
+std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks);
+
+}  // namespace windtunnel

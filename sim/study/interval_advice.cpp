@@ -1,0 +1,192 @@
+#include "sim/study/interval_advice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "models/reliability/interval_theory.hpp"
+#include "sim/campaign/pace.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kReplicas = 32;
+constexpr int kGridPoints = 9;
+constexpr int kWayPoints = 5;
+constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
+
+// Failures from which the job comes back with an older state. A slow node is replaced by a planned
+// stop, a bad copy is met by a later failure.
+bool goes_back(FailureKind kind) {
+  return kind != FailureKind::planned && kind != FailureKind::slow_node &&
+         kind != FailureKind::corrupt_snapshot;
+}
+
+// Of all failures that go back.
+struct Failures {
+  double per_s = 0;
+  double detect_s = 0;    // mean, with what a human needs
+  double node_share = 0;  // those that take a node's copies along
+};
+
+Failures failures_of(const CampaignInputs& inputs) {
+  const RecoveryPolicy& recovery = inputs.recovery;
+  Failures failures;
+  for (const FailureClass& one : inputs.failures) {
+    if (!goes_back(one.kind)) continue;
+    const double per_s = mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
+    failures.per_s += per_s;
+    failures.detect_s += per_s * ((one.detect_s >= 0 ? one.detect_s : recovery.detect_s) +
+                                  one.manual_share * recovery.manual_s);
+    if (one.kind == FailureKind::node) failures.node_share += per_s;
+  }
+  if (failures.per_s > 0) {
+    failures.detect_s /= failures.per_s;
+    failures.node_share /= failures.per_s;
+  }
+  return failures;
+}
+
+// The tier that the advice is about.
+struct Subject {
+  std::size_t tier = 0;
+  double iteration_s = 0;
+  double stall_s = 0;
+  double lag_s = 0;     // from the end of the stall until the copy is complete
+  double restored = 0;  // share of the failures that go back to it
+  double configured_s = 0;
+  double least_s = 0;
+  double most_s = 0;
+
+  int iterations(double work_s) const {
+    constexpr double kMost = std::numeric_limits<int>::max();
+    return static_cast<int>(std::clamp(std::round(work_s / iteration_s), 1.0, kMost));
+  }
+  double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
+};
+
+// The least multiple of `unit_s` that takes `time_s`; one at least.
+double whole_s(double time_s, double unit_s) {
+  return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
+}
+
+// What the tier's interval comes to in a campaign: a copy that takes longer than its period runs at
+// a multiple.
+double configured_s(const IterationTable& table, const Subject& subject) {
+  const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
+  const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
+  if (cadence.is_timed()) return whole_s(cadence.every_s - subject.stall_s, subject.iteration_s);
+  return static_cast<double>(cadence.every_iterations) * subject.iteration_s;
+}
+
+Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std::size_t index) {
+  const IterationTable& table = inputs.table;
+  const TierTiming& timing = table.tiers[index];
+  Subject subject;
+  subject.tier = index;
+  subject.iteration_s = table.iteration_s[0];
+  subject.stall_s =
+      std::max(0.0, table.iteration_s[std::size_t{1} << index] - table.iteration_s[0]);
+  subject.lag_s = std::max(0.0, timing.complete_s - subject.stall_s);
+  subject.least_s = whole_s(subject.lag_s, subject.iteration_s);
+  subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
+  subject.configured_s = configured_s(table, subject);
+
+  const auto share = report.survival.find(tier_name(timing.tier));
+  if (share != report.survival.end()) subject.restored = share->second.mean;
+  return subject;
+}
+
+// Of the tiers with an interval that failures go back to, the one whose snapshots and lost work
+// (half an interval for each failure, first order) take the largest share of the time; of equals
+// the farthest. Replicas on the GPUs hold the newest state and have none.
+std::optional<Subject> costliest(const CampaignInputs& inputs, const CampaignReport& report,
+                                 double failures_per_s) {
+  std::optional<Subject> best;
+  double best_share = 0;
+  for (std::size_t i = 0; i < inputs.table.tiers.size(); ++i) {
+    if (inputs.table.tiers[i].tier.place == SnapshotPlace::replicas) continue;
+    const Subject one = subject(inputs, report, i);
+    const double lost_s = one.configured_s / 2 + one.lag_s;
+    const double share =
+        one.stall_s / (one.configured_s + one.stall_s) + one.restored * failures_per_s * lost_s;
+    if (one.restored <= 0 || share < best_share) continue;
+    best_share = share;
+    best = one;
+  }
+  return best;
+}
+
+Estimate simulated_goodput(CampaignInputs inputs, const Subject& subject, int every, int threads) {
+  SnapshotTier& tier = inputs.table.tiers[subject.tier].tier;
+  tier.every_iterations = every;
+  tier.every_s = 0;
+  tier.every_overhead = 0;
+  inputs.campaign.replicas = std::min(inputs.campaign.replicas, kReplicas);
+  return run_campaign(inputs, threads).goodput;
+}
+
+}  // namespace
+
+std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
+                                              const CampaignReport& report, int threads) {
+  if (inputs.recovery.elastic.groups > 0) return std::nullopt;
+  const Failures failures = failures_of(inputs);
+  const std::optional<Subject> found = costliest(inputs, report, failures.per_s);
+  if (!found || failures.per_s <= 0) return std::nullopt;
+  const Subject& subject = *found;
+  const TierTiming& timing = inputs.table.tiers[subject.tier];
+  const double rebuilt = timing.rebuild_s > 0 ? failures.node_share : 0;
+
+  IntervalReport advice;
+  advice.tier = tier_name(timing.tier);
+  advice.mtbf_s = 1 / (failures.per_s * subject.restored);
+  advice.cost_s = subject.stall_s;
+  advice.restart_s = failures.detect_s + inputs.recovery.restart_s / inputs.recovery.success +
+                     timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s);
+  advice.configured_s = subject.configured_s;
+  advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
+  advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
+  advice.exact_s = subject.possible_s(exact_interval_s(advice.cost_s, advice.mtbf_s));
+  const auto expected = [&](double work_s) {
+    return expected_goodput(work_s, advice.cost_s, advice.mtbf_s, advice.restart_s + subject.lag_s);
+  };
+  advice.formula_goodput = expected(advice.configured_s);
+  advice.rsc_ettr = rsc_ettr(inputs.nodes, 1 / advice.mtbf_s / inputs.nodes, advice.restart_s,
+                             advice.configured_s, advice.cost_s);
+
+  const int young = subject.iterations(advice.young_s);
+  const int exact = subject.iterations(advice.exact_s);
+  std::set<int> intervals = {young, exact, subject.iterations(advice.configured_s)};
+  for (int i = 0; i < kGridPoints; ++i) {
+    const double part = std::pow(kGridFactor, 2.0 * i / (kGridPoints - 1) - 1);
+    intervals.insert(subject.iterations(subject.possible_s(advice.exact_s * part)));
+  }
+  // The way from there to a configured interval that is far off.
+  const double ratio = advice.configured_s / advice.exact_s;
+  if (std::abs(std::log(ratio)) > std::log(kGridFactor)) {
+    for (int i = 1; i <= kWayPoints; ++i) {
+      const double part = std::pow(ratio, double(i) / (kWayPoints + 1));
+      intervals.insert(subject.iterations(advice.exact_s * part));
+    }
+  }
+  double young_goodput = 0;
+  double exact_goodput = 0;
+  for (const int every : intervals) {
+    const double work_s = every * subject.iteration_s;
+    const Estimate goodput = simulated_goodput(inputs, subject, every, threads);
+    advice.points.push_back({work_s, expected(work_s), goodput});
+    if (every == young) young_goodput = goodput.mean;
+    if (every == exact) exact_goodput = goodput.mean;
+    if (goodput.mean > advice.best_goodput) {
+      advice.best_goodput = goodput.mean;
+      advice.best_s = work_s;
+    }
+  }
+  advice.young_regret = advice.best_goodput - young_goodput;
+  advice.exact_regret = advice.best_goodput - exact_goodput;
+  return advice;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,263 @@
+#include "sim/study/interval_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "scenarios/language/text/fields.hpp"
+#include "sim/campaign/pace.hpp"
+#include "sim/study/interval_advice.hpp"
+#include "sim/study/iteration_table.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kGridPoints = 25;
+constexpr int kNearPoints = 5;         // of later rounds, around what was found
+constexpr double kNearFactor = 4;      // up and down
+constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
+constexpr double kLeastGain = 1e-6;    // relative, of a round
+constexpr int kMostRounds = 6;
+
+bool has_interval(const SnapshotTier& tier) {
+  return tier.every_iterations > 0 || tier.every_s > 0 || tier.every_overhead > 0;
+}
+
+// "12.3456789 min" to "12.3 min".
+std::string three_digits(double value, Dimension dimension) {
+  const std::string text = format_quantity(value, dimension);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  CHECK(error == std::errc(), "the quantity {}", text);
+  return fmt::format("{:.3g}{}", number, end);
+}
+
+// Shares of the time become the intervals that they come to, which can be searched.
+void set_intervals(IterationTable& table) {
+  const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
+  for (int i = 0; i < pace.tiers(); ++i) {
+    SnapshotTier& tier = table.tiers[i].tier;
+    if (tier.every_overhead <= 0) continue;
+    tier.every_overhead = 0;
+    tier.every_iterations = static_cast<int>(
+        std::min<std::int64_t>(pace.cadence(i).every_iterations, std::numeric_limits<int>::max()));
+  }
+}
+
+std::vector<int> tiers_of(const std::vector<std::string>& keys, const Job& job) {
+  std::vector<int> tiers;
+  const int count = static_cast<int>(job.snapshots.size());
+  for (const std::string& key : keys) {
+    const std::string item = split_path(key).at(1);
+    int index = count;
+    std::from_chars(item.data(), item.data() + item.size(), index);
+    if (item != "*" && (index >= count || !has_interval(job.snapshots[index]))) {
+      throw Error(
+          fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
+                      "intervals; it has {} tiers, counted from 0",
+                      key, item, count));
+    }
+    for (int i = 0; i < count; ++i) {
+      if ((item == "*" || i == index) && has_interval(job.snapshots[i])) tiers.push_back(i);
+    }
+  }
+  std::ranges::sort(tiers);
+  tiers.erase(std::unique(tiers.begin(), tiers.end()), tiers.end());
+  if (tiers.empty()) throw Error("the scenario takes no snapshots at intervals");
+  return tiers;
+}
+
+class Search {
+ public:
+  Search(CampaignInputs inputs, std::vector<int> tiers, const IntervalSearchOptions& options)
+      : inputs_(std::move(inputs)), tiers_(std::move(tiers)), options_(options) {
+    result_.given = run_campaign(inputs_, options_.threads);
+    result_.best = result_.given;
+    best_value_ = value_of(result_.given);
+    result_.campaigns = 1;
+    set_intervals(inputs_.table);
+    for (const int index : tiers_) {
+      const SnapshotTier& tier = inputs_.table.tiers[index].tier;
+      chosen_.push_back(tier.every_iterations > 0
+                            ? format_quantity(tier.every_iterations, Dimension::iterations)
+                            : format_quantity(tier.every_s, Dimension::seconds));
+    }
+    best_ = chosen_;
+  }
+
+  IntervalSearch run() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const double before = best_value_;
+      for (size_t at = 0; at < tiers_.size(); ++at) search_tier(at, round == 0);
+      const bool gained = best_value_ - before > kLeastGain * std::abs(before);
+      if (tiers_.size() == 1 || !gained) break;
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  double iteration_s() const { return inputs_.table.iteration_s.front(); }
+
+  bool counts_iterations(size_t at) const {
+    return inputs_.table.tiers[tiers_[at]].tier.every_iterations > 0;
+  }
+
+  std::string text_of(size_t at, double every_s) const {
+    if (!counts_iterations(at)) return three_digits(every_s, Dimension::seconds);
+    const double count = std::max(1.0, std::round(every_s / iteration_s()));
+    // Whole numbers below 1,000, three digits above.
+    const double digit = std::pow(10, std::max(0.0, std::floor(std::log10(count)) - 2));
+    return format_quantity(std::round(count / digit) * digit, Dimension::iterations);
+  }
+
+  double seconds_of(size_t at, const std::string& text) const {
+    return counts_iterations(at) ? parse_quantity(text, Dimension::iterations) * iteration_s()
+                                 : parse_quantity(text, Dimension::seconds);
+  }
+
+  // More is better.
+  double value_of(const CampaignReport& report) const {
+    return options_.aim == Aim::cost ? -report.job_cost_usd.mean : report.goodput.mean;
+  }
+
+  // With this interval of one tier and what was chosen for the others.
+  double value_at(size_t at, double every_s) {
+    std::vector<std::string> texts = chosen_;
+    texts[at] = text_of(at, every_s);
+    const auto known = values_.find(texts);
+    if (known != values_.end()) return known->second;
+    if (options_.progress) {
+      options_.progress(fmt::format("campaign {}, goodput {} so far", result_.campaigns + 1,
+                                    format_percent(result_.best.goodput.mean)));
+    }
+    CampaignInputs inputs = inputs_;
+    for (size_t i = 0; i < tiers_.size(); ++i) {
+      SnapshotTier& tier = inputs.table.tiers[tiers_[i]].tier;
+      const bool iterations = counts_iterations(i);
+      tier.every_iterations =
+          iterations ? static_cast<int>(parse_quantity(texts[i], Dimension::iterations)) : 0;
+      tier.every_s = iterations ? 0 : parse_quantity(texts[i], Dimension::seconds);
+    }
+    CampaignReport report = run_campaign(inputs, options_.threads);
+    ++result_.campaigns;
+    const double value = value_of(report);
+    values_.emplace(texts, value);
+    if (value > best_value_) {
+      best_value_ = value;
+      result_.best = std::move(report);
+      best_ = texts;
+    }
+    return value;
+  }
+
+  // Below it snapshots would be skipped: the last copy is not complete yet.
+  double shortest_s(size_t at) const {
+    IterationTable table = inputs_.table;
+    SnapshotTier& tier = table.tiers[tiers_[at]].tier;
+    tier.every_iterations = 1;
+    tier.every_s = 0;
+    const Pace pace(table, iteration_s(), std::vector<int>(table.tiers.size(), 1));
+    return static_cast<double>(pace.cadence(tiers_[at]).every_iterations) * iteration_s();
+  }
+
+  void search_tier(size_t at, bool whole_range) {
+    double low_s = shortest_s(at);
+    double high_s = std::max(low_s, inputs_.campaign.length_s);
+    int points = kGridPoints;
+    if (!whole_range) {
+      const double now_s = seconds_of(at, chosen_[at]);
+      low_s = std::max(low_s, now_s / kNearFactor);
+      high_s = std::min(high_s, now_s * kNearFactor);
+      points = kNearPoints;
+    }
+    high_s = std::max(low_s, high_s);
+    const double step = std::pow(high_s / low_s, 1.0 / (points - 1));
+    int best = 0;
+    double best_value = 0;
+    for (int i = 0; i < points; ++i) {
+      const double value = value_at(at, low_s * std::pow(step, i));
+      if (i == 0 || value > best_value) {
+        best = i;
+        best_value = value;
+      }
+    }
+    golden_section(at, low_s * std::pow(step, std::max(best - 1, 0)),
+                   low_s * std::pow(step, std::min(best + 1, points - 1)));
+    chosen_ = best_;
+  }
+
+  void golden_section(size_t at, double low_s, double high_s) {
+    constexpr double kGolden = 0.6180339887498949;
+    const auto inner = [&](double share) { return low_s * std::pow(high_s / low_s, share); };
+    double left_s = inner(1 - kGolden), right_s = inner(kGolden);
+    double left = value_at(at, left_s), right = value_at(at, right_s);
+    while (high_s / low_s > kLeastFactor) {
+      if (left >= right) {
+        high_s = std::exchange(right_s, left_s);
+        right = left;
+        left_s = inner(1 - kGolden);
+        left = value_at(at, left_s);
+      } else {
+        low_s = std::exchange(left_s, right_s);
+        left = right;
+        right_s = inner(kGolden);
+        right = value_at(at, right_s);
+      }
+    }
+  }
+
+  void finish() {
+    for (size_t i = 0; i < tiers_.size(); ++i) {
+      const int index = tiers_[i];
+      result_.tiers.push_back({index, fmt::format("snapshots.{}.every", index),
+                               tier_name(inputs_.table.tiers[index].tier), chosen_[i],
+                               seconds_of(i, chosen_[i])});
+    }
+    const std::vector<double>& given = result_.given.replica_goodput;
+    std::vector<double> gain = result_.best.replica_goodput;
+    for (size_t i = 0; i < gain.size(); ++i) gain[i] -= given[i];
+    result_.gain = estimate(std::move(gain), 1, -1);
+    result_.theory = interval_advice(inputs_, result_.given, options_.threads);
+  }
+
+  CampaignInputs inputs_;
+  const std::vector<int> tiers_;
+  const IntervalSearchOptions& options_;
+  std::vector<std::string> chosen_;  // [place in tiers_]
+  std::vector<std::string> best_;    // likewise, of best_value_
+  double best_value_ = 0;
+  std::map<std::vector<std::string>, double> values_;
+  IntervalSearch result_;
+};
+
+}  // namespace
+
+bool is_interval_key(const std::string& key) {
+  return pattern_of(key) == "snapshots.*.every";
+}
+
+IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
+                                const IntervalSearchOptions& options) {
+  const Job job = load_case(scenario, set).job;
+  check_aim(job, options.aim);
+  std::vector<int> tiers = tiers_of(options.keys, job);
+  const PreparedIteration prepared = prepare_iteration(job);
+  const std::string excess = memory_excess(job, prepared);
+  if (!excess.empty()) throw Error(excess, ExitCode::failed);
+  if (options.progress) options.progress("simulating iterations");
+  IterationTable table = iteration_table(job, prepared, run_iteration(job, prepared, {}));
+  return Search(campaign_inputs(job, std::move(table)), std::move(tiers), options).run();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,53 @@
+// How often to take snapshots: the intervals of a stack of tiers with the most goodput, or the
+// least cost, in simulated campaigns. All of them have the same iterations and the same random
+// numbers, so that a campaign at another interval differs by that interval alone.
+//
+// One tier after the other: a logarithmic grid from one iteration to the whole campaign, then the
+// golden section between the best one's neighbours; again from there until nothing is gained, since
+// the best interval of a tier depends on the others. Every candidate has three digits: what is
+// found is what was simulated, and `run --set` says the same of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/results/campaign_report.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/study/optimise.hpp"
+
+namespace windtunnel {
+
+struct IntervalSearchOptions {
+  std::vector<std::string> keys;  // "snapshots.0.every"; '*': every tier that has an interval
+  Aim aim = Aim::goodput;         // or cost
+  int threads = 0;                // 0: all cores; the result is the same
+  std::function<void(const std::string&)> progress = {};
+};
+
+struct IntervalSearch {
+  struct Tier {
+    int index = 0;
+    std::string key;     // "snapshots.0.every"
+    std::string name;    // tier_name()
+    std::string value;   // "12.3 min", "40 iterations"
+    double every_s = 0;  // the same
+  };
+  std::vector<Tier> tiers;
+  CampaignReport given;  // with the scenario's own intervals
+  CampaignReport best;
+  Estimate gain;  // of goodput over these, replica by replica
+  int campaigns = 0;
+  std::optional<IntervalReport> theory;  // at the scenario's own intervals
+};
+
+// Whether a key of --over is one for this search.
+bool is_interval_key(const std::string& key);
+
+// Throws Error as simulate() does; where the scenario has no campaign, a tier has no interval, or
+// the cost is asked for without tokens and a price.
+IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
+                                const IntervalSearchOptions& options);
+
+}  // namespace windtunnel

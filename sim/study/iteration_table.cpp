@@ -1,0 +1,297 @@
+#include "sim/study/iteration_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/snapshot/restore_cost.hpp"
+#include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/lengths/length_plan.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "sim/engine/engine.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Nodes that may be out at once before the job waits, under `shrink`: beyond them the plan would
+// have to be another one.
+constexpr int kMostNodesOut = 4;
+
+// The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
+// Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
+// proportion, and what shared a pod still does.
+Job shrunk(const Job& job, int missing) {
+  Job smaller = job;
+  smaller.layout.dp -= missing;
+  // Shards over all replicas are so however many there are.
+  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) smaller.layout.shard_ranks = 0;
+  smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
+  const int gpus = smaller.layout.ranks();
+  smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  // Which node dies is not known; a slow one is taken to stay, on the last place that is left.
+  const int last = smaller.cluster.nodes - 1;
+  for (SlowNode& slow : smaller.cluster.slow_nodes) slow.node = std::min(slow.node, last);
+  for (DegradedNic& degraded : smaller.cluster.degraded_nics) {
+    degraded.node = std::min(degraded.node, last);
+  }
+  const double kept = double(smaller.layout.dp) / job.layout.dp;
+  int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
+  if (nodes_per_pod > 0) {
+    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
+  }
+  return smaller;
+}
+
+// Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
+bool groups_are_whole(const Layout& layout) {
+  const int replicas = layout.cp * layout.dp;
+  const auto divides = [](int part, int whole) { return part == 0 || whole % part == 0; };
+  const int shard = shard_ranks(layout).optimizer;
+  return layout.tp * replicas % layout.ep == 0 && divides(layout.shard_ranks, replicas) &&
+         divides(layout.weight_ranks, shard) && divides(layout.gradient_ranks, shard) &&
+         divides(layout.secondary_ranks, shard);
+}
+
+// Whether groups of its ranks are still wide enough for the longest sequence.
+bool takes_lengths(const Job& job) {
+  if (!job.lengths) return true;
+  try {
+    check_lengths(job);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
+// a replica those that share its experts and shards, and the next node is taken to hit another
+// one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state),
+// or its longest sequence in no group.
+void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+  const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
+  for (int out = 1; out <= kMostNodesOut; ++out) {
+    int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
+    while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
+    if (missing >= job.layout.dp) return;
+    const Job smaller = shrunk(job, missing);
+    const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
+    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
+    if (!takes_lengths(smaller)) return;
+    const Execution execution = run_iteration(smaller, prepared, {});
+    table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
+    table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
+  }
+}
+
+// Kernels of the model's passes, and all that runs on the compute stream.
+struct BusySeconds {
+  double passes = 0;
+  double all = 0;
+};
+BusySeconds busy_s(const Plan& plan, const RankTimeline& rank) {
+  BusySeconds busy;
+  const RankClass& owner = plan.classes[rank.rank_class];
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    if (task.kind != TaskKind::compute) continue;
+    const double span_s = rank.spans[t].end_s - rank.spans[t].start_s;
+    busy.all += span_s;
+    if (task.category != Category::optimizer) busy.passes += span_s;
+  }
+  return busy;
+}
+
+// With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
+// most run its micro-batches besides their own; what fits into their idle time costs nothing
+// (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
+// activations then is not looked at.
+void measure_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
+  const Layout& layout = job.layout;
+  const double stage_ranks_per_node =
+      std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
+  for (int out = 1; out <= kMostNodesOut; ++out) {
+    const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
+    if (lost >= layout.dp) return;
+    double longer_s = 0;
+    for (const RankTimeline& rank : plain.timeline.ranks) {
+      const BusySeconds busy = busy_s(plain.plan, rank);
+      const double iterations = plain.plan.iterations;
+      const double extra_s = busy.passes / iterations * lost / (layout.dp - lost);
+      const double idle_s = table.iteration_s.front() - busy.all / iterations;
+      longer_s = std::max(longer_s, extra_s - std::max(0.0, idle_s));
+    }
+    table.shrunk_iteration_s.push_back(table.iteration_s.front() + longer_s);
+    table.shrunk_progress.push_back(1);
+  }
+}
+
+// With one group of replicas out, two, ...: the others go on as they were.
+void add_groups_out(const Job& job, IterationTable& table) {
+  const int groups = job.recovery.elastic.groups;
+  for (int out = 1; out <= groups / 2; ++out) {
+    table.shrunk_iteration_s.push_back(table.iteration_s.front());
+    table.shrunk_progress.push_back(double(groups - out) / groups);
+  }
+}
+
+void measure_with_nodes_out(const Job& job, const PreparedIteration& prepared,
+                            const Execution& plain, IterationTable& table) {
+  if (job.layout.dp == 1) return;
+  if (job.recovery.elastic.groups > 0) {
+    add_groups_out(job, table);
+  } else if (job.recovery.when_no_spare == WhenNoSpare::shrink) {
+    measure_shrunk(job, prepared, table);
+  } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
+    measure_rerouted(job, plain, table);
+  }
+}
+
+// One node is as slow as the class says; which one does not matter, as all wait for it.
+void measure_slow(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+  std::map<double, double> known;  // slowdown -> iteration
+  for (const FailureClass& failure_class : job.failures) {
+    table.slow_iteration_s.push_back(0);
+    if (failure_class.kind != FailureKind::slow_node) continue;
+    const auto [at, is_new] = known.try_emplace(failure_class.slowdown, 0);
+    if (is_new) {
+      Job slowed = job;
+      slowed.cluster.slow_nodes.push_back({0, failure_class.slowdown});
+      const Execution execution = run_iteration(slowed, prepared, {});
+      at->second = std::max(table.iteration_s.front(),
+                            iteration_s(slowed, execution.plan, execution.timeline));
+    }
+    table.slow_iteration_s.back() = at->second;
+  }
+}
+
+bool has_interval(const SnapshotTier& tier) {
+  return tier.place != SnapshotPlace::replicas;
+}
+
+// Every set of tiers that can fall due together.
+void measure_snapshots(const Job& job, const PreparedIteration& prepared, const Execution& plain,
+                       IterationTable& table) {
+  const int at = reported_window(job, plain.plan).last;
+  const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
+  const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
+  const auto tiers = static_cast<unsigned>(job.snapshots.size());
+  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
+    unsigned moving = 0;
+    std::vector<int> due;
+    for (unsigned i = 0; i < tiers; ++i) {
+      if ((mask >> i & 1U) == 0 || !has_interval(job.snapshots[i])) continue;
+      moving |= 1U << i;
+      due.push_back(static_cast<int>(i));
+    }
+    if (moving != mask) {
+      table.iteration_s.push_back(table.iteration_s[moving]);
+      continue;
+    }
+    const Execution execution = run_iteration(job, prepared, due);
+    // What came before the iteration with the snapshots is as it was without.
+    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
+    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
+    if (std::has_single_bit(mask)) {
+      table.tiers[due.front()].complete_s =
+          snapshot_end_s(execution.plan, execution.timeline) - begin_s;
+    }
+  }
+}
+
+// The intervals of the job, which is not the one that the table was made for where they differ.
+void set_intervals(const Job& job, IterationTable& table) {
+  CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
+        table.tiers.size(), job.snapshots.size());
+  for (std::size_t i = 0; i < table.tiers.size(); ++i) table.tiers[i].tier = job.snapshots[i];
+}
+
+// A campaign counts whole iterations; one of every kind must fit in it many times.
+void check_length(const Job& job, const IterationTable& table) {
+  constexpr double kLeastIterations = 10;
+  const double longest_s = *std::ranges::max_element(table.iteration_s);
+  if (job.campaign.length_s >= kLeastIterations * longest_s) return;
+  throw Error::of_key("campaign.length",
+                      "of {} is too short: an iteration takes up to {} here, and "
+                      "it should hold {} of them",
+                      format_seconds(job.campaign.length_s), format_seconds(longest_s),
+                      kLeastIterations);
+}
+
+}  // namespace
+
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due) {
+  IterationPlanOptions options;
+  options.due_snapshots = std::move(due);
+  Execution execution;
+  execution.plan = iteration_plan(job, prepared, options);
+  execution.timeline =
+      execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  return execution;
+}
+
+Warmup measure_warmup(const Job& job) {
+  const double share = with_usual(job.communication.compressor).warmup;
+  if (share == 0) return {};
+  Job dense = job;
+  dense.communication.compressor = {};
+  const Execution execution = run_iteration(dense, prepare_iteration(dense), {});
+  return {share, iteration_s(dense, execution.plan, execution.timeline)};
+}
+
+std::vector<double> snapshot_host_bytes_per_node(const Job& job,
+                                                 const PreparedIteration& prepared) {
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  const double most = *std::ranges::max_element(bytes);
+  std::vector<double> by_tier;
+  for (const SnapshotTier& tier : job.snapshots) {
+    by_tier.push_back(snapshot_host_bytes(tier, most, weight_share(job)) * job.cluster.node.gpus);
+  }
+  return by_tier;
+}
+
+IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
+                               const Execution& plain) {
+  check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
+  IterationTable table;
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  for (const SnapshotTier& tier : job.snapshots) {
+    table.tiers.push_back({tier, 0,
+                           restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
+                           rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
+                           reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+  }
+  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
+  measure_snapshots(job, prepared, plain, table);
+  measure_with_nodes_out(job, prepared, plain, table);
+  measure_slow(job, prepared, table);
+  table.warmup = measure_warmup(job);
+  return table;
+}
+
+CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
+  check_length(job, table);
+  set_intervals(job, table);
+  CampaignInputs inputs;
+  const double gpus_per_node = job.cluster.node.gpus;
+  inputs.nodes = job.cluster.nodes;
+  inputs.same_shard = same_shard_nodes(job.layout, job.cluster);
+  inputs.table = std::move(table);
+  inputs.failures = job.failures;
+  inputs.recovery = job.recovery;
+  inputs.campaign = job.campaign;
+  inputs.tokens_per_iteration = tokens_per_step(job);
+  inputs.tokens = job.tokens;
+  inputs.price_usd_per_s =
+      job.price_usd_per_gpu_s * gpus_per_node * (job.cluster.nodes + job.recovery.spares);
+  return inputs;
+}
+
+}  // namespace windtunnel

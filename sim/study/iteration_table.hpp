@@ -1,0 +1,38 @@
+// The engine's part of a campaign: how long every kind of iteration that it can meet takes, with
+// contention between training and the snapshots, and how long a copy takes to be complete and to
+// come back. Made once for all campaigns that differ only in failures, recovery and intervals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/plan/timeline.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "sim/campaign/campaign.hpp"
+
+namespace windtunnel {
+
+struct Execution {
+  Plan plan;
+  Timeline timeline;
+};
+
+// The iteration in which the tiers `due` take snapshots.
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due);
+
+// Simulates a step with dense gradients where the job's compressor does not start at once.
+Warmup measure_warmup(const Job& job);
+
+// [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
+std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
+
+// `plain`: run_iteration without snapshots.
+IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
+                               const Execution& plain);
+
+// `table` of a job with the same Case::table. Tiers get the intervals of this job; `every_overhead`
+// becomes iterations. Throws Error when the campaign is too short for the iterations of the table.
+CampaignInputs campaign_inputs(const Job& job, IterationTable table);
+
+}  // namespace windtunnel

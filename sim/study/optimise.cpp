@@ -1,0 +1,256 @@
+#include "sim/study/optimise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "sim/study/configurations.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Configurations that threads judge between two looks at the ranking: what is passed over does not
+// depend on how many threads there are.
+constexpr size_t kBlock = 32;
+
+constexpr const char* kLayoutFault = "layout, model and cluster do not fit together";
+constexpr const char* kMemoryFault = "does not fit in GPU memory";
+constexpr const char* kScheduleFault = "no such schedule for this pipeline";
+
+// One layout, micro-batch and recomputation, under any schedule.
+struct Candidate {
+  Configuration configuration;
+  double least = 0;  // of what the ranking goes by
+};
+
+struct Judged {
+  std::vector<RankedConfiguration> feasible;
+  std::int64_t estimated = 0;
+  std::vector<std::pair<std::string, std::string>> faults;  // reason, example
+};
+
+double kernels_s(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    if (part.category == Category::forward || part.category == Category::backward) {
+      seconds += part.seconds;
+    }
+  }
+  return seconds;
+}
+
+// What no schedule can hide: the kernels of all stages, evenly over the ranks.
+double least_step_s(const Job& job, const std::vector<ChunkCost>& chunks) {
+  double unit_s = 0;
+  for (const ChunkCost& chunk : chunks) {
+    unit_s += kernels_s(chunk.forward) + kernels_s(chunk.backward_input) +
+              kernels_s(chunk.backward_weight);
+  }
+  return unit_s * microbatches(job.layout, job.batch) / job.layout.pp;
+}
+
+double fullest(const std::vector<GpuMemory>& memory) {
+  double most = 0;
+  for (const GpuMemory& at : memory) most = std::max(most, at.total());
+  return most;
+}
+
+class Optimiser {
+ public:
+  explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
+
+  // Adds all configurations of a job under any schedule.
+  void enumerate(const Configuration& base) {
+    const auto vary = [](bool wanted, auto make, std::vector<Configuration> from) {
+      if (!wanted) return from;
+      std::vector<Configuration> all;
+      for (const Configuration& each : from) {
+        for (Configuration& next : make(each)) all.push_back(std::move(next));
+      }
+      return all;
+    };
+    std::vector<Configuration> all = vary(options_.layout, layouts_of, {base});
+    all = vary(options_.micro_batch, micro_batches_of, std::move(all));
+    all = vary(options_.recompute, recomputes_of, std::move(all));
+    for (Configuration& each : all) add(std::move(each));
+  }
+
+  Optimisation run() {
+    std::ranges::stable_sort(candidates_, {}, &Candidate::least);
+    for (size_t first = 0; first < candidates_.size(); first += kBlock) {
+      if (full() && candidates_[first].least > value_of(result_.best.back())) {
+        result_.passed_over += static_cast<std::int64_t>(candidates_.size() - first);
+        break;
+      }
+      if (options_.progress) {
+        options_.progress(fmt::format("[{}/{}] configurations, {} estimates", first,
+                                      candidates_.size(), result_.estimated));
+      }
+      judge_block(first, std::min(kBlock, candidates_.size() - first));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  double value_of(const RankedConfiguration& at) const {
+    return options_.aim == Aim::memory ? at.memory_bytes : at.estimated_s;
+  }
+  bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
+
+  void note(const std::string& reason, const std::string& example) {
+    Optimisation::Reason& at = result_.infeasible[reason];
+    if (at.count++ == 0) at.example = example;
+  }
+
+  // Unless the layout is impossible or one micro-batch beside the training state is too much.
+  void add(Configuration configuration) {
+    Job job = configuration.job;
+    if (options_.layout || options_.schedule) job.layout.vpp = 1;
+    try {
+      check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+      const std::vector<ChunkCost> chunks = chunk_costs(job);
+      // Under any schedule a rank holds at least one micro-batch of each of its chunks at once.
+      std::vector<double> activations(job.layout.pp, 0.0);
+      for (size_t i = 0; i < chunks.size(); ++i) {
+        activations[i % activations.size()] += chunks[i].activation_bytes;
+      }
+      const std::vector<GpuMemory> state = gpu_memory(job, chunks, activations);
+      const std::string excess = gpu_memory_excess(state, job.cluster.node.gpu);
+      if (!excess.empty()) return note(kMemoryFault, excess);
+      const double least = options_.aim == Aim::memory ? fullest(state) : least_step_s(job, chunks);
+      candidates_.push_back({std::move(configuration), least});
+    } catch (const Error& error) {
+      note(kLayoutFault, error.what());
+    }
+  }
+
+  Judged judge(const Candidate& candidate) const {
+    Judged judged;
+    const auto schedules = schedules_of(candidate.configuration, options_.schedule,
+                                        options_.layout || options_.schedule);
+    for (const Configuration& each : schedules) {
+      try {
+        const PreparedIteration prepared = prepare_iteration(each.job);
+        const std::string excess = gpu_memory_excess(prepared.memory, each.job.cluster.node.gpu);
+        if (!excess.empty()) {
+          judged.faults.emplace_back(kMemoryFault, excess);
+          continue;
+        }
+        ++judged.estimated;
+        RankedConfiguration ranked;
+        ranked.set = each.set;
+        ranked.estimated_s = estimate_iteration(each.job, prepared).step_s;
+        ranked.memory_bytes = fullest(prepared.memory);
+        judged.feasible.push_back(std::move(ranked));
+      } catch (const Error& error) {
+        judged.faults.emplace_back(kScheduleFault, error.what());
+      }
+    }
+    return judged;
+  }
+
+  void judge_block(size_t first, size_t count) {
+    std::vector<Judged> judged(count);
+    for_each_index(count, options_.threads,
+                   [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
+    for (Judged& each : judged) {
+      result_.estimated += each.estimated;
+      for (const auto& [reason, example] : each.faults) note(reason, example);
+      for (RankedConfiguration& ranked : each.feasible) {
+        result_.best.push_back(std::move(ranked));
+      }
+    }
+    std::ranges::stable_sort(result_.best, {}, [&](const RankedConfiguration& at) {
+      return std::pair(value_of(at), at.estimated_s);
+    });
+    if (full()) result_.best.resize(options_.top);
+  }
+
+  const OptimiseOptions& options_;
+  std::vector<Candidate> candidates_;
+  Optimisation result_;
+};
+
+// What a simulated configuration is worth; less is better.
+double simulated_value(const RankedConfiguration& at, Aim aim) {
+  switch (aim) {
+    case Aim::memory:
+      return at.memory_bytes;
+    case Aim::goodput:
+      return -at.record->campaign->goodput.mean / at.record->iteration.time_s;
+    case Aim::cost:
+      return at.record->campaign->job_cost_usd.mean;
+    default:
+      return at.record->iteration.time_s;
+  }
+}
+
+void simulate_best(const std::string& scenario, const Overrides& set,
+                   const OptimiseOptions& options, std::vector<RankedConfiguration>& best) {
+  const bool campaign = options.aim == Aim::goodput || options.aim == Aim::cost;
+  const size_t count = campaign ? best.size() : std::min<size_t>(options.simulated, best.size());
+  SimulateOptions simulate_options;
+  simulate_options.threads = options.threads;
+  for (size_t i = 0; i < count; ++i) {
+    if (options.progress) options.progress(fmt::format("simulating {} of {}", i + 1, count));
+    Overrides overrides = set;
+    overrides.insert(overrides.end(), best[i].set.begin(), best[i].set.end());
+    try {
+      best[i].record = simulate(load_case(scenario, overrides), simulate_options);
+      // Thousands of tasks per rank that nobody asks for.
+      best[i].record->plan = {};
+      best[i].record->timeline.ranks.clear();
+      best[i].record->critical_path.clear();
+    } catch (const Error& error) {
+      best[i].failure = error.what();
+    }
+  }
+  // Those that ran first, by what they are; then those only estimated; then those that failed.
+  std::ranges::stable_sort(best, {}, [&](const RankedConfiguration& at) {
+    const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
+    return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);
+  });
+}
+
+}  // namespace
+
+void check_aim(const Job& job, Aim aim) {
+  if ((aim == Aim::goodput || aim == Aim::cost) && job.campaign.length_s == 0) {
+    throw Error::about(
+        {"campaign"},
+        "goodput and cost come with a campaign only: add campaign.length and failures");
+  }
+  if (aim == Aim::cost && job.price_usd_per_gpu_s * job.tokens == 0) {
+    throw Error::about({"job"}, "the cost needs job.tokens and job.price");
+  }
+}
+
+Optimisation optimise(const std::string& scenario, const Overrides& set,
+                      const std::vector<Overrides>& points, const OptimiseOptions& options) {
+  Optimiser optimiser(options);
+  for (const Overrides& point : points) {
+    Overrides overrides = set;
+    overrides.insert(overrides.end(), point.begin(), point.end());
+    const Case the_case = load_case(scenario, overrides);
+    check_aim(the_case.job, options.aim);
+    optimiser.enumerate({the_case.job, point});
+  }
+  Optimisation result = optimiser.run();
+  if (result.best.empty()) {
+    std::string why;
+    for (const auto& [reason, at] : result.infeasible) {
+      why += fmt::format("\n  {} x {}, as: {}", at.count, reason, at.example);
+    }
+    throw Error("no configuration is feasible:" + why, ExitCode::failed);
+  }
+  simulate_best(scenario, set, options, result.best);
+  return result;
+}
+
+}  // namespace windtunnel

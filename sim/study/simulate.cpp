@@ -1,0 +1,114 @@
+#include "sim/study/simulate.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "sim/campaign/campaign.hpp"
+#include "sim/study/interval_advice.hpp"
+#include "sim/study/iteration_table.hpp"
+#include "sim/study/tier_reports.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Iterations rest on what their tasks rest on; what failures cost, on the failure and recovery
+// input.
+OriginShares origin_shares(const Job& job, const IterationReport& iteration,
+                           const std::optional<CampaignReport>& campaign) {
+  const auto lost = [&](Loss loss) {
+    return campaign ? campaign->lost_s[static_cast<int>(loss)].mean : 0;
+  };
+  OriginShares shares{};
+  const double running =
+      campaign ? campaign->useful_s.mean + lost(Loss::stall) + lost(Loss::degraded) : 1;
+  for (int i = 0; i < kOrigins; ++i) {
+    shares[i] = running * iteration.origin_s[i] / iteration.time_s;
+  }
+  shares[static_cast<int>(job.failure_origin)] += lost(Loss::redo);
+  shares[static_cast<int>(job.recovery_origin)] +=
+      lost(Loss::detect) + lost(Loss::restart) + lost(Loss::wait);
+  double total = 0;
+  for (const double share : shares) total += share;
+  for (double& share : shares) share /= total;
+  return shares;
+}
+
+double peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024.0;
+}
+
+}  // namespace
+
+std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
+  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  if (!gpu.empty()) return gpu;
+  const std::vector<double> bytes = snapshot_host_bytes_per_node(job, prepared);
+  std::vector<std::pair<std::string, double>> by_tier;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] > 0) by_tier.emplace_back(tier_name(job.snapshots[i]), bytes[i]);
+  }
+  return host_memory_excess(by_tier, job.cluster.node);
+}
+
+Plan plain_plan(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  return iteration_plan(job, prepared, {});
+}
+
+Record simulate(const Case& the_case, const SimulateOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto tell = [&](const std::string& step) {
+    if (options.progress) options.progress(step);
+  };
+  const Job& job = the_case.job;
+  Record record;
+  record.scenario = the_case.scenario;
+  record.key = the_case.key;
+  record.set = the_case.set;
+  record.job = job;
+  record.ranks = job.layout.ranks();
+
+  const PreparedIteration prepared = prepare_iteration(job);
+  record.memory_excess = memory_excess(job, prepared);
+  if (!record.memory_excess.empty() && !options.allow_oom) {
+    throw Error(record.memory_excess, ExitCode::failed);
+  }
+  if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
+  tell(fmt::format("simulating an iteration on {} GPUs", record.ranks));
+  Execution plain = run_iteration(job, prepared, {});
+  record.critical_path = critical_path(plain.plan, plain.timeline);
+  record.iteration = iteration_report(job, prepared.units, prepared.memory, plain.plan,
+                                      plain.timeline, record.critical_path);
+  record.activation_peaks = activation_peaks(plain.plan, plain.timeline);
+  if (job.campaign.length_s > 0) {
+    tell("simulating iterations with snapshots");
+    const CampaignInputs inputs = campaign_inputs(job, iteration_table(job, prepared, plain));
+    record.iteration.warmup = inputs.table.warmup;
+    tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
+                     format_seconds(job.campaign.length_s)));
+    record.campaign = run_campaign(inputs, options.threads);
+    record.campaign->tiers = tier_reports(job, prepared, inputs);
+    record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
+  }
+  if (!record.campaign) record.iteration.warmup = measure_warmup(job);
+  record.origin = origin_shares(job, record.iteration, record.campaign);
+  record.peak_rss_bytes = std::max(peak_rss_bytes(), plain.timeline.peak_rss_bytes);
+  record.plan = std::move(plain.plan);
+  record.timeline = std::move(plain.timeline);
+  record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return record;
+}
+
+}  // namespace windtunnel

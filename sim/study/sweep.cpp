@@ -1,0 +1,233 @@
+#include "sim/study/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "sim/study/iteration_table.hpp"
+#include "sim/study/simulate.hpp"
+#include "sim/study/tier_reports.hpp"
+
+namespace windtunnel {
+namespace {
+
+Case case_at(const Sweep& sweep, const Overrides& point) {
+  Overrides overrides = sweep.set;
+  overrides.insert(overrides.end(), point.begin(), point.end());
+  return parse_case(sweep.text, sweep.file, overrides);
+}
+
+SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point) {
+  SweepCase result{index, point, "", "", ""};
+  try {
+    const Case the_case = case_at(sweep, point);
+    if (the_case.job.campaign.length_s == 0) {
+      throw Error::about(
+          {"campaign"},
+          "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
+          "failures, or use `windtunnel compare`");
+    }
+    result.key = the_case.key;
+    result.table = the_case.table;
+  } catch (const Error& error) {
+    result.reason = error.what();
+  }
+  return result;
+}
+
+// The points that share a table, and what the engine says about them once it has.
+struct Group {
+  std::vector<const SweepCase*> cases;
+  PreparedIteration prepared;
+  IterationTable table;
+  IterationReport iteration;
+  std::string fault;  // of all of them
+};
+
+std::vector<Group> grouped(const std::vector<SweepCase>& cases) {
+  std::vector<Group> groups;
+  std::map<std::string, size_t> at;
+  for (const SweepCase& each : cases) {
+    if (!each.reason.empty()) continue;
+    const auto [found, is_new] = at.emplace(each.table, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[found->second].cases.push_back(&each);
+  }
+  return groups;
+}
+
+void measure(Group& group, const Job& job) {
+  try {
+    group.prepared = prepare_iteration(job);
+    const std::string excess = gpu_memory_excess(group.prepared.memory, job.cluster.node.gpu);
+    if (!excess.empty()) throw Error(excess);
+    const Execution plain = run_iteration(job, group.prepared, {});
+    const std::vector<PathStep> path = critical_path(plain.plan, plain.timeline);
+    group.iteration = iteration_report(job, group.prepared.units, group.prepared.memory, plain.plan,
+                                       plain.timeline, path);
+    group.table = iteration_table(job, group.prepared, plain);
+    group.iteration.warmup = group.table.warmup;
+  } catch (const Error& error) {
+    group.fault = error.what();
+  }
+}
+
+class SweepRun {
+ public:
+  SweepRun(const Sweep& sweep, const std::vector<SweepCase>& cases, const SweepOptions& options)
+      : sweep_(sweep), cases_(cases), options_(options), threads_(options.threads) {
+    if (threads_ <= 0) threads_ = static_cast<int>(std::thread::hardware_concurrency());
+    threads_ = std::max(1, threads_);
+  }
+
+  void run() {
+    for (const SweepCase& each : cases_) {
+      if (!each.reason.empty()) finish({.index = each.index, .reason = each.reason});
+    }
+    std::vector<Group> groups = grouped(cases_);
+    // As many tables at a time as there are threads: a sweep in which each point has its own does
+    // not measure them all before its first result.
+    const auto block = static_cast<size_t>(threads_);
+    for (size_t first = 0; first < groups.size() && !stopped(); first += block) {
+      run_block(groups, first, std::min(block, groups.size() - first));
+    }
+  }
+
+ private:
+  bool stopped() const { return failed_ || (options_.stop != nullptr && *options_.stop); }
+
+  void finish(const SweepPoint& point) {
+    const std::scoped_lock lock(mutex_);
+    if (!options_.finished) return;
+    try {
+      options_.finished(point);
+    } catch (...) {
+      failed_ = true;  // a full disk: no use in the other points
+      throw;
+    }
+  }
+
+  Case loaded(const SweepCase& each) const {
+    Case the_case = case_at(sweep_, each.set);
+    if (the_case.key == each.key && the_case.table == each.table) return the_case;
+    throw Error(fmt::format(
+        "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
+        "names has changed; begin a new sweep in another folder",
+        sweep_.file, each.index));
+  }
+
+  void run_block(std::vector<Group>& groups, size_t first, size_t count) {
+    if (options_.progress) {
+      options_.progress(
+          fmt::format("simulating iterations, {} of {} kinds", first + 1, groups.size()));
+    }
+    for_each_index(count, threads_, [&](size_t i) {
+      if (stopped()) return;
+      Group& group = groups[first + i];
+      measure(group, loaded(*group.cases.front()).job);
+    });
+    if (stopped()) return;
+    std::vector<std::pair<const Group*, const SweepCase*>> points;
+    for (size_t i = first; i < first + count; ++i) {
+      for (const SweepCase* each : groups[i].cases) points.emplace_back(&groups[i], each);
+    }
+    const int threads_per_point = std::max(1, threads_ / static_cast<int>(points.size()));
+    for_each_index(points.size(), threads_, [&](size_t i) {
+      if (!stopped()) run_point(*points[i].first, *points[i].second, threads_per_point);
+    });
+    for (size_t i = first; i < first + count; ++i) groups[i] = {};
+  }
+
+  void run_point(const Group& group, const SweepCase& each, int threads) {
+    SweepPoint point{.index = each.index, .key = each.key, .reason = group.fault};
+    const Case the_case = loaded(each);
+    const Job& job = the_case.job;
+    point.scenario = the_case.scenario;
+    try {
+      if (!point.reason.empty()) throw Error(point.reason);
+      check_snapshot_tiers(job.snapshots, job.failures);
+      const std::string excess = memory_excess(job, group.prepared);
+      if (!excess.empty()) throw Error(excess);
+      point.iteration = group.iteration;
+      const CampaignInputs inputs = campaign_inputs(job, group.table);
+      point.campaign = run_campaign(inputs, threads);
+      point.campaign->tiers = tier_reports(job, group.prepared, inputs);
+    } catch (const Error& error) {
+      point.reason = error.what();
+    }
+    finish(point);
+  }
+
+  const Sweep& sweep_;
+  const std::vector<SweepCase>& cases_;
+  const SweepOptions& options_;
+  int threads_;
+  std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
+};
+
+// Equal neighbours in the grid end up far apart (Knuth's multiplicative hash).
+std::uint32_t dealt(int index) {
+  return static_cast<std::uint32_t>(index) * 2654435769U;
+}
+
+}  // namespace
+
+std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
+  std::vector<Overrides> points = {{}};
+  for (const VariedKey& key : keys) {
+    std::vector<Overrides> longer;
+    for (const Overrides& point : points) {
+      for (const std::string& value : key.values) {
+        longer.push_back(point);
+        longer.back().emplace_back(key.key, value);
+      }
+    }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
+  const std::vector<Overrides> points = cross_product(sweep.vary);
+  std::vector<SweepCase> cases(points.size());
+  for_each_index(points.size(), threads,
+                 [&](size_t i) { cases[i] = sweep_case(sweep, static_cast<int>(i), points[i]); });
+  const bool none_is_left =
+      std::ranges::all_of(cases, [](const SweepCase& each) { return !each.reason.empty(); });
+  if (none_is_left) throw Error(cases.front().reason);
+  return cases;
+}
+
+std::vector<SweepCase> shard_of(const std::vector<SweepCase>& cases, int shard, int shards) {
+  CHECK(shards > 0 && shard >= 0 && shard < shards, "part {} of {}", shard, shards);
+  std::map<std::string, int> first_of_table;
+  for (const SweepCase& each : cases) first_of_table.emplace(each.table, each.index);
+  std::vector<const SweepCase*> order;
+  for (const SweepCase& each : cases) order.push_back(&each);
+  std::ranges::sort(order, {}, [&](const SweepCase* each) {
+    return std::tuple(first_of_table.at(each->table), dealt(each->index), each->index);
+  });
+  const auto bound = [&](int at) { return order.size() * at / shards; };
+  std::vector<SweepCase> part;
+  for (size_t i = bound(shard); i < bound(shard + 1); ++i) part.push_back(*order[i]);
+  std::ranges::sort(part, {}, &SweepCase::index);
+  return part;
+}
+
+void run_sweep(const Sweep& sweep, const std::vector<SweepCase>& cases,
+               const SweepOptions& options) {
+  SweepRun(sweep, cases, options).run();
+}
+
+}  // namespace windtunnel

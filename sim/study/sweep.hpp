@@ -1,0 +1,74 @@
+// A grid of cases, each with its campaigns: iterations are simulated once per distinct table
+// (Case::table), then all campaigns run from event to event on all cores, with the same random
+// numbers at every point.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/results/campaign_report.hpp"
+#include "models/results/iteration_report.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+struct VariedKey {
+  std::string key;
+  std::vector<std::string> values;
+  bool operator==(const VariedKey&) const = default;
+};
+
+// All combinations; the last key changes fastest.
+std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
+
+struct Sweep {
+  std::string file;  // of the scenario: for messages, and where the files that it names are
+  std::string text;  // what stands in it
+  Overrides set;     // at every point
+  std::vector<VariedKey> vary;
+  bool operator==(const Sweep&) const = default;
+};
+
+struct SweepCase {
+  int index = 0;      // in the grid
+  Overrides set;      // what it varies
+  std::string key;    // of the case; empty: `reason`
+  std::string table;  // Case::table
+  std::string reason;
+  bool operator==(const SweepCase&) const = default;
+};
+
+// Every point of the grid with its keys, or with what makes it impossible already as text. Throws
+// Error when none is left: a key is misspelt, the scenario has no campaign.
+std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
+
+// Part `shard` of `shards`: points that share a table stay together as far as that leaves the parts
+// equal; among these they are dealt evenly over the grid, whose corners differ in effort.
+std::vector<SweepCase> shard_of(const std::vector<SweepCase>& cases, int shard, int shards);
+
+struct SweepPoint {
+  int index = 0;
+  std::string scenario{};  // its name
+  std::string key{};
+  std::string reason{};  // not empty: infeasible, and why
+  IterationReport iteration{};
+  std::optional<CampaignReport> campaign{};  // with a goodput per replica
+};
+
+struct SweepOptions {
+  int threads = 0;  // 0: all cores; the same results for any number
+  // Called once per point, one call at a time, in any order.
+  std::function<void(const SweepPoint&)> finished = {};
+  std::function<void(const std::string&)> progress = {};
+  const std::atomic<bool>* stop = nullptr;  // set: the points under way are finished, no more begun
+};
+
+// Simulates these cases of the sweep. Throws Error when a file that the scenario names is no longer
+// what it was when the keys were made.
+void run_sweep(const Sweep& sweep, const std::vector<SweepCase>& cases,
+               const SweepOptions& options);
+
+}  // namespace windtunnel

@@ -1,0 +1,17 @@
+// What each snapshot tier of a campaign costs and protects, beside what campaigns make of it.
+#pragma once
+
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/results/campaign_report.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "sim/campaign/campaign.hpp"
+
+namespace windtunnel {
+
+// [tier]. `inputs`: campaign_inputs() of the job.
+std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
+                                     const CampaignInputs& inputs);
+
+}  // namespace windtunnel

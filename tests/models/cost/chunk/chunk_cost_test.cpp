@@ -1,0 +1,480 @@
+#include "models/cost/chunk/chunk_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/straight_laws.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+const Batch kBatch{.global = 16, .micro = 1, .sequence = 8192};
+
+std::vector<ChunkCost> costs(const TransformerSpec& model, const Layout& layout,
+                             Recompute recompute = Recompute::none,
+                             const Cluster& cluster = test_cluster(2)) {
+  Job job = test_job(model, layout, kBatch, Precision::bf16, recompute);
+  job.cluster = cluster;
+  return chunk_costs(job);
+}
+
+double seconds(const std::vector<CostPart>& parts, Category category) {
+  double sum = 0;
+  for (const CostPart& part : parts) sum += part.category == category ? part.seconds : 0;
+  return sum;
+}
+
+double tp_collective_s(CollectiveKind kind, double bytes, const Cluster& cluster = test_cluster(2),
+                       int tp = 8) {
+  std::vector<std::int32_t> gpus;
+  for (int i = 0; i < tp; ++i) gpus.push_back(i);
+  return collective_cost(kind, CollectiveAlgorithm::automatic, group_shape(gpus, cluster), bytes,
+                         cluster, test_calibration())
+      .seconds;
+}
+
+// Four stages of one layer, so that the middle ones hold nothing else.
+TransformerSpec four_layers() {
+  TransformerSpec model = llama3_8b();
+  model.layers = 4;
+  return model;
+}
+const Layout kPipeline{.tp = 8, .pp = 4, .sequence_parallel = true};
+
+TEST(ChunkCost, ForwardIsTheSumOfItsOps) {
+  const auto chunks = costs(four_layers(), kPipeline);
+  double expected = 0;
+  for (const Op& op :
+       block_ops(test_job(four_layers(), kPipeline, kBatch), Block::layer, Pass::forward)) {
+    expected += op_cost(op, test_cluster().node.gpu, Precision::bf16, test_calibration()).seconds;
+  }
+  EXPECT_NEAR(seconds(chunks[1].forward, Category::forward), expected, 1e-12);
+  EXPECT_GT(seconds(chunks[0].forward, Category::forward), expected);  // embedding
+  EXPECT_GT(seconds(chunks[3].forward, Category::forward), expected);  // loss head
+}
+
+TEST(ChunkCost, SequenceParallelForwardGathersTwiceAndScattersTwice) {
+  const double bytes = 2.0 * 8192 * 4096;
+  const auto chunks = costs(four_layers(), kPipeline);
+  EXPECT_NEAR(seconds(chunks[1].forward, Category::tp),
+              2 * tp_collective_s(CollectiveKind::all_gather, bytes) +
+                  2 * tp_collective_s(CollectiveKind::reduce_scatter, bytes),
+              1e-12);
+}
+
+TEST(ChunkCost, WithoutSequenceParallelismForwardReducesTwice) {
+  const double bytes = 2.0 * 8192 * 4096;
+  const auto chunks = costs(four_layers(), {.tp = 8, .pp = 4});
+  EXPECT_NEAR(seconds(chunks[1].forward, Category::tp),
+              2 * tp_collective_s(CollectiveKind::all_reduce, bytes), 1e-12);
+}
+
+// Backward: two gathers are exposed; the other gathers and the reductions hide behind GEMMs when
+// these are longer, and stick out by the difference when NVLink is slow.
+TEST(ChunkCost, BackwardHidesWhatTheGemmsCover) {
+  const double bytes = 2.0 * 8192 * 4096;
+  const TransformerSpec model = four_layers();
+  Cluster fast = test_cluster(2);
+  fast.node.nvlink_Bps = parameter(1e15);
+  EXPECT_NEAR(
+      seconds(costs(model, kPipeline, Recompute::none, fast)[1].backward_input, Category::tp),
+      2 * tp_collective_s(CollectiveKind::all_gather, bytes, fast), 1e-12);
+
+  Cluster slow = test_cluster(2);
+  slow.node.nvlink_Bps = parameter(1e9);
+  double covered = 0;
+  for (const Pass pass : {Pass::backward_input, Pass::backward_weight}) {
+    const auto ops = block_ops(test_job(model, kPipeline, kBatch), Block::layer, pass);
+    for (const char* name : {"qkv", "up"}) {
+      covered +=
+          op_cost(op_named(ops, name), slow.node.gpu, Precision::bf16, test_calibration()).seconds;
+    }
+  }
+  EXPECT_NEAR(
+      seconds(costs(model, kPipeline, Recompute::none, slow)[1].backward_input, Category::tp),
+      4 * tp_collective_s(CollectiveKind::all_gather, bytes, slow) +
+          2 * tp_collective_s(CollectiveKind::reduce_scatter, bytes, slow) - covered,
+      1e-12);
+}
+
+TEST(ChunkCost, OneGpuPerReplicaCommunicatesNothing) {
+  for (const ChunkCost& chunk : costs(four_layers(), {})) {
+    for (const auto* parts : {&chunk.forward, &chunk.backward_input, &chunk.backward_weight}) {
+      EXPECT_EQ(seconds(*parts, Category::tp) + seconds(*parts, Category::cp), 0);
+    }
+  }
+}
+
+TEST(ChunkCost, RingAttentionIsExposedOnlyBeyondTheAttention) {
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  const TransformerSpec model = four_layers();
+  Cluster fast = test_cluster(8);
+  fast.node.nvlink_Bps = fast.node.nic_Bps = parameter(1e15);
+  EXPECT_EQ(seconds(costs(model, layout, Recompute::none, fast)[1].forward, Category::cp), 0);
+  Cluster slow = test_cluster(8);
+  slow.node.nic_Bps = parameter(1e9);
+  const auto chunk = costs(model, layout, Recompute::none, slow)[1];
+  EXPECT_GT(seconds(chunk.forward, Category::cp), 0);
+  EXPECT_GT(seconds(chunk.backward_input, Category::cp), seconds(chunk.forward, Category::cp));
+}
+
+// The ring passes on K and V of a rank's tokens (backward: and their gradients) three times, 2 B
+// each, of the local heads, beside three quarters of the attention. Its groups are the tp
+// neighbours {t, t + 4, t + 8, t + 12}, two on each of two nodes: all of it leaves the node through
+// one NIC, in one of the three steps of latency.
+TEST(ChunkCost, RingAttentionExposesWhatAStepTakesBeyondItsAttention) {
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  const TransformerSpec model = four_layers();
+  Cluster slow = test_cluster(8);
+  slow.node.nic_Bps = parameter(1e9);
+  const auto chunk = costs(model, layout, Recompute::none, slow)[1];
+  const double kv_bytes = 2.0 * 2048 * 2 * 8 * 128 / 4;  // 8 heads of K and of V, 128 wide
+  const auto exposed_s = [&](Pass pass, double bytes) {
+    const auto ops = block_ops(test_job(model, layout, kBatch), Block::layer, pass);
+    const OpCost attention =
+        op_cost(op_named(ops, "attention"), slow.node.gpu, Precision::bf16, test_calibration());
+    return 10e-6 + 2 * 2e-6 + 5e-6 + 3 * bytes / 0.9e9 - 0.75 * attention.seconds;
+  };
+  EXPECT_NEAR(seconds(chunk.forward, Category::cp), exposed_s(Pass::forward, kv_bytes), 1e-12);
+  EXPECT_NEAR(seconds(chunk.backward_input, Category::cp),
+              exposed_s(Pass::backward_input, 2 * kv_bytes), 1e-12);
+}
+
+// A stage waits for the slowest of its groups, wherever the damage is.
+TEST(ChunkCost, RingAttentionRunsAtThePaceOfTheWorstGroup) {
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  Cluster cluster = test_cluster(8);
+  cluster.node.nic_Bps = parameter(1e9);
+  const auto exposed_s = [&] {
+    return seconds(costs(four_layers(), layout, Recompute::none, cluster)[1].forward, Category::cp);
+  };
+  const double healthy_s = exposed_s();
+  cluster.degraded_nics = {{.node = 7, .nic = 6, .factor = 0.5}};
+  const double degraded_s = exposed_s();
+  cluster.degraded_nics = {{.node = 0, .nic = 0, .factor = 0.5}};
+  EXPECT_GT(degraded_s, healthy_s);
+  EXPECT_EQ(degraded_s, exposed_s());
+}
+
+TEST(ChunkCost, FullRecomputationRepeatsTheForwardWithItsCollectives) {
+  const auto chunk = costs(four_layers(), kPipeline, Recompute::full)[1];
+  EXPECT_NEAR(seconds(chunk.recompute, Category::recompute),
+              seconds(chunk.forward, Category::forward), 1e-12);
+  EXPECT_NEAR(seconds(chunk.recompute, Category::tp), seconds(chunk.forward, Category::tp), 1e-12);
+  EXPECT_TRUE(costs(four_layers(), kPipeline)[1].recompute.empty());
+  const auto selective = costs(four_layers(), kPipeline, Recompute::selective)[1];
+  EXPECT_GT(seconds(selective.recompute, Category::recompute), 0);
+  EXPECT_LT(seconds(selective.recompute, Category::recompute),
+            0.2 * seconds(chunk.recompute, Category::recompute));
+  EXPECT_EQ(seconds(selective.recompute, Category::tp), 0);
+}
+
+// Stages only cut the model: compute and parameters of all stages add up to the undivided model.
+TEST(ChunkCost, StagesAddUpToTheWholeModel) {
+  const auto whole = costs(llama3_8b(), {.tp = 8, .sequence_parallel = true});
+  const auto stages = costs(llama3_8b(), {.tp = 8, .pp = 2, .vpp = 4, .sequence_parallel = true});
+  ASSERT_EQ(whole.size(), 1u);
+  double forward = 0, parameters = 0, flops = 0, activations = 0;
+  for (const ChunkCost& chunk : stages) {
+    forward += total_seconds(chunk.forward);
+    parameters += chunk.parameters;
+    flops += chunk.hardware_flops;
+    activations += chunk.activation_bytes;
+  }
+  EXPECT_NEAR(forward / total_seconds(whole[0].forward), 1, 1e-12);
+  EXPECT_NEAR(parameters / whole[0].parameters, 1, 1e-12);
+  EXPECT_NEAR(flops / whole[0].hardware_flops, 1, 1e-12);
+  EXPECT_NEAR(activations / whole[0].activation_bytes, 1, 1e-12);
+}
+
+TEST(ChunkCost, StagesWithoutLayersHoldEmbeddingAndHeadAlone) {
+  Layout layout{.tp = 8, .pp = 16, .vpp = 8, .sequence_parallel = true};
+  layout.first_stage_layers = layout.last_stage_layers = -1;
+  const auto chunks = costs(llama3_405b(), layout, Recompute::none, test_cluster(16));
+  ASSERT_EQ(chunks.size(), 128u);
+  // The vocabulary of 128,256 is padded to a multiple of 1,024.
+  EXPECT_EQ(chunks[0].parameters, 129024.0 * 16384 / 8);
+  EXPECT_EQ(chunks[127].parameters, 129024.0 * 16384 / 8 + 16384);
+  EXPECT_EQ(chunks[0].activation_bytes, 0);
+  EXPECT_GT(chunks[127].activation_bytes, 0);  // softmax of the loss
+  EXPECT_LT(total_seconds(chunks[0].forward), total_seconds(chunks[1].forward));
+}
+
+TEST(ChunkCost, HardwareFlopsAreAtLeastModelFlops) {
+  const double model = model_flops(llama3_8b(), 1, 8192);
+  const double none = costs(llama3_8b(), {})[0].hardware_flops;
+  const double full = costs(llama3_8b(), {}, Recompute::full)[0].hardware_flops;
+  EXPECT_GT(none, model);  // the fused backward computes the scores again
+  EXPECT_LT(none, 1.1 * model);
+  EXPECT_GT(full, 1.3 * none);
+  EXPECT_LT(full, none * 4 / 3);  // the loss head is not repeated
+}
+
+// Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
+TransformerSpec four_expert_layers() {
+  TransformerSpec model = four_layers();
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
+  return model;
+}
+
+TEST(ChunkCost, ExpertsWithoutExpertParallelismDispatchNothing) {
+  for (const ChunkCost& chunk : costs(four_expert_layers(), kPipeline)) {
+    for (const auto* parts : {&chunk.forward, &chunk.backward_input, &chunk.backward_weight}) {
+      EXPECT_EQ(seconds(*parts, Category::ep), 0);
+    }
+  }
+}
+
+// Eight GPUs of a node: each sends both copies of its 8192 / 8 tokens of 4096 x 2 B, 7/8 of them
+// over NVLink, and gets them back.
+TEST(ChunkCost, DispatchAndCombineByHand) {
+  Layout layout = kPipeline;
+  layout.ep = 8;
+  const auto chunk = costs(four_expert_layers(), layout, Recompute::none, test_cluster(4))[1];
+  const double bytes = 2.0 * 1024 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + bytes * 7 / 8 / (450e9 * 0.8);
+  EXPECT_NEAR(seconds(chunk.forward, Category::ep), 2 * once_s, 1e-12);
+  EXPECT_NEAR(seconds(chunk.backward_input, Category::ep), 2 * once_s, 1e-12);
+  EXPECT_EQ(seconds(chunk.backward_weight, Category::ep), 0);
+}
+
+// Two nodes: half of what a GPU sends crosses its own NIC.
+TEST(ChunkCost, DispatchAcrossNodesByHand) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  const Layout layout{.pp = 2, .dp = 16, .ep = 16};
+  const auto chunk = costs(model, layout, Recompute::none, test_cluster(4))[0];
+  const double bytes = 2.0 * 8192 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + 5e-6 + bytes / 2 / (50e9 * 0.9);
+  EXPECT_NEAR(seconds(chunk.forward, Category::ep), 2 * 2 * once_s, 1e-12);  // two layers
+}
+
+TEST(ChunkCost, ImbalanceScalesTheExpertsAndTheirTrafficAlone) {
+  TransformerSpec model = four_expert_layers();
+  const Layout layout{.pp = 4, .dp = 8, .ep = 8};
+  const auto even = costs(model, layout, Recompute::none, test_cluster(4))[1];
+  model.moe.imbalance = 1.5;
+  const auto uneven = costs(model, layout, Recompute::none, test_cluster(4))[1];
+  const double latency_s = 2 * (10e-6 + 7 * 2e-6);
+  EXPECT_NEAR(seconds(uneven.forward, Category::ep) - latency_s,
+              1.5 * (seconds(even.forward, Category::ep) - latency_s), 1e-12);
+  EXPECT_EQ(uneven.parameters, even.parameters);
+  // One expert of three matrices and both its tokens' copies, and nothing else.
+  const double extra_flops = 0.5 * 3 * 2 * (2 * 8192.0) * 3 * 4096 * 14336;
+  EXPECT_NEAR(uneven.hardware_flops - even.hardware_flops, extra_flops, 1e-3 * extra_flops);
+}
+
+TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.shared_ffn = 14336;
+  Job job = test_job(model, {.pp = 4, .dp = 8, .ep = 8}, kBatch);
+  job.cluster = test_cluster(4);
+  const double exposed_s = seconds(chunk_costs(job)[1].forward, Category::ep);
+  job.software.tp_overlap = TensorOverlap::pipelined;
+  EXPECT_GT(exposed_s, 0);
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+}
+
+// Two experts of 16 on two nodes: 2 (1 - 1/4) = 1.5 different nodes on average.
+TEST(ChunkCost, MergedDispatchSendsATokenOnceToANode) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  Job job = test_job(model, {.pp = 2, .dp = 16, .ep = 16}, kBatch);
+  job.cluster = test_cluster(4);
+  job.software.ep_merged = true;
+  const double bytes = 1.5 * 8192 * 4096 * 2;
+  const double once_s = 10e-6 + 7 * 2e-6 + 5e-6 + bytes / 2 / (50e9 * 0.9);
+  EXPECT_NEAR(seconds(chunk_costs(job)[0].forward, Category::ep), 2 * 2 * once_s, 1e-12);
+}
+
+// Slow NICs, so that the other micro-batch's compute does not cover all of it.
+TEST(ChunkCost, OverlappedDispatchExposesWhatTheOtherDirectionDoesNotCover) {
+  TransformerSpec model = four_expert_layers();
+  model.moe.experts = 16;
+  Job job = test_job(model, {.pp = 4, .dp = 16, .ep = 16}, kBatch);
+  job.cluster = test_cluster(8);
+  job.cluster.node.nic_Bps = parameter(5e9);
+  const ChunkCost exposed = chunk_costs(job)[1];
+  job.software.ep_overlap = true;
+  const ChunkCost hidden = chunk_costs(job)[1];
+  const double forward_s = seconds(exposed.forward, Category::forward);
+  const double backward_s = seconds(exposed.backward_input, Category::backward) +
+                            seconds(exposed.backward_weight, Category::backward);
+  const double sent_s = seconds(exposed.forward, Category::ep);
+  EXPECT_GT(sent_s, backward_s);
+  EXPECT_NEAR(seconds(hidden.forward, Category::ep), sent_s - backward_s, 1e-12);
+  EXPECT_NEAR(seconds(hidden.backward_input, Category::ep), sent_s - forward_s, 1e-12);
+  job.cluster.node.nic_Bps = parameter(500e9);
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+}
+
+// The third layer is the last dense one: stages of two hold none, one and two with experts.
+TEST(ChunkCost, StagesCountDenseAndExpertLayersApart) {
+  TransformerSpec model = four_expert_layers();
+  model.layers = 6;
+  model.moe.dense_layers = 3;
+  const Layout layout{.pp = 3, .dp = 8, .ep = 4};
+  const auto chunks = costs(model, layout, Recompute::none, test_cluster(3));
+  const double experts = 2 * 3.0 * 4096 * 14336;  // two of eight lie here
+  EXPECT_EQ(chunks[0].expert_parameters, 0);
+  EXPECT_EQ(chunks[1].expert_parameters, experts);
+  EXPECT_EQ(chunks[2].expert_parameters, 2 * experts);
+  EXPECT_NEAR(2 * seconds(chunks[1].forward, Category::ep),
+              seconds(chunks[2].forward, Category::ep), 1e-12);
+  Layout uneven = layout;
+  uneven.stage_layers = {4, 1, 1};
+  EXPECT_EQ(costs(model, uneven, Recompute::none, test_cluster(3))[0].expert_parameters, experts);
+}
+
+TEST(ChunkCost, OverlapHidesTensorParallelismBehindItsGemms) {
+  Job job = test_job(four_layers(), kPipeline, kBatch);
+  const ChunkCost exposed = chunk_costs(job)[1];
+  job.software.tp_overlap = TensorOverlap::pipelined;
+  const ChunkCost hidden = chunk_costs(job)[1];
+  EXPECT_LT(seconds(hidden.forward, Category::tp), 0.5 * seconds(exposed.forward, Category::tp));
+  EXPECT_LT(seconds(hidden.backward_input, Category::tp),
+            seconds(exposed.backward_input, Category::tp));
+  EXPECT_EQ(seconds(hidden.forward, Category::forward),
+            seconds(exposed.forward, Category::forward));
+}
+
+// 8 heads of 192 wide keys and 128 wide values leave each rank, not the latents.
+TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
+  TransformerSpec model = deepseek_v3();
+  model.layers = 4;
+  const Layout layout{.tp = 4, .cp = 4, .pp = 4, .sequence_parallel = true};
+  Cluster slow = test_cluster(8);
+  const auto exposed_s = [&](double nic_Bps) {
+    slow.node.nic_Bps = parameter(nic_Bps);
+    return seconds(costs(model, layout, Recompute::none, slow)[1].forward, Category::cp);
+  };
+  const double bytes = 2.0 * 2048 * 32 * (192 + 128);
+  EXPECT_NEAR(exposed_s(1e8) - exposed_s(1e9), 3 * bytes / 0.9 * (1e-8 - 1e-9), 1e-9);
+}
+
+TEST(ChunkCost, OptimizerMovesItsBytes) {
+  Job job;
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  const auto parts = optimizer_cost(1e9, job);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].category, Category::optimizer);
+  const auto seconds = [](double bytes) { return 2e-6 + (bytes + 4e6) / (3e12 * 0.9); };
+  EXPECT_NEAR(parts[0].seconds, seconds(38e9), 1e-12);
+  // Each moment is read and written in fp32.
+  job.software.optimizer = Optimizer::momentum;
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(30e9), 1e-12);
+  job.software.optimizer = Optimizer::sgd;
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(22e9), 1e-12);
+  job.calibration.moment_bytes.value = 15;  // by operations of their own
+  EXPECT_NEAR(optimizer_cost(1e9, job)[0].seconds, seconds(8e9), 1e-12);
+}
+
+TEST(ChunkCost, MeasuredOptimizersTakeTheTimeOfTheirKernel) {
+  Job job;
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  std::vector<KernelLaw>& laws = job.calibration.kernel_laws.laws;
+  const auto expect = [&](double adam_s, double momentum_s, double sgd_s) {
+    const std::array<std::pair<Optimizer, double>, 3> due = {
+        {{Optimizer::adam, adam_s}, {Optimizer::momentum, momentum_s}, {Optimizer::sgd, sgd_s}}};
+    for (const auto& [optimizer, due_s] : due) {
+      job.software.optimizer = optimizer;
+      EXPECT_NEAR(optimizer_cost(1e6, job)[0].seconds, due_s, 1e-12);
+    }
+  };
+  laws = {curve_of("add", 1e-6, 1e-12)};
+  expect(1e-6 + 38e-6, 1e-6 + 30e-6, 1e-6 + 22e-6);
+  laws.push_back(curve_of("adam", 2e-6, 3e-12));
+  expect(2e-6 + 3 * 38e-6, 1e-6 + 30e-6, 1e-6 + 22e-6);
+  laws.push_back(curve_of("sgd", 3e-6, 5e-12));
+  expect(2e-6 + 3 * 38e-6, 1e-6 + 30e-6, 3e-6 + 5 * 22e-6);
+}
+
+// Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for
+// all launches but its own work, with or without a queue.
+TEST(ChunkCost, SlowHostSetsThePace) {
+  Job job = test_job(four_layers(), {.pp = 4}, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  const double launches = static_cast<double>(block_ops(job, Block::layer, Pass::forward).size());
+  for (const double run_ahead : {0.0, 0.5, 1.0}) {
+    job.calibration.host_run_ahead = parameter(run_ahead);
+    EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), launches, 1e-9);
+  }
+  job.software.cuda_graphs = true;
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::host), 0);
+}
+
+// Graphs leave to the host what the router sizes: with experts fused, permutation, sorting and two
+// GEMMs of 16 bit.
+TEST(ChunkCost, GraphsOutsideTheExperts) {
+  const Layout layout{.pp = 4, .dp = 4, .ep = 4};
+  Job job = test_job(four_expert_layers(), layout, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  job.calibration.host_run_ahead = parameter(0);
+  job.software.dense_graphs = job.software.fused_experts = true;
+  double waits_s = 0;
+  for (const Op& op : block_ops(job, Block::moe_layer, Pass::forward)) {
+    const double gpu_s = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    waits_s += op.routed ? 1 - gpu_s : 0;
+  }
+  const auto chunk = chunk_costs(job)[1];
+  const double collectives = 2 - seconds(chunk.forward, Category::ep);
+  EXPECT_NEAR(seconds(chunk.forward, Category::host), waits_s + collectives, 1e-9);
+  EXPECT_GT(waits_s, 5);
+}
+
+// All-to-alls beside another micro-batch cost what they slow it down by.
+TEST(ChunkCost, HiddenDispatchSlowsWhatItRunsBeside) {
+  const Layout layout{.pp = 4, .dp = 4, .ep = 4};
+  Job job = test_job(four_expert_layers(), layout, kBatch);
+  const double open_s = seconds(chunk_costs(job)[1].forward, Category::ep);
+  job.software.ep_overlap = true;
+  EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
+  job.calibration.overlap_slowdown = parameter(0.25);
+  EXPECT_NEAR(seconds(chunk_costs(job)[1].forward, Category::ep), open_s * 0.25 / 1.25, 1e-12);
+}
+
+// A launch between the shortest and the longest kernel: a queue that never empties hides it, one
+// kernel at a time exposes it, the calibration says where in between.
+TEST(ChunkCost, RunningAheadHidesWhatLongKernelsCover) {
+  Job job = test_job(four_layers(), {.pp = 4}, kBatch);
+  double total_s = 0;
+  double each_s = 0;
+  const auto ops = block_ops(job, Block::layer, Pass::forward);
+  for (const Op& op : ops) {
+    total_s += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+  }
+  const double launch_s = 0.5 * total_s / static_cast<double>(ops.size());
+  for (const Op& op : ops) {
+    const double gpu_s = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    each_s += std::max(0.0, launch_s - gpu_s);
+  }
+  ASSERT_GT(each_s, 0);
+  job.calibration.host_launch_s = parameter(launch_s);
+  for (const double run_ahead : {0.0, 0.25, 1.0}) {
+    job.calibration.host_run_ahead = parameter(run_ahead);
+    EXPECT_NEAR(seconds(chunk_costs(job)[1].forward, Category::host), (1 - run_ahead) * each_s,
+                1e-12);
+  }
+}
+
+TEST(ChunkCost, SharedCoresSlowLaunchesByTensorRanksWhereAPipelineCrossesNodes) {
+  const Layout across{.tp = 4, .pp = 4, .sequence_parallel = true};
+  Job job = test_job(four_layers(), across, kBatch);
+  job.calibration.host_launch_s = parameter(1);
+  job.calibration.host_contention = parameter(0.5);
+  const double alone_s = total_seconds(chunk_costs(job)[1].forward);
+  job.software.shared_cores = true;
+  EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), 3 * alone_s, 1e-6 * alone_s);
+  job.cluster = test_cluster(1);
+  EXPECT_NEAR(total_seconds(chunk_costs(job)[1].forward), alone_s, 1e-6 * alone_s);
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

@@ -1,0 +1,134 @@
+#include "models/cost/chunk/network_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/workload/layer_network.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+Job network_job(int micro) {
+  NetworkBuilder builder({3, 32, 32});
+  builder.convolution("conv", {64, {3, 1, 1}, false, true, true});
+  builder.pool("pool", LayerKind::max_pool, {2, 2, 0});
+  builder.linear("fc", 10, false);
+  Job job;
+  job.network = std::make_shared<const LayerNetwork>(LayerNetwork{"small", builder.take(), "test"});
+  job.model = network_model(*job.network);
+  job.cluster = test_cluster();
+  job.calibration = test_calibration();
+  job.batch = {micro, micro, 1};
+  return job;
+}
+
+std::string fault_of(const Job& job) {
+  try {
+    chunk_costs(job);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(NetworkCost, IsTheSumOfItsKernels) {
+  const Job job = network_job(64);
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  ASSERT_EQ(chunks.size(), 1u);
+  double forward_s = 0;
+  double flops = 0;
+  for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+    for (const Op& op : network_ops(*job.network, 64, job.precision, pass)) {
+      flops += op.flops;
+      if (pass != Pass::forward) continue;
+      forward_s += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    }
+  }
+  EXPECT_DOUBLE_EQ(total_seconds(chunks[0].forward), forward_s);
+  EXPECT_DOUBLE_EQ(chunks[0].hardware_flops, flops);
+  EXPECT_EQ(chunks[0].parameters, job.network->parameters());
+  // Three times the forward but for the gradient of the images.
+  EXPECT_DOUBLE_EQ(model_flops(*job.network, 64),
+                   flops + 2 * 64 * job.network->layers.front().forward_macs());
+}
+
+// Winograd's algorithm divides the multiplications of the 3 x 3 convolution, in fp32 only; what it
+// moves stays, and so does the linear layer.
+TEST(NetworkCost, WinogradDividesMultiplications) {
+  Job job = network_job(64);
+  job.precision = Precision::fp32;
+  const std::vector<LayerCost> direct = network_layer_costs(job);
+  job.calibration.convolution_winograd = {2.25, 2.25, 2.25, Origin::assumed, "test"};
+  const std::vector<LayerCost> fewer = network_layer_costs(job);
+  EXPECT_DOUBLE_EQ(fewer.front().hardware_flops, direct.front().hardware_flops / 2.25);
+  EXPECT_LT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds);
+  EXPECT_GT(fewer.front().backward_weight.seconds, direct.front().backward_weight.seconds / 2.25);
+  EXPECT_EQ(fewer.back().backward_s(), direct.back().backward_s());
+  job.precision = Precision::bf16;
+  EXPECT_EQ(network_layer_costs(job).front().hardware_flops, direct.front().hardware_flops);
+}
+
+TEST(NetworkCost, HostLaunchesStayBesideTheKernels) {
+  Job job = network_job(64);
+  const double kernels_s = total_seconds(chunk_costs(job)[0].forward);
+  job.calibration.host_launch_s.value = 1;
+  // Five kernels forward, each far shorter than its launch.
+  const double waiting_s = total_seconds(chunk_costs(job)[0].forward);
+  EXPECT_NEAR(waiting_s, 5, 1e-6);
+  EXPECT_GT(waiting_s, kernels_s);
+  job.software.cuda_graphs = true;
+  EXPECT_DOUBLE_EQ(total_seconds(chunk_costs(job)[0].forward), kernels_s);
+}
+
+// By hand, 2 B an element: the image, the convolution's output for its norm, the norm's under the
+// ReLU, the pool's and the last one.
+TEST(NetworkCost, KeepsItsActivations) {
+  const ChunkCost chunk = chunk_costs(network_job(64))[0];
+  const double pixels = 32 * 32;
+  EXPECT_EQ(chunk.activation_bytes, 2 * 64 * (3 * pixels + 2 * 64 * pixels + 16 * pixels + 10));
+  EXPECT_EQ(chunk.transient_bytes, 2 * 64 * 2 * 64 * pixels);
+}
+
+TEST(NetworkCost, RunsDataParallelOnly) {
+  EXPECT_EQ(fault_of(network_job(4)), "accepted");
+  Job job = network_job(4);
+  job.layout.tp = 2;
+  EXPECT_EQ(
+      fault_of(job),
+      "layout.tp is 2, but model 'small' is a table of layers, which runs data parallel only; "
+      "set it to 1");
+  job = network_job(4);
+  job.batch.sequence = 128;
+  EXPECT_EQ(fault_of(job),
+            "batch.sequence is 128, but model 'small' has samples, not sequences; leave it out");
+  job = network_job(4);
+  job.recompute = Recompute::selective;
+  EXPECT_EQ(fault_of(job), "recompute: model 'small' keeps its activations; set recompute: none");
+  job = network_job(4);
+  job.layout.sequence_parallel = true;
+  EXPECT_EQ(fault_of(job), "layout.sequence_parallel: model 'small' has no sequences");
+  job = network_job(4);
+  job.layout.stage_layers = {1};
+  EXPECT_EQ(fault_of(job), "layout.stages: model 'small' runs as one stage");
+}
+
+TEST(NetworkCost, MemoryFollowsTheSharding) {
+  Job job = network_job(4);
+  job.layout.dp = 8;
+  job.layout.sharding = Sharding::zero1;
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const GpuMemory memory = gpu_memory(job, chunks, {chunks[0].activation_bytes}).front();
+  const double parameters = job.network->parameters();
+  EXPECT_DOUBLE_EQ(memory.weights, 2 * parameters);
+  EXPECT_DOUBLE_EQ(memory.gradients, 4 * parameters);
+  EXPECT_DOUBLE_EQ(memory.optimizer, 12 * parameters / 8);
+  EXPECT_DOUBLE_EQ(memory.activations, chunks[0].activation_bytes);
+  // The largest layer with weights and the one before it: the norm and the linear layer.
+  job.layout.sharding = Sharding::zero3;
+  EXPECT_EQ(gathered_parameters(job), 2 * 64 + 10 * (64 * 256 + 1));
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

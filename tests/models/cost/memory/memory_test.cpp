@@ -1,0 +1,408 @@
+#include "models/cost/memory/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/random.hpp"
+#include "models/workload/stage_parameters.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
+class Korthikanti : public ::testing::Test {
+ protected:
+  Korthikanti() {
+    gpt_.dropout = true;
+    gpt_.attention = AttentionKernel::unfused;
+  }
+  double kept(const Layout& layout, Recompute recompute = Recompute::none) const {
+    return layer_activations(test_job(gpt_, layout, batch_, Precision::bf16, recompute)).kept;
+  }
+  TransformerSpec gpt_ = gpt3_175b();
+  Batch batch_{.global = 1, .micro = 1, .sequence = 2048};
+  const double sbh_ = 2048.0 * 12288;
+  const double scores_ = 5.0 * 96 * 2048 / 12288;  // 5 a s / h
+};
+
+TEST_F(Korthikanti, Equation1) {
+  EXPECT_EQ(kept({}), sbh_ * (34 + scores_));
+}
+TEST_F(Korthikanti, Equation2WithTensorParallelism) {
+  EXPECT_EQ(kept({.tp = 8}), sbh_ * (10 + 24.0 / 8 + scores_ / 8));
+}
+TEST_F(Korthikanti, Equation4WithSequenceParallelism) {
+  EXPECT_EQ(kept({.tp = 8, .sequence_parallel = true}), sbh_ * (34 + scores_) / 8);
+}
+TEST_F(Korthikanti, FullRecomputationKeepsTheInput) {
+  EXPECT_EQ(kept({.tp = 8}, Recompute::full), sbh_ * 2);
+}
+TEST_F(Korthikanti, FusedAttentionKeepsOneNumberPerRowAndHead) {
+  gpt_.attention = AttentionKernel::flash;
+  EXPECT_EQ(kept({}), sbh_ * 34 + 4.0 * 96 * 2048);
+}
+// Both norm outputs (4), the product (8) and the scores go.
+TEST_F(Korthikanti, SelectiveRecomputationDropsWhatIsCheapToRepeat) {
+  EXPECT_EQ(kept({}, Recompute::selective), sbh_ * (34 - 12));
+}
+// Qi et al. (arXiv 2401.10241), table 1: M_W = 32 s b h.
+TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
+  EXPECT_EQ(layer_activations(test_job(gpt_, {}, batch_)).for_weights, 32 * sbh_);
+}
+
+TEST(Memory, LlamaLayerByHand) {
+  const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
+  const Layout layout{.tp = 8, .cp = 2, .sequence_parallel = true};
+  // Per token, elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context h, gate
+  // and up 2 f, product f.
+  const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
+  EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
+            4096.0 / 8 * (2 * elements + 4 * 128));
+}
+
+TEST(Memory, StageParametersCoverTheModel) {
+  const auto one = stage_parameters(llama3_8b(), {});
+  // Padded by 128 - 128256 % 128 = 0.
+  EXPECT_EQ(one[0], llama3_8b().parameters());
+  TransformerSpec gpt = gpt3_175b();
+  EXPECT_EQ(stage_parameters(gpt, {})[0], gpt.parameters());
+  // Tied embeddings stand on the first and on the last rank.
+  const auto stages = stage_parameters(gpt, {.pp = 4});
+  EXPECT_EQ(stages[0] + stages[1] + stages[2] + stages[3], gpt.parameters() + 51200.0 * 12288);
+}
+
+constexpr double kWorkspace = 64.0 * 1024 * 1024;  // of GEMMs, on a GPU with fp8
+
+struct State {
+  std::vector<ChunkCost> chunks;
+  std::vector<GpuMemory> memory;
+};
+
+State state_of(const Layout& layout, Precision precision = Precision::bf16) {
+  Job job = test_job(llama3_8b(), layout, {.global = 64, .micro = 1, .sequence = 8192}, precision);
+  job.cluster = test_cluster(8);
+  State state;
+  state.chunks = chunk_costs(job);
+  const std::vector<double> peaks(static_cast<std::size_t>(layout.pp), 7e9);
+  state.memory = gpu_memory(job, state.chunks, peaks);
+  return state;
+}
+
+TEST(Memory, MixedPrecisionTakesEighteenBytesPerParameter) {
+  const State state = state_of({.tp = 8});
+  const GpuMemory& at = state.memory[0];
+  const double parameters = state.chunks[0].parameters;
+  EXPECT_EQ(at.weights, 2 * parameters);
+  EXPECT_EQ(at.gradients, 4 * parameters);
+  EXPECT_EQ(at.optimizer, 12 * parameters);
+  EXPECT_EQ(at.activations, 7e9);
+  // No pipeline, no replicas.
+  EXPECT_EQ(at.buffers, state.chunks[0].transient_bytes + kWorkspace);
+  const double counted = at.weights + at.gradients + at.optimizer + at.activations + at.buffers;
+  EXPECT_EQ(at.allocated(), counted);
+  EXPECT_NEAR(at.fragmentation, 0.05 * counted, 1);
+  EXPECT_EQ(at.framework, 3e9);
+  EXPECT_EQ(state_of({.tp = 8}, Precision::fp32).memory[0].optimizer, 8 * parameters);
+}
+
+TEST(Memory, OptimizersKeepTheirMoments) {
+  Job job;
+  job.precision = Precision::bf16;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 12);
+  job.software.optimizer = Optimizer::momentum;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
+  job.software.optimizer = Optimizer::sgd;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 4);
+  job.precision = Precision::fp32;
+  EXPECT_EQ(optimizer_bytes_per_parameter(job), 0);
+}
+
+TEST(Memory, Zero1ShardsTheOptimizerOverReplicas) {
+  const GpuMemory whole = state_of({.tp = 8, .cp = 2, .dp = 4}).memory[0];
+  const GpuMemory shard =
+      state_of({.tp = 8, .cp = 2, .dp = 4, .sharding = Sharding::zero1}).memory[0];
+  EXPECT_EQ(shard.optimizer, whole.optimizer / 8);
+  EXPECT_EQ(shard.weights, whole.weights);
+  EXPECT_EQ(shard.gradients, whole.gradients);
+}
+
+// Rajbhandari et al. 2020 (arXiv 1910.02054), figure 1: 7.5 B parameters on 64 GPUs, 2 + 2 + 12 B
+// each, take 120, 31.4, 16.6 and 1.9 GB.
+TEST(Memory, ZeroStagesOfThePaper) {
+  Job job = test_job(llama3_8b(), {.dp = 64}, {.global = 64, .micro = 1, .sequence = 8192});
+  job.cluster = test_cluster(8);
+  job.software.gradient_bytes = 2;
+  const auto bytes = [&](Sharding sharding, int shard_ranks = 0) {
+    job.layout.sharding = sharding;
+    job.layout.shard_ranks = shard_ranks;
+    std::vector<ChunkCost> chunks(1);
+    chunks[0].parameters = 7.5e9;
+    const GpuMemory at = gpu_memory(job, chunks, {0.0})[0];
+    return at.weights + at.gradients + at.optimizer;
+  };
+  EXPECT_NEAR(bytes(Sharding::none), 120e9, 0.05e9);
+  EXPECT_NEAR(bytes(Sharding::zero1), 31.4e9, 0.05e9);
+  EXPECT_NEAR(bytes(Sharding::zero2), 16.6e9, 0.05e9);
+  EXPECT_NEAR(bytes(Sharding::zero3), 1.9e9, 0.05e9);
+  // Hybrid: a copy per 8 ranks.
+  EXPECT_NEAR(bytes(Sharding::zero3, 8), 120e9 / 8, 1);
+}
+
+// Of 18 B parameters on 384 GPUs, 16 to a node: beside ZeRO-3's 16 B of each, shared by all, 2 B
+// shared by a node (Wang et al. 2023, arXiv 2306.10209, section 3.2). Three levels: weights over
+// two dies, gradients over a node, the rest over all (Xu et al. 2025, arXiv 2501.04266).
+TEST(Memory, CopiesOfWeightsNearerThanAllRanks) {
+  Job job = test_job(llama3_8b(), {.dp = 384}, {.global = 384, .micro = 1, .sequence = 8192});
+  job.cluster = test_cluster(48);
+  job.software.gradient_bytes = 2;
+  std::vector<ChunkCost> chunks(1);
+  chunks[0].parameters = 18e9;
+  const auto memory = [&](const Layout& sharding) {
+    job.layout = sharding;
+    job.layout.dp = 384;
+    return gpu_memory(job, chunks, {0.0})[0];
+  };
+  const GpuMemory all = memory({.sharding = Sharding::zero3});
+  EXPECT_NEAR(all.weights + all.gradients + all.optimizer, 16 * 18e9 / 384, 1);
+  const GpuMemory second = memory({.sharding = Sharding::zero3, .secondary_ranks = 16});
+  EXPECT_NEAR(second.weights - all.weights, 2 * 18e9 / 16, 1);
+  EXPECT_EQ(second.gradients, all.gradients);
+  const GpuMemory levels =
+      memory({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8});
+  EXPECT_NEAR(levels.weights, 2 * 18e9 / 2, 1);
+  EXPECT_NEAR(levels.gradients, 2 * 18e9 / 8, 1);
+  EXPECT_EQ(levels.optimizer, all.optimizer);
+  EXPECT_EQ(levels.buffers, all.buffers);
+  // What is whole at a time is on the network in fewer bits, too.
+  const GpuMemory quantised =
+      memory({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 4});
+  EXPECT_NEAR(quantised.buffers - all.buffers, (1 + 2 * 0.5) * gathered_parameters(job), 1);
+}
+
+// Two layers and the vocabulary whole, in 16 bit, and their gradients as they are reduced.
+TEST(Memory, Zero3HoldsWhatItGathers) {
+  const Layout layout{.tp = 8, .dp = 4};
+  Layout sharded = layout;
+  sharded.sharding = Sharding::zero3;
+  const State whole = state_of(layout);
+  const State shard = state_of(sharded);
+  // h (h + 2 h / 4) + h^2 + 3 h f over tp, two norms; 128,256 rows padded to a multiple of 1,024.
+  const double h = 4096;
+  const double layer = (2.5 * h * h + 3 * h * 14336) / 8 + 2 * h;
+  EXPECT_NEAR(shard.memory[0].buffers - whole.memory[0].buffers,
+              (2 + 4) * (2 * layer + 129024 * h / 8), 1);
+}
+
+// Experts' optimizer state shards over tp x cp x dp / ep ranks, the rest over dp x cp.
+TEST(Memory, ExpertsShardOverTheirOwnReplicas) {
+  Job job = test_job(llama3_8b(), {.tp = 2, .dp = 8, .ep = 4, .sharding = Sharding::zero1},
+                     {.global = 8, .micro = 1, .sequence = 8192});
+  std::vector<ChunkCost> chunks(1);
+  chunks[0].parameters = 5e9;
+  chunks[0].expert_parameters = 4e9;
+  EXPECT_EQ(gpu_memory(job, chunks, {0.0})[0].optimizer, 12 * (1e9 / 8 + 4e9 / (2 * 8 / 4)));
+}
+
+TEST(Memory, ExpertsByHand) {
+  TransformerSpec model = llama3_8b();
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024, .imbalance = 1.5};
+  const Batch batch{.global = 1, .micro = 1, .sequence = 1000};
+  Job job = test_job(model, {}, batch);
+  const double dense = layer_activations(job).kept;
+  const double moe = layer_activations(job, Block::moe_layer).kept;
+  // The dense MLP keeps 3 f = 43,008 elements a token. Each of 2 * 1.5 rows keeps 3 * 1024 and its
+  // input and output of 4096; the router two fp32 scores for each of 8 experts.
+  EXPECT_NEAR(moe - dense, 1000 * (2 * (3 * (3 * 1024 + 2 * 4096) - 43008.0) + 2 * 4 * 8), 1e-3);
+}
+
+TEST(Memory, LatentAttentionKeepsLatentsAndHeads) {
+  TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 1, .micro = 1, .sequence = 1000};
+  const double before = layer_activations(test_job(model, {}, batch)).kept;
+  model.head_width = 128;
+  model.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
+  const double after = layer_activations(test_job(model, {}, batch)).kept;
+  // q, k of 32 * 192, v of 32 * 128, latents twice, the rotary part; before q of 4096, k v of 1024.
+  const double elements = 2 * 32 * 192 + 32 * 128 + 2 * (1536 + 512) + 64 - (4096 + 2 * 1024);
+  EXPECT_NEAR(after - before, 2 * 1000 * elements, 1e-3);
+}
+
+// 20 B per parameter without ZeRO, 10 + 14 / dp with it: https://github.com/huggingface/nanotron
+// as the sweep of its authors logs it (github.com/gkarfakis19/Rapid-LLM 317a2cb): 1.342 B
+// parameters on 8 and 256 GPUs, 25.07, 14.76 and 12.64 GiB allocated after a step.
+TEST(Memory, NanotronsStateAsAllocated) {
+  Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 256, .micro = 1, .sequence = 4096});
+  job.software.reduced_copy_bytes = 2;
+  job.software.flat_copies = true;
+  std::vector<ChunkCost> chunks(1);
+  chunks[0].parameters = 1.3422e9;
+  job.communication.bucket_bytes = 0;
+  const auto gib = [&](Sharding sharding, int dp) {
+    job.layout.sharding = sharding;
+    job.layout.dp = dp;
+    const GpuMemory at = gpu_memory(job, chunks, {0.0})[0];
+    return at.allocated() / (1024.0 * 1024 * 1024);
+  };
+  EXPECT_NEAR(gib(Sharding::none, 8), 25.07, 0.1);
+  EXPECT_NEAR(gib(Sharding::zero1, 8), 14.76, 0.1);
+  EXPECT_NEAR(gib(Sharding::zero1, 256), 12.64, 0.1);
+}
+
+// DeepSpeed: flat fp32 gradients and the copy that flattens them, sharded like the optimizer state.
+TEST(Memory, FlatGradientsAndHeldOutputs) {
+  const Layout layout{.pp = 4, .dp = 4, .sharding = Sharding::zero1};
+  Job job = test_job(llama3_8b(), layout, {.global = 64, .micro = 1, .sequence = 8192});
+  job.cluster = test_cluster(8);
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const std::vector<double> three(4, 3 * chunks[0].activation_bytes);
+  const std::vector<GpuMemory> before = gpu_memory(job, chunks, three);
+  job.software.update_bytes = 8;
+  job.software.held_outputs = true;
+  const std::vector<GpuMemory> after = gpu_memory(job, chunks, three);
+  EXPECT_NEAR(after[0].buffers - before[0].buffers, 8 * chunks[0].parameters / 4, 1);
+  // Three micro-batches under way, each with its output; the last rank sends none.
+  EXPECT_NEAR(after[0].activations - before[0].activations, 3 * 2.0 * 8192 * 4096, 1);
+  EXPECT_EQ(after[3].activations, before[3].activations);
+}
+
+// In a V the first rank has the model's last stage, which sends nothing.
+TEST(Memory, HeldOutputsGoWithTheStages) {
+  Job job = test_job(llama3_8b(), {.pp = 2, .vpp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const HeldStages vee = {{0, 3}, {1, 2}};
+  const auto kept = [&](int a, int b) {
+    return chunks[a].activation_bytes + chunks[b].activation_bytes;
+  };
+  const std::vector<double> two = {2 * kept(0, 3), 2 * kept(1, 2)};
+  job.software.held_outputs = true;
+  const std::vector<GpuMemory> memory = gpu_memory(job, chunks, two, vee);
+  const double output = 2.0 * 8192 * 4096;
+  EXPECT_NEAR(memory[0].activations - two[0], 2 * output, 1);
+  EXPECT_NEAR(memory[1].activations - two[1], 4 * output, 1);
+}
+
+// An asynchronous schedule keeps old versions of the weights, not of gradients and optimizer.
+TEST(Memory, VersionsOfTheWeights) {
+  const Job job = test_job(llama3_8b(), {.pp = 2}, {.global = 2, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const std::vector<GpuMemory> once = gpu_memory(job, chunks, {0, 0});
+  const std::vector<GpuMemory> versions = gpu_memory(job, chunks, {0, 0}, {}, {2, 1});
+  EXPECT_NEAR(versions[0].weights - once[0].weights, 2 * chunks[0].parameters, 1);
+  EXPECT_EQ(versions[0].gradients, once[0].gradients);
+  EXPECT_EQ(versions[0].optimizer, once[0].optimizer);
+  EXPECT_EQ(versions[1].total(), once[1].total());
+}
+
+TEST(Memory, ExpandableSegmentsDoNotFragment) {
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  EXPECT_GT(gpu_memory(job, chunks, {1e9})[0].fragmentation, 0);
+  job.software.expandable_segments = true;
+  EXPECT_EQ(gpu_memory(job, chunks, {1e9})[0].fragmentation, 0);
+}
+
+// Queries, values, attention's output and log-sum-exp, the gate, the layer's input and the down
+// projection's output: elements 1 + 1/4 + 1 + 3.5 + 1 + 1 times h.
+TEST(Memory, EveryOtherProductIsKept) {
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1000}, Precision::bf16,
+                     Recompute::selective);
+  job.software.every_other_gemm = true;
+  EXPECT_NEAR(layer_activations(job).kept, 1000 * (2 * 4096 * 7.75 + 4 * 32), 1e-3);
+}
+
+TEST(Memory, MoreOfAnythingNeverTakesLess) {
+  RandomStream random(1, RandomPurpose::test, 0);
+  for (int i = 0; i < 200; ++i) {
+    const auto power = [&](int most) {
+      return 1 << static_cast<int>(random.uniform() * (most + 1));
+    };
+    const Layout layout{
+        .tp = power(3), .cp = power(1), .sequence_parallel = random.uniform() < 0.5};
+    const Batch batch{.global = 64, .micro = power(3), .sequence = 4096};
+    const auto kept = [&](const Layout& l, const Batch& b, Recompute r) {
+      return layer_activations(test_job(llama3_8b(), l, b, Precision::bf16, r)).kept;
+    };
+    const double here = kept(layout, batch, Recompute::none);
+    Batch larger = batch;
+    larger.micro *= 2;
+    EXPECT_NEAR(kept(layout, larger, Recompute::none), 2 * here, 1e-6 * here);
+    Layout wider = layout;
+    wider.tp *= 2;
+    EXPECT_LT(kept(wider, batch, Recompute::none), here);
+    EXPECT_GE(kept(wider, batch, Recompute::none), here / 2 * (1 - 1e-12));
+    EXPECT_LT(kept(layout, batch, Recompute::selective), here);
+    EXPECT_LT(kept(layout, batch, Recompute::full), kept(layout, batch, Recompute::selective));
+  }
+}
+
+// Capacities in messages of PyTorch.
+TEST(Memory, UsableIsWhatCudaShows) {
+  GpuSpec gpu;
+  gpu.memory_bytes = parameter(80e9);
+  EXPECT_NEAR(usable_bytes(gpu) / (1024.0 * 1024 * 1024), 79.11, 0.002 * 79.11);
+  gpu.memory_bytes = parameter(32e9);
+  EXPECT_NEAR(usable_bytes(gpu) / (1024.0 * 1024 * 1024), 31.75, 0.003 * 31.75);
+}
+
+TEST(Memory, PipelineRanksAddTheirChunks) {
+  const State state = state_of({.tp = 2, .pp = 4, .vpp = 2});
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(state.memory[rank].weights,
+              2 * (state.chunks[rank].parameters + state.chunks[rank + 4].parameters));
+  }
+}
+
+// Two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25 MB.
+TEST(Memory, BuffersByHand) {
+  const double boundary = 2.0 * 8192 * 4096 / 2;
+  const State both = state_of({.tp = 2, .pp = 4, .dp = 2, .sequence_parallel = true});
+  const State pipeline = state_of({.tp = 2, .pp = 4, .sequence_parallel = true});
+  const State replicas = state_of({.tp = 2, .dp = 2, .sequence_parallel = true});
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    const double transient = both.chunks[rank].transient_bytes;
+    EXPECT_EQ(both.memory[rank].buffers, transient + 4 * boundary + 25e6 + kWorkspace);
+    EXPECT_EQ(pipeline.memory[rank].buffers, transient + 4 * boundary + kWorkspace);
+  }
+  EXPECT_EQ(replicas.memory[0].buffers, replicas.chunks[0].transient_bytes + 25e6 + kWorkspace);
+  // Per layer: two gathered inputs of 2 B s h, gate and up (2 f), and their product (f), over tp.
+  EXPECT_EQ(both.chunks[1].transient_bytes, 2.0 * 8192 * (2 * 4096 + 3 * 14336 / 2));
+}
+
+// All GPUs together write the state once: 14 B per parameter.
+TEST(Memory, SnapshotsWriteEveryParameterOnce) {
+  const Layout layout{.tp = 2, .cp = 2, .pp = 4, .dp = 4, .sharding = Sharding::zero1};
+  const State state = state_of(layout);
+  double written = 0, parameters = 0;
+  for (const double bytes :
+       snapshot_bytes_per_gpu(test_job(llama3_8b(), layout, {}), state.chunks)) {
+    written += bytes * 2 * 2 * 4;
+  }
+  for (const ChunkCost& chunk : state.chunks) parameters += 2 * chunk.parameters;
+  EXPECT_NEAR(written / (14 * parameters), 1, 1e-12);
+}
+
+TEST(Memory, ExcessNamesRankClassAndRemedy) {
+  std::vector<GpuMemory> memory(3);
+  memory[1] = {10e9, 20e9, 30e9, 40e9, 1e9, 0, 4e9};
+  EXPECT_EQ(
+      gpu_memory_excess(memory, test_cluster().node.gpu),
+      "pipeline rank 1 needs 105 GB, 20.0 GB more than the usable 85.0 GB of gpu 'test-gpu'; "
+      "the largest part is activations with 40.0 GB; set recompute: selective or full, or lower "
+      "batch.micro, or raise tp or cp");
+  memory[1].activations = 1e9;
+  EXPECT_EQ(gpu_memory_excess(memory, test_cluster().node.gpu), "");
+}
+
+TEST(Memory, HostExcessNamesTheNode) {
+  NodeSpec node;
+  node.name = "small";
+  node.host_memory_bytes = parameter(1e12);
+  EXPECT_EQ(host_memory_excess({{"host-memory", 0.4e12}, {"storage", 0.5e12}}, node), "");
+  EXPECT_EQ(host_memory_excess({{"host-memory", 1.2e12}, {"storage", 0.3e12}}, node),
+            "snapshots in host memory need 1.50 TB per node (host-memory 1.20 TB, storage 300 GB), "
+            "500 GB more than the 1.00 TB of node 'small'; shard them over more nodes or keep "
+            "fewer copies");
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

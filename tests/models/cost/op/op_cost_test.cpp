@@ -1,0 +1,284 @@
+#include "models/cost/op/op_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/straight_laws.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+Op gemm(double m, double n, double k, double batch = 1) {
+  Op op;
+  op.name = "gemm";
+  op.kind = OpKind::gemm;
+  op.m = m;
+  op.n = n;
+  op.k = k;
+  op.batch = batch;
+  op.flops = 2 * batch * m * n * k;
+  op.bytes = 2 * batch * (m * k + k * n + m * n);
+  return op;
+}
+
+Op attention(double sequence, double heads) {
+  Op op;
+  op.kind = OpKind::attention_forward;
+  op.m = op.n = sequence;
+  op.k = 128;
+  op.batch = heads;
+  op.flops = 2 * heads * sequence * sequence * 128;
+  op.bytes = 8 * heads * sequence * 128;
+  return op;
+}
+
+Op memory(double bytes) {
+  Op op;
+  op.bytes = bytes;
+  return op;
+}
+
+double seconds(const Op& op, Precision precision = Precision::bf16) {
+  return op_cost(op, test_cluster().node.gpu, precision, test_calibration()).seconds;
+}
+
+constexpr double kLaunch_s = 2e-6;
+constexpr double kSustained = 0.75;
+
+TEST(OpCost, GemmLawByHand) {
+  // 11 x 12 tiles of 256 x 128 are one wave on 132 SMs; k is padded by 200.
+  const double tile_rate = 1000e12 * 0.8 / 132;
+  const double roofline_s = 2.0 * 256 * 128 * (8192 + 200) / tile_rate;
+  EXPECT_NEAR(seconds(gemm(11 * 256, 12 * 128, 8192)), kLaunch_s + roofline_s / kSustained, 1e-12);
+  // Half of the columns would leave half of the SMs idle: 22 x 6 tiles of 128 x 128 fill them, at
+  // 0.92 of the speed.
+  const double half_s = 2.0 * 128 * 128 * (8192 + 200) / (0.92 * tile_rate);
+  EXPECT_NEAR(seconds(gemm(11 * 256, 6 * 128, 8192)), kLaunch_s + half_s / kSustained, 1e-12);
+}
+
+TEST(OpCost, SplittingTheInnerDimensionFillsTheGpu) {
+  // 6 x 6 tiles of 128 x 128 leave most SMs idle; three parts of k make 108 of 132 work.
+  const double tile_rate = 0.92 * 1000e12 * 0.8 / 132;
+  const double split_s =
+      2.0 * 128 * 128 * (16384.0 / 3 + 200) / tile_rate + 2 * 8.0 * 768 * 768 / (3e12 * 0.9);
+  EXPECT_NEAR(seconds(gemm(768, 768, 16384)), kLaunch_s + split_s / kSustained, 1e-12);
+}
+
+TEST(OpCost, MemoryLawByHand) {
+  EXPECT_NEAR(seconds(memory(1e9)), kLaunch_s + (1e9 + 4e6) / (3e12 * 0.9), 1e-12);
+  EXPECT_EQ(seconds(memory(1e9), Precision::fp8), seconds(memory(1e9), Precision::fp32));
+}
+
+TEST(OpCost, AttentionLawByHand) {
+  const Op op = attention(4096, 64);
+  const double rate = 1000e12 * 0.6 * 4096 / (4096 + 400);
+  EXPECT_NEAR(seconds(op), kLaunch_s + op.flops / rate / kSustained, 1e-12);
+  // Transformer Engine leaves attention in bf16 under fp8.
+  EXPECT_EQ(seconds(op, Precision::fp8), seconds(op, Precision::bf16));
+}
+
+TEST(OpCost, UnfusedAttentionStaysInBf16UnderFp8) {
+  TransformerSpec unfused = llama3_8b();
+  unfused.attention = AttentionKernel::unfused;
+  const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    for (const Op& op :
+         block_ops(test_job(unfused, {}, batch, Precision::fp8), Block::layer, pass)) {
+      const double fp8_s = seconds(op, Precision::fp8);
+      if (op.kind == OpKind::gemm) {
+        EXPECT_LT(fp8_s, seconds(op, Precision::bf16)) << op.name;
+      } else {
+        EXPECT_EQ(fp8_s, seconds(op, Precision::bf16)) << op.name;
+      }
+    }
+  }
+}
+
+TEST(OpCost, ThinGemmIsBoundByMemory) {
+  const Op op = gemm(1, 16384, 16384);
+  EXPECT_NEAR(seconds(op), kLaunch_s + (op.bytes + 4e6) / (3e12 * 0.9), 1e-12);
+}
+
+TEST(OpCost, EfficiencyRisesWithEveryDimensionOfASmallGemm) {
+  const auto rate = [](double m, double n, double k) {
+    const Op op = gemm(m, n, k);
+    return op.flops / seconds(op);
+  };
+  EXPECT_LT(rate(128, 4096, 4096), rate(4096, 4096, 4096));
+  EXPECT_LT(rate(4096, 128, 4096), rate(4096, 4096, 4096));
+  EXPECT_LT(rate(4096, 4096, 128), rate(4096, 4096, 4096));
+}
+
+// One row more than the tiles hold starts a new row of tiles: the FLOP/s fall, the time does not.
+TEST(OpCost, OneRowTooManyCostsAWave) {
+  EXPECT_GT(seconds(gemm(11 * 256 + 1, 12 * 128, 8192)),
+            1.3 * seconds(gemm(11 * 256, 12 * 128, 8192)));
+}
+
+TEST(OpCost, MoreWorkIsNeverFaster) {
+  RandomStream random(1, RandomPurpose::test, 0);
+  const auto size = [&](double limit) {
+    return std::floor(std::exp(random.uniform() * std::log(limit)));
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const double m = size(40000), n = size(40000), k = size(40000), batch = size(64);
+    const double base = seconds(gemm(m, n, k, batch));
+    const double more = 1 + size(300);
+    EXPECT_GE(seconds(gemm(m + more, n, k, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n + more, k, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n, k + more, batch)), base);
+    EXPECT_GE(seconds(gemm(m, n, k, batch + more)), base);
+    const double sequence = size(100000), heads = size(256);
+    EXPECT_GE(seconds(attention(sequence + more, heads)), seconds(attention(sequence, heads)));
+    EXPECT_GE(seconds(attention(sequence, heads + more)), seconds(attention(sequence, heads)));
+    const double bytes = size(1e11);
+    EXPECT_GT(seconds(memory(bytes + more)), seconds(memory(bytes)));
+  }
+}
+
+TEST(OpCost, NothingBeatsThePeakOrTheMemory) {
+  RandomStream random(2, RandomPurpose::test, 0);
+  for (int i = 0; i < 20000; ++i) {
+    const auto size = [&] { return std::floor(std::exp(random.uniform() * std::log(60000.0))); };
+    const Op op = gemm(size(), size(), size());
+    EXPECT_GE(seconds(op), op.flops / (1000e12 * 0.8 * kSustained));
+    EXPECT_GE(seconds(op), op.bytes / (3e12 * 0.9));
+  }
+}
+
+TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
+  const GpuSpec gpu = test_cluster().node.gpu;
+  Calibration calibration = test_calibration();
+  for (const CalibrationField& field : calibration_fields()) {
+    (calibration.*field.member).origin = Origin::measured;
+  }
+  const auto origin = [&](const Op& op) {
+    return op_cost(op, gpu, Precision::bf16, calibration).origin;
+  };
+  const Op big = gemm(8192, 8192, 8192), thin = gemm(8192, 8192, 512);
+  EXPECT_EQ(origin(big), Origin::spec);  // the peak's
+  calibration.memory_efficiency.origin = Origin::assumed;
+  EXPECT_EQ(origin(big), Origin::spec);
+  EXPECT_EQ(origin(memory(1e9)), Origin::assumed);
+  calibration.memory_efficiency.origin = Origin::measured;
+
+  // Corrections count where they decide a tenth.
+  calibration.gemm_k_half.origin = calibration.kernel_launch_s.origin = Origin::assumed;
+  EXPECT_EQ(origin(big), Origin::spec);
+  EXPECT_EQ(origin(thin), Origin::assumed);
+  EXPECT_EQ(origin(memory(1e9)), Origin::spec);
+  EXPECT_EQ(origin(memory(1)), Origin::assumed);
+
+  // The sustained share is of compute alone.
+  calibration.kernel_sustained.origin = Origin::assumed;
+  EXPECT_EQ(origin(big), Origin::assumed);
+  EXPECT_EQ(origin(memory(1e9)), Origin::spec);
+}
+
+// Tensor cores want rows that start on 16 bytes: heads of 150 run at the vector units' peak.
+TEST(OpCost, UnalignedHeadsOfUnfusedAttentionLeaveTheMatrixUnits) {
+  Op op = gemm(2048, 2048, 152);
+  op.kind = OpKind::attention_gemm;
+  op.batch = 64;
+  const double aligned_s = seconds(op) - kLaunch_s;
+  op.k = 150;
+  const double ratio = (150.0 + 200) / (152 + 200);  // with the tile's start and end
+  EXPECT_NEAR((seconds(op) - kLaunch_s) / aligned_s, 1000.0 / 60 * ratio, 1e-9);
+  op.kind = OpKind::gemm;  // cuBLAS pads those
+  EXPECT_LT(seconds(op) - kLaunch_s, 1.01 * aligned_s);
+}
+
+TEST(OpCost, UnsupportedPrecisionIsAnError) {
+  try {
+    op_cost(gemm(1, 1, 1), test_cluster().node.gpu, Precision::fp16, test_calibration());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "gpu 'test-gpu' does not support precision fp16");
+  }
+}
+
+// ---- Measured kernels.
+
+Calibration measured() {
+  Calibration calibration = test_calibration();
+  calibration.kernel_laws.laws = {line_of("gemm type=bf16", 5e-6, 1e-14, 3e-13),
+                                  curve_of("add", 1e-6, 1e-12),
+                                  curve_of("scale", 2e-6, 2e-12),
+                                  curve_of("quantise-int8", 3e-6, 4e-12),
+                                  curve_of("dequantise-int8", 3e-6, 8e-12),
+                                  line_of("low-rank-expand", 1e-6, 1e-13, 1e-12),
+                                  line_of("low-rank-subtract", 2e-6, 2e-13, 0)};
+  return calibration;
+}
+
+OpCost measured_cost(const Op& op, Precision precision = Precision::bf16) {
+  return op_cost(op, test_cluster().node.gpu, precision, measured());
+}
+
+TEST(MeasuredOps, TakeTheTimeOfTheirLaw) {
+  const Op product = gemm(300, 500, 700, 3);
+  const OpCost cost = measured_cost(product);
+  EXPECT_DOUBLE_EQ(cost.seconds, 5e-6 + product.flops * 1e-14 + product.bytes * 3e-13);
+  EXPECT_EQ(cost.origin, Origin::measured);
+  EXPECT_NEAR(measured_cost(memory(1e6)).seconds, 1e-6 + 1e-6, 1e-15);
+  Op relu = memory(1e6);
+  relu.kernel = "scale";
+  EXPECT_NEAR(measured_cost(relu).seconds, 2e-6 + 2e-6, 1e-15);
+}
+
+TEST(MeasuredOps, AreAsManyCallsAsTheyHaveLaunches) {
+  Op op = memory(6e6);
+  op.launches = op.starts = 3;
+  EXPECT_NEAR(measured_cost(op).seconds, 3 * (1e-6 + 2e-6), 1e-15);
+  op.launches = op.starts = 0.25;  // in every fourth step, 24 MB
+  EXPECT_NEAR(measured_cost(op).seconds, 0.25 * (1e-6 + 24e-6), 1e-15);
+}
+
+TEST(MeasuredOps, WhatWasNotMeasuredKeepsItsRoofs) {
+  EXPECT_EQ(measured_cost(gemm(512, 512, 512), Precision::fp8).seconds,
+            seconds(gemm(512, 512, 512), Precision::fp8));
+  EXPECT_EQ(measured_cost(attention(4096, 16)).seconds, seconds(attention(4096, 16)));
+}
+
+TEST(MeasuredOps, KernelsOfCompressors) {
+  Op blocks = memory(5e6);
+  blocks.name = "quantise blocks";
+  // The middle of its measured forms, or the one that it is.
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
+  blocks.kernel = "dequantise-int8";
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 8e-12, 1e-15);
+  blocks.kernel = "dequantise-int4";
+  EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
+  // Nothing measures it: as an element-wise kernel on more bytes, by the share that is assumed.
+  Op merge = memory(1e6);
+  merge.name = "merge";
+  const OpCost cost = measured_cost(merge);
+  EXPECT_NEAR(cost.seconds, 1e-6 + 1e6 / 0.5 * 1e-12, 1e-15);
+  EXPECT_EQ(cost.origin, Origin::assumed);
+}
+
+TEST(MeasuredOps, TwoKernelsEachByItsOwnBytes) {
+  Op decode = gemm(1000, 800, 4);
+  decode.name = "low-rank product";
+  decode.bytes = 1;  // of no interest
+  decode.kernel = "low-rank-expand";
+  decode.second_kernel = "low-rank-subtract";
+  const double bytes = 4 * (1000 * 800 + 800 * 4 + 1000 * 4);
+  EXPECT_NEAR(measured_cost(decode).seconds,
+              (1e-6 + decode.flops * 1e-13 + bytes * 1e-12) + (2e-6 + decode.flops * 2e-13), 1e-15);
+}
+
+TEST(MeasuredOps, NeverFallWithSize) {
+  RandomStream random(1, RandomPurpose::test, 5);
+  for (int i = 0; i < 300; ++i) {
+    const double bytes = std::exp(25 * random.uniform());
+    EXPECT_GE(measured_cost(memory(bytes * 1.5)).seconds, measured_cost(memory(bytes)).seconds);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

@@ -1,0 +1,332 @@
+#include "models/cost/op/op.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+const Batch kBatch{.global = 2, .micro = 2, .sequence = 2048};
+
+double flops(const std::vector<Op>& ops, OpKind kind) {
+  double sum = 0;
+  for (const Op& op : ops) sum += op.kind == kind ? op.flops : 0;
+  return sum;
+}
+
+double memory_bytes(const std::vector<Op>& ops) {
+  double sum = 0;
+  for (const Op& op : ops) sum += op.kind == OpKind::memory ? op.bytes : 0;
+  return sum;
+}
+
+std::vector<Op> layer_ops(const TransformerSpec& model, const Layout& layout, Pass pass) {
+  return block_ops(test_job(model, layout, kBatch), Block::layer, pass);
+}
+
+// FLOPs of the GEMMs of these passes over the whole model on one GPU.
+double model_gemm_flops(const TransformerSpec& model, std::initializer_list<Pass> passes) {
+  const Job job = test_job(model, {}, kBatch);
+  const auto block_flops = [&](Block block, Pass pass) {
+    const std::vector<Op> ops = block_ops(job, block, pass);
+    return flops(ops, OpKind::gemm) + flops(ops, OpKind::attention_gemm);
+  };
+  double sum = 0;
+  for (const Pass pass : passes) {
+    sum += (model.layers - model.moe_layers()) * block_flops(Block::layer, pass) +
+           block_flops(Block::head, pass);
+    if (model.moe_layers() > 0) sum += model.moe_layers() * block_flops(Block::moe_layer, pass);
+  }
+  return sum;
+}
+
+// Grouped-query, wide heads, experts; no expert is shared, queries are projected directly.
+TransformerSpec wide_headed_experts() {
+  TransformerSpec model = llama3_8b();
+  model.head_width = 160;
+  model.moe = {.experts = 64, .per_token = 4, .ffn_hidden = 1536};
+  return model;
+}
+
+TransformerSpec direct_queries() {
+  TransformerSpec model = deepseek_v3();
+  model.latent.query_rank = 0;
+  return model;
+}
+
+// Unfused attention computes the whole square: all passes together are model_flops().
+TEST(Op, AllPassesOfAnUnfusedModelSumToModelFlops) {
+  for (TransformerSpec model :
+       {gpt3_175b(), llama3_8b(), deepseek_v3(), wide_headed_experts(), direct_queries()}) {
+    model.attention = AttentionKernel::unfused;
+    model.vocabulary = padded_vocabulary(model.vocabulary, 1);
+    const double sum =
+        model_gemm_flops(model, {Pass::forward, Pass::backward_input, Pass::backward_weight});
+    EXPECT_NEAR(sum / model_flops(model, kBatch.micro, kBatch.sequence), 1, 1e-12) << model.name;
+  }
+}
+
+// 37 B parameters are active per token (arXiv 2412.19437, abstract), 0.93 B of them an embedding
+// that costs no FLOPs.
+TEST(Op, DeepSeekV3CostsTwoFlopsPerActiveParameter) {
+  const double forward = model_gemm_flops(deepseek_v3(), {Pass::forward});
+  EXPECT_NEAR(forward / (kBatch.micro * 2048) / 2, 37e9 - 0.93e9, 0.02 * 37e9);
+}
+
+TEST(Op, EachBackwardHalfOfTheLinearLayersCostsAForward) {
+  const TransformerSpec llama = llama3_405b();
+  const double forward = flops(layer_ops(llama, {}, Pass::forward), OpKind::gemm);
+  EXPECT_EQ(flops(layer_ops(llama, {}, Pass::backward_input), OpKind::gemm), forward);
+  EXPECT_EQ(flops(layer_ops(llama, {}, Pass::backward_weight), OpKind::gemm), forward);
+}
+
+TEST(Op, FusedAttentionDoesTheCausalHalfAndTwoAndAHalfTimesThatBackward) {
+  const TransformerSpec llama = llama3_8b();
+  const double square = 4.0 * kBatch.micro * 2048 * 2048 * 4096;
+  EXPECT_EQ(op_named(layer_ops(llama, {}, Pass::forward), "attention").flops, square / 2);
+  EXPECT_EQ(op_named(layer_ops(llama, {}, Pass::backward_input), "attention").flops,
+            2.5 * square / 2);
+}
+
+TEST(Op, TensorAndContextParallelismDivideTheArithmetic) {
+  const TransformerSpec llama = llama3_8b();
+  for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+    const auto whole = layer_ops(llama, {}, pass);
+    const auto part = layer_ops(llama, {.tp = 4, .cp = 2}, pass);
+    for (const Op& op : whole) EXPECT_EQ(op_named(part, op.name).flops, op.flops / 8) << op.name;
+  }
+}
+
+TEST(Op, SequenceParallelismDividesNormsAndResiduals) {
+  const TransformerSpec llama = llama3_8b();
+  const auto plain = layer_ops(llama, {.tp = 4}, Pass::forward);
+  const auto split = layer_ops(llama, {.tp = 4, .sequence_parallel = true}, Pass::forward);
+  for (const char* name : {"norm 1", "norm 2", "residual 1", "residual 2"}) {
+    EXPECT_EQ(op_named(split, name).bytes, op_named(plain, name).bytes / 4) << name;
+  }
+  for (const char* name : {"qkv", "swiglu", "rotary", "down"}) {
+    EXPECT_EQ(op_named(split, name).bytes, op_named(plain, name).bytes) << name;
+  }
+}
+
+TEST(Op, ShapesOfALlamaLayerByHand) {
+  const auto ops = layer_ops(llama3_8b(), {.tp = 2}, Pass::forward);
+  const Op& qkv = op_named(ops, "qkv");  // 32 query and 2 x 8 key/value heads of 128, halved
+  EXPECT_EQ(qkv.m, 4096);
+  EXPECT_EQ(qkv.n, (32 + 16) * 128 / 2);
+  EXPECT_EQ(qkv.k, 4096);
+  EXPECT_EQ(op_named(ops, "up").n, 14336);  // gate and up together, halved
+  EXPECT_EQ(op_named(ops, "down").k, 7168);
+  // Reads gate and up, writes the product: 3 x 2 B per element.
+  EXPECT_EQ(op_named(ops, "swiglu").bytes, 6.0 * 4096 * 7168);
+}
+
+TEST(Op, WeightGradientsAccumulateInFp32) {
+  const auto ops = layer_ops(llama3_8b(), {}, Pass::backward_weight);
+  const Op& down = op_named(ops, "down");
+  EXPECT_EQ(down.m, 4096);
+  EXPECT_EQ(down.n, 14336);
+  EXPECT_EQ(down.k, 4096);
+  EXPECT_EQ(down.bytes, 2.0 * 4096 * (4096 + 14336) + 8.0 * 4096 * 14336);
+}
+
+TEST(Op, RecomputedOpsAreNoneSomeOrAllOfTheForward) {
+  TransformerSpec gpt = gpt3_175b();
+  const auto recomputed = [&](Recompute recompute) {
+    return recomputed_ops(test_job(gpt, {}, kBatch, Precision::bf16, recompute), Block::layer);
+  };
+  EXPECT_TRUE(recomputed(Recompute::none).empty());
+  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm), 0);
+  EXPECT_GT(memory_bytes(recomputed(Recompute::selective)), 0);
+  const auto forward = layer_ops(gpt, {}, Pass::forward);
+  EXPECT_EQ(recomputed(Recompute::full).size(), forward.size());
+  EXPECT_EQ(memory_bytes(recomputed(Recompute::full)), memory_bytes(forward));
+
+  gpt.attention = AttentionKernel::unfused;  // the scores come back: one of the two products
+  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::gemm), 0);
+  EXPECT_EQ(flops(recomputed(Recompute::selective), OpKind::attention_gemm),
+            2.0 * kBatch.micro * 2048 * 2048 * 12288);
+}
+
+TEST(Op, WideHeadsWidenTheirProjectionsAlone) {
+  TransformerSpec model = llama3_8b();  // 32 heads of 128 make up its hidden size
+  model.head_width = 192;
+  const auto ops = layer_ops(model, {.tp = 2}, Pass::forward);
+  EXPECT_EQ(op_named(ops, "qkv").n, (32 + 16) * 192 / 2);
+  EXPECT_EQ(op_named(ops, "projection").k, 32 * 192 / 2);
+  EXPECT_EQ(op_named(ops, "projection").n, 4096);
+  EXPECT_EQ(op_named(ops, "attention").k, 192);
+}
+
+// Down projections are the same on every tp rank, over its rows; up projections and attention have
+// half of the 128 heads, with 128 + 64 wide queries and keys and 128 wide values.
+TEST(Op, LatentAttentionByHand) {
+  const Layout layout{.tp = 2, .sequence_parallel = true};
+  const auto ops = layer_ops(deepseek_v3(), layout, Pass::forward);
+  const auto expect_shape = [&](const char* name, double m, double n, double k) {
+    const Op& op = op_named(ops, name);
+    EXPECT_EQ(op.m, m) << name;
+    EXPECT_EQ(op.n, n) << name;
+    EXPECT_EQ(op.k, k) << name;
+  };
+  expect_shape("q down", 2048, 1536, 7168);
+  expect_shape("q up", 4096, 64 * 192, 1536);
+  expect_shape("kv down", 2048, 512 + 64, 7168);
+  expect_shape("kv up", 4096, 64 * (128 + 128), 512);
+  expect_shape("projection", 4096, 7168, 64 * 128);
+  const Op& attention = op_named(ops, "attention");
+  EXPECT_EQ(attention.flops, 2.0 * 2 * 64 * 2048 * 2048 * (192 + 128) / 2);
+  // Queries and keys of 192, values and output of 128, 2 B each.
+  EXPECT_EQ(attention.bytes, 2.0 * 4096 * 64 * (2 * 192 + 2 * 128));
+}
+
+// 4096 rows on 2 tp ranks, 8 copies of each row, 256 experts on 8 ranks.
+TEST(Op, ExpertsByHand) {
+  const Layout layout{.tp = 2, .dp = 4, .ep = 8, .sequence_parallel = true};
+  const Job job = test_job(deepseek_v3(), layout, kBatch);
+  const auto ops = block_ops(job, Block::moe_layer, Pass::forward);
+  const double copies = 2048 * 8;
+  const Op& up = op_named(ops, "expert up");
+  EXPECT_EQ(up.batch, 32);
+  EXPECT_EQ(up.m, copies / 32);
+  EXPECT_EQ(up.n, 2 * 2048);
+  EXPECT_EQ(up.k, 7168);
+  EXPECT_EQ(up.bytes, 2 * (copies * 7168 + 32 * 7168.0 * 4096 + copies * 4096));
+  EXPECT_EQ(op_named(ops, "expert down").k, 2048);
+  EXPECT_EQ(op_named(ops, "permute").bytes, 2.0 * 7168 * (2048 + copies));
+  EXPECT_EQ(op_named(ops, "sort").bytes, 2 * 2.0 * 7168 * copies);
+  EXPECT_EQ(op_named(ops, "shared up").m, 4096);
+  EXPECT_EQ(op_named(ops, "shared up").n, 2 * 2048 / 2);
+  EXPECT_EQ(op_named(ops, "router").n, 256);
+  EXPECT_EQ(op_named(ops, "router").m, 2048);
+}
+
+// Launched for each of the 32 local experts; fused, once, with what stands behind the first GEMM
+// inside it. What is sent once per expert is copied before, what is sent once per rank after.
+TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
+  const Layout layout{.dp = 8, .ep = 8};
+  Job job = test_job(deepseek_v3(), layout, kBatch, Precision::mxfp8);
+  const auto launches = [&] {
+    double sum = 0;
+    for (const Op& op : block_ops(job, Block::moe_layer, Pass::forward)) {
+      sum += op.routed ? op.launches : 0;
+    }
+    return sum;
+  };
+  const auto has = [&](std::string_view name) {
+    const auto ops = block_ops(job, Block::moe_layer, Pass::forward);
+    return std::ranges::any_of(ops, [&](const Op& op) { return op.name == name; });
+  };
+  // Two GEMMs and their inputs' quantising; activation, permutation and sorting of both sides.
+  EXPECT_EQ(launches(), 4 * 32 + 1 + 4);
+  job.software.fused_experts = true;
+  EXPECT_EQ(launches(), 3 + 4);
+  EXPECT_FALSE(has("expert activation"));
+  EXPECT_TRUE(has("permute"));
+  job.software.ep_merged = true;
+  EXPECT_FALSE(has("permute"));
+  EXPECT_TRUE(has("sort"));
+}
+
+// 4096 rows to 4 experts each: six passes of fp32 over the output, and its 16 bit.
+TEST(Op, BiasOfExpertsIsAddedInFp32) {
+  TransformerSpec model = wide_headed_experts();
+  model.biases = true;
+  const Job job = test_job(model, {}, kBatch);
+  const Op bias = op_named(block_ops(job, Block::moe_layer, Pass::forward), "expert bias");
+  EXPECT_EQ(bias.bytes, (6 * 4 + 2) * 4096.0 * 4 * model.hidden);
+  EXPECT_EQ(bias.launches, 2 * 64);
+}
+
+// Scaled GEMMs read their operands in fewer bytes; router and loss head do not.
+TEST(Op, ScaledPrecisionsQuantiseInputsGradientsAndWeights) {
+  const TransformerSpec model = deepseek_v3();
+  Batch batch = kBatch;
+  batch.global = 8;  // four micro-batches share the quantised weights
+  const auto ops = [&](Precision precision, Block block, Pass pass) {
+    return block_ops(test_job(model, {}, batch, precision), block, pass);
+  };
+  const auto down = [&](Precision precision, Pass pass) {
+    return op_named(ops(precision, Block::layer, pass), "down").bytes;
+  };
+  const double rows = 4096, in = 18432, out = 7168;
+  EXPECT_EQ(down(Precision::fp8, Pass::forward), rows * in + in * out + 2 * rows * out);
+  EXPECT_EQ(down(Precision::nvfp4, Pass::forward),
+            0.5625 * (rows * in + in * out) + 2 * rows * out);
+  EXPECT_EQ(down(Precision::mxfp8, Pass::backward_weight),
+            (1 + 1.0 / 32) * rows * (in + out) + 8 * in * out);
+
+  const auto quantised = [&](Precision precision, Pass pass) {
+    double bytes = 0;
+    for (const Op& op : ops(precision, Block::layer, pass)) {
+      bytes += op.name == "quantise" ? op.bytes : 0;
+    }
+    return bytes;
+  };
+  const double inputs = rows * (7168 + 1536 + 7168 + 512 + 128 * 128 + 7168 + 18432);
+  const double gradients = rows * (1536 + 128 * 192 + 576 + 128 * 256 + 7168 + 2 * 18432 + 7168);
+  const double weights = model.attention_parameters() + model.mlp_parameters();
+  const double bytes = 2 + 2 * (1 + 1.0 / 32);
+  EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::forward), bytes * (inputs + weights / 4));
+  EXPECT_DOUBLE_EQ(quantised(Precision::mxfp8, Pass::backward_input), bytes * gradients);
+  // The norm writes the MLP's input, the activation its product and its gradient.
+  const double written = rows * (7168 + 18432);
+  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::forward), 6 * (inputs - written + weights / 4));
+  EXPECT_DOUBLE_EQ(quantised(Precision::fp8, Pass::backward_input),
+                   6 * (gradients - rows * 2 * 18432));
+  EXPECT_EQ(quantised(Precision::fp8, Pass::backward_weight), 0);
+  EXPECT_EQ(quantised(Precision::bf16, Pass::forward), 0);
+
+  const auto in_16_bit = [&](Block block, const char* name) {
+    const auto scaled = ops(Precision::nvfp4, block, Pass::forward);
+    EXPECT_EQ(op_named(scaled, name).precision, Precision::bf16);
+    EXPECT_EQ(op_named(scaled, name).bytes,
+              op_named(ops(Precision::bf16, block, Pass::forward), name).bytes);
+  };
+  in_16_bit(Block::head, "logits");
+  in_16_bit(Block::moe_layer, "router");
+}
+
+TEST(Op, WorkOfExpertsRisesWithCopiesWidthAndImbalance) {
+  const auto work = [](int per_token, int width, double imbalance) {
+    TransformerSpec model = deepseek_v3();
+    model.moe.per_token = per_token;
+    model.moe.ffn_hidden = width;
+    model.moe.imbalance = imbalance;
+    const Job job = test_job(model, {.dp = 8, .ep = 8}, kBatch);
+    double sum = 0;
+    for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+      const auto ops = block_ops(job, Block::moe_layer, pass);
+      sum += flops(ops, OpKind::gemm) + memory_bytes(ops);
+    }
+    return sum;
+  };
+  EXPECT_LT(work(4, 2048, 1), work(8, 2048, 1));
+  EXPECT_LT(work(8, 2048, 1), work(8, 3072, 1));
+  EXPECT_LT(work(8, 2048, 1), work(8, 2048, 1.2));
+}
+
+TEST(Op, SelectiveRecomputationRepeatsBothActivationsOfAnExpertLayer) {
+  const Job job = test_job(deepseek_v3(), {}, kBatch, Precision::bf16, Recompute::selective);
+  const auto ops = recomputed_ops(job, Block::moe_layer);
+  const double rows = 4096;
+  EXPECT_EQ(op_named(ops, "expert activation").bytes, 2 * 8 * rows * 3 * 2048);
+  EXPECT_EQ(op_named(ops, "shared activation").bytes, 2 * rows * 3 * 2048);
+  EXPECT_EQ(flops(ops, OpKind::gemm), 0);
+}
+
+// On a ring each of cp steps sees the keys of one rank, and all but the first are added up.
+TEST(Op, RingAttentionIsOneKernelPerStep) {
+  const TransformerSpec llama = llama3_8b();
+  const auto ops = layer_ops(llama, {.cp = 4}, Pass::forward);
+  EXPECT_EQ(op_named(ops, "attention").n, 512);
+  EXPECT_EQ(op_named(ops, "attention").batch, 2 * 32 * 4);
+  EXPECT_GT(op_named(ops, "ring merge").bytes, 0);
+  for (const Op& op : layer_ops(llama, {}, Pass::forward)) EXPECT_NE(op.name, "ring merge");
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

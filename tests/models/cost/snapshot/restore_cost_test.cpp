@@ -1,0 +1,121 @@
+#include "models/cost/snapshot/restore_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::small_job;
+
+TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
+  Job job = small_job(1, 2, 4);
+  const SnapshotTier tier{SnapshotPlace::host_memory, SnapshotMode::async, 1, 0, true};
+  // 10 GB on the fuller rank over 20 GB/s.
+  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 0.5);
+  // Four GPUs of a node share its host memory: 40 GB over 50 GB/s.
+  job.cluster.node.host_memory_Bps.value = 50e9;
+  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 0.8);
+}
+
+TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
+  Job job = small_job(1, 2, 4);  // 2 nodes of 4 GPUs
+  SnapshotTier tier;
+  tier.place = SnapshotPlace::storage;
+  job.cluster.storage.latency_s = testing::spec(1);
+  // 4 ranks x (6 + 10) GB over 20 GB/s = 3.2 s; a node: 40 GB over 10 GB/s = 4 s; PCIe 0.5 s.
+  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 5.5);
+  job.cluster.storage.read_Bps.value = 5e9;  // 12.8 s
+  EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 14.3);
+}
+
+// 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.
+class Rebuild : public ::testing::Test {
+ protected:
+  double restored() const {
+    return restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+  }
+  double rebuilt() const {
+    return rebuild_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+  }
+  Job job = small_job(1, 2, 4);
+  SnapshotTier tier;
+};
+
+TEST_F(Rebuild, PeersGatherAsManyBlocksAsTheCodeHasData) {
+  tier.place = SnapshotPlace::peers;
+  EXPECT_DOUBLE_EQ(restored(), 0.5);
+  EXPECT_DOUBLE_EQ(rebuilt(), 0);
+  // GEMINI: the second copy of a node's 40 GB comes back over its NICs: 0.4 s.
+  tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
+  EXPECT_DOUBLE_EQ(rebuilt(), 0.4 + 0.5);
+  tier.code.parity = 2;  // the one that is left sends to two
+  EXPECT_DOUBLE_EQ(rebuilt(), 0.8 + 0.5);
+  // REFT: XOR over 4 + 1 nodes takes four blocks, decoded by four cores of 40 GB/s.
+  tier.code = {.name = CodeName::xor_parity, .data = 4, .parity = 1, .cpu_cores = 4};
+  EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 1 + 0.5);
+  // On GPUs: 160 GB over 4 x 2 TB/s x 4/5.
+  tier.code.on_gpu = true;
+  EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 0.025 + 0.5);
+}
+
+TEST_F(Rebuild, DisksReadBeforeTheHost) {
+  tier.place = SnapshotPlace::local_disk;
+  EXPECT_DOUBLE_EQ(restored(), 40.0 / 14 + 0.5);
+  EXPECT_DOUBLE_EQ(rebuilt(), 0);
+  tier.code = {.name = CodeName::copies, .data = 1, .parity = 1};
+  EXPECT_DOUBLE_EQ(rebuilt(), 40.0 / 14 + 0.5);  // the network is faster
+}
+
+TEST_F(Rebuild, ReplicasGiveTheWholeShardOverOneNicEach) {
+  tier.place = SnapshotPlace::replicas;
+  // Each of four replicas saves a quarter of what it holds: 40 GB a GPU over 25 GB/s.
+  job.layout.sharding = Sharding::none;
+  EXPECT_DOUBLE_EQ(restored(), 1.6);
+  EXPECT_DOUBLE_EQ(rebuilt(), 1.6);
+  job.layout.sharding = Sharding::zero3;
+  job.layout.shard_ranks = 2;
+  EXPECT_DOUBLE_EQ(restored(), 0.8);
+}
+
+TEST_F(Rebuild, CodesInTheNodeDecodeThere) {
+  tier.place = SnapshotPlace::host_memory;
+  tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1, .in_node = true};
+  EXPECT_DOUBLE_EQ(rebuilt(), 30.0 / 160 + 0.5);
+  tier.code = {.name = CodeName::recompute, .in_node = true};
+  EXPECT_DOUBLE_EQ(rebuilt(), 0.5);
+}
+
+TEST_F(Rebuild, DifferentialsAreReadOnTop) {
+  tier.place = SnapshotPlace::storage;
+  // 64 GB of all ranks over 20 GB/s, a node's 40 over 10.
+  EXPECT_DOUBLE_EQ(restored(), 4 + 0.5);
+  // Full ones of half the bytes, then four of a tenth of that: on average two of them are read.
+  tier.quantised_share = 0.5;
+  tier.changed_share = 0.1;
+  tier.full_every = 5;
+  EXPECT_DOUBLE_EQ(restored(), 0.6 * (4 + 0.5));
+}
+
+TEST_F(Rebuild, AnotherNumberOfShardsIsReadAndWrittenOnceMore) {
+  const auto reshaped = [&] {
+    return reshape_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration);
+  };
+  tier.place = SnapshotPlace::storage;
+  job.layout.sharding = Sharding::zero1;
+  EXPECT_DOUBLE_EQ(reshaped(), 4 + 4);
+  tier.place = SnapshotPlace::local_disk;
+  EXPECT_DOUBLE_EQ(reshaped(), 2 * 40.0 / 14);
+  tier.any_layout = true;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
+  tier.any_layout = false;
+  // Two copies of all shards, or one of each: those that are left have what they had.
+  job.layout.shard_ranks = 2;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
+  job.layout.sharding = Sharding::none;
+  EXPECT_DOUBLE_EQ(reshaped(), 0);
+}
+
+}  // namespace
+}  // namespace windtunnel

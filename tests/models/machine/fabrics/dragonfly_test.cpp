@@ -1,0 +1,201 @@
+#include "models/machine/fabrics/dragonfly.hpp"
+
+#include <map>
+
+#include "models/base/random.hpp"
+#include "tests/models/machine/fabric_fixtures.hpp"
+
+namespace windtunnel {
+namespace {
+
+Cluster dragonfly(int nodes, int nodes_per_router, int routers_per_group,
+                  Routing routing = Routing::spray) {
+  Cluster cluster = cluster_of(Topology::dragonfly, nodes);
+  cluster.fabric.nodes_per_router = nodes_per_router;
+  cluster.fabric.routers_per_group = routers_per_group;
+  cluster.fabric.local_Bps = exactly(20);
+  cluster.fabric.global_Bps = exactly(60);
+  cluster.fabric.routing = routing;
+  return cluster;
+}
+
+// Four groups of three routers: every bundle has a router of its own.
+TEST(Dragonfly, RoutesByHand) {
+  const auto links = make_dragonfly_links(dragonfly(24, 2, 3));
+  EXPECT_EQ(links->count(), 4 * 3 * 2 + 4 * 3);
+  EXPECT_EQ(names_of_route(*links, 0, 1), Names{});
+  EXPECT_EQ(links->switch_hops(0, 1), 1);
+  EXPECT_EQ(names_of_route(*links, 0, 4), (Names{"local 0 from 0 to 2"}));
+  EXPECT_EQ(links->switch_hops(0, 4), 2);
+  // Group 0's bundle to group 1 hangs on its router 0; group 1's to group 0, three groups further
+  // on, on its router 2.
+  EXPECT_EQ(names_of_route(*links, 2, 6),
+            (Names{"local 0 from 1 to 0", "global 0 to 1", "local 1 from 2 to 0"}));
+  EXPECT_EQ(links->switch_hops(2, 6), 4);
+  EXPECT_EQ(names_of_route(*links, 0, 10), (Names{"global 0 to 1"}));
+  EXPECT_EQ(links->switch_hops(0, 10), 2);
+  EXPECT_EQ(links->capacity(link_called(*links, "local 0 from 1 to 0")), 20);
+  EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 1")), 60);
+}
+
+// With fewer groups than routers a bundle hangs on several: each sender leaves by its own.
+TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
+  const auto sprayed = make_dragonfly_links(dragonfly(8, 1, 4));
+  for (int router = 0; router < 4; ++router) {
+    EXPECT_EQ(names_of_route(*sprayed, router, 4 + router), (Names{"global 0 to 1"}));
+  }
+  EXPECT_EQ(names_of_route(*sprayed, 1, 6), (Names{"global 0 to 1", "local 1 from 1 to 2"}));
+
+  const auto single = make_dragonfly_links(dragonfly(8, 1, 4, Routing::ecmp));
+  EXPECT_EQ(single->paths(1, 6), 4);
+  EXPECT_EQ(single->paths(1, 2), 1);
+  EXPECT_EQ(names_of_route(*single, 1, 6, 0),
+            (Names{"global 0 to 1 cable 1", "local 1 from 1 to 2"}));
+  EXPECT_EQ(names_of_route(*single, 1, 6, 1),
+            (Names{"local 0 from 1 to 2", "global 0 to 1 cable 2"}));
+  EXPECT_EQ(single->capacity(link_called(*single, "global 0 to 1 cable 2")), 15);
+  expect_well_formed(*single, 8);
+}
+
+// Bandwidth out of a group is that of its bundles, whatever the routing.
+TEST(Dragonfly, GlobalBandwidth) {
+  for (const Routing routing : {Routing::spray, Routing::ecmp}) {
+    for (const int groups : {2, 3, 5, 9}) {
+      const auto links = make_dragonfly_links(dragonfly(groups * 8, 2, 4, routing));
+      double out_Bps = 0;
+      for (int link = 0; link < links->count(); ++link) {
+        if (links->name(link).starts_with("global 0 to ")) out_Bps += links->capacity(link);
+      }
+      EXPECT_DOUBLE_EQ(out_Bps, (groups - 1) * 60.0);
+    }
+  }
+}
+
+// Router of every end of a link, from a description of its own of where the cables are plugged in.
+struct Plan {
+  int routers;
+  int groups;
+  int gate(int group, int other) const { return ((other - group + groups) % groups - 1) % routers; }
+};
+
+TEST(Dragonfly, RoutesLeadFromEndToEndOverAtMostOneBundle) {
+  RandomStream random(2, RandomPurpose::test, 0);
+  for (int trial = 0; trial < 10; ++trial) {
+    const int per_router = 1 + static_cast<int>(random.below(3));
+    const int routers = 1 + static_cast<int>(random.below(4));
+    const int groups = routers + 1 + static_cast<int>(random.below(4));
+    const int full = per_router * routers;
+    // The last group may have fewer nodes than routers.
+    const int nodes = full * (groups - 1) + 1 + static_cast<int>(random.below(full));
+    const auto links = make_dragonfly_links(dragonfly(nodes, per_router, routers));
+    const Plan plan{routers, groups};
+    for (int from = 0; from < nodes; ++from) {
+      for (int to = 0; to < nodes; ++to) {
+        if (from == to) continue;
+        const int source = from / full;
+        const int target = to / full;
+        const int start = from / per_router % routers;
+        const int end = to / per_router % routers;
+        Names expected;
+        const auto local = [&](int group, int a, int b) {
+          if (a != b) expected.push_back(fmt::format("local {} from {} to {}", group, a, b));
+        };
+        if (source == target) {
+          local(source, start, end);
+        } else {
+          local(source, start, plan.gate(source, target));
+          expected.push_back(fmt::format("global {} to {}", source, target));
+          local(target, plan.gate(target, source), end);
+        }
+        EXPECT_EQ(names_of_route(*links, from, to), expected);
+        EXPECT_EQ(links->switch_hops(from, to), static_cast<int>(expected.size()) + 1);
+      }
+    }
+    expect_well_formed(*links, nodes);
+  }
+}
+
+// Every router of a group carries as many bundles, or one more.
+TEST(Dragonfly, BundlesAreSpreadOverTheRouters) {
+  constexpr int kRouters = 4;
+  constexpr int kGroups = 12;
+  const auto links = make_dragonfly_links(dragonfly(kRouters * kGroups, 1, kRouters));
+  std::map<int, int> bundles_of;  // by the router that needs no local cable to the group
+  for (int group = 1; group < kGroups; ++group) {
+    for (int router = 0; router < kRouters; ++router) {
+      const Names names = names_of_route(*links, router, group * kRouters);
+      if (names[0].starts_with("global")) ++bundles_of[router];
+    }
+  }
+  for (int router = 0; router < kRouters; ++router) {
+    EXPECT_GE(bundles_of[router], (kGroups - 1) / kRouters);
+    EXPECT_LE(bundles_of[router], (kGroups - 1) / kRouters + 1);
+  }
+}
+
+TEST(Dragonfly, AFailedBundleIsReplacedByEveryThirdGroup) {
+  Cluster cluster = dragonfly(24, 2, 3);
+  cluster.fabric.faults = {{"global 0 to 1", 0}};
+  const auto links = make_dragonfly_links(cluster);
+  EXPECT_EQ(links->paths(0, 6), 2);
+  for (int path = 0; path < 2; ++path) {
+    int globals = 0;
+    for (const std::string& name : names_of_route(*links, 0, 6, path)) {
+      EXPECT_NE(name, "global 0 to 1");
+      globals += name.starts_with("global") ? 1 : 0;
+    }
+    EXPECT_EQ(globals, 2);
+  }
+  EXPECT_EQ(links->paths(6, 0), 1);  // the other direction works
+  expect_well_formed(*links, 24);
+
+  // Neighbours on a router start with different groups.
+  EXPECT_NE(names_of_route(*links, 0, 6), names_of_route(*links, 2, 6));
+}
+
+TEST(Dragonfly, AFailedLocalCableIsAvoidedInItsGroup) {
+  Cluster cluster = dragonfly(24, 2, 3);
+  cluster.fabric.faults = {{"local 0 from 1 to 0", 0}, {"global 0 to 2", 0.5}};
+  const auto links = make_dragonfly_links(cluster);
+  EXPECT_EQ(names_of_route(*links, 2, 0), (Names{"local 0 from 1 to 2", "local 0 from 2 to 0"}));
+  EXPECT_EQ(links->switch_hops(2, 0), 3);
+  EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 2")), 30);
+  expect_well_formed(*links, 24);
+}
+
+TEST(Dragonfly, WhatIsNoDragonfly) {
+  Cluster cluster = dragonfly(4, 1, 2);
+  cluster.fabric.faults = {{"global 0 to 1", 0}};
+  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 0 to node 2");
+  cluster.fabric.faults = {{"globl 0 to 1", 0.5}};
+  EXPECT_EQ(fabric_message(cluster), "unknown link 'globl 0 to 1'; did you mean 'global 0 to 1'?");
+  cluster.fabric.faults = {};
+  cluster.fabric.global_Bps = {};
+  EXPECT_EQ(fabric_message(cluster),
+            "a dragonfly needs 'global', the bandwidth between two groups");
+  cluster.fabric.routers_per_group = 0;
+  EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group', at least 1");
+}
+
+// Of one group neither bundles nor, of one router, cables are asked for.
+TEST(Dragonfly, SmallestForms) {
+  Cluster cluster = dragonfly(4, 4, 1);
+  cluster.fabric.local_Bps = {};
+  cluster.fabric.global_Bps = {};
+  const auto links = make_dragonfly_links(cluster);
+  EXPECT_EQ(links->count(), 0);
+  EXPECT_EQ(links->switch_hops(0, 3), 1);
+}
+
+TEST(Dragonfly, OfAHundredThousandGpus) {
+  Cluster cluster = dragonfly(32768, 4, 32);
+  cluster.node.gpus = 4;
+  cluster.node.nics = 4;
+  const auto links = make_dragonfly_links(cluster);
+  EXPECT_EQ(cluster.gpus(), 131072);
+  EXPECT_EQ(links->count(), 256 * 32 * 31 + 256 * 255);
+  EXPECT_LE(route_of(*links, 1, 131071).size(), 3U);
+}
+
+}  // namespace
+}  // namespace windtunnel

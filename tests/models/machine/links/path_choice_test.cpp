@@ -1,0 +1,234 @@
+// Who picks among equal ways: what each routing promises, on random traffic over trees of two and
+// three levels.
+#include "models/machine/links/path_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "models/base/random.hpp"
+
+namespace windtunnel {
+namespace {
+
+Parameter exactly(double value) {
+  return {value, value, value, Origin::assumed, "test"};
+}
+
+struct Transfer {
+  int from = 0;
+  int to = 0;
+};
+
+// Nodes of one GPU and NIC.
+Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.node.gpus = cluster.node.nics = 1;
+  cluster.node.nvlink_Bps = exactly(100);
+  cluster.node.nic_Bps = exactly(10);
+  cluster.fabric.topology = Topology::fat_tree;
+  cluster.fabric.nodes_per_pod = nodes_per_pod;
+  cluster.fabric.uplinks = uplinks;
+  return cluster;
+}
+
+// Four leaves of `leaf` nodes in two pods.
+Cluster clos_of(int leaf) {
+  Cluster cluster = tree_of(4 * leaf, 2 * leaf, 0);
+  cluster.fabric.topology = Topology::clos;
+  cluster.fabric.nodes_per_leaf = leaf;
+  return cluster;
+}
+
+Cluster with(Cluster cluster, Routing routing, int parts = 1, std::uint64_t seed = 1) {
+  cluster.fabric.routing = routing;
+  cluster.fabric.parts = parts;
+  cluster.fabric.routing_seed = seed;
+  return cluster;
+}
+
+// Longest time that a link above the NICs takes for one unit of bytes per transfer.
+double busiest_s(const Cluster& cluster, const std::vector<Transfer>& transfers) {
+  const LinkTable links(cluster);
+  PathChooser chooser(links);
+  std::vector<double> load_s(links.count(), 0);
+  std::vector<LinkId> route;
+  for (const Transfer& transfer : transfers) {
+    double shares = 0;
+    for (const PathShare& way : chooser.choose(transfer.from, transfer.to, 1)) {
+      route.clear();
+      links.append_route(transfer.from, transfer.to, route, way.path);
+      for (const LinkId link : route) load_s[link] += way.share / links.capacity(link);
+      shares += way.share;
+    }
+    EXPECT_NEAR(shares, 1, 1e-12);
+  }
+  double most_s = 0;
+  for (LinkId link = 0; link < links.count(); ++link) {
+    const std::string name = links.name(link);
+    if (name.starts_with("pod") || name.starts_with("leaf"))
+      most_s = std::max(most_s, load_s[link]);
+  }
+  return most_s;
+}
+
+std::vector<Transfer> shuffled(std::vector<Transfer> transfers, RandomStream& random) {
+  for (size_t i = transfers.size(); i > 1; --i) {
+    std::swap(transfers[i - 1], transfers[random.below(i)]);
+  }
+  return transfers;
+}
+
+std::vector<Transfer> permutation(int nodes, RandomStream& random) {
+  std::vector<Transfer> order(nodes);
+  for (int node = 0; node < nodes; ++node) order[node].to = node;
+  order = shuffled(order, random);
+  for (int node = 0; node < nodes; ++node) order[node].from = node;
+  return order;
+}
+
+// Every node to every other one.
+std::vector<Transfer> all_pairs(int nodes) {
+  std::vector<Transfer> transfers;
+  for (int from = 0; from < nodes; ++from) {
+    for (int to = 0; to < nodes; ++to) {
+      if (from != to) transfers.push_back({from, to});
+    }
+  }
+  return transfers;
+}
+
+TEST(PathChoice, SplittingReachesSprayingOnPermutations) {
+  // Addanki et al. 2024: as many parts as ways; hashing whole connections cannot.
+  int collided = 0;
+  int trials = 0;
+  for (const Cluster& cluster : {tree_of(32, 8, 8), tree_of(24, 6, 3), clos_of(4), clos_of(8)}) {
+    const LinkTable links(with(cluster, Routing::ecmp));
+    const int ways = links.paths(0, cluster.nodes - 1);
+    EXPECT_GT(ways, 1);
+    for (int seed = 0; seed < 20; ++seed, ++trials) {
+      RandomStream random(seed, RandomPurpose::test, 20);
+      const std::vector<Transfer> transfers = permutation(cluster.nodes, random);
+      const double spray_s = busiest_s(with(cluster, Routing::spray), transfers);
+      const double split_s =
+          busiest_s(with(cluster, Routing::split_single_path, fewest_parts(1, ways)), transfers);
+      const double ecmp_s = busiest_s(with(cluster, Routing::ecmp, 1, seed), transfers);
+      EXPECT_NEAR(split_s, spray_s, 1e-9 * spray_s) << cluster.nodes << " nodes, seed " << seed;
+      EXPECT_GE(ecmp_s, spray_s * (1 - 1e-12));
+      collided += ecmp_s > 1.5 * spray_s;
+    }
+  }
+  EXPECT_GT(collided, trials / 2);
+}
+
+TEST(PathChoice, TheFewestPartsAreEnough) {
+  // n transfers of a NIC to a leaf in ways / gcd(n, ways) parts: every link as under spraying,
+  // whatever the order. 4 on 6 ways: 3 parts; 6 on 4: 2; 8 on 4: whole connections.
+  EXPECT_EQ(fewest_parts(4, 6), 3);
+  EXPECT_EQ(fewest_parts(6, 4), 2);
+  EXPECT_EQ(fewest_parts(8, 4), 1);
+  int too_few = 0;
+  for (const auto& [leaf, ways] : {std::pair{4, 6}, {6, 4}, {8, 4}, {3, 8}, {4, 10}}) {
+    for (int seed = 0; seed < 10; ++seed) {
+      RandomStream random(seed, RandomPurpose::test, 21);
+      const Cluster cluster = tree_of(3 * leaf, leaf, ways);
+      const std::vector<Transfer> transfers = shuffled(all_pairs(cluster.nodes), random);
+      const double spray_s = busiest_s(with(cluster, Routing::spray), transfers);
+      const auto split_s = [&](int parts) {
+        return busiest_s(with(cluster, Routing::split_single_path, parts), transfers);
+      };
+      const int parts = fewest_parts(leaf, ways);
+      EXPECT_NEAR(split_s(parts), spray_s, 1e-9 * spray_s) << leaf << " below " << ways << " ways";
+      if (parts > 1) too_few += split_s(parts - 1) > spray_s * (1 + 1e-9);
+    }
+  }
+  EXPECT_GT(too_few, 10);
+  // Three levels: 8 transfers to a leaf over 8 leaf uplinks, or over 16 cores.
+  const Cluster clos = clos_of(8);
+  RandomStream random(1, RandomPurpose::test, 22);
+  const std::vector<Transfer> transfers = shuffled(all_pairs(clos.nodes), random);
+  const double spray_s = busiest_s(with(clos, Routing::spray), transfers);
+  EXPECT_NEAR(busiest_s(with(clos, Routing::split_single_path, fewest_parts(8, 16)), transfers),
+              spray_s, 1e-9 * spray_s);
+}
+
+TEST(PathChoice, NicsOfALeafTakeTurns) {
+  // Every node to its twin in the next leaf, whole connections: no two on one link.
+  const Cluster cluster = with(tree_of(32, 8, 8), Routing::split_single_path, 1);
+  std::vector<Transfer> transfers;
+  for (int node = 0; node < 32; ++node) transfers.push_back({node, (node + 8) % 32});
+  EXPECT_NEAR(busiest_s(cluster, transfers), 1.0 / 10, 1e-12);
+}
+
+TEST(PathChoice, APlanAvoidsCollisions) {
+  // As many connections per leaf as uplinks. Neighbours: the plan has none on another's link.
+  // Permutations: greedy, so that at most two meet where hashing lets three and more.
+  const Cluster cluster = tree_of(32, 8, 8);
+  std::vector<Transfer> neighbours;
+  for (int node = 0; node < 32; ++node) neighbours.push_back({node, (node + 8) % 32});
+  EXPECT_NEAR(busiest_s(with(cluster, Routing::planned), neighbours), 1.0 / 10, 1e-12);
+  double planned_s = 0;
+  double ecmp_s = 0;
+  for (int seed = 0; seed < 20; ++seed) {
+    RandomStream random(seed, RandomPurpose::test, 23);
+    const std::vector<Transfer> transfers = permutation(32, random);
+    const double plan_s = busiest_s(with(cluster, Routing::planned), transfers);
+    EXPECT_LE(plan_s, 2.0 / 10 + 1e-12);
+    planned_s += plan_s / 20;
+    ecmp_s += busiest_s(with(cluster, Routing::ecmp, 1, seed), transfers) / 20;
+  }
+  EXPECT_GT(ecmp_s, 1.3 * planned_s);
+}
+
+TEST(PathChoice, HashesAreFixedAndEven) {
+  const Cluster cluster = with(tree_of(64, 32, 8), Routing::ecmp);
+  const LinkTable links(cluster);
+  PathChooser chooser(links);
+  PathChooser again(links);
+  const LinkTable other_links(with(cluster, Routing::ecmp, 1, 2));
+  PathChooser other(other_links);
+  std::vector<int> count(8, 0);
+  int same = 0;
+  for (int from = 0; from < 32; ++from) {
+    for (int to = 32; to < 64; ++to) {
+      const int path = chooser.choose(from, to, 1).front().path;
+      ++count[path];
+      same += other.choose(from, to, 1).front().path == path;
+    }
+  }
+  // 1,024 draws: 128 expected per way and as many equal under two seeds, deviation 10.6.
+  for (const int of_way : count) EXPECT_NEAR(of_way, 128, 5 * 10.6);
+  EXPECT_NEAR(same, 128, 5 * 10.6);
+  for (int to = 63; to >= 32; --to) {
+    EXPECT_EQ(again.choose(3, to, 7).front().path, chooser.choose(3, to, 1).front().path);
+  }
+}
+
+TEST(PathChoice, NothingTakesAFailedLink) {
+  for (const Routing routing : {Routing::ecmp, Routing::split_single_path, Routing::planned}) {
+    Cluster cluster = with(tree_of(16, 4, 4), routing, 3);
+    cluster.fabric.faults = {{"pod-up 0 way 1", 0}, {"pod-down 2 way 3", 0}};
+    const LinkTable links(cluster);
+    PathChooser chooser(links);
+    std::set<std::string> used;
+    std::vector<LinkId> route;
+    for (const Transfer& transfer : all_pairs(16)) {
+      for (const PathShare& way : chooser.choose(transfer.from, transfer.to, 1)) {
+        EXPECT_GT(way.share, 0);
+        route.clear();
+        links.append_route(transfer.from, transfer.to, route, way.path);
+        for (const LinkId link : route) used.insert(links.name(link));
+      }
+    }
+    EXPECT_FALSE(used.contains("pod-up 0 way 1"));
+    EXPECT_FALSE(used.contains("pod-down 2 way 3"));
+    EXPECT_TRUE(used.contains("pod-up 0 way 3"));
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,58 @@
+#include "models/workload/expert_routing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace windtunnel::testing {
+namespace {
+
+MixtureOfExperts experts(double zipf, int hot = 0) {
+  MixtureOfExperts moe;
+  moe.experts = 64;
+  moe.per_token = 2;
+  moe.zipf = zipf;
+  moe.hot_experts = hot;
+  return moe;
+}
+
+TEST(ExpertRouting, StatedImbalanceStands) {
+  MixtureOfExperts moe = experts(0);
+  EXPECT_EQ(expert_load(moe, 8).busiest(), 1);
+  moe.imbalance = 1.7;
+  EXPECT_EQ(expert_load(moe, 8).busiest(), 1.7);
+  EXPECT_EQ(expert_load(moe, 1).busiest(), 1);
+}
+
+// With one expert a rank the fullest has the first: 1 / sum of i^-s, over 1/64.
+TEST(ExpertRouting, OneExpertPerRankByHand) {
+  double sum = 0;
+  for (int i = 1; i <= 64; ++i) sum += std::pow(i, -1.2);
+  EXPECT_NEAR(expert_load(experts(1.2), 64).busiest(), 64 / sum, 1e-9);
+  EXPECT_NEAR(expert_load(experts(1.2), 1).busiest(), 1, 1e-12);
+}
+
+TEST(ExpertRouting, FewerExpertsPerRankAndSteeperPopularityAreLessEven) {
+  double before = 1;
+  for (const double zipf : {0.3, 0.6, 1.0, 1.5}) {
+    const double busiest = expert_load(experts(zipf), 8).busiest();
+    EXPECT_GT(busiest, before);
+    EXPECT_GE(expert_load(experts(zipf), 16).busiest(), busiest);
+    before = busiest;
+  }
+}
+
+TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
+  double before = expert_load(experts(1.0), 16).busiest();
+  for (const int hot : {1, 2, 4, 8, 16}) {
+    const ExpertLoad load = expert_load(experts(1.0, hot), 16);
+    EXPECT_LT(load.busiest(), before);
+    EXPECT_GE(load.busiest(), 1);
+    before = load.busiest();
+  }
+  EXPECT_NEAR(expert_load(experts(1.0, 64), 16).busiest(), 1, 1e-12);
+  EXPECT_NEAR(expert_load(experts(1.0, 64), 16).received, 0, 1e-12);
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

@@ -1,0 +1,180 @@
+#include "models/workload/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+std::string error_of(const auto& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Layout, RanksRunThroughTpThenCpThenDpThenPp) {
+  const Layout layout{.tp = 2, .cp = 3, .pp = 4, .dp = 5};
+  EXPECT_EQ(rank_of(layout, {.tp = 1}), 1);
+  EXPECT_EQ(rank_of(layout, {.cp = 1}), 2);
+  EXPECT_EQ(rank_of(layout, {.dp = 1}), 6);
+  EXPECT_EQ(rank_of(layout, {.pp = 1}), 30);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    EXPECT_EQ(rank_of(layout, coordinates_of(layout, rank)), rank);
+  }
+}
+
+TEST(Layout, LayersAreSplitEvenlyUnevenlyOrAsListed) {
+  TransformerSpec model = llama3_405b();
+  Layout layout{.pp = 16, .vpp = 8, .first_stage_layers = -1, .last_stage_layers = -1};
+  std::vector<int> expected(128, 1);
+  expected.front() = expected.back() = 0;
+  EXPECT_EQ(layers_per_stage(model, layout), expected);
+
+  model.layers = 10;
+  EXPECT_EQ(layers_per_stage(model, {.pp = 5}), std::vector<int>(5, 2));
+  EXPECT_EQ(layers_per_stage(model, {.pp = 2, .stage_layers = {7, 3}}), (std::vector<int>{7, 3}));
+  EXPECT_EQ(layers_per_stage(model, {.first_stage_layers = -1}), std::vector<int>{10});
+}
+
+TEST(Layout, LayersThatDoNotDivideAreNamed) {
+  TransformerSpec model = gpt3_175b();
+  EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 5}); }),
+            "96 layers of model 'gpt3-175b' (first +0, last +0) do not divide into 5 stages (pp 5 "
+            "x vpp 1); set layout.stages");
+  EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 2, .stage_layers = {96}}); }),
+            "layout.stages lists 1 stages; pp 2 x vpp 1 makes 2");
+  EXPECT_EQ(error_of([&] {
+              layers_per_stage(model, {.pp = 2, .stage_layers = {48, 47}});
+            }),
+            "layout.stages lists 95 layers in all; model 'gpt3-175b' has 96");
+  EXPECT_EQ(error_of([&] {
+              layers_per_stage(model, {.pp = 2, .stage_layers = {97, -1}});
+            }),
+            "stage 1 of 2 would hold -1 layers");
+}
+
+TEST(Layout, MicrobatchesDivideTheGlobalBatch) {
+  EXPECT_EQ(microbatches({.dp = 128}, {.global = 2048, .micro = 1}), 16);
+  EXPECT_EQ(error_of([] { microbatches({.dp = 3}, {.global = 16, .micro = 2}); }),
+            "batch.global 16 does not divide by batch.micro 2 x dp 3 = 6");
+}
+
+TEST(Layout, CheckNamesWhatDoesNotFit) {
+  const TransformerSpec model = llama3_405b();
+  const Layout layout{.tp = 8, .pp = 2, .dp = 2, .sequence_parallel = true};
+  const Batch batch{.global = 4, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](const auto& change) {
+    Layout changed = layout;
+    Batch changed_batch = batch;
+    change(changed, changed_batch);
+    return error_of([&] { check_layout(model, changed, changed_batch, changed.ranks(), 8); });
+  };
+  EXPECT_EQ(error_with([](Layout&, Batch&) {}), "");
+  EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 0; }),
+            "layout.pp is 0; it must be at least 1");
+  EXPECT_EQ(error_with([](Layout& l, Batch&) { l.tp = 3; }),
+            "layout.tp 3 does not divide heads 128");
+  EXPECT_EQ(error_with([](Layout& l, Batch&) { l.tp = 16; }),
+            "layout.tp 16 does not divide kv_heads 8");
+  EXPECT_EQ(error_with([](Layout& l, Batch&) { l.cp = 3; }),
+            "2 x layout.cp = 6 does not divide batch.sequence 8192");
+  EXPECT_EQ(error_with([](Layout&, Batch& b) { b.sequence = 100; }),
+            "layout.tp x cp = 8 does not divide batch.sequence 100");
+  EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 1, l.vpp = 2; }),
+            "layout.vpp is 2 but layout.pp is 1; chunks need a pipeline");
+  // Whole nodes.
+  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "");
+  // Narrower than a node, yet the second group of four would straddle two nodes.
+  EXPECT_EQ(error_of([&] {
+              check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
+            }),
+            "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
+  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
+            "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs");
+}
+
+TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
+  TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](const Layout& layout) {
+    return error_of([&] { check_layout(model, layout, batch, layout.ranks(), 8); });
+  };
+  EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep is 8 but model 'llama3' has no experts");
+  model.moe = {.experts = 12, .per_token = 2, .ffn_hidden = 14336};
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4, .sequence_parallel = true}), "");
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4}),
+            "layout.ep 4 with layout.tp 2 needs sequence parallelism, as in Megatron-LM; set "
+            "layout.sequence_parallel: true");
+  EXPECT_EQ(error_with({.pp = 2, .dp = 4, .ep = 8}),
+            "layout.ep 8 does not divide tp x cp x dp = 4");
+  EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep 8 does not divide moe.experts 12");
+  model.ffn_hidden = 1;  // no layer has a dense MLP
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true}), "");
+  model.moe.dense_layers = 1;
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "layout.tp 2 does not divide ffn_hidden 1");
+}
+
+TEST(Layout, ShardsAreDividedAmongCopies) {
+  const TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](const Layout& layout) {
+    return error_of([&] { check_layout(model, layout, batch, layout.ranks(), 8); });
+  };
+  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 8}), "");
+  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 3}),
+            "layout.shard_ranks 3 does not divide dp x cp = 8");
+  EXPECT_EQ(error_with({.dp = 8, .shard_ranks = 8}),
+            "layout.shard_ranks is 8 but layout.sharding is none");
+}
+
+TEST(Layout, OnlyZero3HasLevelsAndFewerBits) {
+  const TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 32, .micro = 1, .sequence = 8192};
+  const auto error_with = [&](Layout layout) {
+    layout.dp = 32 / layout.tp;
+    return error_of([&] { check_layout(model, layout, batch, 32, 8); });
+  };
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3,
+                        .secondary_ranks = 8,
+                        .weight_bits = 8,
+                        .gradient_bits = 4}),
+            "");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}), "");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero2, .weight_bits = 8}),
+            "layout.weight_bits is 8, but only layout.sharding: zero3 gathers weights and scatters "
+            "gradients");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_bits = 5}),
+            "layout.gradient_bits is 5; an element is sent with 4, 6, 8 or 16 bits");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_ranks = 3}),
+            "layout.gradient_ranks 3 does not divide the ranks that share a copy, 32");
+  EXPECT_EQ(error_with({.tp = 2, .sharding = Sharding::zero3, .secondary_ranks = 8}),
+            "layout.secondary_ranks 8 x tp 2 = 16 ranks do not lie within nodes of 8 GPUs, as a "
+            "second copy of the weights must");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .shard_ranks = 8, .secondary_ranks = 8}),
+            "layout.secondary_ranks is 8, but 8 ranks share the first copy: a second one must be "
+            "on fewer, those of a node");
+}
+
+TEST(Layout, HeadsOfTheirOwnWidthNeedNotDivideTheHiddenState) {
+  TransformerSpec model = llama3_8b();
+  const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
+  model.heads = model.kv_heads = 3;
+  const auto error = [&] { return error_of([&] { check_layout(model, {}, batch, 1, 8); }); };
+  EXPECT_EQ(error(), "heads 3 does not divide hidden 4096");
+  model.head_width = 64;
+  EXPECT_EQ(error(), "");
+}
+
+TEST(Layout, VocabularyIsPaddedAsMegatronDoes) {
+  EXPECT_EQ(padded_vocabulary(50257, 1), 50304);
+  EXPECT_EQ(padded_vocabulary(50257, 8), 51200);
+  EXPECT_EQ(padded_vocabulary(51200, 8), 51200);
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

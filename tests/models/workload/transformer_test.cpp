@@ -1,0 +1,42 @@
+#include "models/workload/transformer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel::testing {
+namespace {
+
+// Narayanan et al. 2021 (arXiv 2104.04473), eq. 2; it leaves out the final norm.
+TEST(Transformer, GptParametersFollowTheEquationOfSc21) {
+  const TransformerSpec gpt = gpt3_175b();
+  const double l = gpt.layers, h = gpt.hidden, v = gpt.vocabulary, s = gpt.sequence;
+  const double equation = 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h));
+  EXPECT_DOUBLE_EQ(gpt.parameters() - 2 * h, equation);
+}
+
+// Sums of the tensors in the published checkpoints.
+TEST(Transformer, LlamaParametersAreThoseOfTheCheckpoints) {
+  EXPECT_EQ(llama3_8b().parameters(), 8030261248.0);
+  EXPECT_EQ(llama3(80, 8192, 64, 28672).parameters(), 70553706496.0);
+  EXPECT_EQ(llama3_405b().parameters(), 405853388800.0);
+}
+
+// The same paper's eq. 3 without its recomputation: 72 B s l h^2 (1 + s/6h + V/12lh).
+TEST(Transformer, GptFlopsFollowTheEquationOfSc21) {
+  const TransformerSpec gpt = gpt3_175b();
+  const double l = gpt.layers, h = gpt.hidden, v = gpt.vocabulary, s = 2048, batch = 1536;
+  const double equation = 72 * batch * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+  EXPECT_NEAR(model_flops(gpt, batch, 2048) / equation, 1, 1e-12);
+}
+
+TEST(Transformer, LlamaFlopsAreSixPerMatrixWeightPlusFullAttention) {
+  const TransformerSpec llama = llama3_8b();
+  const double embedding = 128256.0 * 4096, norms = 65.0 * 4096;
+  const double matrices = llama.parameters() - embedding - norms;
+  const double attention = 12.0 * 32 * 8192 * 4096;
+  EXPECT_NEAR(model_flops(llama, 1, 8192) / (8192 * (6 * matrices + attention)), 1, 1e-12);
+}
+
+}  // namespace
+}  // namespace windtunnel::testing

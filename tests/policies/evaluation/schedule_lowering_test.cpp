@@ -1,0 +1,195 @@
+#include "policies/evaluation/schedule_lowering.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "models/base/error.hpp"
+#include "policies/evaluation/message_validator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "traces/torch/torch_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+Schedule schedule_of(const std::string& text) {
+  return parse_torch_schedule(text, "test.csv").schedule;
+}
+
+std::string text_of(const std::vector<Action>& actions) {
+  std::string text;
+  for (const Action& action : actions) text += (text.empty() ? "" : ",") + to_string(action);
+  return text;
+}
+
+std::string data_file(const std::string& name) {
+  return fmt::format("{}/tests/data/{}.csv", WINDTUNNEL_SOURCE_DIR, name);
+}
+
+// The expectations are those of torch's own test of the pass, test_schedule.py,
+// TestScheduleLowering.
+TEST(Lowering, GathersAndDropsWeightsAsTorchsTestsExpect) {
+  EXPECT_EQ(text_of(with_unshards(schedule_of("0F0,0F1,,0B0,0B1")).actions[0]),
+            "0UNSHARD,0F0,0F1,0B0,0B1,0RESHARD");
+  EXPECT_EQ(text_of(with_unshards(schedule_of("0F0,0F1,1F0,1F1,1B0,1B1,0B0,0B1")).actions[0]),
+            "0UNSHARD,1UNSHARD,0F0,0F1,1F0,1F1,1B0,1B1,1RESHARD,0B0,0B1,0RESHARD");
+}
+
+TEST(Lowering, ReducesGradientsAsTorchsTestsExpect) {
+  EXPECT_EQ(text_of(with_gradient_reductions(schedule_of("0F0,0F1,,0B0,0B1")).actions[0]),
+            "0F0,0F1,0B0,0B1,0REDUCE_GRAD");
+  EXPECT_EQ(
+      text_of(with_gradient_reductions(schedule_of("0F0,0F1,1F0,1F1,1B0,1B1,0B0,0B1")).actions[0]),
+      "0F0,0F1,1F0,1F1,1B0,1B1,1REDUCE_GRAD,0B0,0B1,0REDUCE_GRAD");
+}
+
+TEST(Lowering, MergesBackwardsAsTorchsTestsExpect) {
+  EXPECT_EQ(
+      text_of(with_full_backwards(schedule_of("0F0,0F1,0F2,0I0,0I1,0W0,0I2,0W2,0W1")).actions[0]),
+      "0F0,0F1,0F2,0I0,0I1,0W0,0B2,0W1");
+}
+
+// By hand: before each action the next three stages; what is not among them goes, lowest first.
+TEST(Lowering, LooksThreeStagesAhead) {
+  const Schedule compute = schedule_of("0F0,1F0,2F0,3F0,3B0,2B0,1B0,0B0");
+  EXPECT_EQ(text_of(lowered(compute, {.sharded = true}).actions[0]),
+            "0UNSHARD,1UNSHARD,2UNSHARD,0F0,0RESHARD,3UNSHARD,1F0,2F0,3F0,3B0,3REDUCE_GRAD,"
+            "3RESHARD,0UNSHARD,2B0,2REDUCE_GRAD,2RESHARD,1B0,1REDUCE_GRAD,1RESHARD,0B0,"
+            "0REDUCE_GRAD,0RESHARD");
+}
+
+// A pair counts as a whole: four stages may be gathered then, as in torch.
+TEST(Lowering, APairIsLookedAtAsOne) {
+  const Schedule compute =
+      schedule_of("0F0,1F0,2F0,3F0,3B0,2B0,(0F1;1B0)OVERLAP_F_B,0B0,1F1,2F1,3F1,3B1,2B1,1B1,0B1");
+  std::vector<Action> actions = with_unshards(compute).actions[0];
+  actions.resize(15);
+  EXPECT_EQ(text_of(actions),
+            "0UNSHARD,1UNSHARD,2UNSHARD,0F0,0RESHARD,3UNSHARD,1F0,0UNSHARD,2F0,3F0,3B0,3RESHARD,"
+            "2B0,0F1,1B0");
+}
+
+TEST(Lowering, PlacesMessagesAsTorchsArtefact) {
+  const Schedule compute = read_torch_schedule(data_file("zb1p_2rank_2stagep_compute")).schedule;
+  const Schedule torch = read_torch_schedule(data_file("zb1p_2rank_2stagep_comms")).schedule;
+  const Schedule ours = with_messages(with_full_backwards(compute));
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(text_of(ours.actions[rank]), text_of(torch.actions[rank]));
+  }
+  validate_messages(torch);
+}
+
+TEST(Lowering, NothingIsSentWithinARankAndPairsSendBehindBoth) {
+  const Schedule schedule = schedule_of(
+      "0F0,0F1,3F0,(3F1;3B0)OVERLAP_F_B,3B1,0B0,0B1\n,1F0,2F0,1F1,2F1,2B0,1B0,2B1,1B1\n");
+  const Schedule messages = with_messages(schedule);
+  EXPECT_EQ(text_of(messages.actions[0]),
+            "0F0,0SEND_F0,0F1,0SEND_F1,3RECV_F0,3F0,3RECV_F1,3F1,3B0,3SEND_B0,3B1,3SEND_B1,"
+            "0RECV_B0,0B0,0RECV_B1,0B1");
+  EXPECT_EQ(find_message_fault(messages), std::nullopt);
+}
+
+TEST(Lowering, ADeadlockNamesRankAndAction) {
+  const Schedule schedule = schedule_of("0F0,0B0,0F1,0B1\n1F1,1F0,1B0,1B1\n");
+  try {
+    with_messages(schedule);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "schedule 'test' deadlocks: rank 0 waits at its action 2 (0B0) for another rank");
+  }
+  const auto fault = find_message_fault(schedule);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->rank, 0);
+  EXPECT_EQ(fault->position, 1);
+}
+
+// Whatever a generator makes can be lowered, passes the validator, and is itself again without the
+// messages.
+TEST(Lowering, OfEveryScheduleIsValid) {
+  std::mt19937 random(11);
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    int made = 0;
+    for (int i = 0; i < 40; ++i) {
+      ScheduleRequest request;
+      request.ranks = static_cast<int>(1 + random() % 8);
+      request.microbatches = static_cast<int>(1 + random() % 20);
+      request.chunks = kind.usual_chunks;
+      Schedule schedule;
+      try {
+        schedule = generate_schedule(kind.name, request);
+      } catch (const Error&) {
+        continue;  // numbers that the kind forbids
+      }
+      ++made;
+      for (const bool sharded : {false, true}) {
+        const Schedule result = lowered(schedule, {.sharded = sharded});
+        validate_messages(result);
+        EXPECT_TRUE(compute_only(result).actions == schedule.actions) << kind.name;
+      }
+    }
+    EXPECT_GE(made, 3) << kind.name;
+  }
+}
+
+struct FaultyMessages {
+  const char* text;
+  const char* message;
+};
+
+// Each is a lowered schedule of two ranks with one fault.
+const FaultyMessages kFaulty[] = {
+    {"0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 1 (0F0): its result is never sent"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0\n1F0,1RECV_F0,1B0,1SEND_B0\n",
+     "rank 1, action 1 (1F0): has not received what it needs"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0\n",
+     "rank 1, action 3 (1B0): its result is never sent"},
+    {"0SEND_F0,0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 1 (0SEND_F0): comes before the result that it sends"},
+    {"0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 3 (0SEND_F0): is done twice"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0,0SEND_B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 5 (0SEND_B0): there is no earlier stage"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1SEND_F0,1B0,1SEND_B0\n",
+     "rank 1, action 3 (1SEND_F0): there is no later stage"},
+    {"0F0,0F1,0SEND_F0,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+     "1RECV_F1,1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n",
+     "rank 1, action 1 (1RECV_F1): rank 0 sends 0SEND_F0 at this place, and messages between two "
+     "ranks match in order"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0,0F1,0SEND_F1,0RECV_B1,0B1\n"
+     "1RECV_F0,1F0,1RECV_F1,1F1,1B1,1B0,1SEND_B0,1SEND_B1\n",
+     "rank 0, action 4 (0B0): waits forever: the ranks deadlock"},
+    {"0UNSHARD,0F0,0SEND_F0,0RESHARD,0RECV_B0,0B0\n1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 6 (0B0): its weights are not gathered"},
+    {"0UNSHARD,0UNSHARD,0F0,0SEND_F0,0RECV_B0,0B0\n1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 2 (0UNSHARD): the weights are gathered already"},
+    {"0RESHARD,0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 1 (0RESHARD): the weights are not gathered"},
+    {"0F0,0SEND_F0,0REDUCE_GRAD,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 3 (0REDUCE_GRAD): comes before the stage's last weight gradient"},
+    {"0F0,0SEND_F0,0RECV_B0,0B0,0REDUCE_GRAD,0REDUCE_GRAD\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+     "rank 0, action 6 (0REDUCE_GRAD): is done twice"},
+    {"0F0,0SEND_F0,3F0,0B0,3B0\n1RECV_F0,1F0,2F0,2B0,1B0\n",
+     "rank 0, action 3 (3F0): has not received what it needs"},
+    {"0F0,0SEND_F0,3RECV_F0,3F0,3B0,3SEND_B0,0RECV_B0,0B0\n"
+     "1RECV_F0,1F0,1SEND_F0,2F0,2SEND_F0,2RECV_B0,2B0,1B0,1SEND_B0\n",
+     "rank 1, action 3 (1SEND_F0): both stages are on this rank"},
+};
+
+TEST(Messages, FaultsAreNamedWithRankAndAction) {
+  for (const FaultyMessages& faulty : kFaulty) {
+    const Schedule schedule = schedule_of(faulty.text);
+    try {
+      validate_messages(schedule);
+      ADD_FAILURE() << faulty.text;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), std::string("schedule 'test', ") + faulty.message);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

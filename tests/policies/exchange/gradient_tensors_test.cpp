@@ -1,0 +1,130 @@
+#include "policies/exchange/gradient_tensors.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "models/workload/layer_network.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::small_job;
+
+Job job_of(const std::string& model) {
+  return parse_case(fmt::format("name: tensors\nmodel: {}\ncluster: {{nodes: 1, node: dgx-v100}}\n"
+                                "batch: {{global: 8}}\nprecision: fp16\n",
+                                model),
+                    "tensors.yaml", {})
+      .job;
+}
+
+std::vector<StageTensor> tensors_of(const Job& job) {
+  return stage_tensors(job, 0, 0, job.model.layers, chunk_costs(job).front());
+}
+
+double sum(const std::vector<StageTensor>& tensors, double StageTensor::*member) {
+  double total = 0;
+  for (const StageTensor& tensor : tensors) total += tensor.*member;
+  return total;
+}
+
+// len(list(model.parameters())) of torchvision's models and of Hugging Face's BertForPreTraining.
+TEST(StageTensors, AreAsManyAsTheFrameworkHas) {
+  const std::pair<const char*, std::size_t> models[] = {
+      {"resnet-20", 65},   {"resnet-18-cifar", 62}, {"resnet-50", 161},    {"resnet-101", 314},
+      {"resnet-152", 467}, {"resnext-50", 161},     {"resnext-101", 314},  {"vgg-16", 32},
+      {"alexnet", 16},     {"vgg-16-cifar", 54},    {"densenet-201", 604}, {"googlenet", 173},
+      {"bert-base", 206},  {"bert-large", 398}};
+  for (const auto& [name, count] : models) {
+    EXPECT_EQ(tensors_of(job_of(name)).size(), count) << name;
+  }
+}
+
+TEST(StageTensors, OfANetworkHaveItsShapesFromTheLastLayerOn) {
+  const std::vector<StageTensor> tensors = tensors_of(job_of("resnet-50"));
+  EXPECT_EQ(tensors[0].shape.rows, 0);  // the bias of the last layer
+  EXPECT_EQ(tensors[0].parameters, 1000);
+  EXPECT_EQ(tensors[1].shape.rows, 1000);
+  EXPECT_EQ(tensors[1].shape.columns, 2048);
+  EXPECT_EQ(tensors[2].parameters, 2048);  // of the norm before the pool
+  // As PowerSGD sees a convolution: outputs by inputs x pixels of its window.
+  EXPECT_EQ(tensors.back().shape.rows, 64);
+  EXPECT_EQ(tensors.back().shape.columns, 3 * 49);
+  EXPECT_DOUBLE_EQ(sum(tensors, &StageTensor::parameters), 25557032);
+}
+
+TEST(StageTensors, CarryAllWorkAndTheirShapesAllParameters) {
+  for (const char* name : {"resnet-50", "vgg-16", "densenet-201", "bert-large", "llama3-8b",
+                           "deepseek-v3", "qwen3-30b-a3b", "gpt-oss-120b", "bloom-176b"}) {
+    const std::vector<StageTensor> tensors = tensors_of(job_of(name));
+    EXPECT_NEAR(sum(tensors, &StageTensor::work), 1, 1e-9) << name;
+    EXPECT_NEAR(sum(tensors, &StageTensor::forward_work), 1, 1e-9) << name;
+    for (const StageTensor& tensor : tensors) {
+      EXPECT_GT(tensor.parameters, 0) << name;
+      EXPECT_DOUBLE_EQ(tensor.shape.elements(), tensor.parameters) << name;
+    }
+  }
+}
+
+// What the dimensions give is what the chunk holds, so that nothing has to be scaled.
+TEST(StageTensors, MatchTheChunkWhateverTheLayout) {
+  for (const int moe : {0, 8}) {
+    for (const int pp : {1, 2, 4}) {
+      for (const int tp : {1, 2, 4}) {
+        Job job = small_job(tp, pp, 8 / tp);
+        if (moe > 0) {
+          job.model.moe = {.experts = moe, .per_token = 2, .ffn_hidden = 2048, .shared_ffn = 512};
+          job.layout.ep = 2;
+          job.layout.sequence_parallel = tp > 1;
+        }
+        job.model.activation = moe > 0 ? Activation::swiglu : Activation::gelu;
+        job.model.biases = pp != 2;
+        job.model.tied_embeddings = tp != 2;
+        const std::vector<ChunkCost> chunks = chunk_costs(job);
+        const int layers = job.model.layers / pp;
+        for (int stage = 0; stage < pp; ++stage) {
+          const auto tensors = stage_tensors(job, stage, stage * layers, layers, chunks[stage]);
+          EXPECT_NEAR(sum(tensors, &StageTensor::parameters), chunks[stage].parameters, 1e-3);
+          for (const StageTensor& tensor : tensors) {
+            EXPECT_EQ(tensor.shape.columns, std::round(tensor.shape.columns)) << tp << " " << pp;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
+  Job job = small_job(1, 1, 2);
+  const auto fused = tensors_of(job);
+  job.model.separate_projections = true;
+  const auto separate = tensors_of(job);
+  EXPECT_EQ(separate.size(), fused.size() + 4 * job.model.layers);  // two matrices, two biases
+  EXPECT_DOUBLE_EQ(sum(separate, &StageTensor::parameters), sum(fused, &StageTensor::parameters));
+  EXPECT_NEAR(sum(separate, &StageTensor::work), 1, 1e-12);
+}
+
+// VGG-16 has 90 % of its weights in three linear layers, and hardly any of its time.
+TEST(StageTensors, WorkFollowsTheKernelsAndNotTheWeights) {
+  Job job = job_of("vgg-16");
+  job.batch = {512, 64, 1};  // of single images reading the weights would be most of the work
+  const std::vector<StageTensor> tensors = tensors_of(job);
+  double parameters = 0;
+  double work = 0;
+  for (int i = 0; i < 6; ++i) {
+    parameters += tensors[i].parameters;
+    work += tensors[i].work;
+  }
+  EXPECT_GT(parameters, 0.89 * 138357544);
+  EXPECT_LT(work, 0.1);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,156 @@
+#include "policies/exchange/replica_groups.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "models/base/random.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+Layout random_layout(RandomStream& random) {
+  const auto power = [&](int most) { return 1 << random.below(most + 1); };
+  Layout layout;
+  layout.tp = power(3);
+  layout.cp = power(1);
+  layout.dp = power(4) * (random.below(4) == 0 ? 3 : 1);
+  layout.pp = 1 + static_cast<int>(random.below(4));
+  layout.ep = power(2);
+  while (layout.tp * layout.cp * layout.dp % layout.ep != 0) layout.ep /= 2;
+  if (random.below(2) == 0) layout.sharding = Sharding::zero3;
+  if (layout.sharding == Sharding::zero3 && layout.dp % 2 == 0) {
+    layout.shard_ranks = random.below(2) == 0 ? 0 : layout.dp / 2;
+  }
+  return layout;
+}
+
+TEST(ReplicaGroups, EveryFamilyPartitionsTheRanksOfAStage) {
+  for (int i = 0; i < 200; ++i) {
+    RandomStream random(1, RandomPurpose::test, i);
+    const Layout layout = random_layout(random);
+    const int members = layout.tp * layout.cp * layout.dp;
+    for (int axis = 0; axis < kReplicaAxes; ++axis) {
+      const GroupLattice lattice =
+          replica_groups(layout, static_cast<ReplicaAxis>(axis), 1 << random.below(4));
+      std::set<int> seen;
+      for (int group = 0; group < lattice.groups(); ++group) {
+        for (const int rank : lattice.members(0, group)) {
+          EXPECT_EQ(lattice.group_of(rank), group);
+          EXPECT_TRUE(seen.insert(rank).second);
+        }
+      }
+      EXPECT_EQ(std::ssize(seen), members);
+    }
+  }
+}
+
+// Shard times across is the number of ranks that hold the same parameters.
+TEST(ReplicaGroups, ShardAndAcrossMakeAllReplicas) {
+  for (int i = 0; i < 200; ++i) {
+    RandomStream random(2, RandomPurpose::test, i);
+    const Layout layout = random_layout(random);
+    const auto count = [&](ReplicaAxis axis) { return replica_groups(layout, axis).count; };
+    EXPECT_EQ(count(ReplicaAxis::dense_shard) * count(ReplicaAxis::dense_across),
+              layout.cp * layout.dp);
+    EXPECT_EQ(count(ReplicaAxis::expert_shard) * count(ReplicaAxis::expert_across),
+              layout.tp * layout.cp * layout.dp / layout.ep);
+  }
+}
+
+// A dense group is its parts times their peers. Parts lie in a node, peers in different ones; where
+// parts are single ranks, some group does not lie on nodes as others do, or no two members meet.
+TEST(ReplicaGroups, PartsLieInANodeAndPeersInDifferentOnes) {
+  int regular = 0;
+  for (int i = 0; i < 400; ++i) {
+    RandomStream random(4, RandomPurpose::test, i);
+    const Layout layout = random_layout(random);
+    const int gpus = random.below(4) == 0 ? 6 : 1 << random.below(5);
+    const auto groups = [&](ReplicaAxis axis) { return replica_groups(layout, axis, gpus); };
+    const GroupLattice part = groups(ReplicaAxis::node_part);
+    const GroupLattice peers = groups(ReplicaAxis::node_peers);
+    const GroupLattice dense = groups(layout.sharding == Sharding::none ? ReplicaAxis::dense_across
+                                                                        : ReplicaAxis::dense_shard);
+    ASSERT_EQ(part.count * peers.count, dense.count);
+    if (part.count == 1) {
+      EXPECT_EQ(peers, dense);
+      continue;
+    }
+    ++regular;
+    const int members = layout.tp * layout.cp * layout.dp;
+    for (int pp = 0; pp < layout.pp; ++pp) {
+      for (int group = 0; group < part.groups(); ++group) {
+        for (const int rank : part.members(pp * members, group)) {
+          EXPECT_EQ(rank / gpus, part.members(pp * members, group).front() / gpus);
+        }
+      }
+      for (int group = 0; group < peers.groups(); ++group) {
+        std::set<int> nodes;
+        for (const int rank : peers.members(pp * members, group)) nodes.insert(rank / gpus);
+        EXPECT_EQ(std::ssize(nodes), peers.count);
+      }
+    }
+  }
+  EXPECT_GT(regular, 100);
+}
+
+TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
+  int several_pods = 0;
+  for (int i = 0; i < 400; ++i) {
+    RandomStream random(3, RandomPurpose::test, i);
+    const Layout layout = random_layout(random);
+    const int per_node = random.below(2) == 0 ? 4 : 8;
+    Cluster cluster = testing::small_cluster((layout.ranks() + per_node - 1) / per_node, per_node);
+    cluster.node.nics = random.below(3) == 0 ? per_node / 2 : per_node;
+    if (random.below(2) == 0) cluster.fabric.nodes_per_pod = 1 + random.below(6);
+    if (random.below(2) == 0) cluster.node.package_gpus = random.below(2) == 0 ? 2 : 4;
+    static constexpr Topology kForms[] = {Topology::rail_fat_tree, Topology::fat_tree,
+                                          Topology::rail_only, Topology::clos};
+    cluster.fabric.topology = kForms[random.below(4)];
+    const int pod = cluster.fabric.nodes_per_pod > 0 ? cluster.fabric.nodes_per_pod : 6;
+    cluster.fabric.nodes_per_leaf =
+        std::min(1 + static_cast<int>(random.below(pod)), cluster.nodes);
+    if (random.below(3) == 0) {
+      cluster.degraded_nics = {{static_cast<int>(random.below(cluster.nodes)), 0, 0.5}};
+    }
+    const int members = layout.tp * layout.cp * layout.dp;
+    for (int axis = 0; axis < kReplicaAxes; ++axis) {
+      const GroupLattice lattice = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
+      if (lattice.count == 1) continue;
+      for (int pp = 0; pp < layout.pp; ++pp) {
+        WorstShape worst(cluster);
+        for (int g = 0; g < lattice.groups(); ++g) worst.add(lattice.members(pp * members, g));
+        const GroupShape expected = among_concurrent(worst.shape(), cluster.node);
+        EXPECT_EQ(lattice_shape(lattice, pp * members, cluster), expected)
+            << i << " axis " << axis << " pp " << pp;
+        several_pods += expected.load.ring > 0;
+      }
+    }
+  }
+  EXPECT_GT(several_pods, 100);
+}
+
+TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
+  for (const int pod : {0, 3}) {
+    Cluster cluster = testing::small_cluster(8, 8);
+    cluster.fabric.nodes_per_pod = pod;
+    cluster.node.package_gpus = pod == 0 ? 1 : 2;
+    cluster.node.package_Bps = testing::spec(1e9);
+    Calibration calibration = testing::ideal_calibration();
+    calibration.nic_latency_s = testing::spec(5e-6);
+    std::vector<std::int32_t> all(64);
+    std::iota(all.begin(), all.end(), 0);
+    const auto seconds = [&](const GroupShape& shape) {
+      return collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic, shape, 8,
+                             cluster, calibration)
+          .seconds;
+    };
+    EXPECT_NEAR(seconds(world_shape(cluster)), seconds(group_shape(all, cluster)), 1e-8);
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

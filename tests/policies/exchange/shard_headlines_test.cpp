@@ -1,0 +1,121 @@
+// What papers report of sharding that sends less: our figure beside the published one. Where we
+// miss it, the test holds what is predicted, and says so.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "policies/lowering/iteration_estimate.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+namespace {
+
+double step_s(const std::string& scenario, const std::string& sharding) {
+  const Case of =
+      parse_case(fmt::format("{}layout: {{sharding: zero3{}}}\n"
+                             "software: {{gradients: bf16, reductions: bf16}}\nprecision: fp16\n",
+                             scenario, sharding),
+                 "shards.yaml");
+  return estimate_iteration(of.job, prepare_iteration(of.job)).step_s;
+}
+
+// 18 B parameters on 384 V100 in nodes of 16 with so many ports of 100 Gb/s, one micro-batch of so
+// many tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's blogs/zeropp. Layers assumed.
+std::string dgx2(int ports, int tokens) {
+  return fmt::format(
+      "name: dgx2\n"
+      "model: {{base: gpt3-175b, layers: 40, hidden: 6144, heads: 48, kv_heads: 48, ffn: 24576, "
+      "sequence: {}}}\n"
+      "cluster: {{nodes: 24, node: {{base: dgx-v100, gpus: 16, nics: {}}}}}\n"
+      "recompute: full\nbatch: {{global: 384}}\ncommunication: {{overlap: none}}\n",
+      tokens, ports);
+}
+const std::string kZeroPlusPlus = ", secondary_ranks: 16, weight_bits: 8, gradient_bits: 4";
+
+double gain(int ports, int tokens) {
+  return step_s(dgx2(ports, tokens), "") / step_s(dgx2(ports, tokens), kZeroPlusPlus);
+}
+
+TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
+  // 100 Gb/s: up to 2.16 times, 2 on average.
+  EXPECT_NEAR(gain(1, 1024), 2.16, 0.15);
+  EXPECT_NEAR((gain(1, 1024) + gain(1, 2048)) / 2, 2, 0.1);
+  // 400 Gb/s: 1.28 to 1.36 with 1,024 tokens; 1.24 to 1.29 with 2,048, of which we miss 3 points.
+  EXPECT_NEAR(gain(4, 1024), 1.32, 0.06);
+  EXPECT_NEAR(gain(4, 2048), 1.21, 0.03);
+  // As fast at 200 Gb/s as ZeRO-3 at 800: here a tenth slower.
+  EXPECT_NEAR(step_s(dgx2(2, 1024), kZeroPlusPlus) / step_s(dgx2(8, 1024), ""), 1.1, 0.06);
+  EXPECT_NEAR(step_s(dgx2(2, 2048), kZeroPlusPlus) / step_s(dgx2(8, 2048), ""), 1.1, 0.06);
+}
+
+// GPT of 1.3 B parameters on four p3dn.24xlarge of eight V100, 512 sequences in four micro-batches:
+// Markov et al. 2023, arXiv 2302.02390. FSDP through Composer 0.12, which by default gathers
+// weights in fp32 and reduces gradients in autocast's 16 bits (its docs/source/notes/
+// distributed_training.rst, mixed_precision); that the paper kept this default is assumed.
+TEST(ShardHeadlines, QsdpOverFsdp) {
+  const auto seconds = [](int gigabits, const std::string& overlap, const std::string& bits) {
+    return step_s(
+        fmt::format("name: qsdp\n"
+                    "model: {{base: gpt3-175b, layers: 24, hidden: 2048, heads: 16, kv_heads: 16, "
+                    "ffn: 8192, sequence: 1024}}\n"
+                    "cluster: {{nodes: 4, node: {{base: dgx-v100, nics: 1, nic: {} Gb/s}}}}\n"
+                    "batch: {{global: 512, micro: 4}}\ncommunication: {{overlap: {}}}\n",
+                    gigabits, overlap),
+        bits);
+  };
+  const std::string master = ", weight_bits: 32";
+  const std::string bits = ", weight_bits: 8, gradient_bits: 8";
+  for (const std::string overlap : {"none", "bucketed"}) {
+    const auto gain = [&](int gigabits, const std::string& baseline) {
+      return seconds(gigabits, overlap, baseline) / seconds(gigabits, overlap, bits);
+    };
+    fmt::print(
+        "QSDP, overlap {}: {:.2f} at 10 Gb/s, {:.2f} at 100; over 16-bit weights {:.2f}, "
+        "{:.2f}; itself {:.2f} times faster at 100\n",
+        overlap, gain(10, master), gain(100, master), gain(10, ""), gain(100, ""),
+        seconds(10, overlap, bits) / seconds(100, overlap, bits));
+    // Published: up to 2.2, from 10 to 100 Gb/s. Two gathers of 32 bits and a reduction of 16
+    // against three times 8: 80/24 at most.
+    EXPECT_GT(gain(10, master), gain(100, master));
+    EXPECT_LT(gain(10, master), 80 / 24.0);
+    EXPECT_LT(gain(100, master), 2.2);
+    EXPECT_GT(gain(100, master), gain(100, ""));
+  }
+}
+
+// GPT-NeoX 20 B on Frontier: Xu et al. 2025, arXiv 2501.04266. Four micro-batches of a sequence are
+// assumed.
+TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
+  const auto seconds = [](int nodes, const std::string& node, const std::string& sharding) {
+    return step_s(fmt::format("name: frontier\nmodel: gpt-neox-20b\n"
+                              "cluster: {{nodes: {}, node: {{base: frontier-mi250x{}}}, "
+                              "fabric: frontier}}\n"
+                              "recompute: full\nbatch: {{global: {}, micro: 1}}\n"
+                              "communication: {{overlap: none}}\n",
+                              nodes, node, nodes * 8 * 4),
+                  sharding);
+  };
+  const std::string levels =
+      ", weight_ranks: 2, gradient_ranks: 8, weight_bits: 8, gradient_bits: 4";
+  const std::string plus = ", secondary_ranks: 8, weight_bits: 8, gradient_bits: 4";
+  const auto gain = [&](int nodes, const std::string& node) {
+    return seconds(nodes, node, plus) / seconds(nodes, node, levels);
+  };
+  const std::string one_rate = ", package_gpus: 1";
+  const std::string slow = ", nic: 50 Gb/s";
+  fmt::print(
+      "three levels over ZeRO++: {:.2f} on 384 GCDs, {:.2f} with one rate in the node, "
+      "{:.2f} at a quarter of the NICs' rate; a step {:.1f} s\n",
+      gain(48, ""), gain(48, one_rate), gain(48, slow), seconds(48, "", levels));
+  // Published 1.71. The direction is right, the size is not: compute takes most of a step
+  // of ZeRO++ here, and slower NICs, where RCCL's losses would be, slow both.
+  EXPECT_GT(gain(48, ""), 1);
+  EXPECT_GT(gain(48, ""), gain(48, one_rate));
+  EXPECT_GT(gain(48, slow), gain(48, ""));
+  EXPECT_LT(gain(48, slow), 1.71);
+  // Efficiency of 0.94 from few nodes to 384 GCDs; ours does not fall.
+  EXPECT_GT(seconds(8, "", levels) / seconds(48, "", levels), 0.94);
+  EXPECT_LT(seconds(8, "", levels) / seconds(48, "", levels), 1.06);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,258 @@
+#include "policies/exchange/shard_transfers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/base/random.hpp"
+#include "policies/evaluation/plan_evaluation.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kParameters = 1e9;
+constexpr double kWeights = 2 * kParameters;  // M: bytes of the weights on a GPU
+
+// dp ranks on nodes of `gpus`, each with weights and gradients of 16 bits.
+Job sharded_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
+  Job job;
+  job.layout = sharding;
+  job.layout.tp = tp;
+  job.layout.dp = dp;
+  job.model = testing::small_model();
+  job.cluster = testing::small_cluster(dp * tp / gpus, gpus);
+  job.calibration = testing::ideal_calibration();
+  job.software.reduce_bytes = 2;
+  return job;
+}
+
+struct Traffic {
+  double between = 0;  // nodes: bytes that leave the first one
+  double inside = 0;   // bytes that its GPUs send each other
+  double kernels_s = 0;
+};
+
+// Of the collectives as usually counted: what must leave a rank or a node at least, all-reduce
+// twice that.
+void add(const Job& job, const ReplicaNetwork& network, const std::vector<Transfer>& transfers,
+         Traffic& traffic) {
+  const int gpus = job.cluster.node.gpus;
+  for (const Transfer& transfer : transfers) {
+    for (const CostPart& part : transfer.kernels) traffic.kernels_s += part.seconds;
+    if (transfer.bytes <= 0) continue;
+    const GroupLattice& lattice = network.lattice(transfer.axis);
+    const double times = transfer.kind == CollectiveKind::all_reduce ? 2 : 1;
+    for (int group = 0; group < lattice.groups(); ++group) {
+      double here = 0;
+      for (const int rank : lattice.members(0, group)) here += rank < gpus ? 1 : 0;
+      const double others = lattice.count - here;
+      const double each = times * transfer.bytes / lattice.count;
+      if (here == 0) continue;
+      const bool pairs = transfer.kind == CollectiveKind::all_to_all;
+      traffic.between += each * others * (pairs ? here : 1);
+      traffic.inside += each * (here - 1) * (pairs ? here : here + others);
+    }
+  }
+}
+
+Traffic iteration(const Job& job, int microbatches) {
+  const ReplicaNetwork network(job);
+  Traffic traffic;
+  const Amount amount{kParameters, 0};
+  for (int m = 0; m < microbatches; ++m) {
+    std::vector<Transfer> row;
+    const bool first = m == 0;
+    const bool last = m + 1 == microbatches;
+    if (job.layout.sharding == Sharding::zero3 ||
+        (first && job.layout.sharding != Sharding::none)) {
+      append_gathers(job, network, 0, amount, row,
+                     first ? StageAction::first_forward : StageAction::forward);
+    }
+    if (job.layout.sharding == Sharding::zero3) {
+      append_gathers(job, network, 0, amount, row,
+                     last ? StageAction::last_backward : StageAction::backward);
+    }
+    if (last || job.layout.sharding >= Sharding::zero2) {
+      append_reductions(job, network, 0, amount, row,
+                        last ? StageAction::last_backward : StageAction::backward);
+    }
+    add(job, network, row, traffic);
+  }
+  return traffic;
+}
+
+// In units of the weights, (N - 1) / N of which are on other nodes.
+double volume(const Job& job, int microbatches = 1) {
+  const double nodes = job.cluster.nodes;
+  return iteration(job, microbatches).between / (kWeights * (nodes - 1) / nodes);
+}
+
+TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
+  const auto of = [](const Layout& sharding, int microbatches = 1) {
+    return volume(sharded_job(64, 8, sharding), microbatches);
+  };
+  // Rajbhandari et al. 2020, section 7; Zhao et al. 2023: FSDP 1.5 times DDP.
+  EXPECT_NEAR(of({.sharding = Sharding::none}), 2, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero1}), 2, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero2}), 2, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3}), 3, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3}, 4), 12, 1e-9);
+  // Copies in nodes: the all-reduce alone.
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .shard_ranks = 8}), 2, 1e-9);
+  // ZeRO++ (arXiv 2306.10209, table 1): 3 M to 0.75 M.
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .secondary_ranks = 8}), 1 + 0 + 1, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8}), 0.5 + 0.5 + 1, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .gradient_bits = 4}), 1 + 1 + 0.25, 1e-9);
+  const Layout all{
+      .sharding = Sharding::zero3, .secondary_ranks = 8, .weight_bits = 8, .gradient_bits = 4};
+  EXPECT_NEAR(of(all), 0.5 + 0 + 0.25, 1e-9);
+  // QSDP: half of 16 bits; FSDP that gathers fp32 sends 5 M.
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 8}), 1.5, 1e-9);
+  EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 32}), 5, 1e-9);
+  // Three levels: gradients and updated weights cross once, however many micro-batches.
+  for (const int microbatches : {1, 2, 8}) {
+    EXPECT_NEAR(
+        of({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}, microbatches), 2,
+        1e-9);
+  }
+}
+
+// FSDP's no_sync(): weights on all ranks, gradients whole on each until the last micro-batch.
+TEST(ShardTransfers, GradientsMayLieOnFewerRanksThanWeights) {
+  for (const int microbatches : {1, 2, 8}) {
+    const Layout no_sync{.sharding = Sharding::zero3, .gradient_ranks = 1};
+    EXPECT_NEAR(volume(sharded_job(64, 8, no_sync), microbatches), 2 * microbatches + 1, 1e-9);
+  }
+}
+
+TEST(ShardTransfers, AllToAllInOneHopWouldSendAsOftenAsANodeHasGpus) {
+  // The reason for two hops (arXiv 2306.10209, section 3.3). Where nodes are of one GPU, or groups
+  // lie on them irregularly, there is one.
+  const Layout sharding{.sharding = Sharding::zero3, .gradient_bits = 4};
+  Job job = sharded_job(64, 8, sharding);
+  const double two_hops = volume(job) - 2;
+  const ReplicaNetwork network(job);
+  EXPECT_EQ(network.lattice(ReplicaAxis::node_part).count, 8);
+  Traffic one;
+  add(job, network, {{ReplicaAxis::dense_shard, CollectiveKind::all_to_all, kWeights / 4, 0}}, one);
+  EXPECT_NEAR(one.between / (kWeights * 7 / 8), 8 * two_hops, 1e-9);
+}
+
+TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
+  int spread = 0;
+  for (int i = 0; i < 300; ++i) {
+    RandomStream random(1, RandomPurpose::test, i);
+    const int gpus = 1 << (1 + random.below(4));
+    const int tp = std::min(gpus, 1 << random.below(3));
+    const int in_node = gpus / tp;  // ranks of a dense group
+    const int nodes = 2 + static_cast<int>(random.below(7));
+    const int microbatches = 1 + static_cast<int>(random.below(4));
+    static constexpr int kBits[] = {0, 4, 6, 8, 16};
+    Layout sharding{.sharding = Sharding::zero3};
+    sharding.weight_bits = kBits[random.below(5)];
+    sharding.gradient_bits = kBits[random.below(5)];
+    const double weights = sharding.weight_bits > 0 ? sharding.weight_bits / 16.0 : 1;
+    const double gradients = sharding.gradient_bits > 0 ? sharding.gradient_bits / 16.0 : 1;
+    double expected = microbatches * (2 * weights + gradients);
+    if (random.below(3) == 0) {
+      sharding.weight_ranks = 1 << random.below(2);
+      sharding.gradient_ranks = in_node;
+      if (in_node % sharding.weight_ranks != 0) continue;
+      expected = 1 + gradients;
+    } else if (random.below(2) == 0) {
+      sharding.secondary_ranks = in_node;
+      expected = microbatches * (weights + gradients);
+    }
+    const Job job = sharded_job(in_node * nodes, gpus, sharding, tp);
+    // Each of the tp groups that meet in a node has weights of its own.
+    EXPECT_NEAR(volume(job, microbatches), tp * expected, 1e-9 * expected * tp) << i;
+    spread += in_node > 1 ? 1 : 0;
+  }
+  EXPECT_GT(spread, 150);
+}
+
+TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
+  const auto kernel_bytes = [](const Layout& sharding, bool gather) {
+    const Job job = sharded_job(64, 8, sharding);
+    const ReplicaNetwork network(job);
+    std::vector<Transfer> row;
+    Traffic traffic;
+    (gather ? append_gathers : append_reductions)(job, network, 0, {kParameters, 0}, row,
+                                                  StageAction::last_backward);
+    add(job, network, row, traffic);
+    return traffic.kernels_s * job.cluster.node.gpu.memory_Bps.value / kParameters;
+  };
+  EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3}, true), 0);
+  EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 16}, true), 0);
+  // fp32 of all read, 16 bits written.
+  EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 32}, true), 4 + 2, 1e-9);
+  // Own shard to 8 bits, all of them back.
+  EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 8}, true), 3.0 / 64 + 3,
+              1e-9);
+  // To 4 bits; 8 of them summed, to 4 bits; 8 of those summed.
+  EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .gradient_bits = 4}, false),
+              2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
+  // The same two hops, with the sums of the first kept in between.
+  EXPECT_NEAR(
+      kernel_bytes({.sharding = Sharding::zero3, .gradient_ranks = 8, .gradient_bits = 4}, false),
+      2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
+}
+
+// The Plan's groups, kernels and collectives, and the closed form of the same.
+TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
+  for (const Layout& sharding :
+       {Layout{.sharding = Sharding::zero3}, Layout{.sharding = Sharding::zero3, .weight_bits = 8},
+        Layout{.sharding = Sharding::zero3,
+        .secondary_ranks = 4,
+        .weight_bits = 8,
+        .gradient_bits = 4},
+        Layout{.sharding = Sharding::zero3,
+        .weight_ranks = 2,
+        .gradient_ranks = 4,
+        .gradient_bits = 8}}) {
+    for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
+      for (const int pp : {1, 2}) {
+        Job job = testing::small_job(1, pp, 8);
+        const int dp = job.layout.dp;
+        job.layout = sharding;
+        job.layout.pp = pp;
+        job.layout.dp = dp;
+        job.communication.overlap = overlap;
+        job.communication.fidelity = Fidelity::closed;
+        const PreparedIteration prepared = prepare_iteration(job);
+        const Plan plan =
+            iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+        validate_plan(plan);
+        const double step_s = evaluate_plan(plan, job.cluster).makespan_s;
+        EXPECT_NEAR(estimate_iteration(job, prepared).step_s, step_s, 1e-6 * step_s)
+            << sharding.weight_ranks << ' ' << sharding.gradient_bits << ' ' << int(overlap) << ' '
+            << pp;
+      }
+    }
+  }
+}
+
+TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {
+  const auto uses = [](const Layout& sharding, ReplicaAxis axis) {
+    return ReplicaNetwork(sharded_job(64, 8, sharding)).uses(axis);
+  };
+  const Layout plain{.sharding = Sharding::zero3};
+  EXPECT_TRUE(uses(plain, ReplicaAxis::dense_shard));
+  for (const ReplicaAxis axis :
+       {ReplicaAxis::dense_across, ReplicaAxis::node_part, ReplicaAxis::node_peers,
+        ReplicaAxis::weight_part, ReplicaAxis::gradient_part, ReplicaAxis::secondary_part}) {
+    EXPECT_FALSE(uses(plain, axis));
+  }
+  const Layout levels{.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8};
+  EXPECT_FALSE(uses(levels, ReplicaAxis::dense_shard));
+  EXPECT_TRUE(uses(levels, ReplicaAxis::weight_part));
+  EXPECT_TRUE(uses(levels, ReplicaAxis::weight_peers));
+  EXPECT_TRUE(
+      uses({.sharding = Sharding::zero3, .secondary_ranks = 8}, ReplicaAxis::secondary_part));
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,284 @@
+// What slices and stage-aware recomputation make of a stage's costs, and what the job's schedule is
+// planned with.
+#include "policies/lowering/unit_cost.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/schedule_validator.hpp"
+#include "policies/lowering/job_schedule.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
+
+namespace windtunnel {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::llama3_8b;
+using testing::test_job;
+
+Job small_job(const TransformerSpec& model, int ranks, Recompute recompute = Recompute::none) {
+  Layout layout;
+  layout.pp = ranks;
+  Batch batch;
+  batch.global = 8;
+  batch.micro = 1;
+  batch.sequence = 8192;
+  return test_job(model, layout, batch, Precision::bf16, recompute);
+}
+
+// Sliced as asked, with these shares; its order does not matter.
+Schedule sliced(int ranks, int slices, std::vector<double> shares = {}) {
+  Schedule schedule =
+      generate_schedule("seq1f1b", {.ranks = ranks, .microbatches = 8, .slices = slices});
+  schedule.slice_shares = std::move(shares);
+  return schedule;
+}
+
+struct Sums {
+  double flops = 0;
+  double activation_bytes = 0;
+  double weight_activation_bytes = 0;
+  double boundary_bytes = 0;
+  double time_s = 0;
+};
+
+Sums sums_of(const std::vector<ChunkCost>& costs, std::size_t stage, std::size_t slices) {
+  Sums sums;
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    const ChunkCost& cost = costs[stage * slices + slice];
+    sums.flops += cost.hardware_flops;
+    sums.activation_bytes += cost.activation_bytes;
+    sums.weight_activation_bytes += cost.weight_activation_bytes;
+    sums.boundary_bytes += cost.boundary_bytes;
+    sums.time_s += total_seconds(cost.forward) + total_seconds(cost.backward_input) +
+                   total_seconds(cost.backward_weight);
+  }
+  return sums;
+}
+
+TEST(UnitCosts, OfAWholeMicrobatchAreTheChunks) {
+  const Job job = small_job(llama3_8b(), 4, Recompute::full);
+  const auto chunks = chunk_costs(job);
+  const auto costs = unit_costs(job, generate_schedule("1f1b", 4, 8, 1), chunks);
+  ASSERT_EQ(costs.size(), chunks.size());
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    EXPECT_EQ(total_seconds(costs[stage].recompute), total_seconds(chunks[stage].recompute));
+    EXPECT_EQ(costs[stage].activation_bytes, chunks[stage].activation_bytes);
+    EXPECT_EQ(costs[stage].transient_bytes, chunks[stage].transient_bytes);
+  }
+}
+
+// Fused attention under a causal mask: slices add up to the whole, in FLOPs and in bytes, but not
+// in time: small GEMMs are less efficient, and each weight is read once per slice.
+TEST(UnitCosts, SlicesAddUpToTheWhole) {
+  const std::vector<TransformerSpec> models = {llama3_8b(), testing::deepseek_v3()};
+  for (const TransformerSpec& model : models) {
+    Job job = small_job(model, 2);
+    if (model.moe_layers() > 0) {
+      job.model.layers = 8;
+      job.layout.ep = 1;
+    }
+    const auto chunks = chunk_costs(job);
+    for (const auto& shares :
+         std::vector<std::vector<double>>{{}, {0.4, 0.25, 0.2, 0.15}, {0.01, 0.01, 0.01, 0.97}}) {
+      const auto costs = unit_costs(job, sliced(2, 4, shares), chunks);
+      ASSERT_EQ(costs.size(), 8U);
+      for (std::size_t stage = 0; stage < 2; ++stage) {
+        const Sums whole = sums_of(chunks, stage, 1);
+        const Sums parts = sums_of(costs, stage, 4);
+        EXPECT_NEAR(parts.flops, whole.flops, 1e-9 * whole.flops);
+        EXPECT_NEAR(parts.activation_bytes, whole.activation_bytes, 1e-9 * whole.activation_bytes);
+        EXPECT_NEAR(parts.weight_activation_bytes, whole.weight_activation_bytes,
+                    1e-9 * whole.weight_activation_bytes);
+        EXPECT_NEAR(parts.boundary_bytes, whole.boundary_bytes, 1e-9 * whole.boundary_bytes);
+        EXPECT_GT(parts.time_s, whole.time_s);
+        for (std::size_t slice = 0; slice < 4; ++slice) {
+          EXPECT_EQ(costs[stage * 4 + slice].parameters, chunks[stage].parameters);
+        }
+      }
+    }
+  }
+}
+
+// Of two equal slices the second sees three times as many pairs of query and key as the first.
+TEST(UnitCosts, LaterSlicesAttendToMore) {
+  const Job job = small_job(llama3_8b(), 1);
+  const auto costs = unit_costs(job, sliced(1, 2), chunk_costs(job));
+  const double layers = job.model.layers;
+  // Forward 4 s^2 h / 2 and 2.5 times that backward, all in the convention of the full square.
+  const double square = 3.5 * 4 * 8192.0 * 8192.0 * 4096 * layers;
+  EXPECT_NEAR(costs[1].hardware_flops - costs[0].hardware_flops, square / 2, 1e-9 * square);
+  EXPECT_EQ(costs[0].boundary_bytes, costs[1].boundary_bytes);
+  EXPECT_GT(total_seconds(costs[1].forward), total_seconds(costs[0].forward));
+  EXPECT_GT(total_seconds(costs[1].backward_input), total_seconds(costs[0].backward_input));
+  // Keys and values wait for the gradients from the slices behind them: 2 x 2 B x 1,024.
+  const auto whole = chunk_costs(job);
+  EXPECT_LT(costs[0].transient_bytes, whole[0].transient_bytes);
+  EXPECT_NEAR(costs[1].transient_bytes - costs[0].transient_bytes, layers * 4096 * 2 * 2 * 1024, 1);
+}
+
+// Full recomputation keeps a layer's input; in slices its keys and values too.
+TEST(UnitCosts, RecomputedSlicesKeepKeysAndValues) {
+  const Job job = small_job(llama3_8b(), 1, Recompute::full);
+  const double input = layer_activations(job).kept;
+  const double half = layer_activations(job, Block::layer, {0, 0.5}).kept;
+  EXPECT_EQ(half, input / 2 + 4096 * 2 * 2 * 1024);
+}
+
+TEST(UnitCosts, UnfusedAttentionSkipsWhatTheMaskHides) {
+  TransformerSpec model = llama3_8b();
+  model.attention = AttentionKernel::unfused;
+  const Job job = small_job(model, 1);
+  const auto whole = chunk_costs(job);
+  const auto costs = unit_costs(job, sliced(1, 2), whole);
+  // A quarter of the square is above the diagonal in whole blocks: forward and twice backward.
+  const double square = 3 * 4 * 8192.0 * 8192.0 * 4096 * job.model.layers;
+  EXPECT_NEAR(whole[0].hardware_flops - sums_of(costs, 0, 2).flops, square / 4, 1e-9 * square);
+}
+
+// Slices of equal work are shares of the sequence, not multiples of what matrix units want.
+TEST(UnitCosts, UnfusedSlicesOfAnyShareRunOnTheMatrixUnits) {
+  TransformerSpec model = llama3_8b();
+  model.attention = AttentionKernel::unfused;
+  const Job job = small_job(model, 1);
+  const auto whole = chunk_costs(job);
+  const double halves_s = sums_of(unit_costs(job, sliced(1, 2), whole), 0, 2).time_s;
+  const auto costs = unit_costs(job, sliced(1, 2, {0.5003, 0.4997}), whole);
+  EXPECT_NEAR(sums_of(costs, 0, 2).time_s, halves_s, 0.05 * halves_s);
+}
+
+TEST(UnitCosts, EarlierStagesRecomputeMore) {
+  EXPECT_EQ(recompute_share(1, 3, 4), 1);
+  EXPECT_EQ(recompute_share(0.6, 0, 1), 0.6);
+  // 1 - 0.2 * 3 / (3, 2, 1), and none on the last rank.
+  EXPECT_NEAR(recompute_share(0.8, 0, 4), 0.8, 1e-15);
+  EXPECT_NEAR(recompute_share(0.8, 1, 4), 0.7, 1e-15);
+  EXPECT_NEAR(recompute_share(0.8, 2, 4), 0.4, 1e-15);
+  EXPECT_EQ(recompute_share(0.8, 3, 4), 0);
+  EXPECT_EQ(recompute_share(0.5, 2, 4), 0);
+
+  Job job = small_job(llama3_8b(), 4, Recompute::full);  // 8 layers each
+  const auto chunks = chunk_costs(job);
+  Job keeping = job;
+  keeping.recompute = Recompute::none;
+  const auto kept = chunk_costs(keeping);
+  job.schedule.recompute_share = 0.75;  // 6, 5, 2, 0 layers
+  const auto costs = unit_costs(job, generate_schedule("1f1b", 4, 8, 1), chunks);
+  const std::vector<double> layers = {6, 5, 2, 0};
+  for (int stage = 0; stage < 4; ++stage) {
+    EXPECT_NEAR(total_seconds(costs[stage].recompute),
+                layers[stage] / 8 * total_seconds(chunks[stage].recompute), 1e-12);
+    EXPECT_NEAR(
+        costs[stage].activation_bytes,
+        kept[stage].activation_bytes +
+            layers[stage] / 8 * (chunks[stage].activation_bytes - kept[stage].activation_bytes),
+        1);
+    EXPECT_NEAR(costs[stage].recomputed_bytes, layers[stage] / 8 * chunks[stage].recomputed_bytes,
+                1);
+    EXPECT_EQ(costs[stage].parameters, chunks[stage].parameters);
+  }
+  EXPECT_EQ(costs[3].hardware_flops, kept[3].hardware_flops);
+  EXPECT_EQ(costs[3].transient_bytes, kept[3].transient_bytes);
+}
+
+// A stage that an explicit schedule never recomputes is one without recomputation; what an action
+// R brings is not counted as transient again.
+TEST(UnitCosts, ExplicitRecomputation) {
+  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
+    const Job job = small_job(llama3_8b(), 2, recompute);
+    const auto chunks = chunk_costs(job);
+    Job keeping = job;
+    keeping.recompute = Recompute::none;
+    const auto kept = chunk_costs(keeping);
+    const Schedule schedule = generate_schedule("last-no-recompute-1f1b", 2, 8, 1);
+    const auto costs = unit_costs(job, schedule, chunks);
+    EXPECT_EQ(costs[1].activation_bytes, kept[1].activation_bytes);
+    EXPECT_EQ(costs[1].transient_bytes, kept[1].transient_bytes);
+    EXPECT_EQ(costs[1].recomputed_bytes, 0);
+    EXPECT_EQ(total_seconds(costs[1].recompute), 0);
+    EXPECT_EQ(costs[1].hardware_flops, kept[1].hardware_flops);
+    EXPECT_EQ(costs[0].activation_bytes, chunks[0].activation_bytes);
+    EXPECT_EQ(total_seconds(costs[0].recompute), total_seconds(chunks[0].recompute));
+    EXPECT_NEAR(costs[0].activation_bytes + costs[0].recomputed_bytes, kept[0].activation_bytes, 1);
+    EXPECT_NEAR(costs[0].transient_bytes,
+                chunks[0].transient_bytes - layer_activations(job).recomputed, 1);
+    // One micro-batch of the last stage whole, and two checkpoints and one recomputed of the first.
+    const auto peaks = evaluate_schedule(schedule, stage_costs(costs), 0).peak_activation;
+    EXPECT_NEAR(peaks[1], kept[1].activation_bytes, 1);
+    EXPECT_NEAR(peaks[0], 2 * chunks[0].activation_bytes + chunks[0].recomputed_bytes, 1);
+  }
+}
+
+TEST(UnitCosts, MemoryIsOfAllSlicesAndTheLargest) {
+  const Job job = small_job(llama3_8b(), 2);
+  const auto chunks = chunk_costs(job);
+  const auto units = unit_costs(job, sliced(2, 4), chunks);
+  const auto memory = memory_chunks(chunks, units);
+  ASSERT_EQ(memory.size(), 2U);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    EXPECT_NEAR(memory[stage].activation_bytes, chunks[stage].activation_bytes, 10);
+    EXPECT_EQ(memory[stage].transient_bytes, units[stage * 4 + 3].transient_bytes);
+    EXPECT_LT(memory[stage].transient_bytes, chunks[stage].transient_bytes);
+    EXPECT_EQ(memory[stage].parameters, chunks[stage].parameters);
+  }
+}
+
+TEST(JobSchedule, CutsSlicesOfEqualWork) {
+  Job job = small_job(llama3_8b(), 4);
+  job.batch.sequence = 65536;
+  job.schedule.name = "terapipe";
+  job.schedule.slices = 4;
+  const auto chunks = chunk_costs(job);
+  const Schedule schedule = job_schedule(job, chunks);
+  ASSERT_NO_THROW(validate_schedule(schedule));
+  ASSERT_EQ(schedule.slice_shares.size(), 4U);
+  EXPECT_TRUE(std::is_sorted(schedule.slice_shares.rbegin(), schedule.slice_shares.rend()));
+  Schedule equal = schedule;
+  equal.slice_shares.clear();
+  const auto makespan_s = [&](const Schedule& it) {
+    return evaluate_schedule(it, stage_costs(unit_costs(job, it, chunks)), 0).makespan_s;
+  };
+  EXPECT_LT(makespan_s(schedule), makespan_s(equal));
+  // Of the slowest stage, the one with the loss; as the cost model has it, not the generator.
+  const auto costs = stage_costs(unit_costs(job, schedule, chunks));
+  const double first_s = costs[12].forward_s + costs[12].backward_s();
+  for (int slice = 1; slice < 4; ++slice) {
+    EXPECT_NEAR(costs[12 + slice].forward_s + costs[12 + slice].backward_s(), first_s,
+                0.02 * first_s);
+  }
+}
+
+TEST(JobSchedule, SaysWhyItCannot) {
+  const auto error_of = [](const Job& job) -> std::string {
+    try {
+      job_schedule(job, chunk_costs(job));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  Job job = small_job(llama3_8b(), 4);
+  job.schedule.name = "pre-recompute-1f1b";
+  EXPECT_THAT(error_of(job), HasSubstr("about when to recompute, but nothing is recomputed"));
+  job.recompute = Recompute::full;
+  EXPECT_EQ(error_of(job), "no error");
+  job.schedule.recompute_share = 1.5;
+  EXPECT_THAT(error_of(job), HasSubstr("recompute_share is a share of 0 to 1, not 1.5"));
+  job.schedule = {};
+  job.schedule.name = "1f1b";
+  job.schedule.recompute_share = 0.5;
+  EXPECT_EQ(error_of(job), "no error");
+  job.recompute = Recompute::none;
+  EXPECT_THAT(error_of(job), HasSubstr("recompute_share divides a recomputation"));
+  job.schedule = {};
+  job.schedule.name = "seq1f1b";
+  job.schedule.slices = 10000;
+  EXPECT_THAT(error_of(job), HasSubstr("8192 tokens cannot be cut into 10000 slices"));
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,213 @@
+#include "report/console/console.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "report/figures/campaign_summary.hpp"
+#include "report/text/table.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(Table, AlignsByCodePointsAndTrims) {
+  const TextTable table{{{"name"}, {"µs", Align::right}}, {{"é", "10"}, {"long name", "5"}}};
+  EXPECT_EQ(table_text(table),
+            "name       µs\n"
+            "é          10\n"
+            "long name   5\n");
+}
+
+TEST(Summary, SeparatesThousands) {
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(16384), "16,384");
+  EXPECT_EQ(with_separators(1234567.4), "1,234,567");
+  EXPECT_EQ(with_separators(-1000), "-1,000");
+}
+
+TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
+  const std::string text = summary_text(summarise(sample_record()));
+  for (const char* line :
+       {"sample\nllama3-405b on 16,384 h100 GPUs (2,048 x dgx-h100); tp 8 x pp 4 x dp 128, ZeRO-1; "
+        "gpipe, bf16; batch 2,048 x 8,192 tokens\n",
+        "MFU 41.7 %, HFU 43.0 %", "backward        50.0 %", "93.0 %  (92.9 % .. 93.1 %)",
+        "host-memory 18.0 %, storage 82.0 %", "node 358.0, planned 47.0, unexpected 419.0",
+        "measured 0.0 %, published 50.0 %, spec 25.0 %, assumed 25.0 %"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
+  }
+  EXPECT_EQ(text.find("recompute"), std::string::npos) << "a share of 0 is no news";
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << "colour without a terminal";
+}
+
+TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
+  Record record = sample_record();
+  std::string text = summary_text(summarise(record));
+  for (const char* line :
+       {"every  saved in   stall  overhead  restore  rebuild  moved/GPU  sent/GPU  host/node",
+        "peers    ", "99.975 %", "failed again    20.5 restarts"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
+  }
+  record.campaign->tiers.erase(record.campaign->tiers.begin());
+  text = summary_text(summarise(record));
+  EXPECT_NE(text.find("saved in"), std::string::npos) << text;
+  EXPECT_EQ(text.find("rebuild"), std::string::npos) << text;
+  EXPECT_EQ(text.find("host/node"), std::string::npos) << text;
+}
+
+TEST(Summary, SurvivalNearCertaintyKeepsTwoDigitsOfWhatIsMissing) {
+  EXPECT_EQ(survival_text(1), "100.0 %");
+  EXPECT_EQ(survival_text(0.5), "50.0 %");
+  EXPECT_EQ(survival_text(0.9935), "99.35 %");
+  EXPECT_EQ(survival_text(0.9999973), "99.99973 %");
+  EXPECT_EQ(survival_text(1 - 3.4e-15), "> 99.999999 %") << "never rounded to certainty";
+}
+
+TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
+  Record record = sample_record();
+  const std::string text = summary_text(summarise(record));
+  for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
+                           "exact exponential", "best simulated", "stalls training for 27.0 s",
+                           "Young's formula costs 0.05 points of goodput, the exact one 0.06"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin:\n" << text;
+  }
+  const IntervalReport& interval = *record.campaign->interval;
+  EXPECT_EQ(point_at(interval, 763)->every_s, 763);
+  EXPECT_EQ(point_at(interval, 766)->every_s, 763);
+  EXPECT_EQ(point_at({}, 800), nullptr);
+  record.campaign->interval.reset();
+  EXPECT_EQ(summary_text(summarise(record)).find("How often"), std::string::npos);
+}
+
+TEST(Summary, NamesEveryPrecision) {
+  Record record = sample_record();
+  for (const Choice<Precision>& precision : kChoices<Precision>) {
+    record.job.precision = precision.value;
+    const std::string text = summary_text(summarise(record));
+    EXPECT_NE(text.find(fmt::format("; gpipe, {}; ", precision.name)), std::string::npos) << text;
+  }
+}
+
+TEST(Summary, NamesExpertParallelismAndShards) {
+  EXPECT_EQ(layout_text({}), "one GPU");
+  EXPECT_EQ(layout_text({.tp = 2, .dp = 8, .ep = 4}), "tp 2 x dp 8, ep 4");
+  EXPECT_EQ(layout_text({.dp = 8, .sharding = Sharding::zero2}), "dp 8, ZeRO-2");
+  EXPECT_EQ(layout_text({.dp = 8, .sharding = Sharding::zero3, .shard_ranks = 4}),
+            "dp 8, ZeRO-3 over 4 ranks");
+}
+
+TEST(Summary, WithoutCampaignSaysNothingOfIt) {
+  const std::string text = summary_text(summarise(sample_record({.campaign = false})));
+  EXPECT_EQ(text.find("Campaign"), std::string::npos);
+  EXPECT_EQ(text.find("goodput"), std::string::npos);
+}
+
+TEST(Summary, SaysWhenSnapshotsOrTheJobDoNotKeepUp) {
+  Record record = sample_record();
+  record.campaign->skipped_snapshots["storage"].mean = 12;
+  record.campaign->job_days.mean = std::numeric_limits<double>::infinity();
+  record.campaign->job_cost_usd.mean = std::numeric_limits<double>::infinity();
+  const std::string text = summary_text(summarise(record));
+  EXPECT_NE(text.find("12.0 snapshots to storage"), std::string::npos) << text;
+  EXPECT_NE(text.find("never"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" inf"), std::string::npos) << text;
+}
+
+TEST(Summary, SaysNothingOfUnknownDaysAndCost) {
+  const auto mentions = [](const Record& record) {
+    const Summary summary = summarise(record);
+    std::vector<std::string> labels;
+    for (const SummaryRow& figure : summary.figures) labels.push_back(figure.label);
+    for (const SummarySection& section : summary.sections) {
+      for (const SummaryRow& row : section.rows) labels.push_back(row.label);
+    }
+    return std::count_if(labels.begin(), labels.end(), [](const std::string& label) {
+      return label == "whole job" || label == "cost" || label == "days to train" || label == "USD";
+    });
+  };
+  Record record = sample_record();
+  EXPECT_EQ(mentions(record), 4);
+  record.campaign->job_cost_usd = {};
+  EXPECT_EQ(mentions(record), 2);
+  record.campaign->job_days = {};
+  EXPECT_EQ(mentions(record), 0);
+}
+
+TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
+  Record slow = sample_record();
+  Record fast = sample_record();
+  slow.iteration.time_s = 8;
+  fast.iteration.time_s = 4;
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "does not fit"});
+  comparison.points.push_back({{{"pp", "2"}}, slow, ""});
+  comparison.points.push_back({{{"pp", "4"}}, fast, ""});
+  EXPECT_EQ(compare_text(comparison),
+            "pp  step time  speed-up     MFU    idle  peak memory  goodput\n"
+            "4      4.00 s    2.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
+            "2      8.00 s    1.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
+            "\n"
+            "Infeasible\n"
+            "  pp=1: does not fit\n");
+}
+
+// Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
+TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
+  const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
+    Record record = sample_record();
+    record.campaign->goodput.mean = goodput;
+    record.campaign->tiers = std::move(tiers);
+    return record;
+  };
+  const Record sample = sample_record();
+  const TierReport& peers = sample.campaign->tiers[0];
+  const TierReport& storage = sample.campaign->tiers[1];
+  TierReport host = peers;
+  host.name = "host-memory";
+  host.saving_s = 3;
+  host.survival_7d = 0.02;
+  Comparison comparison;
+  comparison.points.push_back({{{"snapshots", "sync"}}, scheme(0.8, {storage}), ""});
+  comparison.points.push_back({{{"snapshots", "smp"}}, scheme(0.85, {host, storage}), ""});
+  comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
+  EXPECT_EQ(
+      compare_text(comparison),
+      "snapshots         copy     every  saving time  loading time  snapshot overhead  survival 7 d"
+      "  host memory  goodput\n"
+      "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %      99.975 %"
+      "       240 GB   93.0 %\n"
+      "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %         2.0 %"
+      "       120 GB   85.0 %\n"
+      "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %       100.0 %"
+      "          0 B   80.0 %\n");
+}
+
+TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
+  Comparison comparison;
+  comparison.points.push_back(
+      {{{"layout.pp", "4"}, {"snapshots.0.every", "1 h"}}, sample_record(), ""});
+  const std::string text = compare_text(comparison);
+  for (const char* title : {"speed-up", "MFU", "survival 7 d", "goodput"}) {
+    EXPECT_NE(text.find(title), std::string::npos) << title;
+  }
+}
+
+TEST(Compare, AllInfeasible) {
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, std::nullopt, "no"});
+  EXPECT_EQ(compare_text(comparison), "Infeasible\n  pp=1: no\n");
+}
+
+TEST(Explain, MarksDefaults) {
+  const std::string text = explain_text({{"fold", "auto", true, Origin::assumed, "default"},
+                                         {"batch.micro", "1", false, Origin::spec, "scenario"}});
+  EXPECT_NE(text.find("fold         auto   default   assumed  default\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("batch.micro  1      scenario  spec"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,396 @@
+#include "report/page/comparison_page.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "models/base/error.hpp"
+#include "report/page/drawing.hpp"
+#include "tests/report/browser.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+Record sample_point(const std::string& schedule, double slower) {
+  Record record = sample_record({.campaign = false});
+  record.job.schedule.name = schedule;
+  record.iteration.time_s *= slower;
+  record.iteration.tflops_per_gpu /= slower;
+  return record;
+}
+
+struct Sample {
+  Comparison comparison;
+  std::vector<Json> drawings;
+};
+
+Sample sample_comparison() {
+  Sample sample;
+  for (const auto& [name, slower] :
+       {std::pair{"gpipe", 1.5}, {"1f1b", 1.25}, {"zb-v", 1.0}, {"chimera", 1.125}, {"2bp", 2.0}}) {
+    sample.comparison.points.push_back({{{"schedule", name}}, sample_point(name, slower), ""});
+    sample.drawings.push_back(drawing_of(*sample.comparison.points.back().record));
+  }
+  sample.comparison.points.push_back(
+      {{{"schedule", "dualpipe"}}, std::nullopt, "needs m >= 2p: <16> & more"});
+  sample.drawings.push_back(nullptr);
+  return sample;
+}
+
+Json sample_document() {
+  const Sample sample = sample_comparison();
+  std::vector<Overrides> sets;
+  for (const ComparedPoint& point : sample.comparison.points) sets.push_back(point.set);
+  return comparison_document(sample.comparison, sample.drawings, point_folders(sets));
+}
+
+// Times of a row, from its ticks.
+struct Bars {
+  std::vector<std::int64_t> start_ns, end_ns;
+};
+Bars bars_of(const Json& drawing, const Json& row) {
+  Bars bars;
+  std::int64_t tick = 0;
+  const std::int64_t tick_ns = drawing["tick_ns"];
+  for (size_t i = 0; i < row["gap"].size(); ++i) {
+    tick += row["gap"][i].get<std::int64_t>();
+    bars.start_ns.push_back(tick * tick_ns);
+    tick += row["duration"][i].get<std::int64_t>();
+    bars.end_ns.push_back(tick * tick_ns);
+  }
+  return bars;
+}
+
+TEST(Drawing, ARowHoldsEveryPassWhereItRan) {
+  const Record record = sample_record();
+  const Json drawing = drawing_of(record);
+  const Json kinds = drawn_kinds();
+  ASSERT_EQ(drawing["rows"].size(), record.plan.classes.size());
+  for (size_t r = 0; r < record.plan.classes.size(); ++r) {
+    const Json& row = drawing["rows"][r];
+    const Bars bars = bars_of(drawing, row);
+    const std::string letters = row["kind"];
+    ASSERT_EQ(letters.size(), bars.start_ns.size());
+    std::vector<std::pair<std::string, std::int64_t>> passes, expected;
+    std::string names = row["name"].get<std::string>() + ";";
+    for (size_t i = 0; i < letters.size(); ++i) {
+      const std::string name = names.substr(0, names.find(';'));
+      names.erase(0, name.size() + 1);
+      const std::string kind = kinds[letters[i] - 'a'];
+      EXPECT_EQ(kind, name[0] == 'F' ? "forward" : name[0] == 'B' ? "backward" : "message");
+      if (kind != "message") passes.emplace_back(name, bars.start_ns[i]);
+    }
+    EXPECT_TRUE(names.empty());
+    const RankClass& rank_class = record.plan.classes[r];
+    for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
+      if (rank_class.tasks[t].kind != TaskKind::compute) continue;
+      const double start_s = record.timeline.ranks[r].spans[t].start_s;
+      expected.emplace_back(rank_class.tasks[t].name, std::llround(start_s * 1e9));
+    }
+    std::ranges::sort(passes);
+    std::ranges::sort(expected);
+    ASSERT_EQ(passes.size(), expected.size());
+    for (size_t i = 0; i < passes.size(); ++i) {
+      EXPECT_EQ(passes[i].first, expected[i].first);
+      EXPECT_NEAR(double(passes[i].second), double(expected[i].second),
+                  drawing["tick_ns"].get<double>());
+    }
+  }
+}
+
+TEST(Drawing, LeavesOutRanksBeyondTheLimitAndSaysSo) {
+  const Json drawing = drawing_of(sample_record(), {.max_spans = 100});
+  EXPECT_GT(drawing["rows"].size(), 0u);
+  EXPECT_EQ(drawing["rows"].size() + drawing["ranks_left_out"].get<size_t>(), 4u);
+  EXPECT_GT(drawing["ranks_left_out"], 0);
+  EXPECT_EQ(drawing["memory"]["ranks"].size(), drawing["rows"].size());
+}
+
+// Of a Plan of many iterations one period is drawn, where it is steady.
+TEST(Drawing, OnePeriodOfAnAsynchronousSchedule) {
+  Record record = sample_record();
+  constexpr int kIterations = 16;
+  record.plan.iterations = kIterations;
+  const int microbatches = record.plan.classes[0].tasks.back().microbatch + 1;
+  for (RankClass& rank_class : record.plan.classes) {
+    for (Task& task : rank_class.tasks) {
+      task.iteration =
+          static_cast<std::int16_t>(task.microbatch % microbatches * kIterations / microbatches);
+    }
+  }
+  record.iteration.time_s = record.timeline.makespan_s / 2;
+  const Json drawing = drawing_of(record);
+  EXPECT_EQ(drawing["steady"], true);
+  const auto makespan_ns = drawing["makespan"].get<std::int64_t>() * drawing["tick_ns"].get<int>();
+  EXPECT_NEAR(double(makespan_ns), record.iteration.time_s * 1e9, 2e3);
+  size_t bars = 0;
+  for (const Json& row : drawing["rows"]) {
+    for (const std::int64_t end_ns : bars_of(drawing, row).end_ns) {
+      EXPECT_LE(end_ns, makespan_ns + drawing["tick_ns"].get<int>());
+      ++bars;
+    }
+  }
+  EXPECT_GT(bars, 4u);
+  EXPECT_EQ(drawing_of(sample_record())["steady"], false);
+}
+
+TEST(Drawing, MemoryCurvesEndWhereTheyBeganAndPeakWhereTheySay) {
+  Record record = sample_record();
+  for (RankClass& rank_class : record.plan.classes) {
+    for (Task& task : rank_class.tasks) {
+      if (task.kind != TaskKind::compute) continue;
+      (task.category == Category::forward ? task.allocate_bytes : task.free_bytes) = 1.5e9;
+    }
+  }
+  const Json curves = memory_curves(record, 64);
+  ASSERT_EQ(curves["ranks"].size(), 4u);
+  for (const Json& rank : curves["ranks"]) {
+    double level = 0, peak = 0;
+    for (const Json& change : rank["change"]) {
+      level += change.get<double>() * curves["unit_bytes"].get<double>();
+      peak = std::max(peak, level);
+    }
+    EXPECT_EQ(level, 0);
+    EXPECT_NEAR(peak, rank["peak"]["bytes"].get<double>(), curves["unit_bytes"]);
+    // GPipe: all micro-batches at once, complete with the last forward.
+    const std::string task = rank["peak"]["task"];
+    EXPECT_EQ(task[0], 'F');
+    EXPECT_NEAR(rank["static_bytes"], 27.5e9, 1);
+  }
+}
+
+TEST(ComparisonPage, IsReadableWithoutScripts) {
+  const std::string html = comparison_page(sample_document());
+  const std::string body = html.substr(0, html.find("<script"));
+  for (const char* name : {"gpipe", "1f1b", "zb-v", "chimera", "2bp"}) {
+    EXPECT_NE(body.find(fmt::format("<th scope=\"row\">{}</th>", name)), std::string::npos) << name;
+  }
+  EXPECT_NE(body.find("needs m &gt;= 2p: &lt;16&gt; &amp; more"), std::string::npos);
+  // The fastest first; its step time stands out.
+  EXPECT_LT(body.find("\"row\">zb-v"), body.find("\"row\">chimera"));
+  EXPECT_LT(body.find("\"row\">chimera"), body.find("\"row\">1f1b"));
+  EXPECT_LT(body.find("\"row\">1f1b"), body.find("\"row\">gpipe"));
+  const size_t best = body.find("class=\"best\"");
+  EXPECT_GT(best, body.find("\"row\">zb-v"));
+  EXPECT_LT(best, body.find("\"row\">chimera"));
+}
+
+TEST(ComparisonPage, WhatDoesNotFitIsNeverTheBest) {
+  Sample sample = sample_comparison();
+  sample.comparison.points[2].record->memory_excess = "pipeline rank 0 needs more";
+  const std::string html =
+      comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
+  EXPECT_LT(html.find("\"row\">chimera"), html.find("\"row\">zb-v"));
+  EXPECT_NE(html.find("<dd>chimera</dd>"), std::string::npos);
+  EXPECT_NE(html.find("class=\"excess\" title=\"pipeline rank 0 needs more\""), std::string::npos);
+}
+
+// Points of one step time that differ in protection.
+Json protection_document() {
+  Comparison comparison;
+  for (const auto& [name, goodput] : {std::pair{"sync", 0.8}, {"reft", 0.9}, {"replicas", 0.85}}) {
+    Record record = sample_record();
+    record.campaign->goodput.mean = goodput;
+    if (goodput != 0.9) record.campaign->tiers.erase(record.campaign->tiers.begin());
+    if (goodput == 0.85) {
+      TierReport& tier = record.campaign->tiers.front();
+      tier = {};
+      tier.name = "replicas";
+    }
+    comparison.points.push_back({{{"snapshots", name}}, std::move(record), ""});
+  }
+  return comparison_document(comparison, {nullptr, nullptr, nullptr}, {});
+}
+
+TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
+  const std::string html = comparison_page(protection_document());
+  const std::string body = html.substr(0, html.find("<script"));
+  EXPECT_NE(body.find("<dt>best of 3 that ran</dt><dd>reft</dd>"), std::string::npos);
+  EXPECT_LT(body.find("\"row\">reft"), body.find("\"row\">replicas"));
+  EXPECT_LT(body.find("\"row\">replicas"), body.find("\"row\">sync"));
+  for (const char* title : {"copy", "saving time", "snapshot overhead", "survival 7 d"}) {
+    EXPECT_NE(body.find(fmt::format("\">{}</th>", title)), std::string::npos) << title;
+  }
+  EXPECT_NE(body.find("<td data-value=\"0.99975\">99.975 %</td>"), std::string::npos);
+  EXPECT_NE(body.find("<td data-value=\"Infinity\"></td>"), std::string::npos)
+      << "replicas have no interval: behind all numbers, never the best";
+  EXPECT_EQ(body.find(">stage bubble<"), std::string::npos) << "the same everywhere";
+}
+
+TEST(ComparisonPage, RoundTripGivesTheSamePage) {
+  const Json document = sample_document();
+  const Json again = parse_document(json_text(document, -1), "record.json");
+  EXPECT_TRUE(is_comparison_document(again));
+  EXPECT_NO_THROW(check_comparison_document(again, "record.json"));
+  EXPECT_EQ(comparison_page(document), comparison_page(again));
+}
+
+TEST(ComparisonPage, RefusesADamagedRecord) {
+  for (const char* part : {"columns", "points", "infeasible", "title"}) {
+    Json document = sample_document();
+    document.erase(part);
+    EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error) << part;
+  }
+  Json document = sample_document();
+  document["points"][0]["drawing"].erase("rows");
+  EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error);
+  document = sample_document();
+  document["format"] = "windtunnel-comparison-99";
+  EXPECT_TRUE(is_comparison_document(document));
+  EXPECT_THROW(check_comparison_document(document, "out/record.json"), Error);
+}
+
+TEST(PointFolders, AreUniqueAndPlain) {
+  const auto folders = point_folders({{{"schedule", "1f1b"}},
+                                      {{"schedule", "{name: zb-auto, memory_limit: 4 GB}"}},
+                                      {{"schedule", "a/b"}},
+                                      {{"schedule", "a:b"}},
+                                      {{"schedule", "../up"}},
+                                      {{"layout.pp", "2"}, {"schedule", "1f1b"}}});
+  EXPECT_EQ(folders, (std::vector<std::string>{"1f1b", "name--zb-auto--memory_limit--4-GB-", "a-b",
+                                               "a-b-2", "up", "layout.pp=2-schedule=1f1b"}));
+}
+
+class ComparisonBrowser : public Browser {};
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(ComparisonBrowser, NamesEveryPointAndDrawsThreeAtFirst) {
+  const std::string output = dump_dom(comparison_page(sample_document()));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("<canvas"), std::string::npos);
+  for (const char* name : {"gpipe", "1f1b", "zb-v", "chimera", "2bp"}) {
+    EXPECT_NE(output.find(fmt::format(">{}</button>", name)), std::string::npos) << name;
+  }
+  EXPECT_EQ(count_of(output, "class=\"pane\""), 3u);
+  for (const char* name : {"gpipe", "zb-v", "chimera"}) {
+    EXPECT_NE(output.find(fmt::format("<b>{}</b>", name)), std::string::npos) << name;
+    EXPECT_NE(output.find(fmt::format("href=\"{}/trace.json\"", name)), std::string::npos) << name;
+  }
+  EXPECT_NE(output.find("needs m &gt;= 2p"), std::string::npos);
+}
+
+// Counts the chart's pixels of two colours of colours.js and sorts the table by its second column.
+constexpr const char* kProbe = R"(
+  const canvas = document.querySelector("canvas");
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const count = (r, g, b) => {
+    let n = 0;
+    for (let i = 0; i < pixels.length; i += 4) {
+      n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b;
+    }
+    return n;
+  };
+  const drawn = count(0x6b, 0x9b, 0xd1) > 5000 && count(0x5f, 0xb3, 0xaa) > 5000;
+  document.body.dataset.drawn = drawn ? "yes" : "no";
+  const title = document.querySelectorAll("#points thead th")[1];
+  title.click();
+  title.click();
+  document.body.dataset.slowest = document.querySelector("#points tbody th").textContent;
+  for (const button of document.querySelectorAll(".chooser button")) button.click();
+  const names = [...document.querySelectorAll(".pane b")].map((name) => name.textContent);
+  document.body.dataset.others = names.join(" ");
+)";
+
+TEST_F(ComparisonBrowser, DrawsBarsSortsAndChangesWhatIsDrawn) {
+  const std::string output = dump_dom(comparison_page(sample_document()), kProbe);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
+  EXPECT_NE(output.find("data-slowest=\"2bp\""), std::string::npos);
+  EXPECT_NE(output.find("data-others=\"1f1b 2bp\""), std::string::npos);
+}
+
+// Two schedules over three bandwidths: the second one pays on slow networks only.
+Json bandwidth_document() {
+  Comparison comparison;
+  comparison.vary = {{"schedule", {"1f1b", "zb-v"}},
+                     {"cluster.node.nic", {"1 Gb/s", "100 Gb/s", "25 Gb/s"}}};
+  const std::map<std::string, double> times = {{"1 Gb/s", 10}, {"25 Gb/s", 2}, {"100 Gb/s", 1}};
+  for (const std::string schedule : {"1f1b", "zb-v"}) {
+    for (const auto& [bandwidth, slower] : times) {
+      const double gain = schedule == "1f1b" ? 1 : bandwidth == "1 Gb/s" ? 0.25 : 1.25;
+      comparison.points.push_back({{{"schedule", schedule}, {"cluster.node.nic", bandwidth}},
+                                   sample_point(schedule, slower * gain),
+                                   ""});
+    }
+  }
+  return comparison_document(comparison, std::vector<Json>(comparison.points.size()), {});
+}
+
+TEST(ComparisonPage, KnowsTheNumbersOfVariedKeys) {
+  const Json vary = bandwidth_document()["vary"];
+  EXPECT_EQ(vary[0]["numbers"], nullptr);
+  EXPECT_EQ(vary[1]["key"], "cluster.node.nic");
+  EXPECT_EQ(vary[1]["numbers"], (Json::array({1.25e8, 1.25e10, 3.125e9})));
+}
+
+TEST_F(ComparisonBrowser, DrawsCurvesOverABandwidth) {
+  constexpr const char* kCurves = R"(
+    const has = (pixels, r, g, b) => {
+      let n = 0;
+      for (let i = 0; i < pixels.length; i += 4) {
+        n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b;
+      }
+      return n > 20;
+    };
+    const both = (canvas) => {
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      return has(data, 0x4e, 0x79, 0xa7) && has(data, 0xf2, 0x8e, 0x2b);
+    };
+    const charts = [...document.querySelectorAll("canvas")];
+    document.body.dataset.charts = charts.length;
+    document.body.dataset.both = charts.every(both);
+    document.querySelectorAll(".chooser button")[1].click();
+    document.body.dataset.left = charts.some(both);
+  )";
+  const std::string output = dump_dom(comparison_page(bandwidth_document()), kCurves);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("times as fast as 1f1b over cluster.node.nic"), std::string::npos);
+  EXPECT_NE(output.find("step time over cluster.node.nic"), std::string::npos);
+  for (const char* fact : {"data-charts=\"2\"", "data-both=\"true\"", "data-left=\"false\""}) {
+    EXPECT_NE(output.find(fact), std::string::npos) << fact;
+  }
+}
+
+TEST_F(ComparisonBrowser, DrawsLostTimeOfCampaigns) {
+  const std::string output = dump_dom(comparison_page(protection_document()));
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("<canvas"), std::string::npos);
+  EXPECT_NE(output.find("Where the wall time goes"), std::string::npos);
+}
+
+TEST_F(ComparisonBrowser, TheScreenshotIsNotBlank) {
+  const Screenshot empty = screenshot("<!DOCTYPE html><body></body>", 1280, 1400);
+  const Screenshot page = screenshot(comparison_page(sample_document()), 1280, 1400);
+  EXPECT_EQ(page.width, 1280);
+  EXPECT_EQ(page.height, 1400);
+  EXPECT_GT(page.bytes, 5 * empty.bytes);
+}
+
+TEST_F(ComparisonBrowser, DrawsAComparisonInWhichNothingRan) {
+  Comparison comparison;
+  comparison.points.push_back({{{"schedule", "dualpipe"}}, std::nullopt, "no"});
+  const std::string output =
+      dump_dom(comparison_page(comparison_document(comparison, {nullptr}, {})));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace windtunnel

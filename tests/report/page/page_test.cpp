@@ -1,0 +1,177 @@
+#include "report/page/page.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "models/base/error.hpp"
+#include "tests/report/browser.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(PageDocument, SampleRecordHoldsAValidPlan) {
+  EXPECT_NO_THROW(validate_plan(sample_record().plan));
+}
+
+TEST(PageDocument, RoundTripGivesTheSamePage) {
+  const Json document = page_document(sample_record());
+  const Json again = parse_page_document(json_text(document), "record.json");
+  EXPECT_EQ(html_page(document), html_page(again));
+}
+
+TEST(PageDocument, HoldsEveryTaskOfEachClassOnce) {
+  const Record record = sample_record();
+  size_t spans = 0;
+  const Json document = page_document(record);
+  for (const Json& track : document["gantt"]["tracks"]) {
+    spans += track["start_ns"].size();
+    EXPECT_EQ(track["start_ns"].size(), track["duration_ns"].size());
+    EXPECT_EQ(track["start_ns"].size(), track["category"].size());
+    EXPECT_EQ(track["start_ns"].size(), track["name"].size());
+  }
+  size_t tasks = 0;
+  for (const RankClass& rank_class : record.plan.classes) tasks += rank_class.tasks.size();
+  EXPECT_EQ(spans, tasks);
+  EXPECT_EQ(document["gantt"]["ranks_left_out"], 0);
+}
+
+TEST(PageDocument, LeavesOutRanksBeyondTheLimitAndSaysSo) {
+  const Json document = page_document(sample_record(), {.max_spans = 70});
+  EXPECT_EQ(document["gantt"]["ranks_left_out"], 3);
+  EXPECT_EQ(document["gantt"]["tracks"].back()["rank"], "pp 0");
+}
+
+void expect_error(const std::string& text, const std::string& message) {
+  try {
+    parse_page_document(text, "out/record.json");
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("out/record.json: "), 0u) << error.what();
+  }
+}
+
+TEST(PageDocument, RefusesWhatIsNoRecord) {
+  expect_error("", "not a JSON object");
+  expect_error("{\"format\": ", "not a JSON object");
+  expect_error("[]", "not a JSON object");
+  expect_error("{}", "not a record of this version");
+  expect_error(R"({"format": "windtunnel-record-99"})", "not a record of this version");
+  expect_error(R"({"format": "windtunnel-record-1"})", "damaged record");
+  Json document = page_document(sample_record());
+  document["summary"]["title"] = 5;
+  expect_error(json_text(document), "damaged record");
+  document = page_document(sample_record());
+  document.erase("gantt");
+  expect_error(json_text(document), "damaged record");
+}
+
+TEST(HtmlPage, EscapesHostileNames) {
+  Record record = sample_record();
+  record.scenario = "</script><script>alert(1)</script>{{data}}";
+  record.plan.classes[0].tasks[0].name = "<!--<script>";
+  const std::string html = html_page(page_document(record));
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(html.find("<!--<script>"), std::string::npos);
+  EXPECT_NE(html.find("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{data}}"),
+            std::string::npos);
+}
+
+TEST(HtmlPage, IsUsefulWithoutScripts) {
+  const std::string html = html_page(page_document(sample_record()));
+  EXPECT_NE(html.find("<dt>goodput</dt><dd>93.0 %</dd>"), std::string::npos);
+  EXPECT_NE(html.find("<th>utilisation</th><td>MFU 41.7 %, HFU 43.0 %</td>"), std::string::npos);
+}
+
+TEST(HtmlPage, TablesOfTiersAndIntervals) {
+  const std::string html = html_page(page_document(sample_record()));
+  EXPECT_NE(html.find("<h2>Snapshots by tier</h2>"), std::string::npos);
+  EXPECT_NE(html.find("<tr><th scope=\"row\">peers</th><td>60.0 s</td><td>12.5 s</td>"),
+            std::string::npos);
+  EXPECT_NE(html.find("<tr><th scope=\"row\">configured</th><td>60.0 min</td>"), std::string::npos);
+}
+
+TEST(HtmlPage, LoadsNothingFromOutside) {
+  const std::string html = html_page(page_document(sample_record()));
+  EXPECT_NE(html.find("content=\"default-src 'none'; script-src 'unsafe-inline'; "
+                      "style-src 'unsafe-inline'; img-src data:\""),
+            std::string::npos);
+  for (const char* outside : {"<link", " src=\"http", "@import", "<iframe"}) {
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+  }
+}
+
+TEST(PageDocument, HoldsMemoryOverTime) {
+  Record record = sample_record();
+  Task& task = record.plan.classes[1].tasks[0];
+  task.allocate_bytes = 2e9;
+  record.activation_peaks = activation_peaks(record.plan, record.timeline);
+  const Json document = page_document(record, {.max_curves = 2});
+  const Json& ranks = document["memory"]["curves"]["ranks"];
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_TRUE(ranks[0]["peak"].is_null());
+  EXPECT_EQ(ranks[1]["peak"]["task"], task.name);
+  EXPECT_EQ(ranks[1]["peak"]["bytes"], 2e9);
+  EXPECT_EQ(document["result"]["iteration"]["memory_bytes"]["activation_peaks"][0]["task"],
+            task.name);
+}
+
+class PageBrowser : public Browser {};
+
+TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
+  const std::string output = dump_dom(html_page(page_document(sample_record())));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
+      << output.substr(output.find("CONSOLE"), 2000);
+  EXPECT_NE(output.find("<canvas"), std::string::npos);
+}
+
+// Simulated curve, formula and the mark of the configured interval, in the colours of interval.js.
+constexpr const char* kIntervalProbe = R"(
+  const figures = [...document.querySelectorAll("figure")];
+  const figure = figures.find((f) => f.textContent.includes("Goodput over the interval"));
+  document.body.dataset.interval = figure ? "yes" : "no";
+  const canvas = figure?.querySelector("canvas");
+  const area = canvas && [0, 0, canvas.width, canvas.height];
+  const pixels = canvas?.getContext("2d").getImageData(...area).data ?? [];
+  const count = (r, g, b) => {
+    let n = 0;
+    for (let i = 0; i < pixels.length; i += 4) {
+      n += pixels[i] === r && pixels[i + 1] === g && pixels[i + 2] === b;
+    }
+    return n;
+  };
+  const drawn = count(0x4e, 0x79, 0xa7) > 300 && count(0xe1, 0x57, 0x59) > 100;
+  document.body.dataset.drawn = drawn ? "yes" : "no";
+)";
+
+TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
+  Record record = sample_record();
+  std::string output = dump_dom(html_page(page_document(record)), kIntervalProbe);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+  EXPECT_NE(output.find("data-interval=\"yes\""), std::string::npos);
+  EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
+  record.campaign->interval.reset();
+  output = dump_dom(html_page(page_document(record)), kIntervalProbe);
+  EXPECT_NE(output.find("data-interval=\"no\""), std::string::npos);
+}
+
+TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
+  const std::string output =
+      dump_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+}
+
+TEST_F(PageBrowser, DrawsARecordWithoutCampaignOrTimeline) {
+  Record record = sample_record({.campaign = false});
+  record.plan = {};
+  record.timeline = {};
+  const std::string output = dump_dom(html_page(page_document(record)));
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace windtunnel

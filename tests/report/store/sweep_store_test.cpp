@@ -1,0 +1,268 @@
+#include "report/store/sweep_store.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/error.hpp"
+#include "report/page/sweep_page.hpp"
+#include "report/store/sqlite.hpp"
+#include "report/store/sweep_results.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string scratch(const std::string& name) {
+  const std::string folder =
+      fmt::format("{}windtunnel-store-{}-{}", testing::TempDir(), getpid(), name);
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  return folder;
+}
+
+// 2 x 3 points; the last one is impossible as text.
+SweepPlan plan_of_six() {
+  SweepPlan plan;
+  plan.version = "1.2.3";
+  plan.sweep = {"/a/b.yaml",
+                "name: \"x\"\n",
+                {{"k", "v"}, {"k", "w"}},
+                {{"schedule", {"1f1b", "gpipe"}}, {"snapshots.0.every", {"1 h", "2 h", "240 s"}}}};
+  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
+  for (int i = 0; i < 6; ++i) {
+    plan.cases.push_back({i, points[i], fmt::format("key-{}", i), "table", ""});
+  }
+  plan.cases[5].key = plan.cases[5].table = "";
+  plan.cases[5].reason = "cannot be";
+  return plan;
+}
+
+SweepPoint point_of(const SweepCase& the_case, double tokens_per_s, std::vector<double> goodput) {
+  SweepPoint point{.index = the_case.index, .key = the_case.key};
+  point.scenario = "x";
+  point.iteration.time_s = 10;
+  point.iteration.tokens_per_s = tokens_per_s;
+  CampaignReport report;
+  report.goodput = estimate(goodput, 1);
+  report.wall_s = {1000, 1000, 1000, 1000, 1000};
+  report.lost_s[0] = {50, 40, 60, 30, 70};
+  report.replica_goodput = std::move(goodput);
+  point.campaign = report;
+  return point;
+}
+
+std::map<int, std::string> six_lines(const SweepPlan& plan) {
+  std::map<int, std::string> lines;
+  for (int i = 0; i < 5; ++i) {
+    const double base = 0.5 + 0.05 * i;
+    lines[i] = point_line(plan.cases[i], point_of(plan.cases[i], 100, {base, base + 0.2}));
+  }
+  SweepPoint infeasible{.index = 5};
+  infeasible.reason = plan.cases[5].reason;
+  lines[5] = point_line(plan.cases[5], infeasible);
+  return lines;
+}
+
+TEST(SweepStore, CasesReadBackWhatWasWritten) {
+  const SweepPlan plan = plan_of_six();
+  EXPECT_EQ(parse_cases(cases_text(plan), "cases.jsonl"), plan);
+  EXPECT_EQ(difference_of(plan, plan), "");
+  const auto differs = [&](auto change) {
+    SweepPlan other = plan;
+    change(other);
+    return difference_of(plan, other);
+  };
+  EXPECT_NE(differs([](SweepPlan& p) { p.version = "2"; }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.text += "#"; }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.set.pop_back(); }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.vary[0].values[0] = "zb-v"; }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.cases[2].key = "other"; }), "");
+}
+
+TEST(SweepStore, DamagedCasesAreRefused) {
+  const std::string text = cases_text(plan_of_six());
+  // Cut anywhere: never another sweep than the whole one.
+  for (size_t length = 0; length < text.size(); length += 7) {
+    EXPECT_THROW(parse_cases(text.substr(0, length), "cases.jsonl"), Error) << length;
+  }
+  EXPECT_THROW(parse_cases("{}\n{}\n", "cases.jsonl"), Error);
+}
+
+TEST(SweepStore, ATornLineIsNoResultAndMakesRoom) {
+  const SweepPlan plan = plan_of_six();
+  const std::map<int, std::string> lines = six_lines(plan);
+  for (const size_t torn : {size_t{1}, lines.at(1).size() / 2, lines.at(1).size() - 1}) {
+    const std::string folder = scratch("torn");
+    std::ofstream(folder + "/part-0.jsonl") << lines.at(0) << lines.at(1).substr(0, torn);
+    EXPECT_EQ(finished_points(folder, plan).size(), 1U);
+    SweepPart(folder, 0).append(lines.at(2));
+    EXPECT_EQ(read_file(folder + "/part-0.jsonl"), lines.at(0) + lines.at(2));
+    EXPECT_EQ(finished_points(folder, plan).size(), 2U);
+    fs::remove_all(folder);
+  }
+}
+
+TEST(SweepStore, ALineOfAnotherSweepIsRefusedWithItsPlace) {
+  const SweepPlan plan = plan_of_six();
+  const std::map<int, std::string> lines = six_lines(plan);
+  SweepCase other = plan.cases[1];
+  other.key = "other";
+  const std::string foreign = point_line(other, point_of(other, 1, {0.5}));
+  for (const std::string& wrong : {foreign, std::string("{\"index\": 77}\n"), std::string("x\n"),
+                                   std::string("{\"index\": \"1\", \"key\": 3}\n")}) {
+    const std::string folder = scratch("foreign");
+    std::ofstream(folder + "/part-3.jsonl") << lines.at(0) << wrong;
+    try {
+      finished_points(folder, plan);
+      FAIL() << wrong;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("part-3.jsonl:2:1"), std::string::npos)
+          << error.what();
+    }
+    fs::remove_all(folder);
+  }
+}
+
+TEST(SweepStore, APartIsWrittenByOneProcessAtATime) {
+  const std::string folder = scratch("lock");
+  const auto refused_to_another = [&] {
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        SweepPart(folder, 0);
+        _exit(0);
+      } catch (const Error&) {
+        _exit(1);
+      }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  };
+  {
+    const SweepPart part(folder, 0);
+    EXPECT_TRUE(refused_to_another());
+  }
+  EXPECT_FALSE(refused_to_another());
+  fs::remove_all(folder);
+}
+
+TEST(SweepResults, BestAndHowSurely) {
+  const SweepPlan plan = plan_of_six();
+  std::map<int, std::string> lines = six_lines(plan);
+  // Replicas differ by 0.2, the points by 0.05 in each: a difference without any doubt.
+  const Json best = sweep_results(plan, lines).document.at("best");
+  EXPECT_EQ(best.at("index"), 4);
+  EXPECT_EQ(best.at("runner_up").at("index"), 3);
+  for (const char* part : {"mean", "low", "high"}) {
+    EXPECT_NEAR(best.at("runner_up").at("difference").at(part).get<double>(), 0.05, 1e-12);
+  }
+  // Half the goodput at three times the speed does more.
+  lines[1] = point_line(plan.cases[1], point_of(plan.cases[1], 300, {0.35, 0.45}));
+  const Json faster = sweep_results(plan, lines).document.at("best");
+  EXPECT_EQ(faster.at("index"), 1);
+  EXPECT_NEAR(faster.at("runner_up").at("difference").at("mean").get<double>(), 0.4 - 0.8 / 3,
+              1e-12);
+}
+
+TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
+  const SweepPlan plan = plan_of_six();
+  const Json document = sweep_results(plan, six_lines(plan)).document;
+  EXPECT_EQ(document.at("scenario"), "x");
+  EXPECT_EQ(document.at("vary")[0].at("numbers"), nullptr);
+  EXPECT_EQ(document.at("vary")[1].at("numbers"), Json({3600.0, 7200.0, 240.0}));
+  ASSERT_EQ(document.at("points").size(), 6U);
+  EXPECT_TRUE(document.at("points")[0].at("result").contains("goodput"));
+  EXPECT_EQ(document.at("points")[5].at("reason"), "cannot be");
+  const std::string text = sweep_text(sweep_results(plan, six_lines(plan)));
+  EXPECT_NE(text.find("best: schedule=gpipe snapshots.0.every=2 h"), std::string::npos) << text;
+  EXPECT_NE(text.find("5: cannot be"), std::string::npos) << text;
+}
+
+std::vector<std::vector<std::string>> query(const std::string& path, const std::string& sql) {
+  std::vector<std::vector<std::string>> rows;
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  const auto add = [](void* into, int count, char** values, char**) {
+    auto* all = static_cast<std::vector<std::vector<std::string>>*>(into);
+    all->emplace_back();
+    for (int i = 0; i < count; ++i) all->back().emplace_back(values[i] ? values[i] : "NULL");
+    return 0;
+  };
+  char* fault = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), add, &rows, &fault), SQLITE_OK)
+      << (fault != nullptr ? fault : "");
+  sqlite3_free(fault);
+  sqlite3_close(database);
+  return rows;
+}
+
+TEST(SweepResults, SqliteAnswersQuestions) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("sqlite");
+  const std::string path = folder + "/results.sqlite";
+  write_results_sqlite(path, sweep_results(plan, six_lines(plan)));
+  using Rows = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(query(path,
+                  "SELECT schedule, \"snapshots.0.every\", lost_stall FROM points "
+                  "WHERE goodput = (SELECT max(goodput) FROM points)"),
+            (Rows{{"gpipe", "7200.0", "0.05"}}));
+  EXPECT_EQ(query(path, "SELECT point, reason FROM points WHERE goodput IS NULL"),
+            (Rows{{"5", "cannot be"}}));
+  EXPECT_EQ(query(path, "SELECT * FROM varied"),
+            (Rows{{"schedule", "NULL"}, {"snapshots.0.every", "s"}}));
+  EXPECT_EQ(query(path,
+                  "SELECT count(*) FROM points WHERE goodput_p05 > goodput OR "
+                  "goodput_p95 < goodput"),
+            (Rows{{"0"}}));
+  const std::string again = folder + "/again.sqlite";
+  write_results_sqlite(again, sweep_results(plan, six_lines(plan)));
+  EXPECT_EQ(read_file(path), read_file(again));
+  EXPECT_THROW(write_results_sqlite(folder + "/none/x", sweep_results(plan, {})), Error);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
+  EXPECT_EQ(files, 2U) << "a temporary file was left behind";
+  fs::remove_all(folder);
+}
+
+TEST(SweepResults, NamesAreQuotedAndIndicesJoined) {
+  EXPECT_EQ(sql_name("a\"b"), "\"a\"\"b\"");
+  EXPECT_EQ(ranges_text({}), "");
+  EXPECT_EQ(ranges_text({3, 7, 8, 9, 12}), "3, 7-9, 12");
+}
+
+// Failures are not chosen: the best point of each of their values, not the one with the fewest.
+TEST(SweepResults, BestAtEachFailureRate) {
+  SweepPlan plan = plan_of_six();
+  EXPECT_TRUE(sweep_results(plan, six_lines(plan)).document.at("best_by").empty());
+  plan.sweep.vary[0] = {"failures.0.rate", {"1 per 1000 node-days", "2 per 1000 node-days"}};
+  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
+  for (int i = 0; i < 6; ++i) plan.cases[i].set = points[i];
+  const SweepResults results = sweep_results(plan, six_lines(plan));
+  SweepPlan failures_only = plan;
+  failures_only.sweep.vary.pop_back();
+  EXPECT_TRUE(sweep_results(failures_only, six_lines(plan)).document.at("best").is_null());
+  const Json& best_by = results.document.at("best_by");
+  ASSERT_EQ(best_by.size(), 2u);
+  EXPECT_EQ(best_by[0].at("index"), 2);
+  EXPECT_EQ(best_by[0].at("runner_up").at("index"), 1);
+  EXPECT_EQ(best_by[1].at("index"), 4) << "5 is infeasible";
+  const std::string text = sweep_text(results);
+  EXPECT_NE(text.find("best snapshots.0.every"), std::string::npos) << text;
+  EXPECT_EQ(text.find("best: "), std::string::npos) << text;
+  EXPECT_NE(text.find("infeasible: 1 of 6"), std::string::npos) << text;
+  EXPECT_NE(sweep_page(results.document).find("id=\"best-by\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,66 @@
+#include "scenarios/language/library/network_laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool may_be_none(std::string_view name) {
+  return name == "net.small_bytes" || name == "tuner.bandwidth" || name == "tuner.ll128";
+}
+
+// Every node of the library over every transport.
+TEST(NetworkLaws, EveryNumberHasAValueAndASource) {
+  for (const NodeSpec& node : library_nodes()) {
+    for (const Choice<Transport>& transport : kChoices<Transport>) {
+      const NetworkLaw law = specified_network_law(node, transport.value);
+      ASSERT_TRUE(law.stated) << node.name;
+      for (const NetworkLawField& field : network_law_fields()) {
+        const Parameter& parameter = law.*field.member;
+        const std::string at =
+            node.name + " " + std::string(transport.name) + " " + std::string(field.name);
+        EXPECT_TRUE(parameter.value > 0 || may_be_none(field.name)) << at;
+        EXPECT_LE(parameter.low, parameter.value) << at;
+        EXPECT_GE(parameter.high, parameter.value) << at;
+        EXPECT_TRUE(parameter.high > parameter.low || !field.fitted) << at << ": a fit moves it";
+        EXPECT_GE(parameter.source.size(), 5u) << at;
+      }
+      EXPECT_LE(law.net_share.value, 1) << node.name;
+      EXPECT_LE(law.node_share.value, 1) << node.name;
+    }
+  }
+}
+
+// What a layer says reaches the law: sockets are below RDMA, PCIe below NVLink, other generations
+// than Hopper differ in what is theirs.
+TEST(NetworkLaws, LayersChangeWhatIsTheirs) {
+  const NodeSpec h100 = find_node("dgx-h100");
+  const NetworkLaw base = specified_network_law(h100, Transport::infiniband);
+  for (const Choice<Transport>& transport : kChoices<Transport>) {
+    if (transport.value == Transport::infiniband) continue;
+    const NetworkLaw law = specified_network_law(h100, transport.value);
+    EXPECT_LT(law.net_share.value, base.net_share.value) << transport.name;
+    EXPECT_EQ(law.node_share.value, base.node_share.value) << transport.name;
+  }
+  NodeSpec pcie = h100;
+  pcie.gpu_path = GpuPath::pcie;
+  EXPECT_LT(specified_network_law(pcie, Transport::infiniband).node_share.value,
+            base.node_share.value);
+  NodeSpec v100 = h100;
+  v100.gpu = find_gpu("v100");
+  EXPECT_LT(specified_network_law(v100, Transport::infiniband).net_share.value,
+            base.net_share.value);
+  for (const char* gpu : {"b200", "gb200", "b300", "gb300"}) {
+    NodeSpec blackwell = h100;
+    blackwell.gpu = find_gpu(gpu);
+    EXPECT_LT(specified_network_law(blackwell, Transport::infiniband).nvls_share.value,
+              base.nvls_share.value)
+        << gpu;
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,126 @@
+// The Plan against a format from outside: written as Chakra traces and read back, it runs the same.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "models/base/random.hpp"
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/support/small_job.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/chakra/chakra_fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::small_job;
+
+std::string scratch_folder() {
+  const std::string folder =
+      ::testing::TempDir() + "windtunnel-chakra-engine-" + std::to_string(getpid());
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  return folder;
+}
+
+std::vector<std::string> export_plan(const Plan& plan, ChakraRanks ranks) {
+  const std::string folder = scratch_folder();
+  const ChakraExport traces(plan, ranks);
+  for (int i = 0; i < traces.files(); ++i) {
+    std::ofstream(folder + "/job." + std::to_string(traces.rank(i)) + ".et", std::ios::binary)
+        << traces.content(i);
+  }
+  return chakra_files(folder);
+}
+
+void expect_same(const Timeline& a, const Timeline& b) {
+  EXPECT_EQ(a.makespan_s, b.makespan_s);
+  EXPECT_EQ(a.iteration_end_s, b.iteration_end_s);
+  EXPECT_EQ(a.ranks_simulated, b.ranks_simulated);
+  EXPECT_EQ(a.recorded_as, b.recorded_as);
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (size_t r = 0; r < a.ranks.size(); ++r) {
+    EXPECT_EQ(a.ranks[r].rank, b.ranks[r].rank);
+    EXPECT_EQ(a.ranks[r].multiplicity, b.ranks[r].multiplicity);
+    ASSERT_EQ(a.ranks[r].spans.size(), b.ranks[r].spans.size());
+    for (size_t t = 0; t < a.ranks[r].spans.size(); ++t) {
+      EXPECT_EQ(a.ranks[r].spans[t].start_s, b.ranks[r].spans[t].start_s);
+      EXPECT_EQ(a.ranks[r].spans[t].end_s, b.ranks[r].spans[t].end_s);
+    }
+  }
+}
+
+Job random_job(RandomStream& random) {
+  const bool interleaved = random.below(3) == 0;
+  Job job = small_job(1 << random.below(3), 2 << random.below(2), 1 << random.below(3),
+                      interleaved ? 2 : 1);
+  if (!interleaved && random.below(2) == 0) job.schedule.name = "gpipe";
+  if (random.below(2) == 0) job.communication.overlap = GradientOverlap::none;
+  if (random.below(2) == 0) job.layout.sharding = Sharding::none;
+  job.communication.fidelity = random.below(2) == 0 ? Fidelity::flows : Fidelity::automatic;
+  job.calibration.nic_latency_s.value = 1e-6 * random.uniform();
+  job.calibration.gemm_efficiency.value = 0.5 + 0.5 * random.uniform();
+  job.snapshots = {{SnapshotPlace::storage, SnapshotMode::async, 10, 0, false},
+                   {SnapshotPlace::host_memory, SnapshotMode::sync, 1, 0, false}};
+  if (random.below(3) == 0) job.cluster.slow_nodes = {{0, 1.25}};
+  return job;
+}
+
+TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
+  RandomStream random(5, RandomPurpose::test, 0);
+  for (int round = 0; round < 12; ++round) {
+    const Job job = random_job(random);
+    const Schedule schedule = generate_schedule(
+        job.schedule.name, job.layout.pp, microbatches(job.layout, job.batch), job.layout.vpp);
+    IterationPlanOptions options;
+    options.iterations = 1 + static_cast<int>(random.below(2));
+    if (random.below(2) == 0) options.due_snapshots = {0, 1};
+    const Plan plan = iteration_plan(job, schedule, chunk_costs(job), options);
+    const Timeline expected = execute(plan, job.cluster, {.calibration = job.calibration});
+    for (const ChakraRanks ranks : {ChakraRanks::all, ChakraRanks::one_per_class}) {
+      const Plan read = read_chakra(export_plan(plan, ranks)).plan;
+      EXPECT_TRUE(read == plan) << "round " << round;
+      expect_same(execute(read, job.cluster, {.calibration = job.calibration}), expected);
+    }
+  }
+}
+
+// A foreign trace of data-parallel ranks takes what the closed form says, and folds to one rank.
+TEST(ChakraRoundTrip, ForeignReductionTakesTheTimeOfTheClosedForm) {
+  constexpr double kBytes = 1e9;
+  const Job job = small_job(1, 1, 8);
+  chakra::GlobalMetadata metadata;
+  chakra::Node step;
+  step.set_type(chakra::COMP_NODE);
+  step.set_duration_micros(5000);
+  add_attribute(*step.mutable_attr(), "is_cpu_op", false);
+  chakra::Node reduce;
+  reduce.set_id(1);
+  reduce.set_type(chakra::COMM_COLL_NODE);
+  reduce.add_data_deps(0);
+  add_attribute(*reduce.mutable_attr(), "is_cpu_op", false);
+  add_attribute(*reduce.mutable_attr(), "comm_type", std::int64_t{chakra::ALL_REDUCE});
+  add_attribute(*reduce.mutable_attr(), "comm_size", static_cast<std::uint64_t>(kBytes));
+  const std::string folder = scratch_folder();
+  for (RankId rank = 0; rank < 8; ++rank) {
+    std::ofstream(folder + "/dp." + std::to_string(rank) + ".et", std::ios::binary)
+        << encode(metadata) << encode(step) << encode(reduce);
+  }
+  ChakraImport import = read_chakra(chakra_files(folder));
+  add_latencies(import.plan, job.cluster, job.calibration);
+  const Timeline timeline = execute(import.plan, job.cluster, {.calibration = job.calibration});
+  const CollectiveCost closed =
+      collective_cost(CollectiveKind::all_reduce, CollectiveAlgorithm::automatic,
+                      group_shape(import.plan.groups[0].members, job.cluster), kBytes, job.cluster,
+                      job.calibration);
+  EXPECT_NEAR(timeline.makespan_s, 5e-3 + closed.seconds, 1e-6 * closed.seconds);
+  EXPECT_EQ(timeline.ranks_simulated, 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,48 @@
+#include "sim/study/configurations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+Configuration under(const char* schedule, int pp = 4) {
+  Configuration base{testing::small_job(1, pp, 1), {}};
+  base.job.schedule.name = schedule;
+  return base;
+}
+
+TEST(Configurations, TheOwnScheduleIsKept) {
+  for (const char* const name : {"1f1b", "pipedream", "zb-h1"}) {
+    Configuration base = under(name);
+    base.job.schedule.defer_weights = true;
+    const auto own = schedules_of(base, false, false);
+    ASSERT_EQ(own.size(), 1U) << name;
+    EXPECT_EQ(own[0].job.schedule.name, name);
+    EXPECT_TRUE(own[0].job.schedule.defer_weights);
+  }
+}
+
+TEST(Configurations, AllSchedulesAreSynchronous) {
+  const auto all = schedules_of(under("pipedream"), true, true);
+  const auto count = [&](std::string_view name) {
+    return std::ranges::count(all, name, [](const auto& at) { return at.job.schedule.name; });
+  };
+  EXPECT_EQ(count("pipedream"), 0);
+  EXPECT_EQ(count("pipedream-2bw"), 0);
+  EXPECT_EQ(count("1f1b"), 1);
+  EXPECT_EQ(count("terapipe"), 2);  // 2 and 4 slices
+}
+
+TEST(Configurations, OneRankHasNoPipelineToOrder) {
+  const auto one = schedules_of(under("zb-v", 1), true, true);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].job.schedule.name, "1f1b");
+  EXPECT_EQ(one[0].job.layout.vpp, 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

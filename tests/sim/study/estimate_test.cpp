@@ -1,0 +1,372 @@
+// The closed form of a step against the Plan that the engine executes, over random jobs: two
+// implementations of the same rules, one of which knows nothing of tasks and the other nothing of
+// max-plus algebra.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/evaluation/schedule_lowering.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/schedules/schedules.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::spec;
+
+template <typename T>
+T pick(RandomStream& random, std::initializer_list<T> values) {
+  return values.begin()[random.below(values.size())];
+}
+
+Calibration busy_calibration(RandomStream& random) {
+  Calibration calibration = testing::ideal_calibration();
+  calibration.nvlink_latency_s = spec(2e-6);
+  calibration.nic_latency_s = spec(6e-6);
+  calibration.collective_launch_s = spec(10e-6);
+  calibration.p2p_launch_s = spec(5e-6);
+  calibration.nvlink_efficiency = spec(0.5 + 0.5 * random.uniform());
+  calibration.nic_efficiency = spec(0.5 + 0.5 * random.uniform());
+  return calibration;
+}
+
+void add_experts(RandomStream& random, Job& job) {
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024, .shared_ffn = 512};
+  job.model.moe.dense_layers = static_cast<int>(random.below(4));
+  const Layout& layout = job.layout;
+  const int members = layout.tp * layout.cp * layout.dp;
+  do {
+    job.layout.ep = 1 << random.below(4);
+  } while (members % job.layout.ep != 0);
+}
+
+Job random_job(RandomStream& random) {
+  const int pp = pick(random, {1, 1, 2, 4});
+  const int vpp = pp > 1 ? pick(random, {1, 1, 2}) : 1;
+  const int tp = pick(random, {1, 2, 4});
+  Job job = testing::small_job(tp, pp, pick(random, {1, 2, 4, 8}), vpp);
+  Layout& layout = job.layout;
+  layout.cp = pick(random, {1, 1, 2});
+  layout.sharding =
+      pick(random, {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});
+  const int replicas = layout.dp * layout.cp;
+  if (layout.sharding != Sharding::none && replicas > 1 && random.below(3) == 0) {
+    layout.shard_ranks = replicas / 2;
+  }
+  const int per_node = pick(random, {4, 8});
+  const int ranks = layout.ranks();
+  const bool whole = ranks % per_node == 0;
+  job.cluster = testing::small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
+  job.cluster.fabric.hop_latency_s = spec(1e-6);
+  if (random.below(3) == 0) job.cluster.fabric.nodes_per_pod = 1 + random.below(4);
+  if (random.below(8) == 0) {
+    job.cluster.slow_nodes = {{static_cast<int>(random.below(job.cluster.nodes)), 1.5}};
+  }
+  job.cluster.node.nic_Bps = spec(pick(random, {12.5e9, 25e9, 50e9}));
+  job.schedule.name = vpp > 1 ? "interleaved-1f1b" : pick(random, {"1f1b", "gpipe"});
+  const int groups = 1 + static_cast<int>(random.below(3));
+  job.batch.global = layout.dp * (vpp > 1 ? pp * groups : 1 + static_cast<int>(random.below(10)));
+  job.batch.sequence = 1024;
+  job.communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::bucketed, GradientOverlap::bucketed});
+  job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
+  job.communication.fidelity = Fidelity::closed;
+  job.software.reduce_bytes = pick(random, {2.0, 4.0});
+  job.model.tied_embeddings = random.below(2) == 0;
+  if (random.below(3) == 0) add_experts(random, job);
+  job.calibration = busy_calibration(random);
+  // With several chunks per rank messages of both neighbours meet at one NIC, which the estimate
+  // ignores; blocked ranks wait for that too.
+  if (vpp == 1 && random.below(3) == 0) job.software.sends = Sends::blocking;
+  if (job.batch.global % 3 == 0) {  // the scenario chooses
+    job.communication.collectives = {
+        {CollectiveKind::all_reduce, CollectiveAlgorithm::ring, Protocol::simple, {}},
+        {CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring, Protocol::automatic, {}},
+        {CollectiveKind::all_to_all, CollectiveAlgorithm::direct, Protocol::automatic, {}}};
+  }
+  return job;
+}
+
+// Of some jobs: packages; factors of low rank at the cuts; 16 frames of 64 places.
+void add_rarer(int i, Job& job) {
+  if (i % 5 < 2 && job.cluster.node.gpus % 2 == 0) {
+    job.cluster.node.package_gpus = 2;
+    job.cluster.node.package_Bps = spec(800e9);
+  }
+  if (job.layout.pp > 1 && i % 3 == 0) job.communication.boundary_rank = 1 + 8 * (i % 7);
+  if (i % 4 != 1) return;
+  job.model.frames = 16;
+  job.layout.context = ContextForm::dsp;
+}
+
+std::string name_of(const Job& job) {
+  const Layout& l = job.layout;
+  return fmt::format(
+      "tp {} cp {} pp {} vpp {} dp {} ep {} zero {} shard {} {} m {} {} bucket {} MB, {} nodes of "
+      "{}, pods of {}, {} slow, nic {}",
+      l.tp, l.cp, l.pp, l.vpp, l.dp, l.ep, int(l.sharding), l.shard_ranks, job.schedule.name,
+      job.batch.global / l.dp, job.communication.overlap == GradientOverlap::none ? "none" : "over",
+      job.communication.bucket_bytes / 1e6, job.cluster.nodes, job.cluster.node.gpus,
+      job.cluster.fabric.nodes_per_pod, job.cluster.slow_nodes.size(),
+      job.cluster.node.nic_Bps.value / 1e9);
+}
+
+struct Compared {
+  double estimate_s = 0;
+  double engine_s = 0;
+  double error() const { return estimate_s / engine_s - 1; }
+};
+
+Compared compare(const Job& job, const PreparedIteration& prepared) {
+  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  validate_plan(plan);
+  const Timeline timeline =
+      execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  const IterationEstimate estimate = estimate_iteration(job, prepared);
+  EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
+              estimate.step_s, 1e-9 * estimate.step_s);
+  EXPECT_NEAR(std::accumulate(estimate.origin_s.begin(), estimate.origin_s.end(), 0.0),
+              estimate.step_s, 1e-9 * estimate.step_s);
+  const IterationReport report = iteration_report(job, prepared.units, prepared.memory, plan,
+                                                  timeline, critical_path(plan, timeline));
+  EXPECT_NEAR(std::accumulate(report.critical_path_s.begin(), report.critical_path_s.end(), 0.0),
+              report.time_s, 1e-9 * report.time_s);
+  EXPECT_LE(report.bubble.longest_stage_s, report.bubble.makespan_s + 1e-9 * report.time_s);
+  return {estimate.step_s, report.time_s};
+}
+
+Compared compare(const Job& job) {
+  return compare(job, prepare_iteration(job));
+}
+
+// A way to overlap gradients, a compressor or servers that the closed form's maps cannot express.
+void exchange_otherwise(RandomStream& random, Job& job) {
+  Communication& communication = job.communication;
+  communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::wfbp, GradientOverlap::bucketed,
+                    GradientOverlap::blocking, GradientOverlap::mg_wfbp, GradientOverlap::asc,
+                    GradientOverlap::priority, GradientOverlap::priority, GradientOverlap::dear,
+                    GradientOverlap::dear});
+  communication.first_bucket_bytes = pick(random, {0.0, 1e6});
+  communication.partition_bytes = 1e6 * (1 + random.below(8));
+  job.calibration.partition_launch_s.value = pick(random, {0.0, 1e-4});
+  job.software.bucket_copies = random.below(4) == 0;
+  communication.credit_bytes = 1e6 * random.below(30);
+  const auto kinds = compressor_kinds();
+  if (random.below(2) == 0) {
+    communication.compressor.name = kinds[random.below(kinds.size())].name;
+  } else if (random.below(4) == 0) {
+    communication.aggregation = Aggregation::parameter_server;
+    communication.servers = pick(random, {0, 0, 1, 4});
+  }
+  if (random.below(3) > 0) job.layout.sharding = Sharding::none;
+  job.communication.collectives.clear();
+  job.calibration.overlap_slowdown = spec(random.below(2) == 0 ? 0 : 0.2);
+}
+
+// Every policy, compressor and form of aggregation: the Plan in process against the engine.
+TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
+  double worst = 0;
+  int compared = 0;
+  int refused = 0;
+  std::set<std::pair<GradientOverlap, bool>> seen;
+  for (int i = 0; i < 800; ++i) {
+    RandomStream random(5, RandomPurpose::test, i);
+    Job job = random_job(random);
+    exchange_otherwise(random, job);
+    add_rarer(i, job);
+    PreparedIteration prepared;
+    try {
+      prepared = prepare_iteration(job);
+    } catch (const Error&) {
+      ++refused;
+      continue;
+    }
+    // Iterations without a barrier have messages both ways over one NIC.
+    if (crosses_iterations(job.communication.overlap)) {
+      for (auto* costs : {&prepared.chunks, &prepared.units}) {
+        for (ChunkCost& cost : *costs) cost.boundary_bytes = 0;
+      }
+    }
+    SCOPED_TRACE(fmt::format("{}: {}, overlap {}, {}, servers {}", i, name_of(job),
+                             int(job.communication.overlap), job.communication.compressor.name,
+                             int(job.communication.aggregation)));
+    const double error = std::abs(compare(job, prepared).error());
+    EXPECT_LT(error, 1e-6);
+    worst = std::max(worst, error);
+    ++compared;
+    seen.emplace(job.communication.overlap, job.communication.compressor.name != "none");
+  }
+  fmt::print("{} jobs, {} refused, worst {:.1e}\n", compared, refused, worst);
+  EXPECT_GT(compared, 300);
+  EXPECT_EQ(seen.size(), 16U) << "policies, with and without a compressor";
+}
+
+// Where nothing is approximated: collectives in closed form, messages that leave a NIC to one flow
+// at a time.
+TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
+  double worst = 0;
+  std::string worst_job;
+  for (int i = 0; i < 400; ++i) {
+    RandomStream random(1, RandomPurpose::test, i);
+    Job job = random_job(random);
+    add_rarer(i, job);
+    const double error = std::abs(compare(job).error());
+    EXPECT_LT(error, 1e-6) << i << ": " << name_of(job);
+    if (error < worst) continue;
+    worst = error;
+    worst_job = name_of(job);
+  }
+  fmt::print("400 jobs, worst {:.1e}: {}\n", worst, worst_job);
+}
+
+// A job of the schedule. Most have messages both ways over one NIC, so these are of latency only:
+// see PreparedIteration below.
+Job scheduled_job(const ScheduleKind& kind, RandomStream& random) {
+  const int pp = pick(random, {2, 4});
+  const int vpp = kind.usual_chunks + (kind.usual_chunks == 2 && random.below(4) == 0 ? 2 : 0);
+  Job job = testing::small_job(pick(random, {1, 2}), pp, pick(random, {1, 2, 4}), vpp);
+  Layout& layout = job.layout;
+  layout.sharding =
+      pick(random, {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});
+  job.model.layers = 16;
+  job.batch.global = layout.dp * pp * (1 + static_cast<int>(random.below(5)));
+  job.batch.sequence = 1024;
+  job.schedule.name = kind.name;
+  job.schedule.memory_limit = 0;
+  const bool sliced = kind.name == "seq1f1b" || kind.name == "terapipe";
+  if (sliced) job.schedule.slices = 1 + static_cast<int>(random.below(4));
+  job.schedule.defer_weights = random.below(6) == 0;
+  job.recompute = pick(random, {Recompute::none, Recompute::selective, Recompute::full});
+  job.communication.overlap =
+      pick(random, {GradientOverlap::none, GradientOverlap::bucketed, GradientOverlap::bucketed});
+  job.communication.bucket_bytes = 1e6 * (1 + random.below(60));
+  job.communication.fidelity = Fidelity::closed;
+  job.model.tied_embeddings = random.below(2) == 0;
+  if (random.below(2) == 0) add_experts(random, job);
+  job.calibration = busy_calibration(random);
+  job.calibration.overlap_slowdown = spec(random.below(2) == 0 ? 0 : 0.2);
+  job.calibration.p2p_launch_s = spec(pick(random, {5e-6, 200e-6}));
+  job.software.sends = pick(random, {Sends::asynchronous, Sends::blocking, Sends::synchronous});
+  job.software.post_validation = random.below(3) == 0;
+  if (random.below(6) == 0) {
+    job.cluster.slow_nodes = {{static_cast<int>(random.below(job.cluster.nodes)), 1.5}};
+  }
+  return job;
+}
+
+// Every schedule, whatever it consists of: pairs, replicas, slices, recomputation, iterations
+// without a flush; all kinds of messages and of data parallelism.
+TEST(Estimate, EqualsTheEngineUnderEverySchedule) {
+  constexpr int kJobs = 24;
+  double worst = 0;
+  int refused = 0;
+  int compared = 0;
+  for (std::size_t k = 0; k < schedule_kinds().size(); ++k) {
+    const ScheduleKind& kind = schedule_kinds()[k];
+    int jobs = 0;
+    for (int i = 0; i < kJobs; ++i) {
+      RandomStream random(3 + k, RandomPurpose::test, i);
+      Job job = scheduled_job(kind, random);
+      add_rarer(i, job);
+      PreparedIteration prepared;
+      try {
+        prepared = prepare_iteration(job);
+      } catch (const Error& error) {
+        ++refused;
+        continue;
+      }
+      // As torch shards: stages gathered, dropped and reduced where the schedule says so.
+      const bool sharded = random.below(2) == 0;
+      if (sharded) {
+        prepared.schedule = with_gradient_reductions(with_unshards(std::move(prepared.schedule)));
+      }
+      for (auto* costs : {&prepared.chunks, &prepared.units}) {
+        for (ChunkCost& cost : *costs) cost.boundary_bytes = 0;
+      }
+      const std::string what =
+          fmt::format("{} {}: {} sends {} {}", kind.name, i, name_of(job), int(job.software.sends),
+                      job.software.post_validation ? "validated" : "");
+      SCOPED_TRACE(what);
+      ++jobs;
+      try {
+        const double error = std::abs(compare(job, prepared).error());
+        EXPECT_LT(error, 1e-6);
+        worst = std::max(worst, error);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+    EXPECT_GT(jobs, 0) << kind.name;
+    compared += jobs;
+  }
+  fmt::print("{} jobs, {} refused, worst {:.1e}\n", compared, refused, worst);
+  EXPECT_GT(compared, 4 * static_cast<int>(schedule_kinds().size()));
+}
+
+// With messages and collectives as flows, whatever the schedule: what is folded away is what looks
+// alike.
+TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
+  int folded_jobs = 0;
+  for (std::size_t k = 0; k < schedule_kinds().size(); ++k) {
+    for (int i = 0; i < 3; ++i) {
+      RandomStream random(40 + k, RandomPurpose::test, i);
+      Job job = scheduled_job(schedule_kinds()[k], random);
+      job.communication.fidelity = Fidelity::automatic;
+      PreparedIteration prepared;
+      try {
+        prepared = prepare_iteration(job);
+      } catch (const Error&) {
+        continue;
+      }
+      const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+      EngineOptions options{.fold = FoldMode::automatic, .calibration = job.calibration};
+      const Timeline folded = execute(plan, job.cluster, options);
+      options.fold = FoldMode::none;
+      const Timeline all = execute(plan, job.cluster, options);
+      EXPECT_NEAR(folded.makespan_s, all.makespan_s, 1e-6 * all.makespan_s) << name_of(job);
+      folded_jobs += folded.ranks_simulated < all.ranks_simulated;
+    }
+  }
+  EXPECT_GT(folded_jobs, 20);
+}
+
+// Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
+// estimate does not.
+TEST(Estimate, StaysNearTheEngineUnderContention) {
+  std::vector<double> errors;
+  double worst = 0;
+  std::string worst_job;
+  for (int i = 0; i < 200; ++i) {
+    RandomStream random(2, RandomPurpose::test, i);
+    Job job = random_job(random);
+    job.communication.fidelity = Fidelity::automatic;
+    const double error = compare(job).error();
+    errors.push_back(std::abs(error));
+    if (errors.back() < worst) continue;
+    worst = errors.back();
+    worst_job = fmt::format("{:+.4f} {}", error, name_of(job));
+  }
+  std::ranges::sort(errors);
+  const double median = errors[errors.size() / 2];
+  fmt::print("200 jobs, median {:.1e}, p90 {:.4f}, worst {}\n", median, errors[180], worst_job);
+  EXPECT_LT(median, 0.003);
+  EXPECT_LT(errors[180], 0.01);
+  EXPECT_LT(worst, 0.05) << worst_job;
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,292 @@
+#include "sim/study/iteration_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "models/base/random.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/results/iteration_report.hpp"
+#include "sim/campaign/pace.hpp"
+#include "sim/study/tier_reports.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::small_job;
+using testing::spec;
+
+struct Measured {
+  PreparedIteration prepared;
+  Execution plain;
+  IterationTable table;
+  double stall_s(unsigned set = 1) const { return table.iteration_s[set] - table.iteration_s[0]; }
+  double overhead() const { return stall_s() / table.iteration_s[0]; }
+};
+
+Measured measured(const Job& job) {
+  Measured result;
+  result.prepared = prepare_iteration(job);
+  result.plain = run_iteration(job, result.prepared, {});
+  result.table = iteration_table(job, result.prepared, result.plain);
+  return result;
+}
+
+// Of the fullest GPU.
+double state_bytes(const Job& job) {
+  const auto bytes = snapshot_bytes_per_gpu(job, chunk_costs(job));
+  return *std::ranges::max_element(bytes);
+}
+
+// 4 nodes of 4 GPUs, with XOR over 3 + 1 of them.
+Job coded_job(int tp, int pp, int dp) {
+  Job job = small_job(tp, pp, dp);
+  SnapshotTier tier{.place = SnapshotPlace::peers, .every_iterations = 10, .keeper_process = true};
+  tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1, .cpu_cores = 4};
+  job.snapshots = {tier};
+  return job;
+}
+
+TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
+  Job job = coded_job(4, 1, 4);
+  job.layout.sharding = Sharding::none;  // no gathering of weights beside which it could go on
+  // One core per GPU of 40 GB/s, PCIe 20 GB/s, NIC 25 GB/s; one after the other.
+  const auto expected_s = [&](double share) {
+    const double bytes = share * state_bytes(job);
+    const double nic_Bps = job.cluster.node.nic_Bps.value * job.cluster.node.nics / 4;
+    return bytes / 20e9 + bytes / 40e9 + bytes / nic_Bps;
+  };
+  for (const int nics : {4, 2, 1}) {
+    job.cluster.node.nics = nics;
+    for (const double share : {0.5, 1.0}) {
+      job.snapshots[0].quantised_share = share;
+      EXPECT_NEAR(measured(job).stall_s(), expected_s(share), 0.05 * expected_s(share))
+          << nics << " NICs, " << share;
+    }
+  }
+  // Storage: the node's NIC of 10 GB/s, then all four nodes on 20 GB/s.
+  job.snapshots = {{.place = SnapshotPlace::storage, .every_iterations = 10}};
+  const double bytes = state_bytes(job);
+  const auto expect_stall = [&](double expected_s) {
+    EXPECT_NEAR(measured(job).stall_s(), expected_s, 0.05 * expected_s);
+  };
+  expect_stall(bytes / 20e9 + 16 * bytes / 20e9);
+  job.cluster.storage.write_Bps = spec(80e9);
+  expect_stall(bytes / 20e9 + 4 * bytes / 10e9);
+  job.snapshots[0].place = SnapshotPlace::local_disk;
+  expect_stall(bytes / 20e9 + 4 * bytes / 14e9);
+}
+
+TEST(IterationTable, ALazySnapshotThatFitsIntoTheIterationIsFree) {
+  for (const auto& [tp, pp, dp] : {std::array{4, 1, 4}, {1, 4, 4}, {2, 2, 4}}) {
+    Job job = coded_job(tp, pp, dp);
+    SnapshotTier& tier = job.snapshots[0];
+    tier.mode = SnapshotMode::lazy;
+    job.batch.global *= 4;
+    const Measured lazy = measured(job);
+    ASSERT_LT(state_bytes(job) / 20e9, 0.5 * lazy.table.iteration_s[0]);
+    tier.code = {};
+    tier.place = SnapshotPlace::host_memory;
+    EXPECT_LT(measured(job).overhead(), 0.005);
+    EXPECT_GT(measured(job).table.tiers[0].complete_s, state_bytes(job) / 20e9 * (1 - 1e-9));
+  }
+}
+
+TEST(IterationTable, ParityCompetesWithTheReductionOfGradients) {
+  // A lazy copy; the parity behind it runs beside backward and reduction. Over a NIC that the
+  // reduction saturates its bytes push the end back, over a fast one they do not.
+  Job job = coded_job(4, 1, 4);
+  job.snapshots[0].mode = SnapshotMode::lazy;
+  job.communication.overlap = GradientOverlap::none;
+  job.cluster.node.pcie_Bps = spec(400e9);
+  job.cluster.node.host_memory_Bps = spec(4e12);
+  const auto stall_s = [&](double nic_Bps) {
+    job.cluster.node.nic_Bps = spec(nic_Bps);
+    return measured(job).stall_s();
+  };
+  const double fast_s = stall_s(200e9);
+  const double slow_s = stall_s(0.2e9);
+  const double wire_s = state_bytes(job) / 0.2e9;
+  EXPECT_LT(fast_s, 0.01 * state_bytes(job) / 200e9 + 1e-5);
+  // Sent while the step computes or beside the reduction: all of it at most, less what the
+  // computation hides.
+  const double hidden_s = measured(job).table.iteration_s[0];
+  EXPECT_LE(slow_s, wire_s * 1.001);
+  EXPECT_GT(slow_s, 0.5 * std::min(wire_s, hidden_s));
+}
+
+TEST(IterationTable, TheMoreAModeWaitsForTheMoreItStalls) {
+  RandomStream random(11, RandomPurpose::test, 0);
+  for (int round = 0; round < 12; ++round) {
+    const std::vector<std::array<int, 3>> layouts = {{4, 1, 4}, {1, 4, 4}, {2, 2, 4}, {1, 1, 16}};
+    const auto [tp, pp, dp] = layouts[random.below(4)];
+    Job job = coded_job(tp, pp, dp);
+    SnapshotTier& tier = job.snapshots[0];
+    if (random.below(3) == 0) tier = {.place = SnapshotPlace::storage, .every_iterations = 5};
+    if (random.below(3) == 0) tier.code.on_gpu = tier.code.parity > 0;
+    job.cluster.node.nic_Bps = spec(5e9 * (1 << random.below(4)));
+    job.cluster.node.pcie_Bps = spec(5e9 * (1 << random.below(4)));
+    double before_s = 1e9;
+    for (const SnapshotMode mode : {SnapshotMode::sync, SnapshotMode::async, SnapshotMode::lazy}) {
+      tier.mode = mode;
+      const double stall_s = measured(job).stall_s();
+      EXPECT_LE(stall_s, before_s + 1e-9) << round;
+      before_s = stall_s;
+    }
+    EXPECT_GE(before_s, -1e-9);
+  }
+}
+
+TEST(IterationTable, FoldedAndUnfoldedSnapshotsTakeEquallyLong) {
+  for (const bool spread : {false, true}) {
+    Job job = coded_job(2, 2, 8);  // 8 nodes
+    job.snapshots[0].mode = SnapshotMode::lazy;
+    job.snapshots[0].code.spread = spread;
+    job.cluster.fabric.nodes_per_pod = 4;
+    job.cluster.fabric.pod_oversubscription = 4;
+    const Measured folded = measured(job);
+    job.fold = FoldMode::none;
+    const Measured unfolded = measured(job);
+    EXPECT_NEAR(folded.table.iteration_s[1], unfolded.table.iteration_s[1],
+                1e-6 * unfolded.table.iteration_s[1]);
+    EXPECT_NEAR(folded.table.tiers[0].complete_s, unfolded.table.tiers[0].complete_s,
+                1e-6 * unfolded.table.tiers[0].complete_s);
+  }
+}
+
+// Groups of four on stages of six nodes are each another case; on an idle network bytes over each
+// member's own NIC take as long.
+TEST(IterationTable, GroupsAcrossStagesTakeTheirNicsTimeToo) {
+  Job job = coded_job(2, 2, 12);
+  const Measured own_nics = measured(job);
+  EXPECT_EQ(own_nics.plain.timeline.ranks_simulated,
+            run_iteration(job, own_nics.prepared, {0}).timeline.ranks_simulated);
+  job.communication.fidelity = Fidelity::flows;
+  const Measured flows = measured(job);
+  EXPECT_NEAR(own_nics.stall_s(), flows.stall_s(), 0.05 * flows.stall_s());
+}
+
+TEST(IterationTable, ReplicasAreNeverDue) {
+  Job job = coded_job(4, 1, 4);
+  job.layout.sharding = Sharding::none;
+  job.snapshots.push_back({.place = SnapshotPlace::replicas});
+  const Measured both = measured(job);
+  ASSERT_EQ(both.table.iteration_s.size(), 4u);
+  EXPECT_EQ(both.table.iteration_s[2], both.table.iteration_s[0]);
+  EXPECT_EQ(both.table.iteration_s[3], both.table.iteration_s[1]);
+  EXPECT_GT(both.table.iteration_s[1], both.table.iteration_s[0]);
+  EXPECT_EQ(both.table.tiers[1].complete_s, 0);
+  EXPECT_GT(both.table.tiers[1].restore_s, 0);
+}
+
+TEST(IterationTable, ASlowNodeHoldsAllBack) {
+  Job job = small_job(4, 1, 4);
+  job.failures = {{.name = "gpu", .kind = FailureKind::node},
+                  {.name = "slow", .kind = FailureKind::slow_node, .slowdown = 2}};
+  const IterationTable table = measured(job).table;
+  ASSERT_EQ(table.slow_iteration_s.size(), 2u);
+  EXPECT_EQ(table.slow_iteration_s[0], 0);
+  EXPECT_GT(table.slow_iteration_s[1], 1.5 * table.iteration_s[0]);
+  EXPECT_LE(table.slow_iteration_s[1], 2.0001 * table.iteration_s[0]);
+}
+
+TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
+  // Four stages on a node of 4 GPUs each, four replicas: 4 + 1/3 of a replica's work for the rest.
+  Job job = small_job(1, 4, 4);
+  job.cluster = testing::small_cluster(16, 1);
+  job.recovery.when_no_spare = WhenNoSpare::reroute;
+  job.batch.global = 4 * 4;  // p = m = 4: idle 3/7 of the step
+  IterationTable table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 4u);
+  for (const double progress : table.shrunk_progress) EXPECT_EQ(progress, 1);
+  EXPECT_NEAR(table.shrunk_iteration_s[0], table.iteration_s[0], 0.03 * table.iteration_s[0]);
+  // One stage and no idle time: a third more.
+  job = small_job(1, 1, 4);
+  job.cluster = testing::small_cluster(4, 1);
+  job.cluster.node.nic_Bps = spec(1e15);
+  job.recovery.when_no_spare = WhenNoSpare::reroute;
+  job.batch.global *= 8;
+  table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 3u);
+  EXPECT_NEAR(table.shrunk_iteration_s[0] / table.iteration_s[0], 4.0 / 3, 0.02);
+  EXPECT_NEAR(table.shrunk_iteration_s[1] / table.iteration_s[0], 2, 0.06);
+}
+
+TEST(IterationTable, GroupsThatAreOutLeaveTheOthersAsTheyWere) {
+  Job job = small_job(4, 1, 8);
+  job.recovery.elastic.groups = 5;
+  const IterationTable table = measured(job).table;
+  EXPECT_EQ(table.shrunk_progress, (std::vector{0.8, 0.6}));
+  EXPECT_EQ(table.shrunk_iteration_s, std::vector(2, table.iteration_s[0]));
+}
+
+TEST(IterationTable, AnOverheadBecomesTheShortestIntervalThatKeepsIt) {
+  Job job = coded_job(4, 1, 4);
+  job.campaign.length_s = 86400;
+  SnapshotTier& tier = job.snapshots[0];
+  tier.every_iterations = 0;
+  tier.every_overhead = 0.05;
+  const Measured made = measured(job);
+  const double plain_s = made.table.iteration_s[0];
+  const auto cadence = [&] {
+    const IterationTable table = campaign_inputs(job, made.table).table;
+    return Pace(table, plain_s, {1}).cadence(0);
+  };
+  const auto n = static_cast<double>(cadence().every_iterations);
+  EXPECT_LE(made.stall_s(), 0.05 * n * plain_s * (1 + 1e-9));
+  EXPECT_GT(made.stall_s(), 0.05 * (n - 1) * plain_s);
+  tier.every_overhead = 1e6;  // only the copy limits it
+  const double beside_s = made.table.tiers[0].complete_s - made.stall_s();
+  EXPECT_EQ(cadence().every_iterations, static_cast<int>(std::ceil(beside_s / plain_s)));
+  EXPECT_EQ(cadence().turns, 1) << "none is skipped";
+}
+
+TEST(TierReports, SayWhatATierCostsAndCovers) {
+  Job job = coded_job(4, 1, 4);
+  job.campaign.length_s = 30 * 86400.0;
+  job.failures = {{.name = "gpu", .kind = FailureKind::node, .rate_per_node_s = 0.01 / 86400}};
+  job.snapshots.push_back({.place = SnapshotPlace::storage, .every_s = 60});
+  const Measured made = measured(job);
+  const auto reports = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
+  ASSERT_EQ(reports.size(), 2u);
+  const double bytes = state_bytes(job);
+  EXPECT_EQ(reports[0].name, "peers");
+  EXPECT_DOUBLE_EQ(reports[0].moved_bytes, bytes);
+  EXPECT_DOUBLE_EQ(reports[0].wire_bytes, bytes);
+  EXPECT_DOUBLE_EQ(reports[0].host_bytes, 2 * 4 * bytes * 4 / 3);
+  EXPECT_DOUBLE_EQ(reports[0].stall_s, made.stall_s());
+  EXPECT_DOUBLE_EQ(reports[0].every_s, 10 * made.table.iteration_s[0] + made.stall_s());
+  EXPECT_DOUBLE_EQ(reports[0].overhead, reports[0].stall_s / reports[0].every_s);
+  EXPECT_GT(reports[0].rebuild_s, reports[0].restore_s);
+  // One of four nodes may go: p^4 + 4 (1 - p) p^3 with p = exp(-0.07).
+  const double p = std::exp(-0.07);
+  EXPECT_NEAR(reports[0].survival_7d, p * p * p * (p + 4 * (1 - p)), 1e-12);
+  EXPECT_EQ(reports[1].survival_7d, 1);
+  EXPECT_EQ(reports[1].wire_bytes, 0);
+  EXPECT_NEAR(reports[1].every_s, 60, made.table.iteration_s[0] + reports[1].stall_s);
+  // Batches of one or two nodes take half as many again.
+  Job batches = job;
+  batches.failures[0].batch_shares = {0.5, 0.5};
+  const double q = std::exp(-1.5 * 0.07);
+  EXPECT_NEAR(
+      tier_reports(batches, made.prepared, campaign_inputs(batches, made.table))[0].survival_7d,
+      q * q * q * (q + 4 * (1 - q)), 1e-12);
+  // Without a keeper a crash takes it.
+  job.failures.push_back(
+      {.name = "crash", .kind = FailureKind::process, .rate_per_node_s = 0.01 / 86400});
+  job.snapshots[0].keeper_process = false;
+  const auto crashed = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
+  EXPECT_LT(crashed[0].survival_7d, std::exp(-4 * 0.07));
+  // A bad copy ends no trainer.
+  job.failures.push_back(
+      {.name = "bad", .kind = FailureKind::corrupt_snapshot, .rate_per_node_s = 0.01 / 86400});
+  const auto bad = tier_reports(job, made.prepared, campaign_inputs(job, made.table));
+  EXPECT_EQ(bad[0].survival_7d, crashed[0].survival_7d);
+}
+
+}  // namespace
+}  // namespace windtunnel

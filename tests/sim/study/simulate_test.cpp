@@ -1,0 +1,258 @@
+#include "sim/study/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::small_job;
+
+Case case_of(Job job) {
+  Case the_case;
+  the_case.scenario = "test";
+  the_case.job = std::move(job);
+  return the_case;
+}
+
+FailureClass node_failures(double per_node_day) {
+  FailureClass failure;
+  failure.name = "node";
+  failure.kind = FailureKind::node;
+  failure.rate_per_node_s = per_node_day / 86400;
+  failure.repair.fixed_s = 86400;
+  return failure;
+}
+
+Job with_campaign(Job job) {
+  job.snapshots = {{SnapshotPlace::storage, SnapshotMode::async, 50, 0, false}};
+  job.failures = {node_failures(0.05)};
+  job.recovery.detect_s = 30;
+  job.recovery.restart_s = 60;
+  job.campaign = {20 * 86400.0, 10, 1};
+  return job;
+}
+
+double lost(const Record& record, Loss loss) {
+  return record.campaign->lost_s[static_cast<int>(loss)].mean;
+}
+
+TEST(Simulate, TheCriticalPathAddsUpToTheStep) {
+  const Record record = simulate(case_of(small_job(2, 2, 2)));
+  const auto& parts = record.iteration.critical_path_s;
+  EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), record.iteration.time_s,
+              1e-9 * record.iteration.time_s);
+  EXPECT_NEAR(std::accumulate(record.origin.begin(), record.origin.end(), 0.0), 1, 1e-12);
+  EXPECT_LE(record.iteration.bubble.longest_stage_s, record.iteration.bubble.makespan_s + 1e-12);
+  EXPECT_FALSE(record.campaign.has_value());
+}
+
+TEST(Simulate, FoldedAndUnfoldedGiveTheSameReport) {
+  Job job = small_job(2, 2, 4);
+  job.cluster.fabric.nodes_per_pod = 2;
+  job.cluster.fabric.pod_oversubscription = 4;
+  job.cluster.slow_nodes = {{3, 2}};  // not the first of any class
+  const Record folded = simulate(case_of(job));
+  job.fold = FoldMode::none;
+  const Record unfolded = simulate(case_of(job));
+  EXPECT_LT(folded.timeline.ranks_simulated, unfolded.timeline.ranks_simulated);
+  const double step_s = unfolded.iteration.time_s;
+  EXPECT_NEAR(folded.iteration.time_s, step_s, 1e-6 * step_s);
+  EXPECT_NEAR(folded.iteration.bubble.makespan_s, unfolded.iteration.bubble.makespan_s,
+              1e-6 * step_s);
+  EXPECT_NEAR(folded.iteration.bubble.idle, unfolded.iteration.bubble.idle, 1e-6);
+  for (int i = 0; i < kCategories; ++i) {
+    EXPECT_NEAR(folded.iteration.critical_path_s[i], unfolded.iteration.critical_path_s[i],
+                1e-6 * step_s)
+        << i;
+  }
+}
+
+TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
+  Job job = with_campaign(small_job(4, 1, 4));
+  job.cluster.slow_nodes = {{3, 3}};
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  const Record record = simulate(case_of(job));
+  EXPECT_GE(lost(record, Loss::degraded), 0);
+  EXPECT_LT(record.campaign->goodput.mean, 1);
+}
+
+// The compressed step is the step; days and costs count the dense ones of the warm-up too.
+TEST(Simulate, AWarmUpCountsInTheWholeRun) {
+  Job job = with_campaign(small_job(1, 1, 8));
+  job.layout.sharding = Sharding::none;
+  job.tokens = 1e12;
+  job.price_usd_per_gpu_s = 1e-3;
+  const Record dense = simulate(case_of(job));
+  EXPECT_EQ(dense.iteration.warmup.share, 0);
+  job.communication.compressor = {.name = "powersgd"};
+  const Record at_once = simulate(case_of(job));
+  EXPECT_EQ(at_once.iteration.warmup.step_s, 0);
+  job.communication.compressor.warmup = 0.25;
+  const Record later = simulate(case_of(job));
+  EXPECT_EQ(later.iteration.time_s, at_once.iteration.time_s);
+  EXPECT_EQ(later.iteration.warmup.step_s, dense.iteration.time_s);
+  EXPECT_NE(later.iteration.time_s, dense.iteration.time_s);
+  const double longer = 0.75 + 0.25 * dense.iteration.time_s / at_once.iteration.time_s;
+  EXPECT_NEAR(later.campaign->job_days.mean, longer * at_once.campaign->job_days.mean,
+              1e-9 * later.campaign->job_days.mean);
+  EXPECT_NEAR(later.campaign->job_cost_usd.mean, longer * at_once.campaign->job_cost_usd.mean,
+              1e-9 * later.campaign->job_cost_usd.mean);
+  // 1-bit LAMB has one without being told.
+  job.communication.compressor = {.name = "onebit-lamb"};
+  job.campaign = {};
+  EXPECT_EQ(simulate(case_of(job)).iteration.warmup.share, 0.165);
+}
+
+TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
+  Job job = with_campaign(small_job(1, 2, 2));
+  job.campaign.length_s = 0.01;
+  try {
+    simulate(case_of(job));
+    FAIL() << "a campaign of 10 ms";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("campaign.length of 10.0 ms is too short"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
+  // Two GPUs behind each NIC, so that two replica groups share it; reduced after the backward,
+  // where nothing else is on the network.
+  Job job = small_job(4, 1, 8);
+  job.cluster.node.nics = 2;
+  job.communication.overlap = GradientOverlap::none;
+  job.communication.fidelity = Fidelity::closed;
+  const double closed_s = simulate(case_of(job)).iteration.critical_path_s[int(Category::dp)];
+  job.communication.fidelity = Fidelity::flows;
+  const double flows_s = simulate(case_of(job)).iteration.critical_path_s[int(Category::dp)];
+  EXPECT_NEAR(closed_s, flows_s, 0.1 * flows_s);
+}
+
+TEST(Simulate, ADegradedNicSlowsTheStepOnWhicheverNodeItIs) {
+  Job job = small_job(4, 1, 4);
+  job.communication.fidelity = Fidelity::closed;
+  job.cluster.degraded_nics = {{0, 0, 0.1}};
+  const double first_s = simulate(case_of(job)).iteration.time_s;
+  job.cluster.degraded_nics = {{3, 2, 0.1}};
+  EXPECT_DOUBLE_EQ(simulate(case_of(job)).iteration.time_s, first_s);
+  job.cluster.degraded_nics.clear();
+  EXPECT_LT(simulate(case_of(job)).iteration.time_s, first_s);
+}
+
+TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
+  Job job = small_job(1, 2, 2);
+  job.cluster.node.gpu.memory_bytes = testing::spec(1e6);
+  try {
+    simulate(case_of(job));
+    FAIL() << "fits in 1 MB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    EXPECT_NE(std::string(error.what()).find("pipeline rank"), std::string::npos) << error.what();
+  }
+  const Record record = simulate(case_of(job), {.allow_oom = true});
+  EXPECT_FALSE(record.memory_excess.empty());
+  EXPECT_GT(record.iteration.time_s, 0);
+}
+
+TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
+  Job job = small_job(1, 2, 2);
+  job.snapshots = {{SnapshotPlace::host_memory, SnapshotMode::async, 10, 0, true},
+                   {SnapshotPlace::storage, SnapshotMode::sync, 100, 0, false}};
+  const double copy = [&] {
+    const auto chunks = chunk_costs(job);
+    const auto bytes = snapshot_bytes_per_gpu(job, chunks);
+    return *std::max_element(bytes.begin(), bytes.end()) * job.cluster.node.gpus;
+  }();
+  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 1.001);
+  EXPECT_NO_THROW(simulate(case_of(job)));
+  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 0.999);
+  EXPECT_THROW(simulate(case_of(job)), Error);
+}
+
+TEST(Simulate, WithoutSparesAShrunkJobGoesOnWhereAWaitingOneStands) {
+  // Four replicas on four nodes, and eight on four: a lost node takes one and two of them along.
+  for (const int tp : {4, 2}) {
+    Job job = with_campaign(small_job(tp, 1, 16 / tp));
+    ASSERT_EQ(job.cluster.nodes, 4);
+    job.recovery.when_no_spare = WhenNoSpare::wait;
+    const Record waits = simulate(case_of(job));
+    job.recovery.when_no_spare = WhenNoSpare::shrink;
+    const Record shrinks = simulate(case_of(job));
+    EXPECT_GT(lost(waits, Loss::wait), 0);
+    EXPECT_EQ(lost(waits, Loss::degraded), 0);
+    EXPECT_GT(lost(shrinks, Loss::degraded), 0);
+    EXPECT_LT(lost(shrinks, Loss::wait), 0.1 * lost(waits, Loss::wait));
+    EXPECT_GT(shrinks.campaign->goodput.mean, waits.campaign->goodput.mean);
+  }
+}
+
+TEST(Simulate, AShrunkJobKeepsWholeGroupsOfExpertsAndShards) {
+  // Four replicas on four nodes: a lost node takes one along, or two where pairs belong together.
+  Job job = with_campaign(small_job(4, 1, 4));
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 1024};
+  const auto degraded = [&](int ep, int shard_ranks) {
+    job.layout.ep = ep;
+    job.layout.shard_ranks = shard_ranks;
+    return lost(simulate(case_of(job)), Loss::degraded);
+  };
+  const double one = degraded(1, 0);
+  EXPECT_GT(one, 0);
+  EXPECT_GT(degraded(8, 0), 1.5 * one);
+  EXPECT_GT(degraded(1, 2), 1.5 * one);
+  EXPECT_DOUBLE_EQ(degraded(1, 4), one);
+}
+
+// The versions of the weights that an asynchronous schedule keeps count there, too.
+TEST(Simulate, AShrunkJobHasToFitInMemory) {
+  Job job = with_campaign(small_job(4, 2, 4));
+  job.schedule.name = "pipedream";
+  job.layout.sharding = Sharding::zero1;
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  EXPECT_GT(lost(simulate(case_of(job)), Loss::degraded), 0);
+  double most = 0;
+  for (const GpuMemory& at : prepare_iteration(job).memory) most = std::max(most, at.total());
+  GpuSpec& gpu = job.cluster.node.gpu;
+  gpu.memory_bytes = testing::spec(1.0001 * most * gpu.memory_bytes.value / usable_bytes(gpu));
+  EXPECT_EQ(lost(simulate(case_of(job)), Loss::degraded), 0);
+}
+
+TEST(Simulate, HardwareFlopsCountWhatIsRecomputed) {
+  Job job = small_job(1, 4, 1);
+  const auto flops_over_model = [&](Recompute recompute, const char* schedule, double share) {
+    job.recompute = recompute;
+    job.schedule.name = schedule;
+    job.schedule.recompute_share = share;
+    const IterationReport report = simulate(case_of(job)).iteration;
+    return report.hfu / report.mfu;
+  };
+  const double none = flops_over_model(Recompute::none, "1f1b", 1);
+  const double full = flops_over_model(Recompute::full, "1f1b", 1);
+  EXPECT_GT(full, 1.1 * none);
+  EXPECT_DOUBLE_EQ(flops_over_model(Recompute::full, "1f1b", 0), none);
+  EXPECT_DOUBLE_EQ(flops_over_model(Recompute::full, "pre-recompute-1f1b", 1), full);
+  const double but_last = flops_over_model(Recompute::full, "last-no-recompute-1f1b", 1);
+  EXPECT_NEAR(but_last, (none + 3 * full) / 4, 1e-9);
+}
+
+TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
+  Job job = with_campaign(small_job(1, 2, 4));
+  job.cluster.storage.write_Bps = testing::spec(1e9);
+  const Record async = simulate(case_of(job));
+  job.snapshots[0].mode = SnapshotMode::sync;
+  const Record sync = simulate(case_of(job));
+  EXPECT_LT(lost(async, Loss::stall), lost(sync, Loss::stall));
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,220 @@
+#include "sim/study/sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "sim/study/interval_search.hpp"
+#include "sim/study/simulate.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+const std::string kScenario = WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml";
+
+Sweep small_sweep(std::vector<VariedKey> vary) {
+  return {kScenario, read_file(kScenario), {{"campaign.replicas", "6"}}, std::move(vary)};
+}
+
+// Three intervals, two rates and two layouts: two tables.
+Sweep grid() {
+  return small_sweep({{"layout.tp", {"2", "4"}},
+                      {"failures.*.rate", {"6 per 1000 node-days", "20 per 1000 node-days"}},
+                      {"snapshots.0.every", {"10 min", "1 h", "4 h"}}});
+}
+
+std::map<int, SweepPoint> run(const Sweep& sweep, const std::vector<SweepCase>& cases,
+                              int threads) {
+  std::map<int, SweepPoint> points;
+  SweepOptions options;
+  options.threads = threads;
+  options.finished = [&](const SweepPoint& point) { points.emplace(point.index, point); };
+  run_sweep(sweep, cases, options);
+  return points;
+}
+
+TEST(CrossProduct, LastKeyChangesFastest) {
+  const std::vector<Overrides> points = cross_product({{"a", {"1", "2"}}, {"b", {"x", "y"}}});
+  EXPECT_EQ(points, (std::vector<Overrides>{{{"a", "1"}, {"b", "x"}},
+                                            {{"a", "1"}, {"b", "y"}},
+                                            {{"a", "2"}, {"b", "x"}},
+                                            {{"a", "2"}, {"b", "y"}}}));
+}
+
+TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
+  const Sweep sweep = grid();
+  const std::vector<SweepCase> cases = sweep_cases(sweep);
+  ASSERT_EQ(cases.size(), 12U);
+  std::set<std::string> tables;
+  for (const SweepCase& each : cases) tables.insert(each.table);
+  EXPECT_EQ(tables.size(), 2U);
+  const std::map<int, SweepPoint> points = run(sweep, cases, 2);
+  ASSERT_EQ(points.size(), 12U);
+  for (const SweepCase& each : cases) {
+    Overrides overrides = sweep.set;
+    overrides.insert(overrides.end(), each.set.begin(), each.set.end());
+    const Record alone = simulate(load_case(kScenario, overrides));
+    const SweepPoint& point = points.at(each.index);
+    ASSERT_TRUE(point.campaign) << point.reason;
+    EXPECT_EQ(point.key, alone.key);
+    EXPECT_EQ(point.iteration.time_s, alone.iteration.time_s);
+    EXPECT_EQ(point.campaign->goodput, alone.campaign->goodput);
+    EXPECT_EQ(point.campaign->failures, alone.campaign->failures);
+    EXPECT_TRUE(std::ranges::equal(point.campaign->lost_s, alone.campaign->lost_s));
+    EXPECT_EQ(point.campaign->replica_goodput, alone.campaign->replica_goodput);
+    EXPECT_EQ(point.campaign->replica_goodput.size(), 6U);
+    ASSERT_EQ(point.campaign->tiers.size(), alone.campaign->tiers.size());
+    for (std::size_t tier = 0; tier < alone.campaign->tiers.size(); ++tier) {
+      EXPECT_EQ(point.campaign->tiers[tier].every_s, alone.campaign->tiers[tier].every_s);
+      EXPECT_EQ(point.campaign->tiers[tier].survival_7d, alone.campaign->tiers[tier].survival_7d);
+    }
+  }
+}
+
+TEST(Sweep, SameOnAnyThreadsAndInAnyShards) {
+  const Sweep sweep = grid();
+  const std::vector<SweepCase> cases = sweep_cases(sweep, 1);
+  EXPECT_EQ(cases, sweep_cases(sweep, 3));
+  const std::map<int, SweepPoint> whole = run(sweep, cases, 1);
+  std::map<int, SweepPoint> parts;
+  for (int shard = 0; shard < 5; ++shard) parts.merge(run(sweep, shard_of(cases, shard, 5), 3));
+  ASSERT_EQ(parts.size(), whole.size());
+  for (const auto& [index, point] : whole) {
+    EXPECT_EQ(point.campaign->goodput, parts.at(index).campaign->goodput);
+    EXPECT_EQ(point.campaign->ettr, parts.at(index).campaign->ettr);
+    EXPECT_EQ(point.iteration.mfu, parts.at(index).iteration.mfu);
+  }
+}
+
+TEST(Sweep, ShardsAreEqualDisjointAndKeepTablesTogether) {
+  std::vector<SweepCase> cases;
+  for (int i = 0; i < 60; ++i) cases.push_back({i, {}, "key", std::to_string(i % 6), ""});
+  for (const int shards : {1, 2, 3, 6, 7, 60, 100}) {
+    std::set<int> seen;
+    for (int shard = 0; shard < shards; ++shard) {
+      const std::vector<SweepCase> part = shard_of(cases, shard, shards);
+      EXPECT_GE(part.size(), 60U / shards);
+      EXPECT_LE(part.size(), 60U / shards + 1);
+      std::set<std::string> tables;
+      for (const SweepCase& each : part) {
+        EXPECT_TRUE(seen.insert(each.index).second);
+        tables.insert(each.table);
+      }
+      if (6 % shards == 0) {
+        EXPECT_EQ(tables.size(), 6U / shards);
+      }
+    }
+    EXPECT_EQ(seen.size(), 60U);
+  }
+  // One table: halves of a row of the grid, not one half of it each.
+  for (SweepCase& each : cases) each.table = "";
+  int first_half = 0;
+  for (const SweepCase& each : shard_of(cases, 0, 2)) first_half += each.index < 30 ? 1 : 0;
+  EXPECT_NEAR(first_half, 15, 3);
+}
+
+TEST(Sweep, InfeasiblePointsHaveReasons) {
+  // Wrong as text, wrong as a layout, too large for the GPUs.
+  const Sweep text = small_sweep({{"campaign.length", {"30 d", "30"}}});
+  const std::vector<SweepCase> cases = sweep_cases(text);
+  EXPECT_EQ(cases[0].reason, "");
+  EXPECT_NE(cases[1].reason.find("campaign.length"), std::string::npos);
+  EXPECT_EQ(run(text, cases, 1).at(1).reason, cases[1].reason);
+  const Sweep schedules = small_sweep({{"schedule", {"1f1b", "gpipe"}}});
+  const std::map<int, SweepPoint> points = run(schedules, sweep_cases(schedules), 2);
+  EXPECT_TRUE(points.at(0).campaign);
+  EXPECT_FALSE(points.at(1).campaign);
+  EXPECT_NE(points.at(1).reason.find("activations"), std::string::npos) << points.at(1).reason;
+}
+
+TEST(Sweep, RefusesWhatIsWrongEverywhere) {
+  EXPECT_THROW(sweep_cases(small_sweep({{"snapshots.0.evry", {"1 h", "2 h"}}})), Error);
+  Sweep without = small_sweep({{"layout.tp", {"2", "4"}}});
+  without.set = {{"campaign.length", "0 s"}};
+  EXPECT_THROW(sweep_cases(without), Error);
+}
+
+TEST(Sweep, ACaseThatIsNoLongerTheSameIsRefused) {
+  const Sweep sweep = small_sweep({{"snapshots.0.every", {"1 h", "2 h"}}});
+  std::vector<SweepCase> cases = sweep_cases(sweep);
+  cases[1].key = "another";
+  EXPECT_THROW(run(sweep, cases, 1), Error);
+}
+
+TEST(Sweep, StopsBetweenPoints) {
+  const Sweep sweep = grid();
+  std::atomic<bool> stop = false;
+  int points = 0;
+  SweepOptions options;
+  options.threads = 2;
+  options.stop = &stop;
+  options.finished = [&](const SweepPoint&) {
+    ++points;
+    stop = true;
+  };
+  run_sweep(sweep, sweep_cases(sweep), options);
+  EXPECT_GE(points, 1);
+  EXPECT_LE(points, 2);  // with the one that was under way
+}
+
+// No interval of a grid is surely better than what is found, and `simulate` says the same of it.
+TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
+  const Overrides set = {{"campaign.replicas", "20"},
+                         {"failures.0.rate", "500 per 1000 node-days"},
+                         {"snapshots.0.every", "5 h"}};
+  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.0.every"}});
+  ASSERT_EQ(found.tiers.size(), 1U);
+  Overrides best = set;
+  best.emplace_back(found.tiers[0].key, found.tiers[0].value);
+  EXPECT_EQ(simulate(load_case(kScenario, best)).campaign->goodput, found.best.goodput);
+  EXPECT_EQ(simulate(load_case(kScenario, set)).campaign->goodput, found.given.goodput);
+  EXPECT_GT(found.gain.low, 0);
+  EXPECT_NEAR(found.gain.mean, found.best.goodput.mean - found.given.goodput.mean, 1e-12);
+  Sweep sweep = small_sweep({{"snapshots.0.every",
+                              {"15 s", "30 s", "1 min", "2 min", "4 min", "8 min", "15 min",
+                               "30 min", "1 h", "2 h", "4 h", "8 h", "16 h"}}});
+  sweep.set = {set[0], set[1]};
+  for (const auto& [index, point] : run(sweep, sweep_cases(sweep), 2)) {
+    std::vector<double> lead = point.campaign->replica_goodput;
+    for (size_t i = 0; i < lead.size(); ++i) lead[i] -= found.best.replica_goodput[i];
+    EXPECT_LE(estimate(lead, 1, -1).low, 0) << index << ": " << point.campaign->goodput.mean;
+  }
+}
+
+TEST(IntervalSearch, SeveralTiersAndIterations) {
+  const Overrides set = {
+      {"campaign.replicas", "5"},
+      {"snapshots", "[{tier: host-memory, every: 1000 iterations}, {tier: storage, every: 12 h}]"}};
+  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.*.every"}});
+  ASSERT_EQ(found.tiers.size(), 2U);
+  EXPECT_NE(found.tiers[0].value.find("iteration"), std::string::npos);
+  EXPECT_EQ(found.tiers[1].key, "snapshots.1.every");
+  EXPECT_GT(found.best.goodput.mean, found.given.goodput.mean);
+  EXPECT_GT(found.campaigns, 20);
+}
+
+TEST(IntervalSearch, AShareOfTheTimeIsSearchedAsIterations) {
+  const Overrides set = {{"campaign.replicas", "5"},
+                         {"snapshots", "[{tier: storage, every: {overhead: 0.0001}}]"}};
+  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.0.every"}});
+  ASSERT_EQ(found.tiers.size(), 1U);
+  EXPECT_NE(found.tiers[0].value.find("iteration"), std::string::npos) << found.tiers[0].value;
+  EXPECT_EQ(simulate(load_case(kScenario, set)).campaign->goodput, found.given.goodput);
+  EXPECT_GT(found.best.goodput.mean, found.given.goodput.mean);
+}
+
+TEST(IntervalSearch, RefusesWhatItCannotSearch) {
+  const auto search = [](const std::string& key, const Overrides& set, Aim aim) {
+    search_intervals(kScenario, set, {.keys = {key}, .aim = aim});
+  };
+  EXPECT_THROW(search("snapshots.1.every", {}, Aim::goodput), Error);
+  EXPECT_THROW(search("snapshots.0.every", {{"campaign.length", "0 s"}}, Aim::goodput), Error);
+  EXPECT_THROW(search("snapshots.0.every", {}, Aim::cost), Error);  // no price
+}
+
+}  // namespace
+}  // namespace windtunnel

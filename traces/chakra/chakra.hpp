@@ -1,0 +1,63 @@
+// A Plan as MLCommons Chakra execution traces and back: one file NAME.RANK.et per rank, or one per
+// class. Plan -> files -> Plan gives the same value, and readers such as ASTRA-sim find a plain
+// trace. Foreign traces are read too. docs/chakra.md says what a task is in a trace, which
+// attributes are ours, and what is assumed of foreign traces.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
+
+namespace windtunnel {
+
+enum class ChakraRanks { all, one_per_class };
+
+// The files of a Plan, which is kept by reference and satisfies validate_plan. The ranks of a class
+// differ in their groups and peers only, so its first rank with the table of all members (one per
+// class) is enough to read it back; other readers want all ranks.
+class ChakraExport {
+ public:
+  ChakraExport(const Plan& plan, ChakraRanks ranks);
+
+  int files() const { return static_cast<int>(parts_.size()); }
+  RankId rank(int file) const;          // whose trace it is; ascending
+  std::string content(int file) const;  // its bytes
+
+ private:
+  struct Part {
+    std::int32_t rank_class = 0;
+    std::int32_t first = 0;  // members of the class that the file stands for
+    std::int32_t count = 0;
+  };
+
+  const Plan& plan_;
+  std::vector<Part> parts_;
+  std::vector<std::vector<Counterpart>> partners_;
+  std::vector<std::vector<std::int32_t>> groups_of_rank_;
+};
+
+struct ChakraImport {
+  Plan plan;
+  bool foreign = false;  // no file has our attributes
+};
+
+// Called with the number of files read and that of all.
+using ChakraProgress = std::function<void(size_t done, size_t all)>;
+
+// The Plan satisfies validate_plan; equal ranks are one class (of a foreign trace those that
+// neither send nor receive). Throws Error that names the file and the byte, the node or the rank.
+ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& progress = {});
+
+// The files NAME.RANK.et of a folder by rank. Throws Error when there is none or when they have
+// several NAMEs.
+std::vector<std::string> chakra_files(const std::string& folder);
+
+// Gives sends and collectives without a cost, as those of foreign traces are, the latency that they
+// have on this machine.
+void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration);
+
+}  // namespace windtunnel

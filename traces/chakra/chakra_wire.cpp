@@ -1,0 +1,85 @@
+#include "traces/chakra/chakra_wire.hpp"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+
+namespace io = google::protobuf::io;
+
+std::string encode(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  io::StringOutputStream stream(&bytes);
+  io::CodedOutputStream out(&stream);
+  out.WriteVarint64(message.ByteSizeLong());
+  message.SerializeWithCachedSizes(&out);
+  out.Trim();
+  return bytes;
+}
+
+ChakraFile::ChakraFile(const std::string& path)
+    : path_(path), file_(path, std::ios::binary), stream_(&file_) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) {
+    throw Error(Location{path}, fmt::format("cannot be read: {}", error.message()));
+  }
+  if (!file_) throw Error(Location{path}, "cannot be read");
+  size_ = static_cast<std::int64_t>(size);
+  if (file_.peek() == 0x1f) {
+    char magic[2] = {};
+    file_.read(magic, sizeof magic);
+    if (magic[1] == '\x8b') throw Error(Location{path}, "is compressed; unpack it with gunzip");
+    file_.clear();
+    file_.seekg(0);
+  }
+}
+
+std::int64_t ChakraFile::message() const {
+  return message_;
+}
+
+void ChakraFile::fail(std::int64_t byte, const std::string& what) const {
+  throw Error(Location{path_}, fmt::format("byte {}: {}", byte, what));
+}
+
+// Returns false at the end of the file.
+bool ChakraFile::read(google::protobuf::MessageLite& message) {
+  message_ = stream_.ByteCount();
+  if (message_ == size_) return false;
+  // Each message has a stream of its own: positions in it are int, and a file may be longer.
+  io::CodedInputStream in(&stream_);
+  std::uint64_t size = 0;
+  if (!in.ReadVarint64(&size)) fail(message_, "the length of a message is cut off or broken");
+  const std::int64_t left = size_ - message_ - in.CurrentPosition();
+  if (size > static_cast<std::uint64_t>(left)) {
+    fail(message_, fmt::format("a message of {} bytes where the file has {} left: it is cut off, "
+                               "or no Chakra execution trace",
+                               size, left));
+  }
+  constexpr std::uint64_t kLargest = 1U << 30U;
+  if (size > kLargest) fail(message_, fmt::format("a message of {} bytes", size));
+  in.PushLimit(static_cast<int>(size));
+  if (!message.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
+    fail(message_, fmt::format("a message of {} bytes that is cut off or broken", size));
+  }
+  return true;
+}
+
+chakra::GlobalMetadata ChakraFile::metadata() {
+  chakra::GlobalMetadata metadata;
+  if (!read(metadata)) fail(0, "the file is empty");
+  return metadata;
+}
+
+bool ChakraFile::next(chakra::Node& node) {
+  return read(node);
+}
+
+}  // namespace windtunnel

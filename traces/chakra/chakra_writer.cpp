@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/chakra/chakra_fields.hpp"
+#include "traces/chakra/chakra_wire.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kVersion = "0.0.4";  // of the schema
+
+// [slot][member] -> one list, slot by slot, of some members.
+template <class Number>
+std::vector<std::int64_t> flattened(const std::vector<std::vector<Number>>& slots,
+                                    std::int32_t first, std::int32_t count) {
+  std::vector<std::int64_t> all;
+  for (const std::vector<Number>& slot : slots) {
+    all.insert(all.end(), slot.begin() + first, slot.begin() + first + count);
+  }
+  return all;
+}
+
+bool is_world(const std::vector<RankId>& members, int ranks) {
+  if (std::ssize(members) != ranks) return false;
+  for (RankId rank = 0; rank < ranks; ++rank) {
+    if (members[rank] != rank) return false;
+  }
+  return true;
+}
+
+// PyTorch's text of its process groups: a Python list of one JSON text.
+std::string process_groups(const Plan& plan, const std::vector<std::int32_t>& groups) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const std::int32_t g : groups) {
+    const Group& group = plan.groups[g];
+    nlohmann::ordered_json entry;
+    entry["pg_name"] = std::to_string(g + 1);
+    entry["pg_desc"] = to_string(group.axis);
+    entry["ranks"] = is_world(group.members, plan.ranks) ? std::vector<RankId>() : group.members;
+    entry["group_size"] = group.members.size();
+    list.push_back(std::move(entry));
+  }
+  return fmt::format("['{}']", list.dump());
+}
+
+std::int64_t rounded(double value) {
+  constexpr double kLimit = 0x1p62;
+  return std::llround(std::clamp(value, 0.0, kLimit));
+}
+
+chakra::NodeType type_of(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::send:
+      return chakra::COMM_SEND_NODE;
+    case TaskKind::recv:
+      return chakra::COMM_RECV_NODE;
+    case TaskKind::collective:
+      return chakra::COMM_COLL_NODE;
+    case TaskKind::copy:
+    case TaskKind::store:
+      for (const Flow& flow : task.flows) {
+        for (const Demand& demand : flow.demands) {
+          if (demand.resource == Resource::pcie_in || demand.resource == Resource::storage_read) {
+            return chakra::MEM_LOAD_NODE;
+          }
+        }
+      }
+      return chakra::MEM_STORE_NODE;
+    default:
+      return chakra::COMP_NODE;
+  }
+}
+
+// Tags of 32 bits as the readers expect them; a longer one as it is.
+void add_tag(std::int64_t tag, ChakraAttributes& attributes) {
+  if (std::in_range<std::int32_t>(tag)) {
+    add_attribute(attributes, "comm_tag", static_cast<std::int32_t>(tag));
+  } else {
+    add_attribute(attributes, "comm_tag", tag);
+  }
+}
+
+// Writes the tasks of one member of a class.
+class TaskWriter {
+ public:
+  TaskWriter(const Plan& plan, const std::vector<std::vector<Counterpart>>& partners,
+             std::int32_t rank_class, std::int32_t member)
+      : plan_(plan),
+        owner_(plan.classes[rank_class]),
+        partners_(partners[rank_class]),
+        member_(member),
+        last_on_stream_(owner_.streams.size(), -1) {}
+
+  // Node 0 holds the groups.
+  static std::uint64_t id_of(TaskIndex task) { return static_cast<std::uint64_t>(task) + 1; }
+
+  chakra::Node node(TaskIndex t) {
+    const Task& task = owner_.tasks[t];
+    chakra::Node node;
+    node.set_id(id_of(t));
+    node.set_name(task.name);
+    node.set_type(type_of(task));
+    for (const TaskIndex before : task.after) node.add_data_deps(id_of(before));
+    TaskIndex& last = last_on_stream_[task.stream];
+    if (owner_.streams[task.stream].order == StreamOrder::in_order) {
+      if (last >= 0) node.add_ctrl_deps(id_of(last));
+      last = t;
+    }
+    node.set_duration_micros(static_cast<std::uint64_t>(rounded(total_seconds(task.cost) * 1e6)));
+    ChakraAttributes& attributes = *node.mutable_attr();
+    add_attribute(attributes, "is_cpu_op", false);
+    add_standard(task, t, attributes);
+    const Task standard = read_standard(node).task;
+    add_own_attributes(task, standard, attributes);
+    return node;
+  }
+
+ private:
+  void add_standard(const Task& task, TaskIndex t, ChakraAttributes& attributes) const {
+    const RankId self = owner_.members[member_];
+    switch (task.kind) {
+      case TaskKind::send:
+        add_message(task, self, owner_.peers[task.peer_slot][member_], task.bytes, attributes);
+        break;
+      case TaskKind::recv: {
+        const Counterpart& send = partners_[t];
+        add_message(task, owner_.peers[task.peer_slot][member_], self,
+                    plan_.classes[send.rank_class].tasks[send.task].bytes, attributes);
+        break;
+      }
+      case TaskKind::collective: {
+        const std::int32_t group = owner_.groups[task.group_slot][member_];
+        const double shares =
+            gathers(task.collective) ? double(plan_.groups[group].members.size()) : 1;
+        add_attribute(attributes, "comm_type", std::int64_t{comm_type_of(task.collective)});
+        add_attribute(attributes, "comm_size", rounded(task.bytes / shares));
+        add_attribute(attributes, "pg_name", std::to_string(group + 1));
+        break;
+      }
+      case TaskKind::copy:
+      case TaskKind::store: {
+        const double bytes =
+            task.bytes > 0 || task.flows.empty() ? task.bytes : task.flows.front().amount;
+        add_attribute(attributes, "tensor_size", static_cast<std::uint64_t>(rounded(bytes)));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  static void add_message(const Task& task, RankId from, RankId to, double bytes,
+                          ChakraAttributes& attributes) {
+    add_attribute(attributes, "comm_src", from);
+    add_attribute(attributes, "comm_dst", to);
+    add_tag(task.tag, attributes);
+    add_attribute(attributes, "comm_size", rounded(bytes));
+  }
+
+  const Plan& plan_;
+  const RankClass& owner_;
+  const std::vector<Counterpart>& partners_;
+  const std::int32_t member_;
+  std::vector<TaskIndex> last_on_stream_;
+};
+
+chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_t first,
+                                   std::int32_t count) {
+  const RankClass& owner = plan.classes[c];
+  std::vector<std::string> streams;
+  std::vector<std::string> orders;
+  for (const Stream& stream : owner.streams) {
+    streams.push_back(stream.name);
+    orders.push_back(name_of(stream.order));
+  }
+  const auto members = owner.members.begin() + first;
+  chakra::GlobalMetadata metadata;
+  metadata.set_version(kVersion);
+  const auto add = [&](const char* name, const auto& value) {
+    add_attribute(*metadata.mutable_attr(), std::string(kChakraPrefix) + name, value);
+  };
+  add("format", kChakraFormat);
+  add("ranks", plan.ranks);
+  add("iterations", plan.iterations);
+  add("class", owner.name);
+  add("class_index", c);
+  add("first_member", first);
+  add("members", std::vector<std::int64_t>(members, members + count));
+  add("tasks", static_cast<std::int32_t>(owner.tasks.size()));
+  add("streams", streams);
+  add("stream_orders", orders);
+  add("groups", flattened(owner.groups, first, count));
+  add("peers", flattened(owner.peers, first, count));
+  return metadata;
+}
+
+}  // namespace
+
+ChakraExport::ChakraExport(const Plan& plan, ChakraRanks ranks)
+    : plan_(plan), partners_(match_messages(plan)), groups_of_rank_(plan.ranks) {
+  for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
+    const auto members = static_cast<std::int32_t>(plan.classes[c].members.size());
+    if (ranks == ChakraRanks::one_per_class) {
+      parts_.push_back({c, 0, members});
+    } else {
+      for (std::int32_t m = 0; m < members; ++m) parts_.push_back({c, m, 1});
+    }
+  }
+  std::sort(parts_.begin(), parts_.end(), [&](const Part& a, const Part& b) {
+    return plan.classes[a.rank_class].members[a.first] <
+           plan.classes[b.rank_class].members[b.first];
+  });
+  for (std::int32_t g = 0; g < std::ssize(plan.groups); ++g) {
+    for (const RankId rank : plan.groups[g].members) groups_of_rank_[rank].push_back(g);
+  }
+}
+
+RankId ChakraExport::rank(int file) const {
+  const Part& part = parts_.at(file);
+  return plan_.classes[part.rank_class].members[part.first];
+}
+
+std::string ChakraExport::content(int file) const {
+  const Part& part = parts_.at(file);
+  const RankClass& owner = plan_.classes[part.rank_class];
+  std::string bytes = encode(metadata_of(plan_, part.rank_class, part.first, part.count));
+  std::vector<std::int32_t> groups;
+  for (std::int32_t m = part.first; m < part.first + part.count; ++m) {
+    const auto& of_rank = groups_of_rank_[owner.members[m]];
+    groups.insert(groups.end(), of_rank.begin(), of_rank.end());
+  }
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  chakra::Node header;
+  header.set_name("process_groups");
+  header.set_type(chakra::METADATA_NODE);
+  header.mutable_inputs()->set_values(process_groups(plan_, groups));
+  bytes += encode(header);
+  TaskWriter writer(plan_, partners_, part.rank_class, part.first);
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) bytes += encode(writer.node(t));
+  return bytes;
+}
+
+}  // namespace windtunnel

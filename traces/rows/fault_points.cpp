@@ -1,0 +1,234 @@
+#include "traces/rows/fault_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+// What a cell must hold where it is not empty.
+enum class Holds {
+  prose,   // anything
+  words,   // numbers or not
+  number,  // one above 0 at least
+};
+
+struct CellColumn {
+  std::string_view name;
+  StatedCell FaultPoint::*member;
+  Holds holds;
+};
+
+constexpr std::array<CellColumn, 12> kCells = {{
+    {"gpus", &FaultPoint::gpus, Holds::number},
+    {"nodes", &FaultPoint::nodes, Holds::number},
+    {"days", &FaultPoint::days, Holds::number},
+    {"interruptions", &FaultPoint::interruptions, Holds::words},
+    {"mtti_h", &FaultPoint::mtti_h, Holds::number},
+    {"checkpoint_bytes", &FaultPoint::checkpoint_bytes, Holds::words},
+    {"storage_bw_Bps", &FaultPoint::storage_Bps, Holds::words},
+    {"interval_s", &FaultPoint::interval_s, Holds::words},
+    {"block_s", &FaultPoint::block_s, Holds::words},
+    {"restart_s", &FaultPoint::restart_s, Holds::words},
+    {"other_inputs", &FaultPoint::other_inputs, Holds::prose},
+    {"measured", &FaultPoint::measured, Holds::words},
+}};
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// Part of a word: a digit after it begins no number ("H100", "r_f2").
+bool is_wordlike(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+// Takes the numbers off a cell from left to right. Throws what is wrong as text.
+class CellScanner {
+ public:
+  explicit CellScanner(std::string_view text) : text_(text) {}
+
+  std::vector<StatedNumber> numbers() {
+    std::string words;
+    while (at_ < text_.size()) {
+      if (starts_number()) {
+        add_number(words);
+        words.clear();
+        continue;
+      }
+      const char c = text_[at_++];
+      if (c == ';' || c == ',' || c == '/' || c == '+' || c == '(' || c == ')') {
+        end_words(words);
+        words.clear();
+      } else {
+        words += c;
+      }
+    }
+    end_words(words);
+    return std::move(numbers_);
+  }
+
+ private:
+  bool starts_number() const {
+    if (!is_digit(text_[at_])) return false;
+    return at_ == 0 || !is_wordlike(text_[at_ - 1]);
+  }
+
+  void end_words(std::string_view words) {
+    if (!numbers_.empty() && !ended_) numbers_.back().after = trimmed(words);
+    ended_ = true;
+  }
+
+  double take() {
+    double value = 0;
+    const char* end_of_text = text_.data() + text_.size();
+    const auto [end, error] = std::from_chars(text_.data() + at_, end_of_text, value);
+    const std::string shown = printable(text_.substr(at_));
+    if (error != std::errc() || !std::isfinite(value)) {
+      throw Error(fmt::format("'{}' does not start with a number that can be held", shown));
+    }
+    at_ = static_cast<size_t>(end - text_.data());
+    const bool again = at_ + 1 < text_.size() && text_[at_] == '.' && is_digit(text_[at_ + 1]);
+    if (again) throw Error(fmt::format("'{}' does not start with a number", shown));
+    return value;
+  }
+
+  void add_number(std::string words) {
+    StatedNumber number;
+    if (!words.empty() && (words.back() == '>' || words.back() == '<' || words.back() == '~')) {
+      number.relation = words.back();
+      words.pop_back();
+    }
+    if (!words.empty() && words.back() == '-') {
+      throw Error(fmt::format("'-{}' is negative", printable(text_.substr(at_))));
+    }
+    // Words between two numbers belong to both: "180 s and 60 s".
+    if (!numbers_.empty() && !ended_) numbers_.back().after = trimmed(words);
+    number.before = trimmed(words);
+    number.low = number.high = take();
+    if (at_ + 1 < text_.size() && text_[at_] == '-' && is_digit(text_[at_ + 1])) {
+      ++at_;
+      number.high = take();
+      if (number.high < number.low) {
+        throw Error(fmt::format("the range {:g}-{:g} runs backward", number.low, number.high));
+      }
+    }
+    numbers_.push_back(std::move(number));
+    ended_ = false;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  bool ended_ = true;  // the words after the last number are complete
+  std::vector<StatedNumber> numbers_;
+};
+
+StatedCell cell_of(const CsvTable& table, size_t row, const CellColumn& column) {
+  const size_t at = table.column(column.name);
+  StatedCell cell{std::string(trimmed(table.text(row, at)))};
+  const auto fail = [&](const std::string& what) {
+    throw Error({table.file(), table.line(row), static_cast<int>(at) + 1},
+                fmt::format("column '{}': {}", column.name, what));
+  };
+  if (cell.text.empty()) return cell;
+  try {
+    cell.numbers = CellScanner(cell.text).numbers();
+  } catch (const Error& error) {
+    if (column.holds != Holds::prose) fail(error.what());
+  }
+  if (column.holds == Holds::number && (!cell.states() || !(cell.value().low > 0))) {
+    fail(fmt::format("'{}' holds no number above 0", printable(cell.text)));
+  }
+  return cell;
+}
+
+std::string text_of(const CsvTable& table, size_t row, std::string_view name) {
+  return std::string(trimmed(table.text(row, table.column(name))));
+}
+
+std::string required_text(const CsvTable& table, size_t row, std::string_view name) {
+  std::string text = text_of(table, row, name);
+  if (text.empty()) {
+    throw Error({table.file(), table.line(row), static_cast<int>(table.column(name)) + 1},
+                fmt::format("column '{}' is empty", name));
+  }
+  return text;
+}
+
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(';'), text.size());
+    const std::string_view part = trimmed(text.substr(0, end));
+    if (!part.empty()) parts.emplace_back(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+FaultPoint point_of(const CsvTable& table, size_t row) {
+  FaultPoint point;
+  point.id = table.id(row);
+  point.table_row = row;
+  point.name = required_text(table, row, "id");
+  point.system = text_of(table, row, "system");
+  point.metric = required_text(table, row, "metric");
+  for (const CellColumn& column : kCells) point.*column.member = cell_of(table, row, column);
+  if (!point.measured.states()) {
+    throw Error(
+        {table.file(), table.line(row), static_cast<int>(table.column("measured")) + 1},
+        fmt::format("column 'measured': '{}' holds no number", printable(point.measured.text)));
+  }
+  point.unpublished = parts_of(text_of(table, row, "unpublished_inputs"));
+  point.evidence = text_of(table, row, "evidence");
+  point.source = text_of(table, row, "source");
+  return point;
+}
+
+}  // namespace
+
+const StatedNumber& StatedCell::value() const {
+  CHECK(states(), "'{}' states no number", text);
+  for (const StatedNumber& number : numbers) {
+    if (number.before == "=") return number;
+  }
+  return numbers.front();
+}
+
+const StatedNumber* StatedCell::with(std::string_view word) const {
+  for (const StatedNumber& number : numbers) {
+    if (contains_text(number.before, word) || contains_text(number.after, word)) return &number;
+  }
+  return nullptr;
+}
+
+bool FaultPoint::lacks(std::string_view input) const {
+  for (const std::string& part : unpublished) {
+    if (contains_text(part, input)) return true;
+  }
+  return false;
+}
+
+FaultPoints parse_fault_points(std::string_view text, const std::string& file) {
+  FaultPoints points{CsvTable::parse(text, file), {}};
+  for (size_t row = 0; row < points.table.rows(); ++row) {
+    points.points.push_back(point_of(points.table, row));
+  }
+  return points;
+}
+
+FaultPoints read_fault_points(const std::string& path) {
+  return parse_fault_points(read_file(path), path);
+}
+
+}  // namespace windtunnel

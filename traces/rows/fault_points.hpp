@@ -1,0 +1,62 @@
+// Published reference points of training under failures, as a table (CSV) with the columns
+//   id system gpus nodes days interruptions mtti_h checkpoint_bytes storage_bw_Bps interval_s
+//   block_s restart_s other_inputs metric measured unpublished_inputs evidence source
+// Sources state what they state: "419 unexpected + 47 planned", "256-512", "~120", ">0.90",
+// "180 stall, then 420 at 11/12". A cell is therefore its numbers, each with the words around it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+
+struct StatedNumber {
+  char relation = '=';  // or '>', '<', '~' (about)
+  double low = 0;       // equal to high unless a range is stated
+  double high = 0;
+  std::string before{};  // the words since the number or separator before: "r_f=", "then"
+  std::string after{};   // up to the next: "unexpected", "h"
+  bool operator==(const StatedNumber&) const = default;
+};
+
+struct StatedCell {
+  std::string text;
+  std::vector<StatedNumber> numbers{};
+
+  bool states() const { return !numbers.empty(); }
+  // The result where the cell is a sum ("530e9*12=6.36e12"), else the first number. Must state one.
+  const StatedNumber& value() const;
+  // The first number whose words before or after hold `word`; null if none does.
+  const StatedNumber* with(std::string_view word) const;
+};
+
+struct FaultPoint {
+  std::string id;        // "file:line"
+  size_t table_row = 0;  // in FaultPoints::table
+  std::string name, system;
+  StatedCell gpus, nodes, days, interruptions, mtti_h, checkpoint_bytes, storage_Bps;
+  StatedCell interval_s, block_s, restart_s, other_inputs;
+  std::string metric;
+  StatedCell measured;
+  std::vector<std::string> unpublished;  // as the table names them
+  std::string evidence, source;
+
+  bool lacks(std::string_view input) const;  // one of `unpublished` holds the word
+};
+
+struct FaultPoints {
+  CsvTable table;
+  std::vector<FaultPoint> points;
+};
+
+// Throws Error with file:line:column: a column missing, an id, metric or measured value missing, a
+// count or time without a number, a number that is negative, malformed or out of range, a range
+// that runs backward.
+FaultPoints read_fault_points(const std::string& path);
+FaultPoints parse_fault_points(std::string_view text, const std::string& file);
+
+}  // namespace windtunnel

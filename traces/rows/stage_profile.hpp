@@ -1,0 +1,35 @@
+// Measured times of pipeline stages as a table (CSV), one row per model, pipeline size and number
+// of micro-batches: columns model, p, m, T_F_ms, T_B_ms (input gradient), T_W_ms, T_comm_ms (one
+// message), of a rank's whole share of the layers; other columns are carried along.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "traces/text/csv.hpp"
+
+namespace windtunnel {
+
+struct StageProfile {
+  size_t table_row = 0;
+  std::string model;  // "1.5B"
+  int ranks = 0;
+  int microbatches = 0;
+  double forward_s = 0;
+  double backward_input_s = 0;
+  double backward_weight_s = 0;
+  double message_s = 0;
+};
+
+struct StageProfiles {
+  CsvTable table;
+  std::vector<StageProfile> profiles;
+};
+
+// Whether the file's header is that of stage profiles.
+bool holds_stage_profiles(const std::string& path);
+
+// Throws Error with file:line:column for a cell that is no number or negative.
+StageProfiles read_stage_profiles(const std::string& path);
+
+}  // namespace windtunnel

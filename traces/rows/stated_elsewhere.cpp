@@ -1,0 +1,47 @@
+#include "traces/rows/stated_elsewhere.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+void fill(std::optional<int>& cell, int value) {
+  if (!cell) cell = value;
+}
+
+// The number before `noun`: 8 in "8 microbatches; ...". None: it is not there.
+std::optional<int> number_before(std::string_view text, std::string_view noun) {
+  size_t at = text.find(noun);
+  if (at == std::string_view::npos) return std::nullopt;
+  while (at > 0 && text[at - 1] == ' ') --at;
+  size_t first = at;
+  while (first > 0 && text[first - 1] >= '0' && text[first - 1] <= '9') --first;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data() + first, text.data() + at, number);
+  if (error != std::errc() || end != text.data() + at) return std::nullopt;
+  return number;
+}
+
+void fill_seq1f1b(TrainingRun& run) {
+  fill(run.layers, 32);
+  fill(run.hidden, 4096);
+  fill(run.heads, 32);
+  fill(run.tp, 8);
+  fill(run.pp, 4);
+  fill(run.vpp, run.schedule.ends_with("-I") ? 2 : 1);
+  fill(run.micro_batch, 1);
+  if (const auto count = number_before(run.note, "microbatches")) fill(run.global_batch, *count);
+  if (!run.sequence_parallel) run.sequence_parallel = true;
+}
+
+}  // namespace
+
+void fill_from_elsewhere(TrainingRun& run) {
+  if (contains_text(run.source, "Zero Bubble")) fill(run.vocabulary, 32000);
+  if (contains_text(run.source, "Seq1F1B") && run.parameters == "7B") fill_seq1f1b(run);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,197 @@
+#include "traces/rows/training_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "traces/rows/stated_elsewhere.hpp"
+#include "traces/text/row_reader.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array<std::string_view, 9> kRequired = {
+    "source", "model", "seq", "global_batch", "gpus", "gpu_type", "tp", "pp", "iter_time_s"};
+
+// What a time may differ from what a rate implies: sources round and average them apart.
+constexpr double kRateTolerance = 0.1;
+
+struct CountColumn {
+  NumberColumn column;
+  std::optional<int> TrainingRun::*member;
+};
+
+const std::vector<CountColumn>& count_columns() {
+  static const std::vector<CountColumn> columns = {
+      {{"layers", "", 1e5}, &TrainingRun::layers},
+      {{"hidden", "", 1e7}, &TrainingRun::hidden},
+      {{"heads", "", 1e5}, &TrainingRun::heads},
+      {{"head_width", "", 1e5}, &TrainingRun::head_width},
+      {{"kv_heads", "", 1e5}, &TrainingRun::kv_heads},
+      {{"ffn_hidden", "", 1e8}, &TrainingRun::ffn_hidden},
+      {{"vocab", "", 1e8}, &TrainingRun::vocabulary},
+      {{"seq", "tokens", 1e9}, &TrainingRun::sequence},
+      {{"global_batch", "sequences", 1e8}, &TrainingRun::global_batch},
+      {{"micro_batch", "sequences", 1e6}, &TrainingRun::micro_batch},
+      {{"gpus", "", 1e7}, &TrainingRun::gpus},
+      {{"tp", "", 1e5}, &TrainingRun::tp},
+      {{"pp", "", 1e5}, &TrainingRun::pp},
+      {{"vpp", "", 1e4}, &TrainingRun::vpp},
+      {{"dp", "", 1e7}, &TrainingRun::dp},
+      {{"cp", "", 1e5}, &TrainingRun::cp},
+      {{"ep", "", 1e5}, &TrainingRun::ep}};
+  return columns;
+}
+
+void check_required(const TrainingRun& run, RowReader& reader) {
+  const auto filled = [&](std::string_view column) {
+    for (const CountColumn& count : count_columns()) {
+      if (count.column.name == column && run.*count.member) return true;
+    }
+    return false;
+  };
+  for (const std::string_view column : kRequired) {
+    if (column != "iter_time_s" && reader.text(column).empty() && !filled(column)) {
+      reader.fault(column, "is empty, and no step can be predicted without it");
+    }
+  }
+}
+
+// All checks below hold where the cells that they compare are stated and were readable.
+
+void check_model(const TrainingRun& run, RowReader& reader) {
+  if (run.heads && run.hidden && !run.head_width && *run.hidden % *run.heads != 0) {
+    reader.fault("heads", fmt::format("{} heads do not divide the hidden size {}, and no "
+                                      "head_width is stated",
+                                      *run.heads, *run.hidden));
+  }
+  if (run.heads && run.kv_heads && *run.heads % *run.kv_heads != 0) {
+    reader.fault("kv_heads", fmt::format("{} does not divide {} heads", *run.kv_heads, *run.heads));
+  }
+}
+
+void check_layout(TrainingRun& run, RowReader& reader) {
+  if (!run.gpus || !run.tp || !run.pp) return;
+  const std::int64_t gpus = *run.gpus;
+  const std::int64_t tp = *run.tp;
+  const std::int64_t pp = *run.pp;
+  const std::int64_t cp = run.cp.value_or(1);
+  const std::int64_t model_ranks = std::min<std::int64_t>(tp * pp, gpus + 1) * cp;
+  if (!run.dp) {
+    if (gpus % model_ranks != 0) {
+      reader.fault("gpus", fmt::format("{} GPUs are no multiple of tp {} x pp {} x cp {}", gpus, tp,
+                                       pp, cp));
+      return;
+    }
+    run.dp = static_cast<int>(gpus / model_ranks);
+  } else if (gpus % model_ranks != 0 || gpus / model_ranks != *run.dp) {
+    reader.fault("gpus", fmt::format("{} GPUs are not tp {} x pp {} x dp {} x cp {}", gpus, tp, pp,
+                                     *run.dp, cp));
+    return;
+  }
+  if (run.ep && gpus / pp % *run.ep != 0) {
+    reader.fault("ep", fmt::format("{} expert ranks do not divide the {} ranks of a stage", *run.ep,
+                                   gpus / pp));
+  }
+}
+
+void check_batch(const TrainingRun& run, RowReader& reader) {
+  if (!run.global_batch || !run.dp) return;
+  const std::int64_t dp = *run.dp;
+  const std::int64_t together = run.micro_batch.value_or(1) * dp;
+  if (*run.global_batch % together == 0) return;
+  if (run.micro_batch) {
+    reader.fault("global_batch",
+                 fmt::format("{} sequences are no whole micro-batches of {} on each of {} dp ranks",
+                             *run.global_batch, *run.micro_batch, dp));
+  } else {
+    reader.fault("global_batch", fmt::format("{} sequences do not divide among {} dp ranks",
+                                             *run.global_batch, dp));
+  }
+}
+
+// `rate_per_gpu` counts `per_sequence` for every sequence.
+void check_rate(const TrainingRun& run, std::string_view column, std::optional<double> rate_per_gpu,
+                std::optional<int> per_sequence, RowReader& reader) {
+  if (!rate_per_gpu || !per_sequence || !run.step_s || !run.global_batch || !run.gpus) return;
+  const double sequences = *run.global_batch;
+  const double implied_s = sequences * *per_sequence / (*rate_per_gpu * *run.gpus);
+  if (std::abs(implied_s / *run.step_s - 1) <= kRateTolerance) return;
+  reader.fault("iter_time_s", fmt::format("{:g} s contradicts column '{}', which implies {:.4g} s",
+                                          *run.step_s, column, implied_s));
+}
+
+void read_times(TrainingRun& run, RowReader& reader) {
+  run.step_s = reader.number({"iter_time_s", "seconds", 1e7});
+  run.tflops_per_gpu = reader.number({"tflops_per_gpu", "TFLOP/s", 1e6});
+  run.memory_gib = reader.number({"mem_gib", "GiB", 1e6});
+  reader.number({"mfu", "a share, not per cent", 1});
+  const std::optional<double> tokens_per_s =
+      reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});
+  if (!run.step_s && tokens_per_s && run.sequence && run.global_batch && run.gpus) {
+    run.step_s = double(*run.global_batch) * *run.sequence / (*tokens_per_s * *run.gpus);
+  }
+  check_rate(run, "tokens_per_s_per_gpu", tokens_per_s, run.sequence, reader);
+  check_rate(run, "samples_per_s_per_gpu",
+             reader.number({"samples_per_s_per_gpu", "sequences/s", 1e12}), 1, reader);
+  if (run.noted("status") == "OOM" && run.step_s) {
+    reader.fault("iter_time_s", "states a time, but the note that the run was out of memory");
+  }
+}
+
+TrainingRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
+  TrainingRun run;
+  run.id = table.id(row);
+  run.table_row = row;
+  run.source = reader.text("source");
+  run.model = reader.text("model");
+  run.gpu_type = reader.text("gpu_type");
+  run.recompute = reader.text("recompute");
+  run.schedule = reader.text("schedule");
+  run.precision = reader.text("precision");
+  run.parameters = reader.text("params");
+  run.interconnect = reader.text("interconnect");
+  run.note = reader.text("note");
+  for (const CountColumn& count : count_columns()) run.*count.member = reader.count(count.column);
+  run.sequence_parallel = reader.flag("sequence_parallel");
+  fill_from_elsewhere(run);
+  check_required(run, reader);
+  check_model(run, reader);
+  check_layout(run, reader);
+  check_batch(run, reader);
+  read_times(run, reader);
+  return run;
+}
+
+}  // namespace
+
+std::string TrainingRun::noted(std::string_view key) const {
+  std::string_view rest = note;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+    const size_t equals = entry.find('=');
+    if (equals != std::string_view::npos && trimmed(entry.substr(0, equals)) == key) {
+      return std::string(trimmed(entry.substr(equals + 1)));
+    }
+  }
+  return {};
+}
+
+TrainingRuns parse_training_runs(std::string_view text, const std::string& file) {
+  std::vector<CsvFault> faults;
+  CsvTable table = CsvTable::parse(text, file, &faults);
+  return read_runs<TrainingRuns>(std::move(table), faults, kRequired, read_row);
+}
+
+TrainingRuns read_training_runs(const std::string& path) {
+  return parse_training_runs(read_file(path), path);
+}
+
+}  // namespace windtunnel

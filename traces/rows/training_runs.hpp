@@ -1,0 +1,60 @@
+// Measured training runs as a table (CSV): model, layout and batch of a job, with the step time or
+// memory that somebody measured. Columns (those marked * must be there; an empty cell is "not
+// stated"):
+//   source* model* layers hidden heads head_width kv_heads ffn_hidden seq* vocab global_batch*
+//   micro_batch gpus* gpu_type* tp* pp* vpp dp cp ep sequence_parallel recompute schedule
+//   precision interconnect iter_time_s* tflops_per_gpu mfu tokens_per_s_per_gpu
+//   samples_per_s_per_gpu mem_gib iter_time_is note
+// A step time that is not stated is that of the stated tokens/s.
+// Any other column is carried along for filters.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/text/csv.hpp"
+#include "traces/text/row_reader.hpp"
+
+namespace windtunnel {
+
+struct TrainingRun {
+  std::string id;        // "file:line"
+  size_t table_row = 0;  // in TrainingRuns::table
+  std::string source, model, gpu_type, recompute, schedule, precision, interconnect, note;
+  std::string parameters;  // of the model, as printed: "1.34B"
+  std::optional<int> layers, hidden, heads, head_width, kv_heads, ffn_hidden, vocabulary;
+  std::optional<int> sequence, global_batch, micro_batch, gpus;
+  std::optional<int> tp, pp, vpp, dp, cp, ep;  // dp: where not stated, gpus / (tp pp cp)
+  std::optional<bool> sequence_parallel;
+  std::optional<double> step_s;
+  std::optional<double> tflops_per_gpu;
+  std::optional<double> memory_gib;  // peak, as printed
+
+  // What the note says of `key`: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: nothing.
+  std::string noted(std::string_view key) const;
+};
+
+struct TrainingRuns {
+  CsvTable table;
+  std::vector<TrainingRun> runs;
+  std::vector<UnusableRow> unusable;  // in the order of the file
+};
+
+// Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
+// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+//   - more or fewer cells than the header has, a quote that is not closed
+//   - a number with text or a unit, not finite, not positive, a fraction of something whole, or
+//     larger than anything that was ever built
+//   - an empty cell in source, model, seq, global_batch, gpus, gpu_type, tp or pp, unless
+//     stated_elsewhere.hpp knows it
+//   - GPUs that are not tp pp dp cp; experts' ranks that do not divide those of a stage
+//   - heads that do not divide the hidden size (unless head_width is stated), or kv_heads the heads
+//   - a batch that is no whole number of micro-batches on each of the dp ranks
+//   - a time that differs by more than 10 % from what tokens/s or samples/s imply
+//   - a time of a run that is noted to have run out of memory
+TrainingRuns read_training_runs(const std::string& path);
+TrainingRuns parse_training_runs(std::string_view text, const std::string& file);
+
+}  // namespace windtunnel

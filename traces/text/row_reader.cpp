@@ -1,0 +1,67 @@
+#include "traces/text/row_reader.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+
+void RowReader::fault(std::string_view column, std::string_view what) {
+  faults_.push_back(fmt::format("column '{}': {}", column, what));
+}
+
+std::string RowReader::text(std::string_view column) const {
+  if (!table_.has(column)) return {};
+  return std::string(trimmed(table_.text(row_, table_.column(column))));
+}
+
+std::optional<double> RowReader::number(const NumberColumn& column) {
+  const std::string cell = text(column.name);
+  if (cell.empty()) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  const std::string unit = column.unit.empty() ? "" : fmt::format(" ({})", column.unit);
+  if (error == std::errc::invalid_argument) {
+    fault(column.name, fmt::format("'{}' is not a number{}", cell, unit));
+  } else if (end != cell.data() + cell.size()) {
+    fault(column.name,
+          fmt::format("'{}' has text behind the number; expected the number alone{}", cell, unit));
+  } else if (error != std::errc() || value > column.largest) {
+    fault(column.name, fmt::format("{} is more than {:g}{}", cell, column.largest, unit));
+  } else if (!std::isfinite(value)) {
+    fault(column.name, fmt::format("{} is not a finite number", cell));
+  } else if (value < 0 || (value == 0 && !column.zero_too)) {
+    fault(column.name,
+          fmt::format("{} is {} 0", cell, column.zero_too ? "less than" : "not greater than"));
+  } else {
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> RowReader::count(const NumberColumn& column) {
+  const std::optional<double> value = number(column);
+  if (!value) return std::nullopt;
+  if (*value != std::floor(*value)) {
+    fault(column.name, fmt::format("{} is not a whole number", text(column.name)));
+    return std::nullopt;
+  }
+  return static_cast<int>(*value);
+}
+
+std::optional<bool> RowReader::flag(std::string_view column) {
+  const std::string cell = text(column);
+  if (cell.empty()) return std::nullopt;
+  for (const char* word : {"1", "true", "True"}) {
+    if (cell == word) return true;
+  }
+  for (const char* word : {"0", "false", "False"}) {
+    if (cell == word) return false;
+  }
+  fault(column, fmt::format("'{}' is neither 1 (or true) nor 0 (or false)", cell));
+  return std::nullopt;
+}
+
+}  // namespace windtunnel

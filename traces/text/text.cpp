@@ -1,0 +1,75 @@
+#include "traces/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw Error(Location{path},
+              fmt::format("cannot be read: {}", std::generic_category().message(error)));
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) fail(path, errno);
+  std::string content;
+  char buffer[65536];
+  while (const size_t bytes = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    content.append(buffer, bytes);
+  }
+  // A folder opens like a file, and fails only when it is read.
+  if (std::ferror(file.get()) != 0) fail(path, errno);
+  return content;
+}
+
+bool contains_text(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  const auto same = [&](char a, char b) { return lower(a) == lower(b); };
+  return part.empty() ||
+         std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+std::string printable(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  std::string shown;
+  for (const char c : text) {
+    if (shown.size() >= kLongest) return shown + "...";
+    if (c >= ' ' && c <= '~') {
+      shown += c;
+    } else {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return shown;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string plain_name(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+}  // namespace windtunnel

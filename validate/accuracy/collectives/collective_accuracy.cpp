@@ -1,0 +1,283 @@
+#include "validate/accuracy/collectives/collective_accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
+#include "models/base/units.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "validate/accuracy/collectives/collective_baselines.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kLargeBytes = 1e6;
+
+// "cnode3-002": letters, then digits behind a hyphen at the end.
+bool is_host_name(const std::string& word) {
+  const size_t hyphen = word.rfind('-');
+  if (hyphen == std::string::npos || hyphen == 0 || hyphen + 1 == word.size()) return false;
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  return std::isalpha(static_cast<unsigned char>(word[0])) != 0 &&
+         std::all_of(word.begin() + static_cast<std::ptrdiff_t>(hyphen) + 1, word.end(), digit);
+}
+
+// Machines by what decides them: rows of one table share few.
+class Machines {
+ public:
+  explicit Machines(const NodeSizes& sizes) : sizes_(sizes) {}
+
+  // Throws Error as machine_of() does, once for each.
+  std::shared_ptr<const CollectiveMachine> of(const CollectiveRow& row) {
+    const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", row.machine, row.gpu, row.network,
+                                        row.gpus, row.nodes, environment_of(row.notes));
+    if (const auto reason = failed_.find(key); reason != failed_.end()) {
+      throw Error(reason->second);
+    }
+    std::shared_ptr<const CollectiveMachine>& machine = known_[key];
+    if (machine != nullptr) return machine;
+    try {
+      machine = std::make_shared<const CollectiveMachine>(machine_of(row, sizes_));
+    } catch (const Error& error) {
+      failed_[key] = error.what();
+      throw;
+    }
+    return machine;
+  }
+
+ private:
+  const NodeSizes& sizes_;
+  std::map<std::string, std::shared_ptr<const CollectiveMachine>> known_;
+  std::map<std::string, std::string> failed_;
+};
+
+struct Selection {
+  std::vector<const CollectiveRow*> fit;
+  std::vector<const CollectiveRow*> judged;
+};
+
+// Rows that the filter, if there is one, lets through. Throws Error where it does not fit the file.
+std::vector<const CollectiveRow*> wanted(const CollectiveRows& file,
+                                         const std::optional<RowFilter>& filter) {
+  if (filter) filter->check(file.table);
+  std::vector<const CollectiveRow*> rows;
+  for (const CollectiveRow& row : file.rows) {
+    if (!filter || filter->matches(file.table, row.table_row)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+Selection select(const std::vector<CollectiveRows>& files, const CollectivesOptions& options) {
+  Selection selection;
+  std::set<std::string> fitted;  // one file may be named for both
+  for (const CollectiveRows& file : options.calibrate_on) {
+    for (const CollectiveRow* row : wanted(file, options.fit_where)) {
+      if (fitted.insert(row->id).second) selection.fit.push_back(row);
+    }
+  }
+  const bool fits_here = options.fit_where && options.calibrate_on.empty();
+  for (const CollectiveRows& file : files) {
+    const std::vector<const CollectiveRow*> judged = wanted(file, options.where);
+    std::set<const CollectiveRow*> taken;
+    if (fits_here) {
+      for (const CollectiveRow* row : wanted(file, options.fit_where)) {
+        selection.fit.push_back(row);
+        taken.insert(row);
+      }
+    }
+    for (const CollectiveRow* row : judged) {
+      if (!taken.contains(row) && !fitted.contains(row->id)) selection.judged.push_back(row);
+    }
+  }
+  return selection;
+}
+
+// The laws for a point: of its machine and environment, else of the machine's environment with the
+// most rows, else none.
+const FittedNetwork* network_of(const std::vector<FittedNetwork>& networks, const ScoredRow& row) {
+  const FittedNetwork* best = nullptr;
+  for (const FittedNetwork& network : networks) {
+    if (network.machine != row.machine) continue;
+    if (network.environment == row.environment) return &network;
+    if (best == nullptr || network.rows > best->rows) best = &network;
+  }
+  return best;
+}
+
+std::string family_of(const ScoredRow& row, bool specification) {
+  return fmt::format("{}, {} 1 MB{}", row.machine, row.bytes >= kLargeBytes ? "from" : "below",
+                     specification ? ", from specification" : "");
+}
+
+Calibration start_of(const ScoredRow& row, const std::optional<Calibration>& given) {
+  return given ? *given : find_calibration(row.where->calibration);
+}
+
+ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
+                            const CollectivesOptions& options) {
+  FittedNetwork specification;
+  if (fitted == nullptr) {
+    specification = fit_network({}, row.where->cluster, start_of(row, options.calibration));
+  }
+  const FittedNetwork& network = fitted != nullptr ? *fitted : specification;
+  const CollectiveCost cost = collective_cost(row.kind, row.choice, row.where->shape, row.bytes,
+                                              row.where->cluster, network.calibration);
+  const TimeFactors factors = interval(network, row.nodes, row.bytes);
+  ValidationRow found;
+  found.id = row.id;
+  found.family = family_of(row, fitted == nullptr && !options.calibration);
+  found.metric = "time_s";
+  found.measured = row.seconds;
+  found.predicted = cost.seconds;
+  found.low = cost.seconds * factors.low;
+  found.high = cost.seconds * factors.high;
+  found.origin = cost.origin;
+  found.label = label_of(row);
+  found.note = row.environment;
+  return found;
+}
+
+// By family, in how many points each thing was assumed.
+void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& report) {
+  std::map<std::string, std::map<std::string, int>> counts;
+  std::map<std::string, std::string> family_of_row;
+  for (const ValidationRow& row : report.report.rows) family_of_row[row.id] = row.family;
+  for (const ScoredRow& row : rows) {
+    for (const std::string& assumed : row.where->assumed) ++counts[family_of_row[row.id]][assumed];
+  }
+  for (ValidationFamily& family : report.report.families) family.assumed = counts[family.name];
+}
+
+}  // namespace
+
+std::string environment_of(const std::string& notes) {
+  std::string environment;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty() && !is_host_name(word)) {
+      if (!environment.empty()) environment += ' ';
+      environment += word;
+    }
+    word.clear();
+  };
+  for (const char c : notes.substr(0, notes.find(';'))) {
+    if (c == ' ') {
+      end_word();
+    } else {
+      word += c;
+    }
+  }
+  end_word();
+  return environment;
+}
+
+std::string label_of(const ScoredRow& row) {
+  return fmt::format("{}, {} GPUs on {} node{}, {}", to_string(row.kind), row.gpus, row.nodes,
+                     row.nodes == 1 ? "" : "s", format_bytes(row.bytes));
+}
+
+std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows,
+                                   const NodeSizes& sizes, std::vector<SkippedRow>& skipped) {
+  Machines machines(sizes);
+  std::vector<ScoredRow> found;
+  std::map<std::string, size_t> index_of;
+  for (const CollectiveRow* row : rows) {
+    if (!row->unusable.empty()) {
+      skipped.push_back({row->id, row->unusable});
+      continue;
+    }
+    const std::string environment = environment_of(row->notes);
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{:.0f}", row->machine, row->gpu, row->network,
+                    environment, static_cast<int>(row->kind), row->gpus, row->nodes, row->bytes);
+    if (const auto known = index_of.find(key); known != index_of.end()) {
+      found[known->second].samples.push_back(row->seconds);
+      found[known->second].labels.push_back(row->notes);
+      continue;
+    }
+    ScoredRow scored;
+    try {
+      scored.where = machines.of(*row);
+    } catch (const Error& error) {
+      skipped.push_back({row->id, error.what()});
+      continue;
+    }
+    scored.id = row->id;
+    scored.machine = row->machine;
+    scored.environment = environment;
+    scored.kind = row->kind;
+    scored.choice = forced_choice(row->notes);
+    scored.gpus = row->gpus;
+    scored.nodes = scored.where->cluster.nodes;
+    scored.bytes = row->bytes;
+    scored.samples = {row->seconds};
+    scored.labels = {row->notes};
+    index_of[key] = found.size();
+    found.push_back(std::move(scored));
+  }
+  for (ScoredRow& row : found) row.seconds = median(row.samples);
+  return found;
+}
+
+std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
+                                        const std::optional<Calibration>& start, int threads) {
+  std::vector<std::vector<ScoredRow>> groups;
+  std::map<std::pair<std::string, std::string>, size_t> index_of;
+  for (const ScoredRow& row : rows) {
+    const auto [at, is_new] = index_of.try_emplace({row.machine, row.environment}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(row);
+  }
+  std::vector<FittedNetwork> networks(groups.size());
+  for_each_index(groups.size(), threads, [&](size_t i) {
+    const ScoredRow& first = groups[i].front();
+    networks[i] = fit_network(groups[i], first.where->cluster, start_of(first, start));
+  });
+  return networks;
+}
+
+CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
+                                       const CollectivesOptions& options) {
+  CollectivesReport out;
+  const Selection selection = select(files, options);
+  if (options.where && selection.judged.empty()) throw Error("--where: no row is left to judge");
+  NodeSizes sizes;
+  for (const std::vector<CollectiveRows>* tables : {&files, &options.calibrate_on}) {
+    for (const CollectiveRows& file : *tables) {
+      for (const auto& [machine, gpus] : node_sizes(file.rows)) {
+        sizes[machine] = std::max(sizes[machine], gpus);
+      }
+    }
+  }
+  const std::vector<ScoredRow> fit_rows = scored_rows(selection.fit, sizes, out.report.skipped);
+  const std::vector<ScoredRow> judged = scored_rows(selection.judged, sizes, out.report.skipped);
+  if (fit_rows.empty() && (options.fit_where || !options.calibrate_on.empty())) {
+    throw Error("none of the rows to fit on can be used");
+  }
+  out.networks = fit_networks(fit_rows, options.calibration, options.threads);
+  const CollectiveBaselines baselines(fit_rows);
+  const auto predict_all = [&](const std::vector<ScoredRow>& rows,
+                               std::vector<ValidationRow>& into) {
+    into.resize(rows.size());
+    for_each_index(rows.size(), options.threads, [&](size_t i) {
+      into[i] = predicted_row(rows[i], network_of(out.networks, rows[i]), options);
+      into[i].baselines = baselines.seconds(rows[i]);
+    });
+  };
+  predict_all(fit_rows, out.report.fitted);
+  predict_all(judged, out.report.rows);
+  for (const ScoredRow& row : judged) out.measured_rows += static_cast<int>(row.samples.size());
+  summarise_families(out.report, {});
+  count_assumptions(judged, out);
+  return out;
+}
+
+}  // namespace windtunnel

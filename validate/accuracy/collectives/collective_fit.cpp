@@ -1,0 +1,259 @@
+#include "validate/accuracy/collectives/collective_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "models/base/fit/fit.hpp"
+#include "models/base/quantile.hpp"
+#include "scenarios/language/library/network_laws.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kSmallBytes = 1e6;
+constexpr double kScaleGuess = 0.1;
+// What the prior of slow nodes counts: node-jobs and slow nodes seen.
+constexpr double kPriorNodeJobs = 200;
+constexpr double kPriorSlowNodes = 2;
+constexpr double kSlowAbove = 0.05;  // logarithm: less is noise
+
+// What no derivative finds: the tuner's counts and the size from which messages wait.
+struct Setting {
+  Parameter NetworkLaw::*member;
+  std::vector<double> tried;
+};
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all = {
+      {&NetworkLaw::tuner_ll128, {0, 1}},
+      {&NetworkLaw::tuner_bandwidth, {0, 1, 0.85, 0.72, 0.6, 0.5, 0.35}},
+      {&NetworkLaw::rendezvous_bytes, {8192, 65536, 1e18}},
+      {&NetworkLaw::small_bytes, {0, 393216, 786432, 1572864, 3145728}}};
+  return all;
+}
+
+// Those whose prior leaves room.
+std::vector<const NetworkLawField*> fitted_fields(const NetworkLaw& prior) {
+  std::vector<const NetworkLawField*> fields;
+  for (const NetworkLawField& field : network_law_fields()) {
+    const Parameter& parameter = prior.*field.member;
+    if (field.fitted && parameter.high > parameter.low) fields.push_back(&field);
+  }
+  return fields;
+}
+
+double prior_sd(const Parameter& parameter) {
+  return std::log(parameter.high / parameter.low) / (2 * kNormal95);
+}
+
+// `point`: logarithms of the fitted numbers over their priors.
+Calibration moved(const Calibration& prior, const Point& point) {
+  Calibration calibration = prior;
+  const std::vector<const NetworkLawField*> fields = fitted_fields(prior.network);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    (calibration.network.*fields[i]->member).value *= std::exp(point[i]);
+  }
+  return calibration;
+}
+
+struct SettingFit {
+  FitProblem problem;
+  FitResult result;
+  double loss = 0;
+};
+
+// The setting decides which pairs run; the fit moves the rest while they stay.
+SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior) {
+  std::vector<CollectiveChoice> choices;
+  for (const ScoredRow& row : rows) {
+    const CollectiveCost cost = collective_cost(row.kind, row.choice, row.where->shape, row.bytes,
+                                                row.where->cluster, prior);
+    choices.emplace_back(cost.algorithm, cost.protocol);
+  }
+  SettingFit fit;
+  for (const NetworkLawField* field : fitted_fields(prior.network)) {
+    fit.problem.prior.push_back({0, prior_sd(prior.network.*field->member)});
+  }
+  // Neighbouring sizes say much the same.
+  fit.problem.weights.assign(rows.size(), 0.5);
+  for (const ScoredRow& row : rows) fit.problem.clusters.push_back(row.gpus);
+  fit.problem.scale_guess = kScaleGuess;
+  fit.problem.residuals = [rows, choices, prior](const std::vector<Point>& points) {
+    std::vector<std::vector<double>> all;
+    for (const Point& point : points) {
+      const Calibration calibration = moved(prior, point);
+      std::vector<double>& residuals = all.emplace_back();
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const CollectiveMachine& where = *rows[i].where;
+        const double seconds = collective_cost(rows[i].kind, choices[i], where.shape, rows[i].bytes,
+                                               where.cluster, calibration)
+                                   .seconds;
+        residuals.push_back(std::log(seconds / rows[i].seconds));
+      }
+    }
+    return all;
+  };
+  fit.result = fit_least_squares(fit.problem);
+  for (const double r : fit.result.residuals) {
+    const double scaled = r / kScaleGuess;
+    fit.loss += 2.5 * std::log1p(scaled * scaled / 4);  // Student's t with 4 degrees of freedom
+  }
+  for (size_t i = 0; i < fit.result.point.size(); ++i) {
+    const double z = fit.result.point[i] / fit.problem.prior[i].sd;
+    fit.loss += z * z / 2;
+  }
+  return fit;
+}
+
+// What the middle nine tenths of left-out residuals say of a normal's standard deviation; the prior
+// where there are few.
+Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
+                const std::string& source) {
+  if (residuals.size() < 10) return prior;
+  Parameter parameter;
+  parameter.value = std::max(0.01, quantile(residuals, 0.9) / kNormal95);
+  parameter.low = parameter.value / 2;
+  parameter.high = parameter.value * 2;
+  parameter.origin = Origin::published;
+  parameter.source = source;
+  return parameter;
+}
+
+// Jobs are runs with one label on so many GPUs: how far each lies above its fellows, in the middle
+// of its rows.
+void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std::string& source) {
+  std::map<std::pair<std::string, int>, std::vector<double>> above;  // by label and nodes
+  for (const ScoredRow& row : rows) {
+    std::map<std::string, std::vector<double>> runs;
+    for (size_t i = 0; i < row.samples.size(); ++i) runs[row.labels[i]].push_back(row.samples[i]);
+    if (runs.size() < 3) continue;
+    std::vector<double> middles;
+    for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
+    // A run that no slow node delays: one with about a third of the others below it. The fastest of
+    // three may be fast for a reason of its own, and no average of two runs is one.
+    std::ranges::sort(middles);
+    const double usual = middles[middles.size() / 3];
+    for (const auto& [label, seconds] : runs) {
+      above[{label, row.nodes}].push_back(std::log(median(seconds) / usual));
+    }
+  }
+  double node_jobs = 0;
+  double slow = 0;
+  double sum = 0;
+  for (const auto& [job, logs] : above) {
+    node_jobs += job.second;
+    const double middle = median(logs);
+    if (middle < kSlowAbove) continue;
+    slow += 1;
+    sum += middle - kSlowAbove;
+  }
+  if (node_jobs == 0) return;
+  // An exponential distribution beyond kSlowAbove is itself again, with fewer in it.
+  const double log = (sum + law.slow_log.value * kPriorSlowNodes) / (slow + kPriorSlowNodes);
+  const double all = std::exp(kSlowAbove / log);
+  const double jobs = node_jobs + kPriorNodeJobs;
+  const double share = std::min(1.0, (slow * all + law.slow_share.value * kPriorNodeJobs) / jobs);
+  const double share_sd = std::sqrt(slow + 1) * all / jobs;
+  law.slow_share = {share, std::max(share / 10, share - kNormal95 * share_sd),
+                    std::min(1.0, share + kNormal95 * share_sd), Origin::published, source};
+  law.slow_log = {log, log / 2, log * 2, Origin::published, source};
+}
+
+// Where the rows tell less than the prior did, the number still rests on the prior.
+void set_parameters(const SettingFit& fit, const NetworkLaw& prior, const std::string& source,
+                    NetworkLaw& law) {
+  const std::vector<const NetworkLawField*> fields = fitted_fields(prior);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (!fit.result.influence[i]) continue;
+    const Parameter& before = prior.*fields[i]->member;
+    const double value = before.value * std::exp(fit.result.point[i]);
+    const double factor = std::exp(kNormal95 * fit.result.sd[i]);
+    const double shrunk = fit.result.sd[i] / fit.problem.prior[i].sd;
+    const bool rows_decide = shrunk * shrunk <= 0.5;
+    law.*fields[i]->member = {
+        value, value / factor, value * factor, rows_decide ? Origin::published : before.origin,
+        rows_decide ? source
+                    : fmt::format("{}; these tell less than the prior: {}", source, before.source)};
+  }
+}
+
+// One setting after the other, twice: they hardly depend on each other. `start` moves to the best.
+SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& source,
+                        Calibration& start) {
+  SettingFit best = fit_setting(rows, start);
+  for (int round = 0; round < 2; ++round) {
+    for (const Setting& setting : settings()) {
+      for (const double value : setting.tried) {
+        Calibration tried = start;
+        Parameter& parameter = tried.network.*setting.member;
+        if (parameter.value == value) continue;
+        parameter = {value, value, value, Origin::published, source};
+        SettingFit fit = fit_setting(rows, tried);
+        if (fit.loss >= best.loss) continue;
+        best = std::move(fit);
+        start = std::move(tried);
+      }
+    }
+  }
+  return best;
+}
+
+// From what a scale (of a single scale, a point) would be off by if it were left out.
+void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const std::string& source,
+               NetworkLaw& law) {
+  std::vector<int> folds;
+  for (const ScoredRow& row : rows) folds.push_back(row.gpus);
+  if (std::set<int>(folds.begin(), folds.end()).size() == 1) {
+    std::iota(folds.begin(), folds.end(), 0);
+  }
+  const std::vector<double> left_out = left_out_residuals(fit.problem, fit.result, folds);
+  std::vector<double> large;
+  std::vector<double> small;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    (rows[i].bytes < kSmallBytes ? small : large).push_back(std::abs(left_out[i]));
+  }
+  law.noise_log = noise(large, law.noise_log, source);
+  law.small_noise_log = noise(small, law.small_noise_log, source);
+}
+
+}  // namespace
+
+FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
+                          const Calibration& prior) {
+  FittedNetwork network;
+  network.calibration = prior;
+  NetworkLaw& law = network.calibration.network;
+  if (!law.stated) {
+    law = specified_network_law(node_template.node, node_template.fabric.transport);
+  }
+  network.rows = static_cast<int>(rows.size());
+  if (rows.empty()) return network;
+  network.machine = rows.front().machine;
+  network.environment = rows.front().environment;
+  const std::string source =
+      fmt::format("fitted on {} medians of {}{}{}", rows.size(), network.machine,
+                  network.environment.empty() ? "" : ", ", network.environment);
+  set_slow_nodes(rows, law, source);  // first: what they do is not the law's
+  const SettingFit fit = fit_settings(rows, source, network.calibration);
+  const NetworkLaw start = law;
+  set_parameters(fit, start, source, law);
+  set_noise(rows, fit, source, law);
+  return network;
+}
+
+TimeFactors interval(const FittedNetwork& network, int nodes, double bytes) {
+  const NetworkLaw& law = network.calibration.network;
+  const double core = kNormal95 * (bytes < kSmallBytes ? law.small_noise_log : law.noise_log).value;
+  const double middle = slowdown_log(law, nodes, 0.5);
+  const double faster = middle - slowdown_log(law, nodes, 0.05);
+  const double slower = slowdown_log(law, nodes, 0.95) - middle;
+  return {std::exp(-std::hypot(core, faster)), std::exp(std::hypot(core, slower))};
+}
+
+}  // namespace windtunnel

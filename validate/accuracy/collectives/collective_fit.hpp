@@ -1,0 +1,55 @@
+// The law of one network (models/calibration/network_law.hpp) fitted on measured collectives: least
+// squares of the logarithm (models/base/fit/fit.hpp) from the specification, settings that no
+// derivative finds by trying each, slow nodes from repeated runs, noise from what a scale would be
+// off by if it were left out.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/network/groups/group_shape.hpp"
+#include "validate/accuracy/collectives/collective_machine.hpp"
+
+namespace windtunnel {
+
+// One measured point: the median over its repeats, placements and variants.
+struct ScoredRow {
+  std::string id;  // of its first row, "file:line"
+  std::string machine;
+  std::string environment;
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveChoice choice;                         // what its notes say was forced
+  std::shared_ptr<const CollectiveMachine> where;  // cluster, GPUs and their shape
+  int gpus = 0;
+  int nodes = 0;
+  double bytes = 0;
+  double seconds = 0;               // the median of:
+  std::vector<double> samples;      // s, in the order of the file
+  std::vector<std::string> labels;  // of each: its notes, which name the run
+};
+
+struct FittedNetwork {
+  std::string machine;
+  std::string environment;
+  Calibration calibration;
+  int rows = 0;  // fitted on; 0: from specification alone
+};
+
+// `rows` of one machine and environment; they bring their clusters. `prior`: where it starts, the
+// specification's law where it states none. A number whose bounds leave no room stays.
+FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
+                          const Calibration& prior);
+
+// The 90 % interval of measured / predicted: noise, and how many slow nodes there are.
+struct TimeFactors {
+  double low = 1;
+  double high = 1;
+};
+TimeFactors interval(const FittedNetwork& network, int nodes, double bytes);
+
+}  // namespace windtunnel

@@ -1,0 +1,240 @@
+#include "validate/accuracy/collectives/collective_machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/library/gpu_names.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Whether every word of a library's name stands in the text, "aws-p5" in "AWS p5.48xlarge".
+bool names_all(const std::string& name, const std::string& text) {
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = std::min(name.find('-', at), name.size());
+    if (!contains_text(text, name.substr(at, end - at))) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+class MachineReader {
+ public:
+  MachineReader(const CollectiveRow& row, const NodeSizes& sizes)
+      : row_(row),
+        sizes_(sizes),
+        network_(read_network(row.network)),
+        gpu_(gpu_named(row.gpu, true)) {}
+
+  CollectiveMachine read() {
+    machine_.calibration = gpu_.calibration;
+    machine_.sharp = network_.sharp;
+    machine_.assumed = network_.assumed;
+    set_node();
+    set_domain();
+    place();
+    set_node_links();
+    if (machine_.cluster.nodes > 1) set_network();
+    set_fabric();
+    machine_.shape = group_shape(machine_.gpus, machine_.cluster);
+    return std::move(machine_);
+  }
+
+ private:
+  NodeSpec& node() { return machine_.cluster.node; }
+
+  void set_node() {
+    std::string name = gpu_.node;
+    // The machine's own node, where the library has it: the most telling name.
+    const std::string label = row_.machine + " " + row_.gpu;
+    size_t longest = 0;
+    for (const NodeSpec& known : library_nodes()) {
+      if (known.name.size() <= longest || !names_all(known.name, label) ||
+          !plain_name(known.gpu.name).starts_with(gpu_.kind)) {
+        continue;
+      }
+      name = known.name;
+      longest = name.size();
+    }
+    node() = find_node(name);
+    library_gpus_ = node().gpus;
+    library_nics_ = node().nics;
+    if (!gpu_.instead.empty()) machine_.assumed.push_back(gpu_.instead);
+    if (contains_text(row_.gpu, "/")) {
+      machine_.assumed.push_back(fmt::format("{} is {}", row_.gpu, node().gpu.name));
+    }
+  }
+
+  // A rack whose trays NVLink joins, where nothing else is named.
+  void set_domain() {
+    if (network_.nvlink_domain > 0 || library_gpus_ <= 8 || !network_.nvlink ||
+        network_.names_transport || network_.nic_Bps > 0) {
+      return;
+    }
+    network_.nvlink_domain = library_gpus_;
+    machine_.assumed.push_back(fmt::format("one NVLink domain of {} GPUs", library_gpus_));
+  }
+
+  // Nodes, their size and the ranks on them: the first GPUs of each.
+  void place() {
+    int nodes = row_.nodes;
+    if (network_.nvlink_domain > 0) nodes = (row_.gpus - 1) / network_.nvlink_domain + 1;
+    if (nodes == 0) {
+      nodes = (row_.gpus - 1) / node().gpus + 1;
+      machine_.assumed.push_back(fmt::format("{} nodes", nodes));
+    }
+    if (row_.gpus % nodes != 0) {
+      throw Error(fmt::format("{} ranks do not spread evenly over {} nodes", row_.gpus, nodes));
+    }
+    const int per_node = row_.gpus / nodes;
+    node().gpus = node_gpus(per_node);
+    machine_.cluster.nodes = nodes;
+    for (int at = 0; at < nodes; ++at) {
+      for (int i = 0; i < per_node; ++i) machine_.gpus.push_back(at * node().gpus + i);
+    }
+  }
+
+  int node_gpus(int per_node) const {
+    if (network_.nvlink_domain > 0) return network_.nvlink_domain;
+    const auto known = sizes_.find(row_.machine);
+    const int most = known == sizes_.end() ? per_node : std::max(per_node, known->second);
+    // A row that uses one or two GPUs of each node does not say how many there are; eight NICs
+    // serve as many GPUs.
+    const bool part = most <= 2 && row_.nodes > 1 && !contains_text(row_.gpu, "pcie");
+    const int stated = std::max(most, network_.nics <= library_gpus_ ? network_.nics : 0);
+    return part ? std::max(stated, std::min(library_gpus_, 8)) : stated;
+  }
+
+  // Inside the node.
+  void set_node_links() {
+    NodeSpec& at = node();
+    const bool pcie_gpu = contains_text(row_.gpu, "pcie") && !network_.nvlink;
+    if (network_.pcie_Bps > 0) at.pcie_Bps = stated(network_.pcie_Bps);
+    if (network_.pcie_Bps > 0 && !network_.nvlink) {
+      at.gpu_path = GpuPath::pcie;
+    } else if (pcie_gpu) {
+      at.gpu_path = GpuPath::pcie;
+      machine_.assumed.emplace_back("GPUs of a node reach each other over PCIe");
+    } else if (network_.nvlink_Bps > 0) {
+      at.nvlink_Bps = stated(network_.nvlink_Bps);
+    } else if (gpu_.nvlink_Bps > 0) {
+      at.nvlink_Bps = stated(gpu_.nvlink_Bps);
+    }
+  }
+
+  // Between nodes. More NICs than GPUs count as one NIC of their summed bandwidth for each GPU.
+  void set_network() {
+    NodeSpec& at = node();
+    if (!network_.names_transport && network_.nic_Bps == 0) {
+      throw Error(fmt::format("'{}' does not say which network joins the nodes", row_.network));
+    }
+    int nics = network_.nics;
+    if (network_.nics_per_gpu > 0) nics = static_cast<int>(network_.nics_per_gpu * at.gpus);
+    if (nics == 0) {
+      nics = std::min(library_nics_, at.gpus);
+      machine_.assumed.push_back(fmt::format("{} NICs per node", nics));
+    }
+    double nic_Bps = network_.nic_Bps;
+    if (nic_Bps == 0) {
+      nic_Bps = at.nic_Bps.value;
+      machine_.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nic_Bps * 8e-9));
+    }
+    if (nics > at.gpus) {
+      nic_Bps *= static_cast<double>(nics) / at.gpus;
+      nics = at.gpus;
+    }
+    at.nics = nics;
+    at.nic_Bps = stated(nic_Bps);
+  }
+
+  // One pod: rows do not say where in the machine their nodes lie, and adaptive routing spreads
+  // what few cables between neighbours could not carry. Fits on GH200 nodes of a dragonfly, one
+  // number of nodes left out, are off by a sigma of 0.17 so, and by 0.81 on its groups in order.
+  void set_fabric() {
+    FabricSpec& fabric = machine_.cluster.fabric;
+    fabric = find_fabric("full-bisection").fabric;
+    // Slingshot and the like without NCCL's plugin for them: sockets.
+    fabric.transport = contains_text(row_.notes, "tcp path") ? Transport::tcp : network_.transport;
+  }
+
+  Parameter stated(double value) const {
+    return {value, value, value, Origin::published, "the row: " + row_.network};
+  }
+
+  const CollectiveRow& row_;
+  const NodeSizes& sizes_;
+  NetworkText network_;
+  const GpuName& gpu_;
+  int library_gpus_ = 8;  // of the library's node
+  int library_nics_ = 8;
+  CollectiveMachine machine_;
+};
+
+struct AlgorithmWord {
+  std::string_view word;
+  CollectiveAlgorithm algorithm;
+};
+constexpr std::array kAlgorithms{
+    AlgorithmWord{"nvlstree", CollectiveAlgorithm::nvls_tree},
+    AlgorithmWord{"nvls", CollectiveAlgorithm::nvls},
+    AlgorithmWord{"tree", CollectiveAlgorithm::tree},
+    AlgorithmWord{"ring", CollectiveAlgorithm::ring},
+    AlgorithmWord{"collnetdirect", CollectiveAlgorithm::collnet_direct},
+    AlgorithmWord{"collnetchain", CollectiveAlgorithm::collnet_chain},
+    AlgorithmWord{"pat", CollectiveAlgorithm::pat},
+};
+struct ProtocolWord {
+  std::string_view word;
+  Protocol protocol;
+};
+constexpr std::array kProtocols{ProtocolWord{"ll128", Protocol::ll128},
+                                ProtocolWord{"ll", Protocol::ll},
+                                ProtocolWord{"simple", Protocol::simple}};
+
+// The value of NAME=value in the notes, plain.
+std::string setting(const std::string& notes, std::string_view name) {
+  const size_t at = notes.find(name);
+  if (at == std::string::npos || at + name.size() >= notes.size() ||
+      (notes[at + name.size()] != '=' && notes[at + name.size()] != ' ')) {
+    return {};
+  }
+  const size_t from = at + name.size() + 1;
+  return plain_name(notes.substr(from, notes.find_first_of(" ;,", from) - from));
+}
+
+}  // namespace
+
+NodeSizes node_sizes(const std::vector<CollectiveRow>& rows) {
+  NodeSizes sizes;
+  for (const CollectiveRow& row : rows) {
+    if (row.nodes == 0 || row.gpus % row.nodes != 0) continue;
+    int& most = sizes[row.machine];
+    most = std::max(most, row.gpus / row.nodes);
+  }
+  return sizes;
+}
+
+CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
+  return MachineReader(row, sizes).read();
+}
+
+CollectiveChoice forced_choice(const std::string& notes) {
+  CollectiveChoice choice;
+  const std::string algorithm = setting(notes, "NCCL_ALGO");
+  for (const AlgorithmWord& each : kAlgorithms) {
+    if (each.word == algorithm) choice.algorithm = each.algorithm;
+  }
+  const std::string protocol = setting(notes, "NCCL_PROTO");
+  for (const ProtocolWord& each : kProtocols) {
+    if (each.word == protocol) choice.protocol = each.protocol;
+  }
+  return choice;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,54 @@
+// From a measured row of nccl-tests to the machine it ran on. What rows say of it is text ("H100
+// 80GB SXM", "InfiniBand NDR 8x400Gb/s/node"): rules read GPU, transport, NICs and bandwidths from
+// it, and what they cannot read is an Error with the reason, never a guess without a word.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "traces/nccl/nccl_tests.hpp"
+
+namespace windtunnel {
+
+// What a text says of the network between nodes.
+struct NetworkText {
+  Transport transport = Transport::infiniband;
+  bool names_transport = false;
+  bool nvlink = false;      // NVLink or NVSwitch inside the node
+  double nvlink_Bps = 0;    // by its generation; 0: not stated
+  double pcie_Bps = 0;      // GPUs reach each other over PCIe of this generation; 0: not stated
+  int nvlink_domain = 0;    // GPUs of one NVLink domain over several nodes (NVL72); 0: none
+  int nics = 0;             // per node; 0: not stated
+  double nics_per_gpu = 0;  // where the text says so instead
+  double nic_Bps = 0;       // per NIC and direction; 0: not stated
+  bool nvls = false;        // NVLink SHARP is named
+  bool sharp = false;       // reduction in the network's switches is named
+  std::vector<std::string> assumed;
+};
+NetworkText read_network(const std::string& text);
+
+struct CollectiveMachine {
+  Cluster cluster;
+  std::vector<std::int32_t> gpus;    // the first ones of each node
+  GroupShape shape;                  // of `gpus`
+  bool sharp = false;                // SHARP in the network's switches
+  std::string calibration;           // of the library, for this GPU
+  std::vector<std::string> assumed;  // in the order in which it was decided
+};
+
+// GPUs per node that any row of a machine uses, the most, by machine: rows on a part of each node
+// then lie on the first GPUs of nodes of that size.
+using NodeSizes = std::map<std::string, int>;
+NodeSizes node_sizes(const std::vector<CollectiveRow>& rows);
+
+// Throws Error with the reason when the row does not say enough.
+CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes);
+
+// What the row's notes say was forced, "NCCL_ALGO=Tree" and "NCCL_PROTO=LL".
+CollectiveChoice forced_choice(const std::string& notes);
+
+}  // namespace windtunnel

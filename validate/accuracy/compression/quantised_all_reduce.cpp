@@ -1,0 +1,217 @@
+#include "validate/accuracy/compression/quantised_all_reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/cost/op/op_cost.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "traces/text/text.hpp"
+#include "validate/accuracy/rows/fitted_constants.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kElementBytes = 2;  // fp16
+constexpr double kMicrosecond = 1e-6;
+
+struct Node {
+  Cluster cluster;
+  Calibration calibration;
+  GroupShape shape;
+};
+
+// All rows are of one machine.
+Node node_of(const CsvTable& table) {
+  const size_t gpu_column = table.column("gpu");
+  const size_t gpus_column = table.column("gpus");
+  const std::string& gpu = table.text(0, gpu_column);
+  const int gpus = table.integer(0, gpus_column);
+  const auto at = [&](size_t row, size_t column) {
+    return Location{table.file(), table.line(row), static_cast<int>(column) + 1};
+  };
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (table.text(row, gpu_column) == gpu && table.integer(row, gpus_column) == gpus) continue;
+    throw Error(
+        at(row, gpu_column),
+        fmt::format("another machine than {} {} of the first row; one table each", gpus, gpu));
+  }
+  constexpr int kMostGpus = 1024;  // in one node, with room
+  if (gpus < 2 || gpus > kMostGpus) {
+    throw Error(at(0, gpus_column), fmt::format("column 'gpus': {} GPUs in one node; expected 2 "
+                                                "to {}",
+                                                gpus, kMostGpus));
+  }
+  Node node;
+  try {
+    node.cluster.node = find_node(plain_name(gpu));
+  } catch (const Error& error) {
+    throw Error(at(0, gpu_column), error.what());
+  }
+  node.cluster.node.gpus = gpus;
+  node.cluster.fabric = find_fabric("full-bisection").fabric;
+  node.calibration = find_calibration("generic");
+  std::vector<std::int32_t> members;
+  for (int i = 0; i < gpus; ++i) members.push_back(i);
+  node.shape = group_shape(members, node.cluster);
+  return node;
+}
+
+double collective_s(const Node& node, CollectiveKind kind, double bytes) {
+  return collective_cost(kind, {}, node.shape, bytes, node.cluster, node.calibration).seconds;
+}
+
+double quantised_s(const Node& node, const char* method, double bytes) {
+  const std::array tensors = {TensorShape{.columns = bytes / kElementBytes}};
+  CompressorChoice choice{.name = method};
+  choice.feedback = ErrorFeedback::none;
+  const Recipe recipe = make_recipe(with_usual(choice), tensors,
+                                    {node.shape.members, node.shape.nodes}, kElementBytes);
+  double seconds = 0;
+  for (const RecipeStep& step : recipe.steps) {
+    for (const Op& op : step.kernels) {
+      seconds += op_cost(op, node.cluster.node.gpu, Precision::fp16, node.calibration).seconds;
+    }
+    if (step.bytes > 0) seconds += collective_s(node, step.kind, step.bytes);
+  }
+  return seconds;
+}
+
+struct Series {
+  std::string column, method;
+  std::vector<double> seconds;
+};
+
+// Sets the constants to what comes nearest to the rows of a series.
+void fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
+         const std::vector<FittedConstant>& constants,
+         const std::function<void(const std::vector<double>&)>& set,
+         const std::function<double(double)>& predicted_s) {
+  constexpr double kNoise = 0.05;
+  std::vector<int> clusters(bytes.size());
+  std::iota(clusters.begin(), clusters.end(), 0);
+  constexpr int kOneThread = 1;  // all rows have one model
+  set(fitted_constants(
+      constants, clusters, kNoise,
+      [&](const std::vector<double>& at, size_t i) {
+        set(at);
+        return std::log(predicted_s(bytes[i]) / seconds[i]);
+      },
+      kOneThread));
+}
+
+// From which size on the second is faster than the first; linear between sizes.
+std::optional<double> crossing(const std::vector<double>& bytes, const std::vector<double>& first,
+                               const std::vector<double>& second) {
+  for (size_t i = bytes.size(); i-- > 0;) {
+    if (second[i] < first[i]) continue;
+    if (i + 1 == bytes.size()) return std::nullopt;
+    const double here = second[i] - first[i];
+    const double next = first[i + 1] - second[i + 1];
+    return bytes[i] + (bytes[i + 1] - bytes[i]) * here / (here + next);
+  }
+  return bytes.front();
+}
+
+void set_kernels(const std::vector<double>& at, Calibration& calibration) {
+  Parameter share;
+  share.value = at[1];
+  calibration.kernel_launch_s.value = at[0];
+  calibration.kernels = {{"quantise blocks", share}, {"requantise blocks", share}};
+}
+
+ValidationRow row_of(const CsvTable& table, size_t row, const Series& series, double predicted_s,
+                     double plain_s) {
+  ValidationRow result;
+  result.id = table.id(row);
+  result.family = fmt::format("all-reduce in one node, {}", series.method);
+  result.metric = "all_reduce_s";
+  result.measured = series.seconds[row];
+  result.predicted = result.low = result.high = predicted_s;
+  result.origin = Origin::published;
+  result.baselines = {{"as plain", plain_s}};
+  result.label =
+      fmt::format("{}, {} bytes", series.method, table.text(row, table.column("bytes_fp16")));
+  return result;
+}
+
+Series read_series(const CsvTable& table, const std::string& column, const std::string& method) {
+  Series series{column, method, {}};
+  const size_t at = table.column(column);
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const double us = table.number(row, at);
+    if (us <= 0) {
+      throw Error({table.file(), table.line(row), static_cast<int>(at) + 1},
+                  fmt::format("column '{}': a time is not above 0", column));
+    }
+    series.seconds.push_back(us * kMicrosecond);
+  }
+  return series;
+}
+
+}  // namespace
+
+QuantisedRows validate_quantised(const CsvTable& table) {
+  if (table.rows() < 2) throw Error(Location{table.file()}, "holds fewer than two sizes");
+  const Series plain = read_series(table, "baseline_us", "fp16");
+  const std::array others = {read_series(table, "qr_int8_us", "int8"),
+                             read_series(table, "qr_int6_us", "int6"),
+                             read_series(table, "qr_int4_us", "int4")};
+  std::vector<double> bytes;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    bytes.push_back(table.number(row, table.column("bytes_fp16")));
+    if (bytes.size() > 1 && bytes.back() <= bytes[bytes.size() - 2]) {
+      throw Error({table.file(), table.line(row), static_cast<int>(table.column("bytes_fp16")) + 1},
+                  "column 'bytes_fp16': sizes do not rise");
+    }
+  }
+  Node node = node_of(table);
+  Calibration& calibration = node.calibration;
+  const auto plain_s = [&](double size) {
+    return collective_s(node, CollectiveKind::all_reduce, size);
+  };
+  fit(
+      bytes, plain.seconds, {{5e-6, 3}, {0.5, 3}, {1e-6, 3}},
+      [&](const std::vector<double>& at) {
+        calibration.collective_launch_s.value = at[0];
+        calibration.nvlink_efficiency.value = at[1];
+        calibration.nvlink_latency_s.value = at[2];
+      },
+      plain_s);
+  QuantisedRows result;
+  std::vector<double> plain_predicted;
+  for (const double size : bytes) plain_predicted.push_back(plain_s(size));
+  for (size_t row = 0; row < bytes.size(); ++row) {
+    result.fitted.push_back(row_of(table, row, plain, plain_predicted[row], plain_predicted[row]));
+  }
+  fit(
+      bytes, others[0].seconds, {{4e-6, 3}, {0.1, 10}},
+      [&](const std::vector<double>& at) { set_kernels(at, calibration); },
+      [&](double size) { return quantised_s(node, "int8", size); });
+  result.law = fmt::format(
+      "launch {:.1f} us, {:.0f} % of the links; kernels {:.1f} us each, {:.1f} % of HBM",
+      1e6 * calibration.collective_launch_s.value, 100 * calibration.nvlink_efficiency.value,
+      1e6 * calibration.kernel_launch_s.value, 100 * calibration.kernels[0].share.value);
+  for (const Series& series : others) {
+    std::vector<double> predicted;
+    for (const double size : bytes) {
+      predicted.push_back(quantised_s(node, series.method.c_str(), size));
+    }
+    const bool fitted = &series == others.data();
+    for (size_t row = 0; row < bytes.size(); ++row) {
+      (fitted ? result.fitted : result.judged)
+          .push_back(row_of(table, row, series, predicted[row], plain_predicted[row]));
+    }
+    result.crossovers.push_back({series.method, fitted,
+                                 crossing(bytes, plain.seconds, series.seconds),
+                                 crossing(bytes, plain_predicted, predicted)});
+  }
+  return result;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,117 @@
+#include "validate/accuracy/faults/faults.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "validate/accuracy/faults/fault_metrics.hpp"
+#include "validate/accuracy/faults/fault_rates.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kDay_s = 86400;
+
+std::string rows_of(const std::vector<PublishedMean>& means) {
+  std::vector<std::string> names;
+  for (const PublishedMean& mean : means) names.push_back(mean.row);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A bound is no value: its distance to the prediction is no error of the others' kind.
+std::string family_name(const FaultPrediction& prediction) {
+  return prediction.at_least ? prediction.metric + " (at least)" : prediction.metric;
+}
+
+ValidationRow row_of(const FaultPrediction& prediction) {
+  ValidationRow row;
+  row.id = prediction.id;
+  row.family = family_name(prediction);
+  row.metric = prediction.metric;
+  row.measured = prediction.measured;
+  row.predicted = prediction.predicted;
+  row.low = prediction.low;
+  row.high = prediction.high;
+  row.origin = prediction.origin;
+  for (const auto& rule : {prediction.formula, prediction.baseline}) {
+    if (rule) row.baselines[rule->name] = rule->value;
+  }
+  row.label = prediction.name;
+  row.note = prediction.note;
+  return row;
+}
+
+// Rates that rows of one source determine together: all causes of the jobs' failures, what of them
+// the infrastructure is, how the rate grows.
+std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
+  std::vector<FaultRate> rates;
+  const auto add = [&](const FaultRate& rate) {
+    const bool known = std::ranges::any_of(rates, [&](const FaultRate& old) {
+      return old.name == rate.name && old.value == rate.value;
+    });
+    if (!known) rates.push_back(rate);
+  };
+  for (const FaultPoint& point : points) {
+    if (point.metric == "MTTF") {
+      const auto means = published_means(points, point, point.metric);
+      if (means.empty()) continue;
+      add({"failures per node, all causes", fitted_rate_per_node_s(means) * kDay_s * 1000,
+           "per 1000 node-days", "fitted on " + rows_of(means)});
+    }
+    const StatedNumber* stated = point.other_inputs.with("r_f");
+    if (point.metric == "projected MTTF" && stated != nullptr) {
+      add({"failures per node, infrastructure alone", stated->low * 1000, "per 1000 node-days",
+           "stated by " + point.name});
+    }
+    if (point.metric == "rate") {
+      const auto means = published_means(points, point, "");
+      if (const auto growth = fitted_growth(means)) {
+        add({"growth of the failures per node with the nodes", *growth, "(exponent)",
+             "fitted on " + rows_of(means)});
+      }
+    }
+  }
+  return rates;
+}
+
+}  // namespace
+
+bool FaultPrediction::inside() const {
+  if (at_least) return unrestricted ? low > measured : high > measured;
+  if (tolerance > 0) return std::abs(predicted - measured) <= tolerance * std::abs(measured);
+  return low <= measured && measured <= high;
+}
+
+const FaultInput* FaultPrediction::largest() const {
+  const auto smaller = [](const FaultInput& a, const FaultInput& b) { return a.swing < b.swing; };
+  const auto found = std::ranges::max_element(unpublished, smaller);
+  return found == unpublished.end() ? nullptr : &*found;
+}
+
+FaultValidation validate_faults(const FaultPoints& points, const FaultOptions& options) {
+  if (options.where) options.where->check(points.table);
+  FaultValidation validation;
+  const FaultContext context{points.points, options.threads};
+  for (const FaultPoint& point : points.points) {
+    if (options.where && !options.where->matches(points.table, point.table_row)) continue;
+    try {
+      for (FaultPrediction& prediction : predict_fault_point(point, context)) {
+        validation.report.rows.push_back(row_of(prediction));
+        validation.predictions.push_back(std::move(prediction));
+      }
+    } catch (const Error& error) {
+      validation.report.skipped.push_back(
+          {point.id, fmt::format("{}: {}", point.name, error.what())});
+    }
+  }
+  validation.rates = rates_of(points.points);
+  summarise_families(validation.report, {});
+  CHECK(validation.report.rows.size() == validation.predictions.size(),
+        "a prediction that is not finite");
+  return validation;
+}
+
+}  // namespace windtunnel

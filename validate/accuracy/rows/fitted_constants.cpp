@@ -1,0 +1,43 @@
+#include "validate/accuracy/rows/fitted_constants.hpp"
+
+#include <cmath>
+
+#include "models/base/fit/fit.hpp"
+#include "policies/lowering/for_each_index.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<double> values_at(const Point& logarithms) {
+  std::vector<double> values;
+  for (const double logarithm : logarithms) values.push_back(std::exp(logarithm));
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> fitted_constants(
+    const std::vector<FittedConstant>& constants, const std::vector<int>& clusters, double noise,
+    const std::function<double(const std::vector<double>&, std::size_t)>& residual, int threads) {
+  const std::size_t rows = clusters.size();
+  FitProblem problem;
+  for (const FittedConstant& constant : constants) {
+    problem.prior.push_back({std::log(constant.guess), std::log(constant.spread)});
+  }
+  problem.weights.assign(rows, 1);
+  problem.clusters = clusters;
+  problem.scale_guess = noise;
+  problem.residuals = [&](const std::vector<Point>& points) {
+    std::vector<std::vector<double>> values;
+    for (const Point& point : points) values.push_back(values_at(point));
+    std::vector<std::vector<double>> all(points.size(), std::vector<double>(rows));
+    // A row's model is its own, and no two threads share it.
+    for_each_index(rows, threads, [&](std::size_t row) {
+      for (std::size_t at = 0; at < points.size(); ++at) all[at][row] = residual(values[at], row);
+    });
+    return all;
+  };
+  return values_at(fit_least_squares(problem).point);
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,387 @@
+#include "validate/accuracy/runs/run_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/fit/fit.hpp"
+#include "models/base/quantile.hpp"
+#include "policies/lowering/for_each_index.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Estimated beside the fit and not by it.
+bool is_error(const CalibrationField& field) {
+  return field.name.starts_with("error.");
+}
+
+// ---- Parameters on a line without ends: the logit of a share, the logarithm of the rest.
+
+struct Axis {
+  const CalibrationField* field = nullptr;
+  bool share = false;
+  double floor = 0;  // an interval may start at 0, its logarithm not
+
+  double to_line(double value) const {
+    if (!share) return std::log(std::max(value, floor));
+    constexpr double kEdge = 1e-3;
+    const double inside = std::clamp(value, kEdge, 1 - kEdge);
+    return std::log(inside / (1 - inside));
+  }
+  double to_value(double at) const { return share ? 1 / (1 + std::exp(-at)) : std::exp(at); }
+};
+
+Axis axis_of(const CalibrationField& field, const Parameter& prior) {
+  Axis axis{&field};
+  axis.share = field.unit.empty() && prior.low >= 0 && prior.high <= 1 && prior.value <= 1;
+  axis.floor = 1e-3 * prior.high;
+  return axis;
+}
+
+// The interval read as the middle 90 % of a normal distribution on the line, around the value.
+NormalPrior prior_of(const Axis& axis, const Parameter& parameter, bool flat) {
+  NormalPrior prior{.mean = axis.to_line(parameter.value)};
+  prior.sd = flat ? std::numeric_limits<double>::infinity()
+                  : (axis.to_line(parameter.high) - axis.to_line(parameter.low)) / (2 * kNormal95);
+  return prior;
+}
+
+const CalibrationField& find_field(const std::string& name) {
+  std::vector<std::string> known;
+  for (const CalibrationField& field : calibration_fields()) {
+    if (is_error(field)) continue;
+    if (field.name == name) return field;
+    known.emplace_back(field.name);
+  }
+  throw Error(unknown_name("parameter", name, known));
+}
+
+std::vector<Axis> free_axes(const Calibration& prior, const FitOptions& options) {
+  std::set<std::string_view> only, fixed;
+  for (const std::string& name : options.only) only.insert(find_field(name).name);
+  for (const std::string& name : options.fixed) fixed.insert(find_field(name).name);
+  std::vector<Axis> axes;
+  for (const CalibrationField& field : calibration_fields()) {
+    const Parameter& parameter = prior.*field.member;
+    const bool wanted = only.empty() ? !is_error(field) : only.contains(field.name);
+    if (!wanted || fixed.contains(field.name)) continue;
+    if (parameter.low < parameter.high || options.flat_prior) {
+      axes.push_back(axis_of(field, parameter));
+    } else if (!only.empty()) {
+      throw Error(fmt::format("{} has no interval in calibration {}: it cannot be fitted",
+                              field.name, prior.name));
+    }
+  }
+  return axes;
+}
+
+// ---- Predictions.
+
+double predicted_s(const Job& job, const FitOptions& options) {
+  return options.predict_s ? options.predict_s(job) : predict(job).step_s;
+}
+
+// log(predicted / measured) of one row at each point; not a number where there is no prediction.
+std::vector<double> row_residuals(const FitRow& row, const Calibration& prior,
+                                  const std::vector<Axis>& axes, const std::vector<Point>& points,
+                                  const FitOptions& options) {
+  Job job = row.job;
+  job.calibration = prior;
+  std::vector<double> residuals;
+  for (const Point& point : points) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      (job.calibration.*axes[i].field->member).value = axes[i].to_value(point[i]);
+    }
+    try {
+      const double seconds = predicted_s(job, options);
+      residuals.push_back(seconds > 0 ? std::log(seconds / row.measured_s) : std::nan(""));
+    } catch (const Error&) {
+      residuals.push_back(std::nan(""));
+    }
+  }
+  return residuals;
+}
+
+std::string why_unusable(const FitRow& row, const Calibration& prior, const FitOptions& options) {
+  if (!(row.measured_s > 0) || !std::isfinite(row.measured_s)) {
+    return fmt::format("measured step time {} s", row.measured_s);
+  }
+  try {
+    Job job = row.job;
+    job.calibration = prior;
+    const double seconds = predicted_s(job, options);
+    if (!(seconds > 0) || !std::isfinite(seconds)) return fmt::format("predicted {} s", seconds);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<FitRow> usable_rows(const std::vector<FitRow>& rows, const Calibration& prior,
+                                const FitOptions& options, std::vector<UnusableRow>& unusable) {
+  std::vector<std::string> reasons(rows.size());
+  for_each_index(rows.size(), options.threads,
+                 [&](size_t i) { reasons[i] = why_unusable(rows[i], prior, options); });
+  std::vector<FitRow> usable;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (reasons[i].empty()) {
+      usable.push_back(rows[i]);
+    } else {
+      unusable.push_back({rows[i].id, reasons[i]});
+    }
+  }
+  if (usable.empty()) {
+    throw Error(rows.empty() ? std::string("there are no rows to fit on")
+                             : fmt::format("none of the {} rows can be used; {}: {}", rows.size(),
+                                           unusable.front().id, unusable.front().reason));
+  }
+  return usable;
+}
+
+// ---- Weights, clusters and folds.
+
+// See the header: 1 / sqrt(rows of the group), scaled to Kish's (sum w)^2 / sum w^2.
+std::vector<double> row_weights(const std::vector<FitRow>& rows) {
+  std::map<std::string, double> count;
+  for (const FitRow& row : rows) ++count[row.group];
+  double sum = 0, squares = 0;
+  std::vector<double> weights;
+  for (const FitRow& row : rows) {
+    weights.push_back(1 / std::sqrt(count[row.group]));
+    sum += weights.back();
+    squares += weights.back() * weights.back();
+  }
+  for (double& weight : weights) weight *= sum / squares;
+  return weights;
+}
+
+// A number for each distinct key, in the order of their first row.
+template <typename Key>
+std::vector<int> numbered(const std::vector<FitRow>& rows, Key key) {
+  std::map<decltype(key(rows.front())), int> numbers;
+  std::vector<int> result;
+  for (const FitRow& row : rows) {
+    result.push_back(numbers.emplace(key(row), static_cast<int>(numbers.size())).first->second);
+  }
+  return result;
+}
+
+auto model_of(const FitRow& row) {
+  return std::tuple(row.group, row.job.model.layers, row.job.model.hidden);
+}
+auto gpus_of(const FitRow& row) {
+  return std::tuple(row.group, row.job.layout.ranks());
+}
+
+int count_of(const std::vector<int>& numbers) {
+  return 1 + *std::max_element(numbers.begin(), numbers.end());
+}
+
+// Half-width of the interval around 0 that holds nine tenths of the weight.
+double quantile90(const std::vector<double>& values, const std::vector<double>& weights) {
+  std::vector<std::pair<double, double>> sorted;
+  double sum = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    sorted.emplace_back(std::abs(values[i]), weights[i]);
+    sum += weights[i];
+  }
+  std::sort(sorted.begin(), sorted.end());
+  double below = 0;
+  for (const auto& [value, weight] : sorted) {
+    below += weight;
+    if (below >= 0.9 * sum) return value;
+  }
+  return sorted.back().first;
+}
+
+// ---- The error on unseen runs.
+
+// A standard deviation known from `freedom` errors is uncertain by the factor exp(1/sqrt(2
+// freedom)); so its interval says from how many it is known. No interval: from endlessly many.
+double log_sd(const Parameter& error) {
+  if (error.low <= 0 || error.low >= error.high) return 0;
+  return std::log(error.high / error.low) / (2 * kNormal95);
+}
+double freedom_of(const Parameter& error) {
+  const double spread = log_sd(error);
+  return spread > 0 ? std::max(1.0, 1 / (2 * spread * spread)) : 1e6;
+}
+
+// Prior and left-out folds together: a scaled inverse chi-square prior of so many degrees of
+// freedom (Gelman et al., Bayesian Data Analysis, section 2.6), and one for each fold, because the
+// errors within a fold go together.
+Parameter unseen_error(const Parameter& prior, double left_out, int folds, const std::string& how) {
+  const double known = freedom_of(prior);
+  const double freedom = known + folds;
+  Parameter error;
+  error.value =
+      std::sqrt((known * prior.value * prior.value + folds * left_out * left_out) / freedom);
+  const double factor = std::exp(kNormal95 / std::sqrt(2 * freedom));
+  error.low = error.value / factor;
+  error.high = error.value * factor;
+  error.origin = Origin::published;
+  error.source = fmt::format("{} {}, nine tenths of the rows within {:.1f} %", folds, how,
+                             100 * std::expm1(kNormal95 * left_out));
+  return error;
+}
+
+void estimate_error(const FitProblem& problem, const FitResult& fit,
+                    const std::vector<FitRow>& rows, const std::string& source, RunFit& result) {
+  double worst = 0;
+  for (const std::vector<int>& folds : {numbered(rows, model_of), numbered(rows, gpus_of)}) {
+    if (count_of(folds) < 2) continue;
+    const std::vector<double> errors = left_out_residuals(problem, fit, folds);
+    const double error = quantile90(errors, problem.weights) / kNormal95;
+    if (error < worst) continue;
+    worst = error;
+    result.folds = count_of(folds);
+  }
+  Parameter& error = result.calibration.step_error;
+  if (result.folds == 0) return;
+  error = unseen_error(error, worst, result.folds,
+                       "folds of models and GPU counts left out one after the other; " + source);
+}
+
+void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& prior,
+                           RunFit& result) {
+  std::vector<FitRow> stated;
+  for (const FitRow& row : rows) {
+    if (row.memory_bytes > 0) stated.push_back(row);
+  }
+  result.memory_rows = static_cast<int>(stated.size());
+  if (stated.empty()) return;
+  std::vector<double> errors;
+  for (const FitRow& row : stated) {
+    Job job = row.job;
+    job.calibration = prior;
+    errors.push_back(std::log(bytes_of(row.memory_figure, predict(job).memory) / row.memory_bytes));
+  }
+  const double error = quantile90(errors, row_weights(stated)) / kNormal95;
+  Parameter& memory_error = result.calibration.memory_error;
+  memory_error = unseen_error(
+      memory_error, error, count_of(numbered(stated, model_of)),
+      fmt::format("models, none of them fitted on, {} rows that state memory", stated.size()));
+}
+
+// ---- The result.
+
+double median_ape(std::vector<double> residuals) {
+  for (double& residual : residuals) residual = std::abs(std::expm1(residual));
+  std::sort(residuals.begin(), residuals.end());
+  const size_t middle = residuals.size() / 2;
+  return residuals.size() % 2 == 1 ? residuals[middle]
+                                   : (residuals[middle - 1] + residuals[middle]) / 2;
+}
+
+// Where the rows tell less than the prior did, the number still rests on the prior.
+Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const NormalPrior& normal,
+                           double at, double sd, const std::string& source) {
+  Parameter fitted;
+  fitted.value = axis.to_value(at);
+  fitted.low = axis.to_value(at - kNormal95 * sd);
+  fitted.high = axis.to_value(at + kNormal95 * sd);
+  const bool rows_decide = sd * sd <= normal.sd * normal.sd / 2;
+  fitted.origin = rows_decide ? Origin::published : prior.origin;
+  fitted.source = rows_decide
+                      ? source
+                      : fmt::format("{}; these tell less than the prior: {}", source, prior.source);
+  return fitted;
+}
+
+std::string source_of(const std::vector<FitRow>& rows, const FitOptions& options) {
+  const int groups = count_of(numbered(rows, [](const FitRow& row) { return row.group; }));
+  return fmt::format("fitted on {} row{} of {} source{}{}{}", rows.size(),
+                     rows.size() == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
+                     options.source.empty() ? "" : ", ", options.source);
+}
+
+FitProblem problem_of(const std::vector<FitRow>& rows, const Calibration& prior,
+                      const std::vector<Axis>& axes, const FitOptions& options) {
+  FitProblem problem;
+  for (const Axis& axis : axes) {
+    problem.prior.push_back(prior_of(axis, prior.*axis.field->member, options.flat_prior));
+  }
+  problem.weights = row_weights(rows);
+  problem.clusters = numbered(
+      rows, [](const FitRow& row) { return std::pair(model_of(row), row.job.layout.ranks()); });
+  problem.scale_guess = std::max(prior.step_error.value, 0.01);
+  problem.residuals = [&rows, &prior, &axes, &options](const std::vector<Point>& points) {
+    std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows.size()));
+    for_each_index(rows.size(), options.threads, [&](size_t row) {
+      const std::vector<double> values = row_residuals(rows[row], prior, axes, points, options);
+      for (size_t i = 0; i < points.size(); ++i) by_point[i][row] = values[i];
+    });
+    return by_point;
+  };
+  return problem;
+}
+
+}  // namespace
+
+RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
+                const FitOptions& options) {
+  RunFit result;
+  result.calibration = prior;
+  const std::vector<Axis> axes = free_axes(prior, options);
+  const std::vector<FitRow> usable = usable_rows(rows, prior, options, result.unusable);
+  const FitProblem problem = problem_of(usable, prior, axes, options);
+  const FitResult fit = fit_least_squares(problem);
+
+  const std::string source = source_of(usable, options);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const CalibrationField& field = *axes[i].field;
+    if (!fit.influence[i]) {
+      result.without_influence.push_back(field.name);
+      continue;
+    }
+    const Parameter& before = prior.*field.member;
+    const Parameter after =
+        fitted_parameter(axes[i], before, problem.prior[i], fit.point[i], fit.sd[i], source);
+    result.fitted.push_back({field.name, before, after});
+    result.calibration.*field.member = after;
+  }
+  estimate_error(problem, fit, usable, source, result);
+  estimate_memory_error(usable, prior, result);
+
+  result.rows = static_cast<int>(usable.size());
+  result.converged = fit.converged;
+  double squares = 0;
+  for (const double residual : fit.residuals) squares += residual * residual;
+  result.residual_rms = std::sqrt(squares / static_cast<double>(usable.size()));
+  Point start;
+  for (const NormalPrior& normal : problem.prior) start.push_back(normal.mean);
+  result.median_ape_before = median_ape(problem.residuals({start}).front());
+  result.median_ape_after = median_ape(fit.residuals);
+  return result;
+}
+
+RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptions& options) {
+  FitOptions one = options;
+  one.only = {"kernel.sustained"};
+  one.fixed.clear();
+  return fit_runs({row}, prior, one);
+}
+
+PredictionInterval interval(const RunPrediction& prediction, const Calibration& calibration) {
+  const auto factor = [](const Parameter& error) {
+    const boost::math::students_t distribution(freedom_of(error));
+    return std::exp(boost::math::quantile(distribution, 0.95) * error.value);
+  };
+  const double step = factor(calibration.step_error);
+  const double memory = factor(calibration.memory_error);
+  return {.step_low_s = prediction.step_s / step,
+          .step_high_s = prediction.step_s * step,
+          .memory_low_bytes = prediction.memory_bytes / memory,
+          .memory_high_bytes = prediction.memory_bytes * memory};
+}
+
+}  // namespace windtunnel

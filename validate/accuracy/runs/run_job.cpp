@@ -1,0 +1,327 @@
+#include "validate/accuracy/runs/run_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+
+#include "models/base/error.hpp"
+#include "policies/lowering/iteration_estimate.hpp"
+#include "scenarios/language/library/gpu_names.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "traces/text/text.hpp"
+#include "validate/accuracy/runs/training_stack.hpp"
+#include "validate/accuracy/schedules/printed_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+class Mapper {
+ public:
+  explicit Mapper(const TrainingRun& run) : run_(run) {}
+
+  RunJob map() {
+    if (contains_text(run_.note, "LoRA")) {
+      throw Error("the run tunes low-rank adapters (LoRA), which is not modelled");
+    }
+    set_layout();
+    set_batch();
+    set_model();
+    set_machine();
+    set_stages();
+    set_precision();
+    set_recompute();
+    set_schedule();
+    const TrainingStack& stack = stack_of(run_);
+    stack.apply(run_, job_);
+    if (!stack.calibration.empty() && stack.gpu == job_.cluster.node.gpu.name) {
+      job_.calibration = find_calibration(stack.calibration);
+    }
+    return {std::move(job_), std::move(assumed_)};
+  }
+
+ private:
+  int assume(const std::optional<int>& stated, const char* name, int otherwise) {
+    if (stated) return *stated;
+    assumed_.push_back(fmt::format("{} {}", name, otherwise));
+    return otherwise;
+  }
+
+  static int require(const std::optional<int>& stated, const char* name) {
+    if (stated) return *stated;
+    throw Error(fmt::format("the row does not state {}", name));
+  }
+
+  void set_layout() {
+    Layout& layout = job_.layout;
+    layout.tp = require(run_.tp, "tp");
+    layout.pp = require(run_.pp, "pp");
+    layout.cp = run_.cp.value_or(1);
+    layout.vpp = layout.pp > 1 ? assume(run_.vpp, "vpp", 1) : 1;
+    layout.ep = run_.ep.value_or(1);
+    layout.dp = require(run_.dp, "dp");
+    layout.sequence_parallel = run_.sequence_parallel.value_or(false);
+  }
+
+  void set_batch() {
+    job_.batch.global = require(run_.global_batch, "global_batch");
+    job_.batch.micro = require(run_.micro_batch, "micro_batch");
+    job_.batch.sequence = require(run_.sequence, "seq");
+  }
+
+  // The library's model of the same name, for what a row has no columns for.
+  const TransformerSpec* library_model() const {
+    const std::string name = plain_name(run_.model);
+    const TransformerSpec* best = nullptr;
+    for (const TransformerSpec& model : library_models()) {
+      const std::string known = plain_name(model.name);
+      if (name != known && !name.starts_with(known)) continue;
+      if (best == nullptr || known.size() > plain_name(best->name).size()) best = &model;
+    }
+    return best;
+  }
+
+  void set_model() {
+    const TransformerSpec* known = library_model();
+    TransformerSpec& model = job_.model;
+    if (known != nullptr) model = *known;
+    model.name = run_.model;
+    if (known == nullptr && !run_.hidden) {
+      throw Error(
+          fmt::format("the row does not state the dimensions of '{}', and the library has "
+                      "no such model",
+                      run_.model));
+    }
+    model.hidden = run_.hidden.value_or(model.hidden);
+    model.heads = run_.heads.value_or(model.heads);
+    if (known == nullptr || !model.latent.kv_rank) {
+      model.kv_heads = run_.kv_heads.value_or(model.kv_heads > 0 ? model.kv_heads : model.heads);
+    }
+    if (model.heads == 0) throw Error("the row does not state heads");
+    if (run_.vocabulary) {
+      model.vocabulary = *run_.vocabulary;
+    } else if (model.vocabulary == 0) {
+      model.vocabulary = assume({}, "vocab", 50257);
+    }
+    model.sequence = job_.batch.sequence;
+    if (known == nullptr) guess_architecture();
+    if (run_.ffn_hidden) {
+      model.ffn_hidden = *run_.ffn_hidden;
+    } else if (model.ffn_hidden == 0) {
+      model.ffn_hidden = ffn_from_parameters();
+    }
+    model.layers = run_.layers.value_or(model.layers);
+    if (model.layers == 0) model.layers = layers_from_parameters();
+  }
+
+  // Llama's way since 2023: SwiGLU shows in an MLP that is not four times as wide as the model, or
+  // in the name.
+  void guess_architecture() {
+    TransformerSpec& model = job_.model;
+    const std::string name = plain_name(run_.model);
+    const bool named = contains_text(name, "llama") || contains_text(name, "qwen") ||
+                       contains_text(name, "mistral") || contains_text(name, "mixtral");
+    const bool wide = run_.ffn_hidden && *run_.ffn_hidden != 4 * model.hidden;
+    if (!named && !wide) return;
+    model.activation = Activation::swiglu;
+    model.normalisation = Normalisation::rms_norm;
+    model.position = PositionEncoding::rotary;
+    model.biases = false;
+    model.tied_embeddings = false;
+  }
+
+  // "1.34B", "760M" or a plain count.
+  double stated_parameters() const {
+    const std::string& text = run_.parameters;
+    if (text.empty()) throw Error("the row states neither dimensions nor params");
+    double number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string unit(end, text.data() + text.size());
+    const double times = unit == "M" ? 1e6 : unit == "B" ? 1e9 : unit == "T" ? 1e12 : 1;
+    const bool known = times > 1 || (unit.empty() && number > 1e5);
+    if (fault != std::errc() || !known || !(number > 0) || !std::isfinite(number)) {
+      throw Error(fmt::format("params is '{}'; write it as 1.34B, 760M or a count", text));
+    }
+    return number * times;
+  }
+
+  // Width of the MLP that makes up the stated parameters.
+  double exact_ffn(bool tied) const {
+    TransformerSpec probe = job_.model;
+    probe.layers = require(run_.layers, "layers and ffn_hidden");
+    probe.ffn_hidden = 0;
+    probe.tied_embeddings = tied;
+    return (stated_parameters() - probe.parameters()) / (3.0 * probe.layers * probe.hidden);
+  }
+
+  // MLPs of this kind are multiples of 1024 wide. Where the row does not say whether the embeddings
+  // are tied, they are in the way that comes nearest to such a width.
+  int ffn_from_parameters() {
+    TransformerSpec& model = job_.model;
+    if (model.activation == Activation::gelu) return assume({}, "ffn_hidden", 4 * model.hidden);
+    constexpr double kUnit = 1024;
+    const auto off = [&](bool tied) { return std::abs(std::remainder(exact_ffn(tied), kUnit)); };
+    const std::string stated = run_.noted("tie_embeddings");
+    model.tied_embeddings = stated.empty() ? off(true) < off(false) : stated == "True";
+    if (stated.empty()) {
+      assumed_.push_back(model.tied_embeddings ? "embeddings tied" : "embeddings untied");
+    }
+    const double units = std::round(exact_ffn(model.tied_embeddings) / kUnit);
+    return assume({}, "ffn_hidden", static_cast<int>(kUnit * std::max(1.0, units)));
+  }
+
+  int layers_from_parameters() {
+    TransformerSpec probe = job_.model;
+    probe.layers = 0;
+    const double per_layer = probe.layer_parameters();
+    const double layers = (stated_parameters() - probe.parameters()) / per_layer;
+    return assume({}, "layers", std::max(1, int(std::lround(layers))));
+  }
+
+  void set_machine() {
+    const GpuName& gpu = gpu_named(run_.gpu_type, false);
+    job_.cluster.node = find_node(gpu.node);
+    if (contains_text(run_.source, "BLOOM")) job_.cluster.node = find_node("jean-zay-a100");
+    if (contains_text(run_.source, "vTrain")) job_.cluster.node = find_node("vtrain-a100");
+    job_.calibration = find_calibration(gpu.calibration);
+    job_.cluster.fabric = find_fabric("full-bisection").fabric;
+    // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
+    NodeSpec& node = job_.cluster.node;
+    const int gpus = job_.layout.ranks();
+    int per_node = std::min(node.gpus, gpus);
+    while (gpus % per_node != 0) --per_node;
+    node.nics = std::max(1, node.nics * per_node / node.gpus);
+    node.gpus = per_node;
+    job_.cluster.nodes = gpus / per_node;
+    set_measured_bus();
+  }
+
+  // "AR/AG/RS GB/s=183.34/74.17/75.62" of the run's own bandwidth test.
+  void set_measured_bus() {
+    const std::string text = run_.noted("AR/AG/RS GB/s");
+    MeasuredBus& measured = job_.cluster.fabric.measured;
+    double values[3] = {};
+    if (std::sscanf(text.c_str(), "%lf/%lf/%lf", &values[0], &values[1], &values[2]) != 3) return;
+    measured = {values[0] * 1e9, values[1] * 1e9, values[2] * 1e9};
+  }
+
+  // Layers that do not divide: one fewer on the last stage, then on the first, then from the end.
+  void set_stages() {
+    Layout& layout = job_.layout;
+    const int stages = layout.stages();
+    if (job_.model.layers % stages == 0) return;
+    std::vector<int> layers(stages, (job_.model.layers + stages - 1) / stages);
+    int surplus = layers[0] * stages - job_.model.layers;
+    for (int i = 0; i < surplus; ++i) {
+      const int stage = i == 0 ? stages - 1 : i == 1 ? 0 : stages - i;
+      --layers[stage];
+    }
+    layout.stage_layers = layers;
+    assumed_.push_back(fmt::format("{} layers on {} stages", job_.model.layers, stages));
+  }
+
+  void set_precision() {
+    const std::string& text = run_.precision;
+    if (text.empty()) assumed_.push_back("precision bf16");
+    job_.precision = contains_text(text, "nvfp4")                  ? Precision::nvfp4
+                     : contains_text(text, "mxfp8")                ? Precision::mxfp8
+                     : contains_text(text, "fp8")                  ? Precision::fp8
+                     : contains_text(text, "fp16")                 ? Precision::fp16
+                     : contains_text(text, "tf32")                 ? Precision::tf32
+                     : contains_text(text, "bf16") || text.empty() ? Precision::bf16
+                     : contains_text(text, "fp32")
+                         ? Precision::fp32
+                         : throw Error(fmt::format("unknown precision '{}'", text));
+  }
+
+  void set_recompute() {
+    job_.recompute = contains_text(run_.recompute, "full")        ? Recompute::full
+                     : contains_text(run_.recompute, "selective") ? Recompute::selective
+                                                                  : Recompute::none;
+    if (run_.recompute.empty()) assumed_.push_back("recompute none");
+  }
+
+  void set_schedule() {
+    const std::string& text = run_.schedule;
+    job_.schedule.name = job_.layout.vpp > 1 ? "interleaved-1f1b" : "1f1b";
+    const bool plain = text.empty() || text == "none" || text == "DP" ||
+                       contains_text(text, "FSDP") || text.starts_with("1F1B") ||
+                       contains_text(text, "interleaved") ||
+                       (job_.layout.pp == 1 && contains_text(text, "1F1B"));
+    if (plain) return;
+    const std::optional<PrintedSchedule> printed = printed_schedule(text);
+    if (!printed) throw Error(fmt::format("schedule '{}' is not one of this build", text));
+    job_.schedule.name = printed->name;
+    job_.software.post_validation = printed->post_validation;
+    job_.schedule.slices = printed->slices;
+  }
+
+  const TrainingRun& run_;
+  Job job_;
+  std::vector<std::string> assumed_;
+};
+
+}  // namespace
+
+RunJob job_of(const TrainingRun& run) {
+  return Mapper(run).map();
+}
+
+MemoryFigure memory_figure_of(const TrainingRun& run) {
+  using What = MemoryFigure::What;
+  using Rank = MemoryFigure::Rank;
+  struct Printed {
+    std::string_view source;  // that the name starts with
+    MemoryFigure figure;
+  };
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  constexpr std::array kPrinted{
+      // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
+      Printed{"Zero Bubble", {1e9, What::allocated, Rank::fullest}},
+      // mem-max-allocated-bytes; TensorBoard is written by the last rank (global_vars.py).
+      Printed{"Megatron-LM CI", {kGib, What::allocated, Rank::last}},
+      // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
+      Printed{"HF nanotron", {kGib, What::reserved, Rank::first}},
+      // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
+      Printed{"BLOOM", {kGib, What::device, Rank::fullest}}};
+  for (const Printed& printed : kPrinted) {
+    if (run.source.starts_with(printed.source)) return printed.figure;
+  }
+  return {kGib, What::reserved, Rank::fullest};
+}
+
+double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory) {
+  CHECK(!memory.empty(), "memory of {} ranks", memory.size());
+  const auto bytes = [&](const GpuMemory& at) {
+    if (figure.what == MemoryFigure::What::device) return at.total();
+    const bool reserved = figure.what == MemoryFigure::What::reserved;
+    return at.allocated() + (reserved ? at.fragmentation : 0);
+  };
+  if (figure.rank == MemoryFigure::Rank::first) return bytes(memory.front());
+  if (figure.rank == MemoryFigure::Rank::last) return bytes(memory.back());
+  double most = 0;
+  for (const GpuMemory& at : memory) most = std::max(most, bytes(at));
+  return most;
+}
+
+RunPrediction predict(const Job& job) {
+  const PreparedIteration prepared = prepare_iteration(job);
+  const IterationEstimate estimate = estimate_iteration(job, prepared);
+  RunPrediction prediction;
+  prediction.step_s = estimate.step_s;
+  for (const GpuMemory& memory : prepared.memory) {
+    prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
+  }
+  prediction.memory = prepared.memory;
+  prediction.fits = gpu_memory_excess(prepared.memory, job.cluster.node.gpu).empty();
+  for (int i = 0; i < kOrigins; ++i) {
+    if (estimate.origin_s[i] > 0) prediction.origin = static_cast<Origin>(i);
+  }
+  return prediction;
+}
+
+}  // namespace windtunnel

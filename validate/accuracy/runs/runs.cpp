@@ -1,0 +1,362 @@
+#include "validate/accuracy/runs/runs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "validate/accuracy/rows/baselines.hpp"
+#include "validate/accuracy/runs/fit_rows.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kStep = "step_s";
+constexpr const char* kMemory = "memory_bytes";
+
+struct Subject {
+  const TrainingRun* run = nullptr;
+  std::string family;
+  bool fit = false;
+  bool judged = false;
+  RunJob what;
+  RunPrediction predicted;
+  std::string failure;  // why there is no job or no prediction; empty: there is
+};
+
+bool is_wanted(const std::optional<RowFilter>& filter, const CsvTable& table, size_t row) {
+  return !filter || filter->matches(table, row);
+}
+
+bool says_whether_it_fitted(const TrainingRun& run) {
+  const std::string status = run.noted("status");
+  return status == "OOM" || status == "Success";
+}
+
+// The rows to look at, in the order of the files, those to fit on from elsewhere first.
+class Selection {
+ public:
+  Selection(const std::vector<TrainingRuns>& files, const RunsOptions& options,
+            ValidationReport& report) {
+    const bool fits_elsewhere = !options.calibrate_on.empty();
+    std::set<std::string> fitted;  // one file may be named for both
+    for (const TrainingRuns& file : options.calibrate_on) {
+      if (options.fit_where) options.fit_where->check(file.table);
+      skip_unusable(file, {&options.fit_where}, report);
+      for (const TrainingRun& run : file.runs) {
+        if (!is_wanted(options.fit_where, file.table, run.table_row)) continue;
+        if (fitted.insert(run.id).second) add(run, true, false);
+      }
+    }
+    for (const TrainingRuns& file : files) {
+      if (options.where) options.where->check(file.table);
+      const bool fits_here = options.fit_where && !fits_elsewhere;
+      if (fits_here) options.fit_where->check(file.table);
+      std::vector<const std::optional<RowFilter>*> filters = {&options.where};
+      if (fits_here) filters.push_back(&options.fit_where);
+      skip_unusable(file, filters, report);
+      for (const TrainingRun& run : file.runs) {
+        add(run, fits_here && options.fit_where->matches(file.table, run.table_row),
+            !fitted.contains(run.id) && is_wanted(options.where, file.table, run.table_row));
+      }
+    }
+  }
+
+  std::vector<Subject> take() { return std::move(subjects_); }
+
+ private:
+  void add(const TrainingRun& run, bool fit, bool judged) {
+    if (!fit && !judged) return;
+    Subject& subject = subjects_.emplace_back();
+    subject.run = &run;
+    subject.family = family_of(run);
+    subject.fit = fit;
+    subject.judged = judged && !fit;
+  }
+
+  // Those that one of the filters lets pass. A line that is no row cannot be filtered: it is always
+  // named.
+  static void skip_unusable(const TrainingRuns& file,
+                            const std::vector<const std::optional<RowFilter>*>& filters,
+                            ValidationReport& report) {
+    for (const UnusableRow& row : file.unusable) {
+      const bool wanted =
+          !row.table_row || std::any_of(filters.begin(), filters.end(), [&](const auto* filter) {
+            return is_wanted(*filter, file.table, *row.table_row);
+          });
+      if (!wanted) continue;
+      report.skipped.push_back({row.id, row.reason});
+    }
+  }
+
+  std::vector<Subject> subjects_;
+};
+
+// Applies `step` to each subject; an Error of it is the subject's failure.
+template <class Step>
+void for_each_subject(std::vector<Subject>& subjects, const RunsOptions& options,
+                      const Step& step) {
+  std::mutex mutex;
+  size_t done = 0;
+  for_each_index(subjects.size(), options.threads, [&](size_t i) {
+    Subject& subject = subjects[i];
+    try {
+      if (subject.failure.empty()) step(subject);
+    } catch (const Error& error) {
+      subject.failure = error.what();
+    }
+    if (!options.progress) return;
+    const std::scoped_lock lock(mutex);
+    options.progress(++done, subjects.size());
+  });
+}
+
+FitRow fit_row_of(const Subject& subject) {
+  FitRow row = fit_row_of(*subject.run, subject.what.job);
+  row.group = subject.family;
+  return row;
+}
+
+// One fit for each calibration that the rows start from: usually one per kind of GPU.
+void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predictor) {
+  std::map<std::string, std::vector<FitRow>> rows;
+  std::map<std::string, Calibration> calibrations;
+  for (Subject& subject : subjects) {
+    if (!subject.fit || !subject.failure.empty()) continue;
+    if (!subject.run->step_s) {  // nothing to fit on: its memory or its label is judged
+      subject.fit = false;
+      continue;
+    }
+    const Calibration& prior = subject.what.job.calibration;
+    rows[prior.name].push_back(fit_row_of(subject));
+    calibrations.emplace(prior.name, prior);
+  }
+  if (rows.empty()) throw Error("none of the rows to fit on states a time and can be predicted");
+  for (const auto& [name, of_one] : rows) {
+    calibrations[name] = predictor.fit(of_one, calibrations[name]);
+  }
+  for (Subject& subject : subjects) {
+    const auto fitted = calibrations.find(subject.what.job.calibration.name);
+    if (fitted != calibrations.end()) subject.what.job.calibration = fitted->second;
+  }
+}
+
+// All subjects have been predicted; the families get the calibration of their middle row.
+void fit_one_point_each(std::vector<Subject>& subjects, const RunPredictor& predictor) {
+  std::map<std::string, std::vector<Subject*>> families;
+  for (Subject& subject : subjects) {
+    if (subject.failure.empty() && subject.run->step_s) {
+      families[subject.family].push_back(&subject);
+    }
+  }
+  std::map<std::string, Calibration> calibrations;
+  for (const auto& [family, members] : families) {
+    if (members.size() < 2) continue;  // nothing would be left to judge
+    Subject& middle = *members[members.size() / 2];
+    middle.fit = true;
+    middle.judged = false;
+    calibrations[family] = predictor.fit_one_point(fit_row_of(middle), middle.what.job.calibration);
+  }
+  for (Subject& subject : subjects) {
+    const auto fitted = calibrations.find(subject.family);
+    if (fitted != calibrations.end()) subject.what.job.calibration = fitted->second;
+  }
+}
+
+std::string optional_text(std::optional<int> value) {
+  return value ? std::to_string(*value) : "-";
+}
+
+// One job: what is trained, on how many GPUs, in which batch.
+std::string group_of(const TrainingRun& run) {
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}", run.model, optional_text(run.layers),
+                     optional_text(run.hidden), optional_text(run.sequence),
+                     optional_text(run.gpus), optional_text(run.global_batch),
+                     run.noted("after_pp_fix"));
+}
+
+// How it is run.
+std::string configuration_of(const TrainingRun& run) {
+  std::vector<std::string> parts;
+  for (const std::optional<int>& value : {run.heads, run.kv_heads, run.micro_batch, run.tp, run.pp,
+                                          run.vpp, run.dp, run.cp, run.ep}) {
+    parts.push_back(optional_text(value));
+  }
+  parts.push_back(run.sequence_parallel ? (*run.sequence_parallel ? "1" : "0") : "-");
+  parts.insert(parts.end(), {run.recompute, run.schedule, run.precision, run.noted("zero_stage")});
+  return fmt::format("{}", fmt::join(parts, "|"));
+}
+
+std::string label_of(const TrainingRun& run) {
+  std::string text = fmt::format("{}, {} GPUs, tp {} pp {}", run.model, optional_text(run.gpus),
+                                 optional_text(run.tp), optional_text(run.pp));
+  if (run.vpp.value_or(1) > 1) text += fmt::format(" vpp {}", *run.vpp);
+  text += fmt::format(" dp {}", optional_text(run.dp));
+  if (run.cp.value_or(1) > 1) text += fmt::format(" cp {}", *run.cp);
+  if (run.ep.value_or(1) > 1) text += fmt::format(" ep {}", *run.ep);
+  return text + fmt::format(", batch {} of {}, seq {}", optional_text(run.micro_batch),
+                            optional_text(run.global_batch), optional_text(run.sequence));
+}
+
+ValidationRow row_of(const Subject& subject, const char* metric) {
+  ValidationRow row;
+  row.id = subject.run->id;
+  row.family = subject.family;
+  row.metric = metric;
+  row.origin = subject.predicted.origin;
+  row.label = label_of(*subject.run);
+  row.note = subject.run->note;
+  return row;
+}
+
+void add_rows(const Subject& subject, const RunPredictor& predictor,
+              std::map<std::string, double> baselines, ValidationReport& report) {
+  const TrainingRun& run = *subject.run;
+  const PredictionInterval range =
+      predictor.interval(subject.predicted, subject.what.job.calibration);
+  std::vector<ValidationRow>& rows = subject.fit ? report.fitted : report.rows;
+  if (run.step_s) {
+    ValidationRow row = row_of(subject, kStep);
+    row.measured = *run.step_s;
+    row.predicted = subject.predicted.step_s;
+    row.low = range.step_low_s;
+    row.high = range.step_high_s;
+    row.baselines = std::move(baselines);
+    row.group = group_of(run);
+    row.configuration = configuration_of(run);
+    rows.push_back(std::move(row));
+  }
+  if (subject.fit) return;
+  if (run.memory_gib) {
+    ValidationRow row = row_of(subject, kMemory);
+    const MemoryFigure figure = memory_figure_of(run);
+    row.measured = *run.memory_gib * figure.unit_bytes;
+    row.predicted = bytes_of(figure, subject.predicted.memory);
+    const double share = row.predicted / subject.predicted.memory_bytes;
+    row.low = share * range.memory_low_bytes;
+    row.high = share * range.memory_high_bytes;
+    rows.push_back(std::move(row));
+  }
+  if (says_whether_it_fitted(run)) {
+    report.labels.push_back(
+        {run.id, subject.family, run.noted("status") == "OOM", !subject.predicted.fits});
+  }
+}
+
+std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subject>& subjects) {
+  std::vector<BaselineRow> rows;
+  std::vector<size_t> subject_of;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& subject = subjects[i];
+    if (!subject.failure.empty() || !subject.run->step_s) continue;
+    rows.push_back({&subject.what.job, *subject.run->step_s, subject.family, subject.fit});
+    subject_of.push_back(i);
+  }
+  std::vector<std::map<std::string, double>> found(subjects.size());
+  std::vector<std::map<std::string, double>> of_rows = step_baselines(rows);
+  for (size_t i = 0; i < rows.size(); ++i) found[subject_of[i]] = std::move(of_rows[i]);
+  return found;
+}
+
+// By family, in how many rows each thing was assumed.
+void count_assumptions(const std::vector<Subject>& subjects, ValidationReport& report) {
+  std::map<std::string, std::map<std::string, int>> counts;
+  for (const Subject& subject : subjects) {
+    if (!subject.judged || !subject.failure.empty()) continue;
+    for (const std::string& assumed : subject.what.assumed) ++counts[subject.family][assumed];
+  }
+  for (ValidationFamily& family : report.families) family.assumed = counts[family.name];
+}
+
+}  // namespace
+
+RunPredictor closed_predictor(int threads) {
+  FitOptions fit_options;
+  fit_options.threads = threads;
+  return {.job_of = job_of,
+          .predict = predict,
+          .interval = interval,
+          .fit =
+              [fit_options](const std::vector<FitRow>& rows, const Calibration& prior) {
+                return fit_runs(rows, prior, fit_options).calibration;
+              },
+          .fit_one_point =
+              [fit_options](const FitRow& row, const Calibration& prior) {
+                return fit_one_point(row, prior, fit_options).calibration;
+              }};
+}
+
+std::string family_of(const TrainingRun& run) {
+  return run.source + " / " + run.gpu_type;
+}
+
+namespace {
+
+// "h100-sweep: fitted on 205 rows of ..."; what a fit writes into its sources, up to the semicolon.
+std::vector<std::string> fitted_before(const std::vector<Subject>& subjects) {
+  std::map<std::string, std::string> texts;
+  for (const Subject& subject : subjects) {
+    const Calibration& calibration = subject.what.job.calibration;
+    if (texts.contains(calibration.name)) continue;
+    std::string& text = texts[calibration.name];
+    for (const CalibrationField& field : calibration_fields()) {
+      const std::string& source = (calibration.*field.member).source;
+      if (text.empty() && source.starts_with("fitted")) {
+        text = calibration.name + ": " + source.substr(0, source.find(';'));
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (auto& [name, text] : texts) {
+    if (!text.empty()) lines.push_back(std::move(text));
+  }
+  return lines;
+}
+
+}  // namespace
+
+ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
+                               const RunPredictor& predictor, const RunsOptions& options) {
+  ValidationReport report;
+  std::vector<Subject> subjects = Selection(files, options, report).take();
+  for_each_subject(subjects, options, [&](Subject& subject) {
+    const TrainingRun& run = *subject.run;
+    if (!run.step_s && !run.memory_gib && !says_whether_it_fitted(run)) {
+      throw Error("states neither a time nor memory nor whether it fitted");
+    }
+    subject.what = predictor.job_of(run);
+    if (options.calibration) subject.what.job.calibration = *options.calibration;
+  });
+  const auto predict_all = [&] {
+    for_each_subject(subjects, options, [&](Subject& subject) {
+      subject.predicted = predictor.predict(subject.what.job);
+    });
+  };
+  report.fitted_before = fitted_before(subjects);
+  const bool fits = options.one_point || options.fit_where || !options.calibrate_on.empty();
+  if (fits) predict_all();  // what cannot be predicted is nothing to fit on
+  if (options.one_point) {
+    fit_one_point_each(subjects, predictor);
+  } else if (fits) {
+    fit_calibrations(subjects, predictor);
+  }
+  predict_all();
+  std::vector<std::map<std::string, double>> baselines = baselines_of(subjects);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    if (subjects[i].failure.empty()) {
+      add_rows(subjects[i], predictor, std::move(baselines[i]), report);
+    } else {
+      report.skipped.push_back({subjects[i].run->id, subjects[i].failure});
+    }
+  }
+  summarise_families(report, {});
+  count_assumptions(subjects, report);
+  return report;
+}
+
+}  // namespace windtunnel

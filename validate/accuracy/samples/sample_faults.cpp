@@ -1,0 +1,194 @@
+#include "validate/accuracy/samples/sample_faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "scenarios/language/library/library.hpp"
+#include "validate/accuracy/samples/sample_fault_rules.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr FaultSeverity kRefused = FaultSeverity::refused;
+constexpr FaultSeverity kWarned = FaultSeverity::warned;
+constexpr std::string_view kRemoveRows =
+    "remove these rows from the file and calibrate again: only they are measured anew";
+
+struct Rule {
+  SampleFaultKind kind;
+  Blames (*find)(const SampleEvidence&);
+  bool explains;  // later rules do not look at its rows
+};
+
+// What is left of a run of which more is explained already makes no run: the other rules wait until
+// it is mended.
+constexpr double kEnoughLeft = 0.8;
+
+// What explains most comes first.
+constexpr std::array<Rule, 24> kRules = {{
+    {{"time-sliced", kRefused, "several ranks shared one device",
+      "measure with a device for each rank; such timings show that it works, not how fast"},
+     time_sliced,
+     true},
+    {{"mixed-devices", kRefused, "series of several devices in one file",
+      "keep a file for each device"},
+     mixed_devices,
+     true},
+    {{"wrong-device", kRefused, "series of another device than the one they are for",
+      "measure on the device that the calibration is for, or name the other one"},
+     wrong_device,
+     true},
+    {{"mixed-drivers", kRefused, "series under several drivers in one file",
+      "keep a file for each driver"},
+     mixed_drivers,
+     false},
+    {{"stale-driver", kWarned, "measured under another driver than the device has now",
+      "measure again: a driver changes launches, clocks and libraries"},
+     stale_driver,
+     false},
+    {{"mixed-ranks", kRefused,
+      "works that one rank ran alone beside works that several ran at once",
+      "keep a file for each number of ranks"},
+     mixed_ranks,
+     true},
+    {{"mixed-dates", kWarned, "series of several days in one file",
+      "measure into a new file if anything changed in between"},
+     mixed_dates,
+     false},
+    {{"too-few-points", kRefused, "a kernel with too few sizes, or of too narrow a range",
+      "measure more sizes: let the run end, with more memory or a larger budget"},
+     too_few_points,
+     true},
+    {{"duplicated-rows", kRefused, "the same timings twice", "remove the copies"},
+     duplicated_rows,
+     true},
+    {{"throttled", kRefused, "much of the run was measured at a held-back clock",
+      "cool or free the device, or allow it more power; then measure again"},
+     throttled,
+     true},
+    {{"tainted-rows", kWarned, "a few rows were measured at a held-back clock", kRemoveRows},
+     tainted_rows,
+     true},
+    {{"disturbed", kWarned, "others were on the device beside rows",
+      "laws correct for it and are less sure; a new file, when the machine is quiet, gives better "
+      "ones"},
+     disturbed,
+     false},
+    {{"non-monotone", kRefused, "larger works take less time than smaller ones", kRemoveRows},
+     non_monotone,
+     true},
+    {{"swapped-units", kRefused,
+      "off by thousands, or at rates that no machine has: ms or us for s, MB for B",
+      "the columns are in seconds and bytes: correct the rows, or measure again"},
+     swapped_units,
+     true},
+    {{"bits-for-bytes", kRefused, "off by eight", "sizes are in bytes: correct the rows"},
+     bits_for_bytes,
+     true},
+    {{"below-specification", kRefused, "far below the device's data sheet",
+      "find out what shares the device or holds it back, or whether it is another one; then "
+      "measure again"},
+     below_specification,
+     true},
+    {{"above-specification", kRefused, "faster than the device's data sheet allows",
+      "check the device and whether works were waited for; then measure again"},
+     above_specification,
+     true},
+    {{"negative-latency", kRefused, "what a work takes at no size comes out below zero",
+      "less overhead is to be taken off the timings; measure again"},
+     negative_latency,
+     true},
+    {{"outliers", kWarned, "far from what the kernel's other sizes make expect", kRemoveRows},
+     outliers,
+     true},
+    {{"unsure", kWarned, "the interval is as wide as the time itself",
+      "measure with a larger budget, or when the machine is quiet"},
+     unsure,
+     false},
+    {{"cold-faster", kWarned, "faster with cold caches than with warm ones",
+      "the caches were not flushed, or rows were mixed up: measure again"},
+     cold_faster,
+     true},
+    {{"drift", kWarned, "the end of the run differs from its start",
+      "measure again when the machine is quiet, after a warm-up"},
+     drift,
+     false},
+    {{"bad-law", kWarned, "the laws miss the rows by far more than they claim",
+      "fit the laws on these samples, or look for a regime that they lack"},
+     bad_law,
+     false},
+    {{"unlike-earlier", kWarned, "differs from the earlier calibration of the device",
+      "find out what changed before either is used"},
+     unlike_earlier,
+     false},
+}};
+
+SampleEvidence evidence_of(std::vector<const Sample*> samples, const KnownMachine& known) {
+  SampleEvidence evidence;
+  evidence.series = kernel_series(samples);
+  evidence.samples = std::move(samples);
+  evidence.noise = noise_of(evidence.series);
+  evidence.known = known;
+  return evidence;
+}
+
+SampleFault fault_of(const SampleFaultKind& kind, const Blame& blame) {
+  SampleFault fault{
+      std::string(kind.name), kind.severity, {}, blame.what, std::string(kind.advice)};
+  for (const Sample* row : blame.rows) fault.rows.push_back(row->id);
+  return fault;
+}
+
+}  // namespace
+
+std::string_view to_string(FaultSeverity severity) {
+  return severity == FaultSeverity::refused ? "refused" : "warned";
+}
+
+std::span<const SampleFaultKind> sample_fault_kinds() {
+  static const std::vector<SampleFaultKind> kinds = [] {
+    std::vector<SampleFaultKind> all;
+    for (const Rule& rule : kRules) all.push_back(rule.kind);
+    return all;
+  }();
+  return kinds;
+}
+
+std::vector<SampleFault> sample_faults(std::span<const Sample> samples, const KnownMachine& known) {
+  std::vector<const Sample*> left;
+  for (const Sample& sample : samples) left.push_back(&sample);
+  SampleEvidence evidence = evidence_of(left, known);
+  std::vector<SampleFault> faults;
+  for (const Rule& rule : kRules) {
+    std::set<const Sample*> explained;
+    for (const Blame& blame : rule.find(evidence)) {
+      faults.push_back(fault_of(rule.kind, blame));
+      if (rule.explains) explained.insert(blame.rows.begin(), blame.rows.end());
+    }
+    if (explained.empty()) continue;
+    left = evidence.samples;
+    std::erase_if(left, [&](const Sample* sample) { return explained.contains(sample); });
+    if (static_cast<double>(left.size()) < kEnoughLeft * static_cast<double>(samples.size())) break;
+    evidence = evidence_of(left, known);
+  }
+  return faults;
+}
+
+bool any_refused(std::span<const SampleFault> faults) {
+  return std::ranges::find(faults, kRefused, &SampleFault::severity) != faults.end();
+}
+
+const GpuSpec* spec_of_device(std::string_view device) {
+  std::string name(device);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const GpuSpec* found = nullptr;
+  for (const GpuSpec& gpu : library_gpus()) {
+    const bool longer = found == nullptr || gpu.name.size() > found->name.size();
+    if (name.find(gpu.name) != std::string::npos && longer) found = &gpu;
+  }
+  return found;
+}
+
+}  // namespace windtunnel

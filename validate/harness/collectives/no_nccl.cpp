@@ -1,0 +1,19 @@
+// NCCL in a build without its header: it says so, and refuses.
+#include "validate/harness/collectives/nccl_collectives.hpp"
+
+namespace windtunnel {
+
+std::string why_no_nccl() {
+  return "built without NCCL";
+}
+
+std::string nccl_version() {
+  return "";
+}
+
+std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& /*share*/) {
+  agree(group, why_no_nccl());  // throws on every rank
+  return nullptr;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,68 @@
+#include "validate/harness/ranks/own_core.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace windtunnel {
+namespace {
+
+cpu_set_t usable() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  // More cores than the set has room for: none is known, and nothing is pinned.
+  pthread_getaffinity_np(pthread_self(), sizeof cores, &cores);
+  return cores;
+}
+
+// A system that refuses leaves a rank where it is: slower to settle, but not wrong.
+void run_on(const cpu_set_t& cores) {
+  pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
+}
+
+// "0,64" or "0-1": the first one.
+int first_thread_of_core(int thread) {
+  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(thread) +
+                     "/topology/thread_siblings_list");
+  int first = thread;
+  return file >> first ? first : thread;
+}
+
+// In the order in which ranks take them: a thread of each core before the second of any, which
+// would take turns with the first.
+std::vector<int> threads_of(const cpu_set_t& usable) {
+  std::vector<int> threads;
+  std::set<int> cores;
+  std::vector<int> seconds;
+  for (int thread = 0; thread < CPU_SETSIZE; ++thread) {
+    if (!CPU_ISSET(thread, &usable)) continue;
+    (cores.insert(first_thread_of_core(thread)).second ? threads : seconds).push_back(thread);
+  }
+  threads.insert(threads.end(), seconds.begin(), seconds.end());
+  return threads;
+}
+
+}  // namespace
+
+int usable_cores() {
+  const cpu_set_t cores = usable();
+  return std::max(1, CPU_COUNT(&cores));
+}
+
+OwnCore::OwnCore(int rank, int ranks) : before_(usable()) {
+  if (ranks < 2 || ranks > CPU_COUNT(&before_)) return;
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(threads_of(before_)[static_cast<std::size_t>(rank)], &own);
+  run_on(own);
+}
+
+OwnCore::~OwnCore() {
+  if (CPU_COUNT(&before_) > 0) run_on(before_);
+}
+
+}  // namespace windtunnel

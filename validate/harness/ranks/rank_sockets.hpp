@@ -1,0 +1,37 @@
+// How the ranks of a group connect, each with each: forked ones over ports of the loopback that
+// were opened before the fork, launched ones through rank 0, which all know where to find.
+#pragma once
+
+#include <memory>
+#include <utility>  // Boost.Asio 1.74 forgets it
+#include <vector>
+
+#include "validate/harness/ranks/rank_place.hpp"
+
+namespace windtunnel {
+
+// Descriptors of connected TCP sockets by rank, to be closed by whoever gets them; the own one -1.
+using RankSockets = std::vector<int>;
+
+// For sockets between processes of one machine, before they connect. A congestion control that
+// sends at a rate it has estimated (BBR, a common default) stays at half the rate for seconds once
+// a one-way message misled it, and what it has begun to pace stays paced under any other: after
+// each pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
+void send_unpaced(int descriptor);
+
+class ForkedRanks {
+ public:
+  explicit ForkedRanks(int ranks);
+  ~ForkedRanks();
+  // Called by each rank after the fork.
+  RankSockets connect(int rank) const;
+
+ private:
+  struct Ports;
+  std::unique_ptr<Ports> ports_;
+};
+
+// Throws Error when they are not all there in time, or do not belong together.
+RankSockets find_ranks(const RankPlace& place, double timeout_s);
+
+}  // namespace windtunnel

@@ -1,0 +1,28 @@
+// Works by their names on a device: buffers with data like real ones, calls of kernels/, and
+// collectives where `collectives` joins the ranks that run the same works.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kernels/device/device.hpp"
+#include "models/calibration/kernel_work.hpp"
+#include "validate/harness/collectives/collectives.hpp"
+#include "validate/harness/timing/timed_work.hpp"
+
+namespace windtunnel {
+
+// Empty where the device has a form of each and the ranks are there, else what is missing.
+std::string why_not_runnable(const KernelSteps& steps, const Device& device,
+                             const Collectives* collectives = nullptr);
+
+// Of all buffers of the steps, which stand at once.
+double memory_bytes(const KernelSteps& steps);
+
+// Steps in turn, works of a step on streams (threads) of their own. Cold: each run on other
+// buffers, which come round after so many bytes that no cache holds them; to fill the caches with
+// something else would count what is written back of that. `collectives` must outlive it.
+TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
+                     const Device& device, Collectives* collectives = nullptr);
+
+}  // namespace windtunnel

@@ -1,0 +1,50 @@
+// One kernel of kernels/ at a time, by its name in models/calibration/kernel_work.hpp, with buffers
+// and data of its own.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/device/device.hpp"
+#include "models/calibration/kernel_work.hpp"
+
+namespace windtunnel {
+
+// What it returns owns the buffers, and starts the kernel whenever it is called.
+using PrepareKernel = std::function<void()> (*)(const KernelWork& work, const Device& device);
+
+// nullptr: the device has no form of it (for this type).
+PrepareKernel find_kernel(const KernelWork& work, const Device& device);
+
+inline std::size_t whole(double number) {
+  return static_cast<std::size_t>(number);
+}
+
+// That a run keeps, by their place.
+class RunBuffers {
+ public:
+  explicit RunBuffers(const Device& device) : device_(device) {}
+
+  float* floats(double elements);  // of a normal law, as gradients look
+  template <typename T>
+  T* zeros(std::size_t count) {
+    return reinterpret_cast<T*>(zero_bytes(count * sizeof(T)));
+  }
+  // That neither repeat nor compress.
+  std::byte* bytes(double size, MemoryKind kind = MemoryKind::device);
+  // The tile, repeated.
+  std::byte* tiled(const std::vector<std::byte>& tile, std::size_t size_bytes,
+                   MemoryKind kind = MemoryKind::device);
+
+ private:
+  std::byte* zero_bytes(std::size_t size_bytes);
+
+  const Device& device_;
+  std::vector<DeviceBuffer> buffers_;
+};
+
+std::shared_ptr<RunBuffers> buffers_on(const Device& device);
+
+}  // namespace windtunnel

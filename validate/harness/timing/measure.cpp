@@ -1,0 +1,398 @@
+#include "validate/harness/timing/measure.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/quantile.hpp"
+#include "models/base/random.hpp"
+#include "models/calibration/slowdown.hpp"
+#include "validate/harness/timing/series.hpp"
+#include "validate/harness/timing/suite_part.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr size_t kPerAgain = 50;  // works for each that is measured again
+constexpr int kBlockTimings = 10;
+constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
+constexpr size_t kLeastQuiet = 5;      // timings of a series without others on the device
+constexpr double kLateShare = 0.15;    // of the budget, for works that others disturbed and repeats
+constexpr double kFarOver = 1.2;       // the budget, by what is worth a warning
+constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
+// The last rank leaves a barrier some microseconds after the first, and a collective waits for it:
+// a small part of a timing that is longer.
+constexpr double kTeamTimings = 8;
+// Others come and go: they stay for half a millisecond or so (measured on shared virtual machines),
+// and with a share f of the time theirs, leave the device alone for that times (1 - f) / f. In a
+// longer timing they are, whether or not they are seen at its ends. Where f is small, a median
+// hardly moves.
+constexpr double kOthersStay_s = 0.5e-3;
+constexpr double kFewDisturbed = 0.05;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+DeviceState state_of(const DeviceReadings& now) {
+  return {now.clock_Hz, now.memory_clock_Hz, now.temperature_C,
+          (now.throttle_reasons & kThrottled) != 0};
+}
+
+struct Running {
+  const TimedWork* work = nullptr;
+  double order = 0;
+  double started_s = 0;
+  int inner = 0;                  // runs in a timing; 0: not known yet
+  double timing_s = 0;            // that it takes
+  std::vector<double> seconds;    // that nobody disturbed
+  std::vector<double> disturbed;  // the others
+  DeviceState before, after;
+  int tainted_in_a_row = 0;
+  bool late = false;  // comes again at the end, anew
+
+  bool measured() const { return !seconds.empty() || !disturbed.empty(); }
+  double share_disturbed() const {
+    return static_cast<double>(disturbed.size()) /
+           static_cast<double>(disturbed.size() + seconds.size());
+  }
+  // Enough of what nobody disturbed.
+  bool quiet() const {
+    if (disturbed.empty()) return true;
+    if (seconds.size() < kLeastQuiet) return false;
+    const double share = share_disturbed();
+    return share < kFewDisturbed || timing_s * share < kOthersStay_s * (1 - share);
+  }
+};
+
+// Timings that a series is told by, and the share of their time that others were beside them.
+struct CountedTimings {
+  std::vector<double> seconds;
+  double disturbed = 0;
+};
+
+std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+CountedTimings counted_timings(const Running& running) {
+  if (running.quiet()) return {running.seconds, 0};
+  const double share = running.share_disturbed();
+  if (running.seconds.size() < kLeastQuiet) {
+    return {joined(running.seconds, running.disturbed), share};
+  }
+  const double longer = std::log(median(running.disturbed) / median(running.seconds));
+  return {running.seconds, share_of_rest(share, share, longer)};
+}
+
+// Enough runs of what is prepared that a timing is no shorter than asked for.
+void find_inner_runs(Running& running, Team& team, double timing_s) {
+  constexpr double kClearly = 10;  // longer than asked for, even without what a first run costs
+  const double first_s = team.time(1).seconds;  // first touch, lazy loading
+  if (running.inner > 0) return;
+  running.inner = 1;
+  running.timing_s = first_s;
+  if (first_s >= kClearly * timing_s) return;
+  while (running.inner < (1 << 20)) {
+    running.timing_s = team.time(running.inner).seconds;
+    if (running.timing_s >= timing_s) return;
+    const double more = std::min(100.0, timing_s / running.timing_s);
+    running.inner = std::max(2 * running.inner, static_cast<int>(running.inner * more));
+  }
+}
+
+// Seconds of a single run.
+std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::State& state) {
+  std::vector<Timing> timings;
+  for ([[maybe_unused]] auto turn : state) {
+    const Timing all = team.time(running.inner);
+    state.SetIterationTime(all.seconds);
+    timings.push_back({all.seconds / running.inner, all.disturbed});
+  }
+  return timings;
+}
+
+// Google Benchmark prints what it ran; series are told by MeasureEvents.
+class NoReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& /*runs*/) override {}
+};
+
+class Measurement {
+ public:
+  Measurement(Team& team, const MeasureOptions& options, const MeasureEvents& events)
+      : team_(team), options_(options), events_(events), start_s_(now_s()) {}
+
+  MeasureProgress run(std::span<const TimedWork> works);
+
+ private:
+  // Works that are not done yet.
+  std::vector<Running> run_together(std::vector<Running> running, double until_s, bool last);
+  void go_on(Running& running);
+  void run_block(Running& running);
+  BlockReadings timed(Running& running, std::vector<Timing>& timings);
+  int block_timings(const Running& running) const;
+  Running started(const TimedWork& work, double order) const;
+  bool steady(const Running& running) const;
+  // Then waiting for a better moment is in vain.
+  bool mostly_disturbed() const {
+    constexpr int kKnown = 500;  // timings that tell
+    return progress_.timings > kKnown && 5 * progress_.disturbed > 4 * progress_.timings;
+  }
+  // Whether there is time for each of what is not begun yet.
+  std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
+  DeviceKind kind() const { return team_.device().kind; }
+  double early_s() const { return (1 - kLateShare) * options_.budget_s; }  // for first times
+  size_t most() const { return static_cast<size_t>(options_.most); }
+  void report(const Running& running);
+  double elapsed_s() const { return now_s() - start_s_; }
+
+  Team& team_;
+  const MeasureOptions& options_;
+  const MeasureEvents& events_;
+  const double start_s_;
+  MeasureProgress progress_;
+  double effort_ = 0;  // of the works whose first blocks took first_blocks_s_
+  double first_blocks_s_ = 0;
+  bool told_ = false;  // that even the least far exceeds the budget
+};
+
+Running Measurement::started(const TimedWork& work, double order) const {
+  Running one;
+  one.work = &work;
+  one.order = order;
+  one.started_s = elapsed_s();
+  return one;
+}
+
+bool Measurement::steady(const Running& running) const {
+  const int timings = static_cast<int>(running.seconds.size());
+  if (timings >= options_.most) return true;
+  return timings >= options_.least &&
+         summarise(running.seconds, options_.seed).half_width() < options_.half_width;
+}
+
+int Measurement::block_timings(const Running& running) const {
+  const double share_s = options_.budget_s / progress_.works;
+  return static_cast<int>(
+      std::clamp(share_s / running.timing_s, double{kLeastTimings}, double{kBlockTimings}));
+}
+
+BlockReadings Measurement::timed(Running& running, std::vector<Timing>& timings) {
+  std::exception_ptr fault;
+  team_.prepare(*running.work);
+  find_inner_runs(running, team_, options_.timing_s * (team_.ranks() > 1 ? kTeamTimings : 1));
+  benchmark::ClearRegisteredBenchmarks();
+  benchmark::RegisterBenchmark(to_text(running.work->steps).c_str(),
+                               [&](benchmark::State& state) {
+                                 try {
+                                   timings = timed_block(running, team_, state);
+                                 } catch (const Error& error) {
+                                   fault = std::current_exception();
+                                   state.SkipWithError(error.what());
+                                 }
+                               })
+      ->UseManualTime()
+      ->Iterations(block_timings(running));
+  NoReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  if (fault != nullptr) std::rethrow_exception(fault);
+  return team_.drop();
+}
+
+void Measurement::run_block(Running& running) {
+  std::vector<Timing> timings;
+  BlockReadings block;
+  try {
+    block = timed(running, timings);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", to_text(running.work->steps), error.what()),
+                ExitCode::failed);
+  }
+  if (block.tainted && running.tainted_in_a_row < kMostTaintedBlocks) {
+    ++running.tainted_in_a_row;
+    ++progress_.tainted;
+    return;
+  }
+  if (!running.measured()) running.before = state_of(block.before);
+  const bool throttled = running.after.throttled || block.tainted;
+  running.after = state_of(block.after);
+  running.after.throttled = throttled;
+  for (const Timing& timing : timings) {
+    (timing.disturbed ? running.disturbed : running.seconds).push_back(timing.seconds);
+    progress_.disturbed += timing.disturbed ? 1 : 0;
+    ++progress_.timings;
+  }
+}
+
+// A block. What comes again begins anew, or where the budget is used up is left as it was.
+void Measurement::go_on(Running& running) {
+  if (running.late) {
+    if (elapsed_s() > options_.budget_s) return;
+    running = started(*running.work, running.order);
+  }
+  const bool first = running.inner == 0;
+  const double begun_s = elapsed_s();
+  run_block(running);
+  if (!first) return;
+  effort_ += effort_of(*running.work, kind());
+  first_blocks_s_ += elapsed_s() - begun_s;
+}
+
+void Measurement::report(const Running& running) {
+  const CountedTimings counted = counted_timings(running);
+  const SeriesSummary summary = summarise(counted.seconds, options_.seed);
+  const DeviceDescription description = team_.device().describe();
+  Sample sample;
+  sample.work = running.work->steps;
+  sample.role = running.work->role;
+  sample.cache = running.work->cache;
+  sample.median_s = summary.median_s;
+  sample.low_s = summary.low_s;
+  sample.high_s = summary.high_s;
+  sample.p05_s = summary.p05_s;
+  sample.p95_s = summary.p95_s;
+  sample.repeats = static_cast<int>(counted.seconds.size());
+  sample.disturbed = counted.disturbed;
+  sample.order = running.order;
+  sample.started_s = running.started_s;
+  sample.before = running.before;
+  sample.after = running.after;
+  sample.backend = team_.device().name;
+  sample.device = description.name;
+  sample.driver = description.driver;
+  sample.date = options_.date;
+  sample.ranks = team_.ranks();
+  sample.ranks_per_device = options_.ranks_per_device;
+  events_.measured(sample);
+  ++progress_.done;
+}
+
+// Rounds of blocks until each is steady or the time is over. What has too few quiet timings then
+// is handed back, at `last` told as it is. Stopped, what is not told yet is lost: it is measured
+// anew when the run goes on.
+std::vector<Running> Measurement::run_together(std::vector<Running> running, double until_s,
+                                               bool last) {
+  const auto over = [&](const Running& one) {
+    return one.measured() && (elapsed_s() > until_s || one.disturbed.size() >= most());
+  };
+  std::vector<Running> late;
+  while (!running.empty()) {
+    std::vector<Running> undone;
+    for (Running& one : running) {
+      if (events_.stopped()) return {};
+      go_on(one);
+      progress_.elapsed_s = elapsed_s();
+      const bool quiet = one.quiet();
+      if (!(quiet && steady(one)) && !over(one)) {
+        undone.push_back(std::move(one));
+      } else if (quiet || last || mostly_disturbed()) {
+        report(one);
+      } else {
+        one.late = true;
+        late.push_back(std::move(one));
+      }
+      events_.progress(progress_);
+    }
+    running = std::move(undone);
+  }
+  return late;
+}
+
+std::vector<bool> Measurement::within_budget(std::span<const TimedWork* const> pending) {
+  std::vector<bool> all(pending.size(), true);
+  if (effort_ == 0) return all;  // nothing tells yet
+  std::vector<PricedWork> priced;
+  double all_s = elapsed_s();
+  double least_s = all_s;
+  for (const TimedWork* work : pending) {
+    const double seconds = first_blocks_s_ / effort_ * effort_of(*work, kind());
+    priced.push_back({work->tier, seconds});
+    all_s += seconds;
+    if (work->tier == 0) least_s += seconds;
+  }
+  progress_.enough_s = all_s / (1 - kLateShare);
+  if (all_s <= early_s()) return all;
+  if (least_s > kFarOver * options_.budget_s && !std::exchange(told_, true)) {
+    events_.exceeds(least_s);
+  }
+  return affordable(priced, early_s() - elapsed_s());
+}
+
+MeasureProgress Measurement::run(std::span<const TimedWork> works) {
+  if (works.empty()) return progress_;
+  std::vector<const TimedWork*> order;
+  for (const TimedWork& work : works) order.push_back(&work);
+  RandomStream random(options_.seed, RandomPurpose::measurement, 0);
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+  const auto together = static_cast<size_t>(options_.together);
+  const auto repeats_of = [&](size_t count) {
+    return std::clamp<size_t>(count / kPerAgain, 1, together);
+  };
+  // Of the time until `end_s`, what `part` of `whole` works may take.
+  const auto share_until = [&](size_t part, size_t whole, double end_s) {
+    return elapsed_s() +
+           static_cast<double>(part) / static_cast<double>(whole) * (end_s - elapsed_s());
+  };
+  progress_.works = static_cast<int>(order.size() + repeats_of(order.size()));
+  std::vector<Running> late;
+  std::vector<const TimedWork*> pending = order;
+  size_t begun = 0;
+  while (!pending.empty() && !events_.stopped()) {
+    const std::vector<bool> fits = within_budget(pending);
+    const auto count = static_cast<size_t>(std::ranges::count(fits, true));
+    progress_.works = static_cast<int>(begun + count + repeats_of(begun + count));
+    progress_.left_out = static_cast<int>(pending.size() - count);
+    if (count == 0) break;
+    std::vector<Running> running;
+    std::vector<const TimedWork*> rest;
+    for (size_t i = 0; i < pending.size(); ++i) {
+      if (fits[i] && running.size() < together) {
+        running.push_back(started(*pending[i], static_cast<double>(begun++)));
+      } else {
+        rest.push_back(pending[i]);
+      }
+    }
+    pending = std::move(rest);
+    // Where works are left out, time that is left over is theirs: a block each.
+    const double until_s =
+        progress_.left_out > 0 ? 0 : share_until(running.size(), count, early_s());
+    for (Running& one : run_together(std::move(running), until_s, false)) {
+      late.push_back(std::move(one));
+    }
+  }
+  std::vector<TimedWork> again;
+  for (size_t i = 0; i < repeats_of(begun); ++i) {
+    again.push_back(*order[i]);
+    again.back().role = SampleRole::again;
+  }
+  const size_t rest = late.size() + again.size();
+  const double late_until_s = share_until(late.size(), rest, options_.budget_s);
+  run_together(std::move(late), late_until_s, true);
+  // As far from their first time as the run is long.
+  std::vector<Running> repeats;
+  for (size_t i = 0; i < again.size(); ++i) {
+    repeats.push_back(started(again[i], static_cast<double>(begun + i)));
+  }
+  run_together(std::move(repeats), options_.budget_s, true);
+  return progress_;
+}
+
+}  // namespace
+
+MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
+                        const MeasureEvents& events) {
+  const Device& device = team.device();
+  const std::string reason = device.why_unusable();
+  if (!reason.empty()) throw Error(fmt::format("{}: {}", device.name, reason), ExitCode::failed);
+  return Measurement(team, options, events).run(works);
+}
+
+}  // namespace windtunnel
