@@ -16,10 +16,40 @@ function(windtunnel_options target)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-Werror=all-warnings>")
 endfunction()
 
-# windtunnel_library(NAME SOURCES a.cpp b.cpp LINKS fmt::fmt wt_models)
+# windtunnel_headers(NAME HEADERS <vector> ... [LINKS fmt::fmt]): headers from outside, compiled once.
+# A target that uses them names NAME and has the same options. ccache follows them by
+# -fpch-preprocess. GCC 12 takes std::string's code in them for ours, and warns of it (bugs 105329,
+# 105651); `./dev lint` and the sanitizers' builds compile without them.
+function(windtunnel_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;LINKS" ${ARGN})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(${name} STATIC ${source})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+  target_compile_options(${name} PRIVATE -fpch-preprocess)
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+  windtunnel_options(${name})
+endfunction()
+
+function(windtunnel_use_headers target headers)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Winvalid-pch;-fpch-preprocess;\
+-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
+endfunction()
+
+# windtunnel_library(NAME SOURCES a.cpp b.cpp LINKS fmt::fmt wt_models [HEADERS json_headers|none])
 function(windtunnel_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS common_headers)
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
+  if(NOT ARG_HEADERS STREQUAL none)
+    windtunnel_use_headers(${name} ${ARG_HEADERS})
+  endif()
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE ${ARG_PRIVATE_LINKS})
   windtunnel_options(${name})
@@ -48,14 +78,7 @@ function(windtunnel_test name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  target_precompile_headers(${name} REUSE_FROM test_headers)
-  # So that ccache can follow them. GCC 12 takes std::string's code in them for ours, and warns of it
-  # (bugs 105329, 105651); `./dev lint` and the sanitizers' builds compile without them.
-  target_compile_options(${name} PRIVATE -fpch-preprocess)
-  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    target_compile_options(${name} PRIVATE
-      -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
-  endif()
+  windtunnel_use_headers(${name} test_headers)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})

@@ -1,2 +1,0 @@
-// Nothing: its target carries the headers that all tests share, compiled once
-// (cmake/Windtunnel.cmake).
