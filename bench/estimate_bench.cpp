@@ -5,8 +5,7 @@
 #include <string>
 
 #include "policies/evaluation/plan_evaluation.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -77,7 +76,7 @@ void plan_of_bert_large(benchmark::State& state) {
           .job;
   job.communication.fidelity = Fidelity::closed;
   const PreparedIteration prepared = prepare_iteration(job);
-  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  const Plan plan = iteration_plan(job, prepared);
   for (auto _ : state) benchmark::DoNotOptimize(evaluate_plan(plan, job.cluster));
   state.SetItemsProcessed(state.iterations() * std::ssize(plan.classes.front().tasks));
 }

@@ -14,7 +14,7 @@
 #include "cli/schedule/schedule_command.hpp"
 #include "cli/schedule/schedule_source.hpp"
 #include "models/base/units.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 #include "scenarios/language/case.hpp"
@@ -39,10 +39,10 @@ constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--d
 
 // What the fullest rank has left for activations.
 double memory_left(const ScheduleSourceOptions& options) {
-  const Job job = load_case(options.scenario, parse_overrides(options.set)).job;
-  const double capacity = job.cluster.node.gpu.memory_bytes.value;
+  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  const double capacity = the_case.job.cluster.node.gpu.memory_bytes.value;
   double left = std::numeric_limits<double>::infinity();
-  for (const GpuMemory& memory : prepare_iteration(job).memory) {
+  for (const GpuMemory& memory : the_case.prepared->memory) {
     left = std::min(left, capacity - (memory.total() - memory.activations));
   }
   if (left > 0) return left;

@@ -14,8 +14,7 @@
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/exchange/stage_message.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/unit_cost.hpp"
+#include "policies/iteration.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -134,10 +133,9 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   }
   const Case the_case = load_case(options.scenario, overrides);
   const Job& job = the_case.job;
-  PreparedIteration prepared = prepare_iteration(job);
-  const std::vector<ChunkCost> units = unit_costs(job, prepared.schedule, prepared.chunks);
+  const std::vector<ChunkCost>& units = the_case.prepared->units;
   ScheduleSource source;
-  source.schedule = std::move(prepared.schedule);
+  source.schedule = the_case.prepared->schedule;
   source.costs = stage_costs(units);
   if (job.layout.pp > 1) source.message_s = boundary_s(job, 0, units.front().boundary_bytes);
   source.title =

@@ -14,6 +14,7 @@
 #include "cli/trace/trace_faults.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "sim/engine/engine.hpp"
@@ -74,7 +75,7 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
 ExitCode export_traces(const ExportOptions& options) {
   const Case the_case = load_case(options.scenario, parse_overrides(options.set));
   if (options.faults) return export_faults(the_case, options.out, options.fault);
-  const Plan plan = plain_plan(the_case.job);
+  const Plan plan = iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
   prepare_folder(options.out);
   clear_traces(options, stem);

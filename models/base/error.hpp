@@ -42,7 +42,7 @@ class Error : public std::runtime_error {
   template <class... Args>
   static Error of_key(std::string_view key, fmt::format_string<Args...> text, Args&&... args) {
     const std::string what = fmt::format(text, std::forward<Args>(args)...);
-    return about({key}, "{}{}{}", key, what.starts_with(':') ? "" : " ", what);
+    return about({key}, "{}{}{}", key, !what.empty() && what.front() == ':' ? "" : " ", what);
   }
 
   explicit Error(const std::string& what, ExitCode code = ExitCode::usage)

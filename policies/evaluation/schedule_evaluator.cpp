@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "policies/evaluation/collective_streams.hpp"
@@ -154,7 +155,10 @@ class Evaluation {
   }
 
   // What the action leaves behind when it ends.
-  void finish(const Action& action, const StageTimes& stage, int rank, RankState& state) {
+  void finish(const Action& action, const StageTimes& stage, int rank, RankState& state,
+              double start_s) {
+    note_span(rank, start_s, state.now_s);
+    ++state.next;
     const ResultId result = result_of(action);
     switch (action.kind) {
       case ActionKind::forward:
@@ -191,52 +195,55 @@ class Evaluation {
         }
       }
       if (state.next == state.last) break;
-      const Action& action = *state.next;
-      if constexpr (kSide) {
-        if (!is_compute(action.kind)) {
-          streams_.transfer_weights(action, rank, state.now_s);
-          if (spans_ != nullptr) (*spans_)[rank].push_back({state.now_s, state.now_s});
-          ++state.next;
-          continue;
-        }
-      }
-      const StageTimes& stage = stage_of(action);
-      const Action* const second = action.with_next ? state.next + 1 : nullptr;
-      double start_s = state.now_s;
-      if constexpr (kSide) {
-        const ResultId outgoing = wait_for_sends(action, second, rank, state, start_s);
-        if (outgoing != kNothing) return wait(rank, state, outgoing);
-      }
-      const ResultId missing = missing_input(action, stage, start_s);
+      const ResultId missing = run_action(rank, state);
       if (missing != kNothing) return wait(rank, state, missing);
-      double duration_s = stage.of(action.kind);
-      if (second != nullptr) {
-        const StageTimes& other = stage_of(*second);
-        const ResultId missing_too = missing_input(*second, other, start_s);
-        if (missing_too != kNothing) return wait(rank, state, missing_too);
-        duration_s = pair_s(action, *second, rank);
-      }
-      if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
-      const double previous_s = state.now_s;
-      state.now_s = start_s + duration_s;
-      if constexpr (kSide) {
-        messages_[rank].outgoing = {kNothing, kNothing};
-        if (beside_.collectives != nullptr) {
-          state.now_s = streams_.run(action, second, rank, start_s, previous_s);
-        }
-      }
-      state.busy_s += duration_s;
-      if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
-      allocate(action, stage, state);
-      finish(action, stage, rank, state);
-      if (second != nullptr) {
-        if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, state.now_s});
-        finish(*second, stage_of(*second), rank, state);
-        ++state.next;
-      }
-      ++state.next;
     }
     ranks_[rank] = state;
+  }
+
+  // The rank's next action, or the pair that it begins; what it lacks, if anything.
+  ResultId run_action(int rank, RankState& state) {
+    const Action& action = *state.next;
+    if constexpr (kSide) {
+      if (!is_compute(action.kind)) {
+        streams_.transfer_weights(action, rank, state.now_s);
+        note_span(rank, state.now_s, state.now_s);
+        ++state.next;
+        return kNothing;
+      }
+    }
+    const StageTimes& stage = stage_of(action);
+    const Action* const second = action.with_next ? state.next + 1 : nullptr;
+    double start_s = state.now_s;
+    if constexpr (kSide) {
+      const ResultId outgoing = wait_for_sends(action, second, rank, state, start_s);
+      if (outgoing != kNothing) return outgoing;
+    }
+    ResultId missing = missing_input(action, stage, start_s);
+    if (missing != kNothing) return missing;
+    double duration_s = stage.of(action.kind);
+    if (second != nullptr) {
+      missing = missing_input(*second, stage_of(*second), start_s);
+      if (missing != kNothing) return missing;
+      duration_s = pair_s(action, *second, rank);
+    }
+    if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
+    const double previous_s = std::exchange(state.now_s, start_s + duration_s);
+    if constexpr (kSide) {
+      messages_[rank].outgoing = {kNothing, kNothing};
+      if (beside_.collectives != nullptr) {
+        state.now_s = streams_.run(action, second, rank, start_s, previous_s);
+      }
+    }
+    state.busy_s += duration_s;
+    allocate(action, stage, state);
+    finish(action, stage, rank, state, start_s);
+    if (second != nullptr) finish(*second, stage_of(*second), rank, state, start_s);
+    return kNothing;
+  }
+
+  void note_span(int rank, double start_s, double end_s) {
+    if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, end_s});
   }
 
   const StageCost& cost_of(const Action& action) const {
@@ -462,36 +469,6 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
   ScheduleEvaluation result = evaluation.run();
   if (ends_s != nullptr) *ends_s = evaluation.ends_s();
   return result;
-}
-
-Messages messages_of(const Schedule& schedule, const Boundaries& boundaries) {
-  CHECK(static_cast<int>(boundaries.message_s.size()) == schedule.ranks,
-        "{} boundaries for {} ranks", boundaries.message_s.size(), schedule.ranks);
-  Messages messages;
-  messages.sends = boundaries.blocking ? Sends::blocking : Sends::asynchronous;
-  const auto message_s = [&](int stage, int other) {
-    if (other < 0 || other >= schedule.stages()) return 0.0;
-    const int from = schedule.rank_of_stage[stage];
-    const int to = schedule.rank_of_stage[other];
-    if (to == (from + 1) % schedule.ranks) return boundaries.message_s[from];
-    if (from == (to + 1) % schedule.ranks) return boundaries.message_s[to];
-    return boundaries.message_s[std::min(from, to)];
-  };
-  for (int stage = 0; stage < schedule.stages(); ++stage) {
-    for (int slice = 0; slice < schedule.slices; ++slice) {
-      messages.times.forward_s.push_back(message_s(stage, stage + 1));
-      messages.times.backward_s.push_back(message_s(stage, stage - 1));
-    }
-  }
-  return messages;
-}
-
-ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
-                                     const Boundaries& boundaries,
-                                     const CollectivesBeside* collectives) {
-  const SideStreams beside{.messages = messages_of(schedule, boundaries),
-                           .collectives = collectives};
-  return evaluate_schedule(schedule, stages, beside);
 }
 
 }  // namespace windtunnel

@@ -58,14 +58,6 @@ struct Messages {
   Sends sends = Sends::asynchronous;
 };
 
-// The same between neighbours: [r] between pipeline ranks r and r + 1, the last one back to 0.
-// Between other ranks: that of the lower rank.
-struct Boundaries {
-  std::vector<double> message_s;
-  bool blocking = false;
-};
-Messages messages_of(const Schedule& schedule, const Boundaries& boundaries);
-
 // An action that is cut into pieces with collectives beside them, seen from outside. The pieces run
 // one after another on the compute stream and the collectives on one stream of theirs, so every
 // time in it is a maximum of sums: in max-plus algebra (Baccelli et al. 1992, "Synchronization and
@@ -131,8 +123,5 @@ struct SideStreams {
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const SideStreams& beside,
                                      std::vector<double>* ends_s = nullptr);
-ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
-                                     const Boundaries& boundaries,
-                                     const CollectivesBeside* collectives);
 
 }  // namespace windtunnel

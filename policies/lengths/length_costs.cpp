@@ -55,6 +55,24 @@ double seconds_of(const std::vector<CostPart>& parts, Category category, Origin 
   return seconds;
 }
 
+// The same without the attention in it, which rests on `origin` and takes `attention_s`.
+double without_attention(const std::vector<CostPart>& parts, const CostPart& kind, Origin origin,
+                         double attention_s) {
+  const double all_s = seconds_of(parts, kind.category, kind.origin);
+  const bool compute = kind.category == Category::forward || kind.category == Category::backward ||
+                       kind.category == Category::recompute;
+  return compute && kind.origin == origin ? all_s - attention_s : all_s;
+}
+
+// The kinds of cost in either, but for communication of context parallelism.
+std::vector<CostPart> kinds_of(std::vector<CostPart> kinds, const std::vector<CostPart>& others) {
+  for (const CostPart& part : others) {
+    if (seconds_of(kinds, part.category, part.origin) == 0) kinds.push_back(part);
+  }
+  std::erase_if(kinds, [](const CostPart& kind) { return kind.category == Category::cp; });
+  return kinds;
+}
+
 }  // namespace
 
 double DegreeCost::pack_s(double tokens, const AttentionSeconds& attention) const {
@@ -103,27 +121,18 @@ void LengthCosts::measure(const Job& half, const Job& whole, DegreeCost& cost, P
   const AttentionSeconds of_half = attention_of(half);
   const AttentionSeconds of_whole = attention_of(whole);
   for (int pass = 0; pass < kPasses; ++pass) {
-    // The category in which this pass has attention, and how long that takes.
     const bool forward = pass == 0 || (pass == 3 && cost.attention_runs > 1);
-    const bool has = forward || pass == 1;
-    const auto without_attention = [&](const ChunkCost& chunk, const CostPart& kind,
-                                       const AttentionSeconds& attention) {
-      const double all_s = seconds_of(chunk.*kPassParts[pass], kind.category, kind.origin);
-      const bool compute = kind.category == Category::forward ||
-                           kind.category == Category::backward ||
-                           kind.category == Category::recompute;
-      const Origin origin = forward ? parts.attention_forward : parts.attention_backward;
-      if (!has || !compute || kind.origin != origin) return all_s;
-      return all_s - (forward ? attention.forward_s : attention.backward_s);
+    const Origin origin = forward ? parts.attention_forward : parts.attention_backward;
+    const auto attention_s = [&](const AttentionSeconds& attention) {
+      if (forward) return attention.forward_s;
+      return pass == 1 ? attention.backward_s : 0;
     };
-    std::vector<CostPart> kinds = parts.whole.*kPassParts[pass];
-    for (const CostPart& part : half_chunk.*kPassParts[pass]) {
-      if (seconds_of(kinds, part.category, part.origin) == 0) kinds.push_back(part);
-    }
-    for (const CostPart& kind : kinds) {
-      if (kind.category == Category::cp) continue;
-      const Line line = line_through(parts.tokens, without_attention(half_chunk, kind, of_half),
-                                     without_attention(parts.whole, kind, of_whole));
+    const std::vector<CostPart>& at_whole = parts.whole.*kPassParts[pass];
+    const std::vector<CostPart>& at_half = half_chunk.*kPassParts[pass];
+    for (const CostPart& kind : kinds_of(at_whole, at_half)) {
+      const Line line =
+          line_through(parts.tokens, without_attention(at_half, kind, origin, attention_s(of_half)),
+                       without_attention(at_whole, kind, origin, attention_s(of_whole)));
       parts.passes[pass].push_back({kind.category, kind.origin, line});
       cost.other.fixed += line.fixed;
       cost.other.slope += line.slope;

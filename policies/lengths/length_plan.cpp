@@ -307,14 +307,11 @@ class PlanBuilder {
   std::map<std::pair<int, int>, std::int32_t> meetings_;
 };
 
-}  // namespace
+[[noreturn]] void fail(std::string_view key, const std::string& what) {
+  throw Error::of_key(key, "{}", what);
+}
 
-void check_lengths(const Job& job) {
-  const auto fail = [](std::string_view key, const std::string& what) {
-    throw Error::of_key(key, "{}", what);
-  };
-  const Layout& layout = job.layout;
-  const LengthPolicy policy = job.lengths->policy;
+void check_model(const Job& job) {
   if (job.network) {
     fail("batch.lengths",
          fmt::format(": model '{}' has samples, not sequences; leave it out", job.model.name));
@@ -327,6 +324,11 @@ void check_lengths(const Job& job) {
          ": sequences stand behind each other in a pack, which needs the causal "
          "attention of model.attention: flash");
   }
+}
+
+// Packs go forward and backward one by one.
+void check_passes(const Job& job) {
+  const Layout& layout = job.layout;
   if (layout.pp > 1) {
     fail("layout.pp", fmt::format("is {}, but packs of unequal sequences (batch.lengths) are not "
                                   "modelled in a pipeline; set layout.pp: 1",
@@ -347,6 +349,9 @@ void check_lengths(const Job& job) {
          "cuts micro-batches into pieces, batch.lengths has packs; take "
          "pipelined, fused or ladder");
   }
+}
+
+void check_distribution(const Job& job) {
   try {
     draw_lengths(job.lengths->distribution, 0, 0);
   } catch (const Error& error) {
@@ -362,7 +367,11 @@ void check_lengths(const Job& job) {
                                       "longest that may come, is {}",
                                       longest, job.batch.sequence));
   }
-  if (policy == LengthPolicy::fixed) return;
+}
+
+// What groups of different degrees ask for.
+void check_groups(const Job& job) {
+  const Layout& layout = job.layout;
   if (layout.context != ContextForm::ring && layout.context != ContextForm::ulysses &&
       layout.context != ContextForm::burst && layout.context != ContextForm::token_ring) {
     fail("layout.context",
@@ -370,7 +379,7 @@ void check_lengths(const Job& job) {
                      "(layout.length_policy) take ring, ulysses, burst or token-ring",
                      kContextForms[static_cast<std::size_t>(layout.context)]));
   }
-  if (policy == LengthPolicy::hdp && layout.sharding >= Sharding::zero2) {
+  if (job.lengths->policy == LengthPolicy::hdp && layout.sharding >= Sharding::zero2) {
     fail("layout.length_policy",
          "hdp lets ranks make unequal numbers of passes, each of which would "
          "gather and reduce with all others under zero2 and zero3; take layout.sharding: zero1");
@@ -389,6 +398,15 @@ void check_lengths(const Job& job) {
                      "heads, a power of two)",
                      job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
   }
+}
+
+}  // namespace
+
+void check_lengths(const Job& job) {
+  check_model(job);
+  check_passes(job);
+  check_distribution(job);
+  if (job.lengths->policy != LengthPolicy::fixed) check_groups(job);
 }
 
 double tokens_per_gpu(const Job& job) {
@@ -414,24 +432,25 @@ double tokens_per_gpu(const Job& job) {
 }
 
 PreparedIteration prepare_lengths(const Job& job) {
-  check_lengths(job);
   const auto batch = balanced_batch(job);
   PreparedIteration prepared = prepared_of(job, mean_of(job, *batch));
   prepared.balanced = batch;
   return prepared;
 }
 
-Plan length_plan(const Job& job, const PreparedIteration& prepared,
-                 const IterationPlanOptions& options) {
-  const bool same = prepared.balanced != nullptr && prepared.balanced->gpus == pool_of(job);
-  if (!same) return length_plan(job, prepare_lengths(job), options);
-  return PlanBuilder(job, prepared, *prepared.balanced, options).build();
+Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
+                  const IterationPlanOptions& options) {
+  if (prepared.balanced->gpus == pool_of(job)) {
+    return PlanBuilder(job, prepared, *prepared.balanced, options).build();
+  }
+  const PreparedIteration smaller = prepare_lengths(job);
+  return PlanBuilder(job, smaller, *smaller.balanced, options).build();
 }
 
-IterationEstimate length_estimate(const Job& job, const PreparedIteration& prepared) {
+IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared) {
   Job closed = job;
   closed.communication.fidelity = Fidelity::closed;
-  const Plan plan = length_plan(closed, prepared, {});
+  const Plan plan = plan_lengths(closed, prepared, {});
   const Timeline timeline = evaluate_plan(plan, job.cluster);
   IterationEstimate estimate;
   estimate.step_s = iteration_s(job, plan, timeline);

@@ -37,10 +37,11 @@ void check_lengths(const Job& job);
 // Tokens of a pack for which the memory of a GPU has room; 0: not even for the training state.
 double tokens_per_gpu(const Job& job);
 
-// prepare_iteration(), iteration_plan() and estimate_iteration() of a job with lengths.
+// The strategy of policies/iteration.hpp for such jobs. prepare_lengths(): of one that
+// check_lengths() finds nothing wrong with.
 PreparedIteration prepare_lengths(const Job& job);
-Plan length_plan(const Job& job, const PreparedIteration& prepared,
-                 const IterationPlanOptions& options);
-IterationEstimate length_estimate(const Job& job, const PreparedIteration& prepared);
+Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
+                  const IterationPlanOptions& options);
+IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -15,7 +15,6 @@
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/exchange/stage_message.hpp"
-#include "policies/lengths/length_plan.hpp"
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 
@@ -142,7 +141,7 @@ class Estimator {
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
-    const Plan plan = iteration_plan(closed, prepared_, {});
+    const Plan plan = plan_microbatches(closed, prepared_, {});
     const Timeline timeline = evaluate_plan(plan, job_.cluster);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
@@ -448,8 +447,7 @@ class Estimator {
 
 }  // namespace
 
-IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
-  if (job.lengths) return length_estimate(job, prepared);
+IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
   return Estimator(job, prepared).estimate();
 }
 

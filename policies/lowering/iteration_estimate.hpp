@@ -7,35 +7,12 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
-#include "models/plan/schedule.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 
 namespace windtunnel {
-
-struct BalancedBatch;
-
-// What is known of a job before anything runs. Of sequences of unequal length: one micro-batch of
-// the mean cost, with the memory of the fullest pack.
-struct PreparedIteration {
-  // Under Software::post_validation several iterations of it without a flush between them.
-  Schedule schedule;
-  std::vector<ChunkCost> chunks;                  // [stage of the model] per micro-batch
-  std::vector<ChunkCost> units;                   // unit_costs()
-  std::vector<double> peak_activation_bytes;      // [pipeline rank]
-  std::vector<GpuMemory> memory;                  // [pipeline rank]
-  std::shared_ptr<const BalancedBatch> balanced;  // where lengths are unequal
-};
-// Throws Error when layout, batch or schedule do not fit together.
-PreparedIteration prepare_iteration(const Job& job);
-
-// PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
-// `prepared` has all but that.
-std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared);
 
 struct IterationEstimate {
   double step_s = 0;
@@ -44,6 +21,7 @@ struct IterationEstimate {
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // the same by origin
 };
-IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
+// Of a job whose micro-batches are all alike; policies/iteration.hpp estimates any job.
+IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

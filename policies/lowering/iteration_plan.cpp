@@ -3,33 +3,22 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "policies/lengths/length_plan.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
-#include "policies/lowering/unit_cost.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
 namespace windtunnel {
-Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
-                    const IterationPlanOptions& options) {
-  if (job.lengths) return length_plan(job, prepared, options);
-  return iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, options);
-}
 
-Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
-                    const IterationPlanOptions& options) {
-  return iteration_plan(job, schedule, chunks, unit_costs(job, schedule, chunks), options);
-}
-
-Plan iteration_plan(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
-                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options) {
+Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
+                       const IterationPlanOptions& options) {
+  const Schedule& schedule = prepared.schedule;
+  const std::vector<ChunkCost>& chunks = prepared.chunks;
   CHECK(schedule.ranks == job.layout.pp && schedule.model_stages() == job.layout.stages(),
         "schedule for {} ranks and {} stages, layout with {} and {}", schedule.ranks,
         schedule.model_stages(), job.layout.pp, job.layout.stages());
   CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
         chunks.size(), schedule.model_stages());
-  const DataParallel data_parallel(job, schedule, units, overlapped_slowdown(job));
-  const IterationContext ctx(job, schedule, chunks, units, options, data_parallel);
+  const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job));
+  const IterationContext ctx(job, schedule, chunks, prepared.units, options, data_parallel);
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;

@@ -14,7 +14,7 @@
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/lowering/action_cost.hpp"
 #include "policies/lowering/iteration_plan.hpp"
-#include "policies/lowering/rank_tasks.hpp"
+#include "policies/tasks/rank_tasks.hpp"
 
 namespace windtunnel {
 

@@ -1,3 +1,5 @@
+#include "policies/lowering/prepared_iteration.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +15,6 @@
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
-#include "policies/lengths/length_plan.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
 #include "policies/lowering/job_schedule.hpp"
 #include "policies/lowering/unit_cost.hpp"
 
@@ -74,8 +74,9 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
 // gradients at once, or for the bucket that is under way and the one behind it.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
+  if (job.communication.compressor.name == "none") return;
   const ReplicaNetwork network(job);
-  if (job.communication.compressor.name == "none" || !network.active()) return;
+  if (!network.active()) return;
   const GradientExchange exchange(job, network);
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
   const bool together = embeddings_together(job, prepared.schedule);
@@ -101,11 +102,7 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
 
 }  // namespace
 
-PreparedIteration prepare_iteration(const Job& job) {
-  check_gradient_exchange(job);
-  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  check_boundary(job);
-  if (job.lengths) return prepare_lengths(job);
+PreparedIteration prepare_microbatches(const Job& job) {
   PreparedIteration prepared;
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);

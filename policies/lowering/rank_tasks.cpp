@@ -1,9 +1,10 @@
-#include "policies/lowering/rank_tasks.hpp"
+#include "policies/tasks/rank_tasks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -154,25 +155,12 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
         transfer.axis == ReplicaAxis::expert_shard || transfer.axis == ReplicaAxis::expert_across;
     const std::string what = fmt::format("{}{}", experts ? "experts " : "", where);
     if (!transfer.kernels.empty()) {
-      last = kernels(transfer, what, std::move(ready));
+      last = kernels(transfer, what, stage, std::move(ready));
       ready = {last};
-      class_.tasks[last].stage = stage;
-      if (transfer.bytes <= 0) last_kernels_.push_back(last);
     }
     if (transfer.bytes <= 0) continue;
-    Task task;
-    task.kind = TaskKind::collective;
-    task.name = fmt::format("{} {}", verb, what);
-    task.stream = transfer.second_channel ? kReduceBeside : kReduce;
-    task.stage = stage;
-    task.after = std::move(ready);
-    task.category = Category::dp;
-    task.collective = transfer.kind;
-    task.algorithm = transfer.algorithm;
-    task.bytes = transfer.bytes;
-    last = append_collective(std::move(task), replica_slots_[static_cast<int>(transfer.axis)],
-                             transfer.longer_s);
-    row_ends[transfer.second_channel] = last_collective_[transfer.second_channel] = last;
+    last = exchange(transfer, fmt::format("{} {}", verb, what), stage, std::move(ready));
+    row_ends[transfer.second_channel] = last;
   }
   return last;
 }
@@ -193,7 +181,24 @@ std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex las
   return ready;
 }
 
-TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,
+TaskIndex RankTasks::exchange(const Transfer& transfer, std::string name, int stage,
+                              std::vector<TaskIndex> after) {
+  Task task;
+  task.kind = TaskKind::collective;
+  task.name = std::move(name);
+  task.stream = transfer.second_channel ? kReduceBeside : kReduce;
+  task.stage = stage;
+  task.after = std::move(after);
+  task.category = Category::dp;
+  task.collective = transfer.kind;
+  task.algorithm = transfer.algorithm;
+  task.bytes = transfer.bytes;
+  const int slot = replica_slots_[static_cast<int>(transfer.axis)];
+  return last_collective_[transfer.second_channel] =
+             append_collective(std::move(task), slot, transfer.longer_s);
+}
+
+TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, int stage,
                              std::vector<TaskIndex> after) {
   Task task;
   task.kind = TaskKind::compute;
@@ -205,10 +210,13 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, std::string name,
                                                                : "decode",
                           name);
   task.stream = kCompute;
+  task.stage = stage;
   task.priority = 1;
   task.after = std::move(after);
   task.cost = transfer.kernels;
-  return append(std::move(task));
+  const TaskIndex added = append(std::move(task));
+  if (transfer.bytes <= 0) last_kernels_.push_back(added);
+  return added;
 }
 
 std::vector<TaskIndex> RankTasks::last_transfers() const {

@@ -129,7 +129,11 @@ class RankTasks {
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
-  TaskIndex kernels(const Transfer& transfer, std::string name, std::vector<TaskIndex> after);
+  // Of one transfer: its kernels, its collective.
+  TaskIndex kernels(const Transfer& transfer, const std::string& name, int stage,
+                    std::vector<TaskIndex> after);
+  TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
+                     std::vector<TaskIndex> after);
   // On the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);

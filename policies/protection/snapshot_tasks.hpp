@@ -9,7 +9,7 @@
 
 #include "models/plan/job.hpp"
 #include "models/plan/plan.hpp"
-#include "policies/lowering/rank_tasks.hpp"
+#include "policies/tasks/rank_tasks.hpp"
 
 namespace windtunnel {
 

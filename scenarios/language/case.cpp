@@ -14,7 +14,8 @@ Case load_case(const std::string& path, const Overrides& overrides) {
   return parse_case(read_text_file(path), path, overrides);
 }
 
-Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides) {
+Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides,
+                const Prepare& prepare) {
   DocumentNode document = parse_document(text, file);
   if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
   Case result;
@@ -31,12 +32,13 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   result.scenario = values.text("name");
   try {
     result.job = resolve_job(values, evidence, folder);
+    result.values = explain_values(values, evidence, result.job);
+    result.table = identity_of(result.values, result.job, Scope::iteration);
+    result.prepared = resolve_iteration(result.job, result.table, prepare);
   } catch (const Error& error) {
     throw values.placed(error);
   }
-  result.values = explain_values(values, evidence, result.job);
   result.key = identity_of(result.values, result.job, Scope::campaign);
-  result.table = identity_of(result.values, result.job, Scope::iteration);
   return result;
 }
 

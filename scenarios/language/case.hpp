@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/plan/job.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
@@ -32,7 +34,9 @@ struct Case {
   std::string table;     // the same of those that decide its iterations, but not its campaign
   std::map<std::string, std::string> set;  // overrides applied
   Job job;
-  std::vector<ResolvedValue> values;
+  // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
+  std::shared_ptr<const PreparedIteration> prepared = nullptr;
+  std::vector<ResolvedValue> values = {};
 };
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value
@@ -41,6 +45,7 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAM
 // location "--set KEY=VALUE".
 Case load_case(const std::string& path, const Overrides& overrides = {});
 // The same from text (tests); `file` is the name used in messages.
-Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {});
+Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {},
+                const Prepare& prepare = {});
 
 }  // namespace windtunnel

@@ -16,7 +16,6 @@
 #include "scenarios/language/text/fields.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/interval_advice.hpp"
-#include "sim/study/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -249,15 +248,12 @@ bool is_interval_key(const std::string& key) {
 
 IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
                                 const IntervalSearchOptions& options) {
-  const Job job = load_case(scenario, set).job;
-  check_aim(job, options.aim);
-  std::vector<int> tiers = tiers_of(options.keys, job);
-  const PreparedIteration prepared = prepare_iteration(job);
-  const std::string excess = memory_excess(job, prepared);
-  if (!excess.empty()) throw Error(excess, ExitCode::failed);
-  if (options.progress) options.progress("simulating iterations");
-  IterationTable table = iteration_table(job, prepared, run_iteration(job, prepared, {}));
-  return Search(campaign_inputs(job, std::move(table)), std::move(tiers), options).run();
+  const Case the_case = load_case(scenario, set);
+  check_aim(the_case.job, options.aim);
+  std::vector<int> tiers = tiers_of(options.keys, the_case.job);
+  MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
+  return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers), options)
+      .run();
 }
 
 }  // namespace windtunnel

@@ -13,8 +13,7 @@
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/results/iteration_report.hpp"
-#include "policies/lengths/length_plan.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
 
@@ -62,9 +61,8 @@ bool groups_are_whole(const Layout& layout) {
 
 // Whether groups of its ranks are still wide enough for the longest sequence.
 bool takes_lengths(const Job& job) {
-  if (!job.lengths) return true;
   try {
-    check_lengths(job);
+    check_sequences(job);
   } catch (const Error&) {
     return false;
   }

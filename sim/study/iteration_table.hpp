@@ -8,7 +8,7 @@
 
 #include "models/plan/job.hpp"
 #include "models/plan/timeline.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {

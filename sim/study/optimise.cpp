@@ -7,8 +7,8 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/simulate.hpp"
 

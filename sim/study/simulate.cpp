@@ -3,19 +3,16 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/interval_advice.hpp"
-#include "sim/study/iteration_table.hpp"
 #include "sim/study/tier_reports.hpp"
 
 namespace windtunnel {
@@ -49,8 +46,7 @@ double peak_rss_bytes() {
   return usage.ru_maxrss * 1024.0;
 }
 
-}  // namespace
-
+// Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
   if (!gpu.empty()) return gpu;
@@ -62,16 +58,41 @@ std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   return host_memory_excess(by_tier, job.cluster.node);
 }
 
-Plan plain_plan(const Job& job) {
-  const PreparedIteration prepared = prepare_iteration(job);
-  return iteration_plan(job, prepared, {});
+void tell(const SimulateOptions& options, const std::string& step) {
+  if (options.progress) options.progress(step);
+}
+
+}  // namespace
+
+MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options) {
+  const Job& job = the_case.job;
+  MeasuredIteration measured;
+  measured.prepared = the_case.prepared;
+  if (measured.prepared == nullptr) {
+    measured.prepared = std::make_shared<const PreparedIteration>(prepare_iteration(job));
+  }
+  const PreparedIteration& prepared = *measured.prepared;
+  measured.memory_excess = memory_excess(job, prepared);
+  if (!measured.memory_excess.empty() && !options.allow_oom) {
+    throw Error(measured.memory_excess, ExitCode::failed);
+  }
+  tell(options, fmt::format("simulating an iteration on {} GPUs", job.layout.ranks()));
+  const Execution& plain = measured.plain = run_iteration(job, prepared, {});
+  measured.critical_path = critical_path(plain.plan, plain.timeline);
+  measured.report = iteration_report(job, prepared.units, prepared.memory, plain.plan,
+                                     plain.timeline, measured.critical_path);
+  if (job.campaign.length_s > 0) {
+    tell(options, "simulating iterations with snapshots");
+    measured.table = iteration_table(job, prepared, plain);
+    measured.report.warmup = measured.table.warmup;
+  } else {
+    measured.report.warmup = measure_warmup(job);
+  }
+  return measured;
 }
 
 Record simulate(const Case& the_case, const SimulateOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto tell = [&](const std::string& step) {
-    if (options.progress) options.progress(step);
-  };
   const Job& job = the_case.job;
   Record record;
   record.scenario = the_case.scenario;
@@ -79,34 +100,24 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   record.set = the_case.set;
   record.job = job;
   record.ranks = job.layout.ranks();
-
-  const PreparedIteration prepared = prepare_iteration(job);
-  record.memory_excess = memory_excess(job, prepared);
-  if (!record.memory_excess.empty() && !options.allow_oom) {
-    throw Error(record.memory_excess, ExitCode::failed);
-  }
   if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
-  tell(fmt::format("simulating an iteration on {} GPUs", record.ranks));
-  Execution plain = run_iteration(job, prepared, {});
-  record.critical_path = critical_path(plain.plan, plain.timeline);
-  record.iteration = iteration_report(job, prepared.units, prepared.memory, plain.plan,
-                                      plain.timeline, record.critical_path);
-  record.activation_peaks = activation_peaks(plain.plan, plain.timeline);
+  MeasuredIteration measured = measure_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
-    tell("simulating iterations with snapshots");
-    const CampaignInputs inputs = campaign_inputs(job, iteration_table(job, prepared, plain));
-    record.iteration.warmup = inputs.table.warmup;
-    tell(fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
-                     format_seconds(job.campaign.length_s)));
+    tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
+                              format_seconds(job.campaign.length_s)));
+    const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
     record.campaign = run_campaign(inputs, options.threads);
-    record.campaign->tiers = tier_reports(job, prepared, inputs);
+    record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
-  if (!record.campaign) record.iteration.warmup = measure_warmup(job);
+  record.memory_excess = std::move(measured.memory_excess);
+  record.iteration = std::move(measured.report);
+  record.critical_path = std::move(measured.critical_path);
+  record.plan = std::move(measured.plain.plan);
+  record.timeline = std::move(measured.plain.timeline);
+  record.activation_peaks = activation_peaks(record.plan, record.timeline);
   record.origin = origin_shares(job, record.iteration, record.campaign);
-  record.peak_rss_bytes = std::max(peak_rss_bytes(), plain.timeline.peak_rss_bytes);
-  record.plan = std::move(plain.plan);
-  record.timeline = std::move(plain.timeline);
+  record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;
 }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "models/results/record.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/iteration_table.hpp"
 
 namespace windtunnel {
 
@@ -16,14 +19,19 @@ struct SimulateOptions {
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
 };
 
-// Throws Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
-// host memory (unless allow_oom: then Record::memory_excess says so).
+// What the engine says of a case: all of it but the campaigns.
+struct MeasuredIteration {
+  std::shared_ptr<const PreparedIteration> prepared;
+  std::string memory_excess;  // which memory, of GPUs or hosts, does not suffice, and by how much
+  Execution plain;
+  std::vector<PathStep> critical_path;
+  IterationReport report;
+  IterationTable table;  // where the case has a campaign
+};
+
+// Throw Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
+// host memory (unless allow_oom: then memory_excess says so).
+MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
-
-// Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
-std::string memory_excess(const Job& job, const PreparedIteration& prepared);
-
-// The Plan of one iteration without snapshots, as simulate() executes it.
-Plan plain_plan(const Job& job);
 
 }  // namespace windtunnel

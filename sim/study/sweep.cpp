@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -11,34 +12,58 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "sim/study/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
 
 namespace windtunnel {
 namespace {
 
-Case case_at(const Sweep& sweep, const Overrides& point) {
+// Points that share a table are prepared once.
+class SharedPreparation {
+ public:
+  std::shared_ptr<const PreparedIteration> operator()(const Job& job, const std::string& table) {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto known = prepared_.find(table);
+      if (known != prepared_.end()) return known->second;
+    }
+    auto made = std::make_shared<const PreparedIteration>(prepare_checked(job));
+    const std::scoped_lock lock(mutex_);
+    if (prepared_.size() >= kMostKept) prepared_.clear();
+    return prepared_.emplace(table, std::move(made)).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const PreparedIteration>> prepared_;
+};
+
+std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
+                                    SharedPreparation& shared) {
   Overrides overrides = sweep.set;
   overrides.insert(overrides.end(), point.begin(), point.end());
-  return parse_case(sweep.text, sweep.file, overrides);
+  Case read = parse_case(sweep.text, sweep.file, overrides, std::ref(shared));
+  read.values = {};  // that --explain shows
+  return std::make_shared<const Case>(std::move(read));
 }
 
-SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point) {
+SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point,
+                     SharedPreparation& shared) {
   SweepCase result{index, point, "", "", ""};
   try {
-    const Case the_case = case_at(sweep, point);
-    if (the_case.job.campaign.length_s == 0) {
+    const std::shared_ptr<const Case> read = case_at(sweep, point, shared);
+    if (read->job.campaign.length_s == 0) {
       throw Error::about(
           {"campaign"},
           "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
           "failures, or use `windtunnel compare`");
     }
-    result.key = the_case.key;
-    result.table = the_case.table;
+    result.key = read->key;
+    result.table = read->table;
+    if (static_cast<size_t>(index) < kMostKept) result.read = read;
   } catch (const Error& error) {
     result.reason = error.what();
   }
@@ -48,9 +73,8 @@ SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point) {
 // The points that share a table, and what the engine says about them once it has.
 struct Group {
   std::vector<const SweepCase*> cases;
-  PreparedIteration prepared;
-  IterationTable table;
-  IterationReport iteration;
+  std::shared_ptr<const Case> first;
+  MeasuredIteration measured;
   std::string fault;  // of all of them
 };
 
@@ -66,17 +90,12 @@ std::vector<Group> grouped(const std::vector<SweepCase>& cases) {
   return groups;
 }
 
-void measure(Group& group, const Job& job) {
+void measure(Group& group) {
   try {
-    group.prepared = prepare_iteration(job);
-    const std::string excess = gpu_memory_excess(group.prepared.memory, job.cluster.node.gpu);
-    if (!excess.empty()) throw Error(excess);
-    const Execution plain = run_iteration(job, group.prepared, {});
-    const std::vector<PathStep> path = critical_path(plain.plan, plain.timeline);
-    group.iteration = iteration_report(job, group.prepared.units, group.prepared.memory, plain.plan,
-                                       plain.timeline, path);
-    group.table = iteration_table(job, group.prepared, plain);
-    group.iteration.warmup = group.table.warmup;
+    group.measured = measure_iteration(*group.first);
+    // Thousands of tasks per rank that no point shows.
+    group.measured.plain = {};
+    group.measured.critical_path = {};
   } catch (const Error& error) {
     group.fault = error.what();
   }
@@ -117,9 +136,10 @@ class SweepRun {
     }
   }
 
-  Case loaded(const SweepCase& each) const {
-    Case the_case = case_at(sweep_, each.set);
-    if (the_case.key == each.key && the_case.table == each.table) return the_case;
+  std::shared_ptr<const Case> read(const SweepCase& each) {
+    const std::shared_ptr<const Case> again =
+        each.read != nullptr ? each.read : case_at(sweep_, each.set, shared_);
+    if (again->key == each.key && again->table == each.table) return again;
     throw Error(fmt::format(
         "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
         "names has changed; begin a new sweep in another folder",
@@ -134,7 +154,8 @@ class SweepRun {
     for_each_index(count, threads_, [&](size_t i) {
       if (stopped()) return;
       Group& group = groups[first + i];
-      measure(group, loaded(*group.cases.front()).job);
+      group.first = read(*group.cases.front());
+      measure(group);
     });
     if (stopped()) return;
     std::vector<std::pair<const Group*, const SweepCase*>> points;
@@ -150,18 +171,16 @@ class SweepRun {
 
   void run_point(const Group& group, const SweepCase& each, int threads) {
     SweepPoint point{.index = each.index, .key = each.key, .reason = group.fault};
-    const Case the_case = loaded(each);
-    const Job& job = the_case.job;
-    point.scenario = the_case.scenario;
+    const auto the_case = &each == group.cases.front() ? group.first : read(each);
+    const Job& job = the_case->job;
+    point.scenario = the_case->scenario;
     try {
       if (!point.reason.empty()) throw Error(point.reason);
       check_snapshot_tiers(job.snapshots, job.failures);
-      const std::string excess = memory_excess(job, group.prepared);
-      if (!excess.empty()) throw Error(excess);
-      point.iteration = group.iteration;
-      const CampaignInputs inputs = campaign_inputs(job, group.table);
+      point.iteration = group.measured.report;
+      const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
       point.campaign = run_campaign(inputs, threads);
-      point.campaign->tiers = tier_reports(job, group.prepared, inputs);
+      point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
     } catch (const Error& error) {
       point.reason = error.what();
     }
@@ -172,6 +191,7 @@ class SweepRun {
   const std::vector<SweepCase>& cases_;
   const SweepOptions& options_;
   int threads_;
+  SharedPreparation shared_;
   std::mutex mutex_;
   std::atomic<bool> failed_ = false;
 };
@@ -201,8 +221,10 @@ std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
   const std::vector<Overrides> points = cross_product(sweep.vary);
   std::vector<SweepCase> cases(points.size());
-  for_each_index(points.size(), threads,
-                 [&](size_t i) { cases[i] = sweep_case(sweep, static_cast<int>(i), points[i]); });
+  SharedPreparation shared;
+  for_each_index(points.size(), threads, [&](size_t i) {
+    cases[i] = sweep_case(sweep, static_cast<int>(i), points[i], shared);
+  });
   const bool none_is_left =
       std::ranges::all_of(cases, [](const SweepCase& each) { return !each.reason.empty(); });
   if (none_is_left) throw Error(cases.front().reason);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,13 +33,22 @@ struct Sweep {
   bool operator==(const Sweep&) const = default;
 };
 
+// Cases, and prepared iterations, that stay in memory: each of the latter takes up to 200 KB.
+constexpr size_t kMostKept = 1000;
+
 struct SweepCase {
   int index = 0;      // in the grid
   Overrides set;      // what it varies
   std::string key;    // of the case; empty: `reason`
   std::string table;  // Case::table
   std::string reason;
-  bool operator==(const SweepCase&) const = default;
+  // What the keys were made of, of the first kMostKept points: so that it is read once.
+  std::shared_ptr<const Case> read = nullptr;
+
+  bool operator==(const SweepCase& other) const {
+    return index == other.index && set == other.set && key == other.key && table == other.table &&
+           reason == other.reason;
+  }
 };
 
 // Every point of the grid with its keys, or with what makes it impossible already as text. Throws

@@ -5,7 +5,7 @@
 
 #include "models/plan/job.hpp"
 #include "models/results/campaign_report.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {

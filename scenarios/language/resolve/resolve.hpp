@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/plan/job.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/values.hpp"
 
@@ -40,7 +41,9 @@ RecoveryPolicy resolve_recovery(const Values& values, int gpus);
 void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
                       Job& job);
 
-// All of a Job. Throws Error with the place of the key at fault.
+// All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder);
+std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
+                                                           const Prepare& prepare);
 
 }  // namespace windtunnel

@@ -15,8 +15,7 @@
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/lengths/length_plan.hpp"
-#include "policies/lowering/job_schedule.hpp"
+#include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/quality_curve.hpp"
@@ -167,11 +166,11 @@ void check_layers(const Job& job) {
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   check_tensor_overlap(job);
   check_boundary(job);
-  if (job.lengths) check_lengths(job);
+  check_sequences(job);
 }
 
-// What a schedule asks of its numbers.
-void check_schedule(const Values& values, const Job& job) {
+// What is simulated is a limited number of passes.
+void check_passes(const Values& values, const Job& job) {
   constexpr double kMostForwards = 1e6;  // tens of seconds of simulation
   const int ranks = job.layout.pp;
   const int chunks = job.layout.vpp;
@@ -183,10 +182,16 @@ void check_schedule(const Values& values, const Job& job) {
                             "more than {:.0f} forward passes; raise batch.micro",
                             count, ranks, chunks, kMostForwards));
   }
-  job_schedule(job, chunk_costs(job));
 }
 
 }  // namespace
+
+// What the checks of a job leave to find fault with is its schedule.
+std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
+                                                           const Prepare& prepare) {
+  if (prepare) return prepare(job, table);
+  return std::make_shared<const PreparedIteration>(prepare_checked(job));
+}
 
 Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
   Job job;
@@ -205,7 +210,7 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   resolve_lengths(values, job);
   check_batch(values, job);
   check_layers(job);
-  check_schedule(values, job);
+  check_passes(values, job);
   check_compressor(values, job);
   check_gradient_exchange(job);
   resolve_campaign(values, evidence, folder, job);

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "policies/lengths/length_plan.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 

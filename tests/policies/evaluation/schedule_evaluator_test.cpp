@@ -219,7 +219,7 @@ TEST(ScheduleEvaluator, TwoRanksByHand) {
 TEST(ScheduleEvaluator, MessagesQueue) {
   const Schedule schedule = generate_schedule("gpipe", 2, 2, 1);
   const std::vector<StageCost> stages = {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
-  const auto queued = evaluate_schedule(schedule, stages, Boundaries{{3, 3}}, nullptr);
+  const auto queued = evaluate_schedule(schedule, stages, {.messages = {{{3}, {3}}}});
   EXPECT_EQ(queued.makespan_s, 18);
   EXPECT_EQ(queued.busy_s, (std::vector<double>{6, 6}));
 }

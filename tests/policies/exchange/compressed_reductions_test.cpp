@@ -11,8 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -46,7 +45,7 @@ Outcome run(const Job& job) {
   PreparedIteration prepared;
   try {
     prepared = prepare_iteration(job);
-    run.plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+    run.plan = iteration_plan(job, prepared);
   } catch (const Error& error) {
     run.refused = error.what();
     return run;
@@ -213,8 +212,7 @@ TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
       Job job = job_of(overlap, "none");
       job.cluster.node.nic_Bps = testing::spec(nic_Bps);
       const PreparedIteration prepared = prepare_iteration(job);
-      const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units,
-                                       {.iterations = 4});
+      const Plan plan = iteration_plan(job, prepared, {.iterations = 4});
       validate_plan(plan);
       const Timeline timeline = evaluate_plan(plan, job.cluster);
       const double period_s =

@@ -7,8 +7,7 @@
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -33,7 +32,7 @@ Job language_model(EmbeddingExchange embeddings, GradientOverlap overlap) {
 
 double step_s(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
-  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  const Plan plan = iteration_plan(job, prepared);
   validate_plan(plan);
   const double seconds = iteration_s(job, plan, evaluate_plan(plan, job.cluster));
   EXPECT_NEAR(estimate_iteration(job, prepared).step_s, seconds, 1e-9 * seconds);
@@ -57,7 +56,7 @@ TEST(EmbeddingRows, AreExchangedFasterThanTheTableIsReduced) {
 
 int all_reduces(const Job& job) {
   const PreparedIteration prepared = prepare_iteration(job);
-  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  const Plan plan = iteration_plan(job, prepared);
   return static_cast<int>(std::ranges::count_if(plan.classes.front().tasks, [](const Task& task) {
     return task.kind == TaskKind::collective && task.collective == CollectiveKind::all_reduce;
   }));

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {

@@ -6,8 +6,7 @@
 
 #include "models/base/random.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -223,8 +222,7 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
         job.communication.overlap = overlap;
         job.communication.fidelity = Fidelity::closed;
         const PreparedIteration prepared = prepare_iteration(job);
-        const Plan plan =
-            iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+        const Plan plan = iteration_plan(job, prepared);
         validate_plan(plan);
         const double step_s = evaluate_plan(plan, job.cluster).makespan_s;
         EXPECT_NEAR(estimate_iteration(job, prepared).step_s, step_s, 1e-6 * step_s)

@@ -9,6 +9,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "policies/exchange/data_parallel.hpp"
+#include "policies/lowering/unit_cost.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
@@ -28,7 +29,8 @@ Built build(const Job& job, const IterationPlanOptions& options = {}) {
   built.schedule = generate_schedule(job.schedule.name, job.layout.pp,
                                      microbatches(job.layout, job.batch), job.layout.vpp);
   built.chunks = chunk_costs(job);
-  built.plan = iteration_plan(job, built.schedule, built.chunks, options);
+  built.plan = plan_microbatches(
+      job, {built.schedule, built.chunks, unit_costs(job, built.schedule, built.chunks)}, options);
   return built;
 }
 

@@ -77,10 +77,8 @@ inline void expect_sound(const Schedule& schedule, int sample) {
     EXPECT_NEAR(delayed.busy_s[rank], work_s[rank], 1e-9 * schedule.microbatches);
     EXPECT_LE(work_s[rank], delayed.makespan_s + 1e-9);
   }
-  const Boundaries boundaries{.message_s = std::vector<double>(schedule.ranks, message_s),
-                              .blocking = true};
-  EXPECT_GE(evaluate_schedule(schedule, costs, boundaries, nullptr).makespan_s,
-            delayed.makespan_s - 1e-9);
+  const SideStreams blocking{.messages = {{{message_s}, {message_s}}, Sends::blocking}};
+  EXPECT_GE(evaluate_schedule(schedule, costs, blocking).makespan_s, delayed.makespan_s - 1e-9);
 }
 
 struct ScheduleSize {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <set>
 
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "policies/lowering/job_schedule.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"

@@ -7,7 +7,8 @@
 
 #include "models/base/random.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
+#include "policies/lowering/unit_cost.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
@@ -80,7 +81,9 @@ TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
     IterationPlanOptions options;
     options.iterations = 1 + static_cast<int>(random.below(2));
     if (random.below(2) == 0) options.due_snapshots = {0, 1};
-    const Plan plan = iteration_plan(job, schedule, chunk_costs(job), options);
+    const std::vector<ChunkCost> chunks = chunk_costs(job);
+    const Plan plan =
+        iteration_plan(job, {schedule, chunks, unit_costs(job, schedule, chunks)}, options);
     const Timeline expected = execute(plan, job.cluster, {.calibration = job.calibration});
     for (const ChakraRanks ranks : {ChakraRanks::all, ChakraRanks::one_per_class}) {
       const Plan read = read_chakra(export_plan(plan, ranks)).plan;

@@ -16,7 +16,7 @@
 #include "models/cost/op/block_cost.hpp"
 #include "models/workload/context_traffic.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {

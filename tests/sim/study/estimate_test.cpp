@@ -16,8 +16,7 @@
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
-#include "policies/lowering/iteration_plan.hpp"
+#include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/small_job.hpp"
@@ -131,7 +130,7 @@ struct Compared {
 };
 
 Compared compare(const Job& job, const PreparedIteration& prepared) {
-  const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+  const Plan plan = iteration_plan(job, prepared);
   validate_plan(plan);
   const Timeline timeline =
       execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
@@ -332,7 +331,7 @@ TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
       } catch (const Error&) {
         continue;
       }
-      const Plan plan = iteration_plan(job, prepared.schedule, prepared.chunks, prepared.units, {});
+      const Plan plan = iteration_plan(job, prepared);
       EngineOptions options{.fold = FoldMode::automatic, .calibration = job.calibration};
       const Timeline folded = execute(plan, job.cluster, options);
       options.fold = FoldMode::none;

@@ -7,7 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

@@ -52,9 +52,14 @@ TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
   std::set<std::string> tables;
   for (const SweepCase& each : cases) tables.insert(each.table);
   EXPECT_EQ(tables.size(), 2U);
-  const std::map<int, SweepPoint> points = run(sweep, cases, 2);
+  // Without what was read for the keys, as in another process.
+  std::vector<SweepCase> unread = cases;
+  for (SweepCase& each : unread) each.read.reset();
+  const std::map<int, SweepPoint> points = run(sweep, unread, 2);
   ASSERT_EQ(points.size(), 12U);
   for (const SweepCase& each : cases) {
+    EXPECT_EQ(each.read->prepared == cases.front().read->prepared,
+              each.table == cases.front().table);
     Overrides overrides = sweep.set;
     overrides.insert(overrides.end(), each.set.begin(), each.set.end());
     const Record alone = simulate(load_case(kScenario, overrides));

@@ -14,6 +14,7 @@
 #include "models/base/random.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/engine/engine.hpp"

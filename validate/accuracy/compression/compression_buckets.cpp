@@ -9,7 +9,7 @@
 #include <map>
 
 #include "models/base/error.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "validate/accuracy/compression/exchange_job.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/compression/exchange_job.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"

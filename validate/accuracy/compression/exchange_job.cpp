@@ -10,7 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/network_cost.hpp"
 #include "models/workload/layer_network.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 

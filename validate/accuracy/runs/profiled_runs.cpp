@@ -170,9 +170,11 @@ double profiled_step_s(const Job& job, const StageProfile& profile) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     set_times(costs[stage], share * chunks[stage].hardware_flops / middle_flops);
   }
-  const Boundaries boundaries{std::vector<double>(request.ranks, profile.message_s),
-                              job.software.sends == Sends::blocking};
-  const ScheduleEvaluation evaluation = evaluate_schedule(schedule, costs, boundaries, nullptr);
+  const bool blocking = job.software.sends == Sends::blocking;
+  const ScheduleEvaluation evaluation =
+      evaluate_schedule(schedule, costs,
+                        {.messages = {{{profile.message_s}, {profile.message_s}},
+                                      blocking ? Sends::blocking : Sends::asynchronous}});
   double optimizer_s = 0;
   for (const std::vector<int>& stages : held_stages(schedule)) {
     double parameters = 0;

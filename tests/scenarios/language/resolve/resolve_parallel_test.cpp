@@ -3,7 +3,7 @@
 #include "models/compression/boundary.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "policies/exchange/stage_message.hpp"
-#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {

@@ -1,0 +1,53 @@
+#include "policies/iteration.hpp"
+
+#include "models/compression/boundary.hpp"
+#include "policies/exchange/compressed_reductions.hpp"
+#include "policies/lengths/length_plan.hpp"
+
+namespace windtunnel {
+namespace {
+
+// What depends on how the sequences of a batch are shared out.
+struct Strategy {
+  void (*check)(const Job&);
+  PreparedIteration (*prepare)(const Job&);
+  Plan (*lower)(const Job&, const PreparedIteration&, const IterationPlanOptions&);
+  IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
+};
+
+const Strategy& strategy_of(const Job& job) {
+  static constexpr Strategy kAlike{[](const Job&) {}, prepare_microbatches, plan_microbatches,
+                                   estimate_microbatches};
+  static constexpr Strategy kUnequal{check_lengths, prepare_lengths, plan_lengths,
+                                     estimate_lengths};
+  return job.lengths ? kUnequal : kAlike;
+}
+
+}  // namespace
+
+PreparedIteration prepare_iteration(const Job& job) {
+  check_gradient_exchange(job);
+  check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
+  check_boundary(job);
+  check_sequences(job);
+  return prepare_checked(job);
+}
+
+PreparedIteration prepare_checked(const Job& job) {
+  return strategy_of(job).prepare(job);
+}
+
+void check_sequences(const Job& job) {
+  strategy_of(job).check(job);
+}
+
+Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options) {
+  return strategy_of(job).lower(job, prepared, options);
+}
+
+IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
+  return strategy_of(job).estimate(job, prepared);
+}
+
+}  // namespace windtunnel

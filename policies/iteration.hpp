@@ -1,0 +1,26 @@
+// An iteration of any job: prepared once, then lowered to its Plan or estimated in closed form. How
+// depends on the batch: micro-batches that are all alike, or packs of sequences of unequal length.
+#pragma once
+
+#include "policies/lowering/iteration_estimate.hpp"
+#include "policies/lowering/iteration_plan.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// Throws Error when layout, batch, lengths, exchange of gradients or schedule do not fit together.
+PreparedIteration prepare_iteration(const Job& job);
+
+// The same of a job in which only the schedule may not fit the rest: check_gradient_exchange(),
+// check_layout(), check_boundary() and check_sequences() have seen it.
+PreparedIteration prepare_checked(const Job& job);
+// Throws Error where the job's sequences do not go with the rest of it, or the longest of them fits
+// nowhere.
+void check_sequences(const Job& job);
+
+// `prepared`: prepare_iteration() of the job, or of one with other replicas.
+Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
+                    const IterationPlanOptions& options = {});
+IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
+
+}  // namespace windtunnel

@@ -1,0 +1,44 @@
+// What is known of a job before anything runs: its schedule, and what that costs and occupies.
+// policies/iteration.hpp prepares any job.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/schedule.hpp"
+
+namespace windtunnel {
+
+struct BalancedBatch;
+
+// Of sequences of unequal length: one micro-batch of the mean cost, with the memory of the fullest
+// pack.
+struct PreparedIteration {
+  // Under Software::post_validation several iterations of it without a flush between them.
+  Schedule schedule;
+  std::vector<ChunkCost> chunks;                       // [stage of the model] per micro-batch
+  std::vector<ChunkCost> units;                        // unit_costs()
+  std::vector<double> peak_activation_bytes = {};      // [pipeline rank]
+  std::vector<GpuMemory> memory = {};                  // [pipeline rank]
+  std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
+};
+
+// Gives a job's iteration: of many jobs, those that share a table of iterations (Case::table) are
+// prepared once.
+using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job& job,
+                                                                       const std::string& table)>;
+
+// Of a job whose micro-batches are all alike, and whose parts go together but perhaps for the
+// schedule. Throws Error when layout, batch and schedule do not.
+PreparedIteration prepare_microbatches(const Job& job);
+
+// PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
+// `prepared` has all but that.
+std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared);
+
+}  // namespace windtunnel

@@ -1,0 +1,67 @@
+#include "policies/iteration.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "models/base/error.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Two of four ranks share a sequence where a window is full; half as long ones are packed.
+Job unequal_job() {
+  Job job = testing::small_job(1, 1, 2);
+  job.layout.cp = 2;
+  job.cluster = testing::small_cluster(1, 4);
+  job.batch = {8, 1, 4096};
+  job.lengths = {{.buckets = {{2048, 2048, 1}}}, LengthPolicy::fixed, 7};
+  return job;
+}
+
+TEST(Iteration, LengthsThatAreAllAlikeMakeThePassesOfMicroBatches) {
+  const Job unequal = unequal_job();
+  Job alike = unequal;
+  alike.lengths.reset();
+  const PreparedIteration packs = prepare_iteration(unequal);
+  const PreparedIteration microbatches = prepare_iteration(alike);
+  EXPECT_NE(packs.balanced, nullptr);
+  EXPECT_EQ(microbatches.balanced, nullptr);
+  const auto forwards = [](const Plan& plan) {
+    std::set<int> units;
+    for (const Task& task : plan.classes.front().tasks) {
+      if (task.category == Category::forward) units.insert(task.microbatch);
+    }
+    return units.size();
+  };
+  // Eight sequences, two to a pack, on two pairs of ranks; eight windows on two replicas.
+  EXPECT_EQ(forwards(iteration_plan(unequal, packs)), 2U);
+  EXPECT_EQ(forwards(iteration_plan(alike, microbatches)), 4U);
+  EXPECT_LT(estimate_iteration(unequal, packs).step_s,
+            estimate_iteration(alike, microbatches).step_s);
+}
+
+TEST(Iteration, OnlyUnequalSequencesAskSomethingOfTheRest) {
+  Job job = unequal_job();
+  EXPECT_NO_THROW(check_sequences(job));
+  job.batch.sequence = 1024;
+  EXPECT_THROW(check_sequences(job), Error);
+  EXPECT_THROW(prepare_iteration(job), Error);
+  job.lengths.reset();
+  EXPECT_NO_THROW(check_sequences(job));
+  EXPECT_NO_THROW(prepare_iteration(job));
+}
+
+TEST(Iteration, PartsThatDoNotGoTogetherAreRefused) {
+  Job job = testing::small_job(1, 2, 4);
+  job.layout.dp = 3;
+  EXPECT_THROW(prepare_iteration(job), Error);
+  job = testing::small_job(1, 2, 4);
+  job.schedule.recompute_share = 0.5;  // of nothing
+  EXPECT_THROW(prepare_iteration(job), Error);
+  EXPECT_THROW(prepare_checked(job), Error);
+}
+
+}  // namespace
+}  // namespace windtunnel
