@@ -10,6 +10,11 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${cached})
 endif()
 
+# All code may become part of the shared library libwindtunnel.so, which shows what include/ marks.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 function(windtunnel_options target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror>"
@@ -130,4 +135,25 @@ function(windtunnel_carry_libraries name)
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
       -DFOLDER=${CMAKE_BINARY_DIR}/lib -P ${CMAKE_SOURCE_DIR}/cmake/carry_libraries.cmake
     VERBATIM)
+endfunction()
+
+# windtunnel_install_library(NAME): the component `library` of an installation: the target, exported
+# as windtunnel::windtunnel, the public headers, and what find_package() reads.
+function(windtunnel_install_library name)
+  include(GNUInstallDirs)
+  include(CMakePackageConfigHelpers)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/windtunnel)
+  set(made ${CMAKE_BINARY_DIR}/package)
+  configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/windtunnelConfig.cmake.in
+    ${made}/windtunnelConfig.cmake INSTALL_DESTINATION ${package})
+  # Before 1.0 a minor version may break what is public.
+  write_basic_package_version_file(${made}/windtunnelConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(TARGETS ${name} EXPORT windtunnelTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  install(EXPORT windtunnelTargets NAMESPACE windtunnel:: DESTINATION ${package} COMPONENT library)
+  install(FILES ${made}/windtunnelConfig.cmake ${made}/windtunnelConfigVersion.cmake
+    DESTINATION ${package} COMPONENT library)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT library)
 endfunction()

@@ -30,7 +30,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 Error::Error(const Location& where, const std::string& what, ExitCode code)
-    : std::runtime_error(with_location(where, what)), code_(code) {}
+    : std::runtime_error(with_location(where, what)),
+      code_(code),
+      where_(where),
+      text_begin_(std::string_view(this->what()).size() - what.size()) {}
 
 void fail_check(const char* condition, const char* file, int line, const std::string& message) {
   throw InternalError(fmt::format("{}:{}: {} ({})", file, line, message, condition));

@@ -50,10 +50,15 @@ class Error : public std::runtime_error {
   Error(const Location& where, const std::string& what, ExitCode code = ExitCode::usage);
 
   ExitCode code() const { return code_; }
+  const Location& where() const { return where_; }
+  // what() without the place before it.
+  std::string_view text() const { return std::string_view(what()).substr(text_begin_); }
   const Keys& keys() const { return keys_; }  // empty: about no key, or its place is known
 
  private:
   ExitCode code_;
+  Location where_ = {};
+  size_t text_begin_ = 0;
   Keys keys_;
 };
 

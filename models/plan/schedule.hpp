@@ -52,6 +52,8 @@ struct Action {
 std::string to_string(const Action& action);
 
 struct Schedule;
+struct ScheduleKind;  // policies/schedules/schedules.hpp
+using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;  // of the calling program
 
 // What is asked of a generator by name (policies/schedules/schedules.hpp); the numbers that a name
 // does not use must be left alone.
@@ -66,6 +68,8 @@ struct ScheduleChoice {
   double recompute_share = 1;
   std::string file;                                    // a torch CSV in place of a name
   std::shared_ptr<const Schedule> imported = nullptr;  // what it says, without messages
+  // The generator of this name where the calling program brings it, and the project has none.
+  std::shared_ptr<const ScheduleKind> own = nullptr;
 };
 
 // A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous

@@ -131,10 +131,11 @@ Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
     request.message_s = boundary_s(job, 0, chunks.front().boundary_bytes / choice.slices);
   }
   request.memory_limit = choice.memory_limit;
-  if (request.memory_limit == 0 && (schedule_kind(choice.name).knobs & kMemoryLimit) != 0) {
+  const ScheduleKind& kind = schedule_kind(choice);
+  if (request.memory_limit == 0 && (kind.knobs & kMemoryLimit) != 0) {
     request.memory_limit = std::max(0.0, activation_room_bytes(job, chunks));
   }
-  Schedule schedule = generate_schedule(choice.name, request);
+  Schedule schedule = generate_schedule(kind, request);
   check_recomputation(job, schedule.explicit_recompute);
   return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;
 }

@@ -184,11 +184,19 @@ const ScheduleKind& schedule_kind(std::string_view name) {
   throw Error(unknown_name("schedule", name, known));
 }
 
-Schedule generate_schedule(std::string_view name, const ScheduleRequest& request) {
-  const ScheduleKind& kind = schedule_kind(name);
+const ScheduleKind& schedule_kind(const ScheduleChoice& choice) {
+  const bool is_own = choice.own != nullptr && choice.own->name == choice.name;
+  return is_own ? *choice.own : schedule_kind(choice.name);
+}
+
+Schedule generate_schedule(const ScheduleKind& kind, const ScheduleRequest& request) {
   check_request(request);
   check_knobs(kind, request);
   return kind.generate(request);
+}
+
+Schedule generate_schedule(std::string_view name, const ScheduleRequest& request) {
+  return generate_schedule(schedule_kind(name), request);
 }
 
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks) {

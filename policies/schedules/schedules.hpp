@@ -1,6 +1,7 @@
 // Pipeline schedules by name: one table, one generator each (policies/schedules/).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,12 +37,12 @@ enum ScheduleKnobs : unsigned {
 };
 
 struct ScheduleKind {
-  std::string_view name;  // "interleaved-1f1b"
-  std::string_view help;
-  std::string_view source;  // paper, or code with commit; says what it leaves open
-  int usual_chunks = 1;     // v where the user says nothing
+  std::string name;  // "interleaved-1f1b"
+  std::string_view help = {};
+  std::string_view source = {};  // paper, or code with commit; says what it leaves open
+  int usual_chunks = 1;          // v where the user says nothing
   // Throws Error that says why when the theory forbids (p, m, v).
-  Schedule (*generate)(const ScheduleRequest& request) = nullptr;
+  std::function<Schedule(const ScheduleRequest& request)> generate = nullptr;
   unsigned knobs = kNoKnobs;  // any other must be left alone
   int usual_slices = 1;       // of a micro-batch's sequence, likewise
   bool asynchronous = false;  // trains something else: iterations without a flush between them
@@ -51,6 +52,8 @@ const std::vector<ScheduleKind>& schedule_kinds();
 
 // Throws Error with the nearest name.
 const ScheduleKind& schedule_kind(std::string_view name);
+// The program's own where it brings one of this name.
+const ScheduleKind& schedule_kind(const ScheduleChoice& choice);
 
 // Throws Error for numbers below 1 or absurdly large (more than 1e6 stages or 1e8 forwards): before
 // costs of so many stages are made.
@@ -58,6 +61,7 @@ void check_request(const ScheduleRequest& request);
 
 // Also throws Error as check_request, and for a group, slices or memory limit that the schedule
 // does not know.
+Schedule generate_schedule(const ScheduleKind& kind, const ScheduleRequest& request);
 Schedule generate_schedule(std::string_view name, const ScheduleRequest& request);
 Schedule generate_schedule(std::string_view name, int ranks, int microbatches, int chunks);
 

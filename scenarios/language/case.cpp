@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "scenarios/language/additions.hpp"
 #include "scenarios/language/explain.hpp"
 #include "scenarios/language/identity.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -9,29 +10,40 @@
 #include "scenarios/language/resolve/schemes.hpp"
 
 namespace windtunnel {
+namespace {
+
+std::vector<std::string> names_of(const OwnSchedules& kinds) {
+  std::vector<std::string> names;
+  for (const auto& kind : kinds) names.push_back(kind->name);
+  return names;
+}
+
+}  // namespace
 
 Case load_case(const std::string& path, const Overrides& overrides) {
   return parse_case(read_text_file(path), path, overrides);
 }
 
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides,
-                const Prepare& prepare) {
+                const std::shared_ptr<const Additions>& additions, const Prepare& prepare) {
+  const Additions nothing;
+  const Additions& added = additions != nullptr ? *additions : nothing;
   DocumentNode document = parse_document(text, file);
   if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
   Case result;
-  expand_snapshots(document);
+  expand_snapshots(document, added.snapshots);
   for (const auto& [key, value] : overrides) {
     apply_override(document, key, value);
-    expand_snapshots(document);
+    expand_snapshots(document, added.snapshots);
     result.set[key] = value;
   }
   expand_recovery(document);
-  const Values values = check_values(document);
+  const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
   const std::string folder = std::filesystem::path(file).parent_path().string();
   result.scenario = values.text("name");
   try {
-    result.job = resolve_job(values, evidence, folder);
+    result.job = resolve_job(values, evidence, folder, added.schedules);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);

@@ -41,11 +41,14 @@ struct Case {
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value
 
+struct Additions;  // scenarios/language/additions.hpp
+
 // Reads, checks and resolves. Throws Error with file:line:column. Overrides are reported with the
 // location "--set KEY=VALUE".
 Case load_case(const std::string& path, const Overrides& overrides = {});
-// The same from text (tests); `file` is the name used in messages.
+// The same from text; `file` is the name used in messages, `added` what the calling program brings.
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {},
+                const std::shared_ptr<const Additions>& added = nullptr,
                 const Prepare& prepare = {});
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ using Kind = DocumentNode::Kind;
 class Override {
  public:
   Override(const std::string& key, const std::string& value)
-      : parts_(split_path(key)), where_{fmt::format("--set {}={}", key, value), 0, 0} {
+      : parts_(split_path(key)), where_{override_place(key, value), 0, 0} {
     value_ = parse_document(value, where_.file, false);
     value_.where = where_;
     text_ = document_node(Kind::scalar, value, where_);
@@ -116,6 +116,10 @@ class Override {
 };
 
 }  // namespace
+
+std::string override_place(const std::string& key, const std::string& value) {
+  return fmt::format("--set {}={}", key, value);
+}
 
 void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value) {
   Override(key, value).apply(scenario, 0, "");

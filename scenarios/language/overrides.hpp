@@ -7,6 +7,9 @@
 
 namespace windtunnel {
 
+// What stands for the file in messages about an override: "--set KEY=VALUE".
+std::string override_place(const std::string& key, const std::string& value);
+
 // KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
 // all if none has it. A name that is shorthand for a map
 // (`node: dgx-h100`) becomes that map when a key below it is set. Throws Error for a KEY that is

@@ -45,7 +45,7 @@ std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
                                     SharedPreparation& shared) {
   Overrides overrides = sweep.set;
   overrides.insert(overrides.end(), point.begin(), point.end());
-  Case read = parse_case(sweep.text, sweep.file, overrides, std::ref(shared));
+  Case read = parse_case(sweep.text, sweep.file, overrides, sweep.added, std::ref(shared));
   read.values = {};  // that --explain shows
   return std::make_shared<const Case>(std::move(read));
 }

@@ -30,6 +30,7 @@ struct Sweep {
   std::string text;  // what stands in it
   Overrides set;     // at every point
   std::vector<VariedKey> vary;
+  std::shared_ptr<const Additions> added = nullptr;  // of the calling program
   bool operator==(const Sweep&) const = default;
 };
 

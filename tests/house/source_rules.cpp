@@ -41,6 +41,8 @@ const std::vector<Folder>& floors() {
       {"report", {"validate", "sim", "scenarios", "kernels", "policies", "traces", "models"}},
       {"cli",
        {"report", "validate", "sim", "scenarios", "kernels", "policies", "traces", "models"}},
+      {"include", {}},
+      {"examples", {}},
       {"bench", {""}},
       {"tests", {""}},
   };
@@ -126,6 +128,10 @@ std::string library_rule(std::string_view from, const std::string& target) {
     for (std::string_view header : kNotInHeaders) {
       if (target.starts_with(header)) return fmt::format("{} belongs in .cpp files", header);
     }
+  }
+  if (is_in_any(from, {"include", "examples"}) && target.find('/') != std::string::npos &&
+      !target.starts_with("windtunnel/")) {
+    return "what is public includes <windtunnel/...> and the standard library only";
   }
   if (is_in(from, "models") &&
       std::find(kNotInModels.begin(), kNotInModels.end(), target) != kNotInModels.end()) {
@@ -223,7 +229,8 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
   std::map<std::string, std::string> first;
   std::vector<Breach> breaches;
   for (const SourceFile& file : files) {
-    if (!is_header(file.path)) continue;
+    // Public types have a namespace of their own.
+    if (!is_header(file.path) || is_in(file.path, "include")) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       std::string name;
       if (!RE2::FullMatch(file.lines[i], definition, &name)) continue;

@@ -124,6 +124,17 @@ TEST(SourceRules, LibrariesStayInTheirFolders) {
             Lines{"models/cost/op/op.cpp:2: models/ has no clock, files or threads: <fstream>"});
 }
 
+TEST(SourceRules, PublicHeadersShowNoLibrary) {
+  const SourceFile file = {"include/windtunnel/case.hpp",
+                           {"#include <string>", "#include <windtunnel/error.hpp>",
+                            "#include <fmt/format.h>", "#include \"models/cost/op/op.hpp\""}};
+  const std::string rule = "what is public includes <windtunnel/...> and the standard library only";
+  EXPECT_EQ(
+      texts(include_breaches(file, kPaths)),
+      (Lines{"include/windtunnel/case.hpp:3: " + rule,
+             "include/windtunnel/case.hpp:4: include/ may not include 'models/cost/op/op.hpp'"}));
+}
+
 TEST(SourceRules, FormOfAHeader) {
   const std::string umlauts = "ü";  // one character, two bytes
   std::string wide = "// ";

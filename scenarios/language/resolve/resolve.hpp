@@ -42,7 +42,8 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, const 
                       Job& job);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
-Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder);
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                const OwnSchedules& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);
 

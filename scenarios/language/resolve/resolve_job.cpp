@@ -65,19 +65,23 @@ void import_schedule(const Values& values, const std::string& folder, ScheduleCh
   });
 }
 
-ScheduleChoice resolve_schedule(const Values& values, const std::string& folder) {
+ScheduleChoice resolve_schedule(const Values& values, const std::string& folder,
+                                const OwnSchedules& own) {
   ScheduleChoice choice;
   values.fill("schedule", choice);
+  const auto named =
+      std::ranges::find(own, choice.name, [](const auto& kind) { return kind->name; });
+  if (named != own.end()) choice.own = *named;
   if (!choice.file.empty()) {
     import_schedule(values, folder, choice);
   } else if (!values.has("schedule.slices")) {
-    choice.slices = schedule_kind(choice.name).usual_slices;
+    choice.slices = schedule_kind(choice).usual_slices;
   }
   return choice;
 }
 
 int usual_chunks(const ScheduleChoice& choice) {
-  if (choice.imported == nullptr) return schedule_kind(choice.name).usual_chunks;
+  if (choice.imported == nullptr) return schedule_kind(choice).usual_chunks;
   return choice.imported->chunks / choice.imported->replicas;
 }
 
@@ -193,13 +197,14 @@ std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const
   return std::make_shared<const PreparedIteration>(prepare_checked(job));
 }
 
-Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder) {
+Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder,
+                const OwnSchedules& own) {
   Job job;
   values.fill("", job);
   values.fill("campaign", job.campaign);
   resolve_model(values, folder, job);
   job.cluster = resolve_cluster(values, evidence, folder);
-  job.schedule = resolve_schedule(values, folder);
+  job.schedule = resolve_schedule(values, folder, own);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/document_reader.hpp"
@@ -85,9 +87,14 @@ std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus) {
   return resolve_snapshots(check_values(scheme.body, std::string(kSnapshots)), gpus);
 }
 
-void expand_snapshots(DocumentNode& scenario) {
+void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own) {
   DocumentEntry* entry = scenario.find(kSnapshots);
   if (entry == nullptr || entry->value.kind != Kind::scalar) return;
+  const auto named = std::ranges::find(own, entry->value.text, &Scheme::name);
+  if (named != own.end()) {
+    entry->value = body_at(named->body, "", entry->value.where);
+    return;
+  }
   const Scheme& scheme = find_scheme(snapshot_schemes(), kSnapshots, entry->value);
   entry->value = body_at(scheme.body, scheme.name, entry->value.where);
 }

@@ -31,8 +31,9 @@ std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view 
 // On nodes of `gpus` GPUs.
 std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
-// `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
-void expand_snapshots(DocumentNode& scenario);
+// `snapshots: NAME` becomes the list of its tiers; of `own` as if they stood there. Throws Error
+// with the nearest name.
+void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own = {});
 // What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme.
 void expand_recovery(DocumentNode& scenario);
 

@@ -75,6 +75,8 @@ void check_range(const Field& field, double value, Dimension dimension, const Do
 
 class Checker {
  public:
+  explicit Checker(const AddedNames& added) : added_(added) {}
+
   Values check(const DocumentNode& scenario, const std::string& path) {
     walk(scenario, *find_field(path), path, scenario.where);
     return std::move(values_);
@@ -257,9 +259,12 @@ class Checker {
     }
   }
 
-  static std::string checked_name(const DocumentNode& node, const Field& field) {
+  std::string checked_name(const DocumentNode& node, const Field& field) const {
     if (!field.file_suffix.empty() && node.text.ends_with(field.file_suffix)) return node.text;
-    const std::vector<std::string> names = names_of(field);
+    std::vector<std::string> names = names_of(field);
+    if (const auto more = added_.find(field.path); more != added_.end()) {
+      names.insert(names.end(), more->second.begin(), more->second.end());
+    }
     for (const std::string& name : names) {
       if (name == node.text) return name;
     }
@@ -274,13 +279,15 @@ class Checker {
     throw Error(node.where, unknown_name(noun, node.text, names) + map);
   }
 
+  const AddedNames& added_;
   Values values_;
 };
 
 }  // namespace
 
-Values check_values(const DocumentNode& scenario, const std::string& path) {
-  return Checker().check(scenario, path);
+Values check_values(const DocumentNode& scenario, const std::string& path,
+                    const AddedNames& added) {
+  return Checker(added).check(scenario, path);
 }
 
 }  // namespace windtunnel

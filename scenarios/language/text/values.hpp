@@ -81,8 +81,12 @@ class Values {
   std::map<std::string, int, std::less<>> lengths_;
 };
 
+// [path of a field] names that it takes beside those of its row.
+using AddedNames = std::map<std::string_view, std::vector<std::string>>;
+
 // Throws Error at the first value that the field table does not allow. `path` is that of a part of
 // a scenario, checked alone.
-Values check_values(const DocumentNode& scenario, const std::string& path = "");
+Values check_values(const DocumentNode& scenario, const std::string& path = "",
+                    const AddedNames& added = {});
 
 }  // namespace windtunnel

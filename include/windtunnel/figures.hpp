@@ -1,0 +1,49 @@
+// The numbers of a result, each with what it is called and how to read it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <windtunnel/export.hpp>
+
+namespace windtunnel_api {
+
+enum class Better { neither, lower, higher };
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct Figure {
+  std::string key;    // "campaign.goodput": its path in the document of `windtunnel run --json`
+  std::string title;  // "goodput"
+  std::string unit;   // "s", "bytes", "share", ...: of `value`, as it is
+  Better better = Better::neither;
+  std::string help;
+  std::string origin;  // "simulated", or the formula that it comes from
+  double value = 0;
+  std::optional<Interval> interval = {};  // of 95 %, where the value is a mean over trials
+};
+
+// In the order of that document. What does not arise, or has no answer, is not there.
+class WINDTUNNEL_API Figures {
+ public:
+  Figures() = default;
+  explicit Figures(std::vector<Figure> figures);
+
+  // Throws Error with the nearest key.
+  const Figure& at(std::string_view key) const;
+  double operator[](std::string_view key) const { return at(key).value; }
+  const Figure* find(std::string_view key) const;  // null: it is not there
+
+  auto begin() const { return figures_.begin(); }
+  auto end() const { return figures_.end(); }
+  std::size_t size() const { return figures_.size(); }
+
+ private:
+  std::vector<Figure> figures_;
+};
+
+}  // namespace windtunnel_api

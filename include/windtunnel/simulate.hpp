@@ -1,0 +1,49 @@
+// From a case to its figures.
+//
+// The engine keeps one clock per process, so simulate() and sweep() fork a child for each of its
+// runs (a few per case), which computes, sends its result through a pipe and ends. For the caller:
+// - The calling process stays as it was; a child that dies is an Error.
+// - Threads are allowed, and both functions may be called from several. A child has the calling
+//   thread alone; it runs no code of the caller (schedules are made before), no atexit() handlers
+//   and no destructors of static objects. Locks that other threads hold at that moment stay locked
+//   in it, which matters to a malloc() of one's own that does not survive fork().
+// - A child inherits open files and mapped memory until it ends; whoever waits for any child
+//   (waitpid(-1), a handler of SIGCHLD) must leave those alone that are not his own.
+// - stdout and stderr are flushed before each.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <windtunnel/case.hpp>
+#include <windtunnel/export.hpp>
+#include <windtunnel/figures.hpp>
+
+namespace windtunnel_api {
+
+struct SimulateOptions {
+  int threads = 0;  // for months with failures; 0: all cores; the same results for any number
+  bool allow_oom = false;  // simulate although it does not fit in memory
+  std::function<void(const std::string& step)> progress = {};  // told each step before it starts
+};
+
+class WINDTUNNEL_API Result {
+ public:
+  const Figures& figures() const;
+  double operator[](std::string_view key) const { return figures()[key]; }
+
+  // The document of `windtunnel run --json`.
+  std::string json() const;
+
+  struct State;
+  explicit Result(std::shared_ptr<const State> state);
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+// Throws Error: the case contradicts itself (Cause::input), or does not fit in the memory of GPUs
+// or hosts (Cause::failed).
+WINDTUNNEL_API Result simulate(const Case& the_case, const SimulateOptions& options = {});
+
+}  // namespace windtunnel_api

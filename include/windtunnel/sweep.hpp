@@ -1,0 +1,39 @@
+// A case at every point of a grid. Iterations are simulated once for all points that share them.
+// The case must have a campaign: without one, call simulate() in a loop.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+#include <windtunnel/case.hpp>
+#include <windtunnel/figures.hpp>
+
+namespace windtunnel_api {
+
+struct Varied {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+struct SweepPoint {
+  int index = 0;             // in the grid, whose last key changes fastest
+  std::vector<Setting> set;  // the point's values
+  std::string reason;        // not empty: it cannot be simulated, and why
+  Figures figures;
+};
+
+struct SweepOptions {
+  int threads = 0;  // 0: all cores; the same results for any number
+  // Called once per point, one call at a time, in any order, from any of the threads.
+  std::function<void(const SweepPoint&)> finished = {};
+  std::function<void(const std::string& step)> progress = {};
+  std::stop_token stop = {};  // points under way are finished, no more are begun
+};
+
+// In the order of the grid; stopped, those that were finished. Forks as simulate() does. Throws
+// Error where no point can be simulated.
+WINDTUNNEL_API std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
+                                             const SweepOptions& options = {});
+
+}  // namespace windtunnel_api

@@ -1,0 +1,78 @@
+#include <windtunnel/case.hpp>
+
+#include "models/base/origin.hpp"
+#include "report/api/translation.hpp"
+
+namespace windtunnel_api {
+namespace {
+
+core::Additions& added_of(Case::State& state) {
+  auto own = state.added ? std::make_shared<core::Additions>(*state.added)
+                         : std::make_shared<core::Additions>();
+  state.added = own;
+  return *own;
+}
+
+}  // namespace
+
+Case::Case(State state) : state_(std::make_shared<State>(std::move(state))) {}
+
+Case Case::from_file(const std::string& path) {
+  return translated({}, [&] { return Case({path, core::read_text_file(path), {}, {}}); });
+}
+
+Case Case::from_text(std::string text, std::string name) {
+  return Case({std::move(name), std::move(text), {}, {}});
+}
+
+Case::State& Case::changed() {
+  if (state_.use_count() > 1) state_ = std::make_shared<State>(*state_);
+  return *state_;
+}
+
+Case& Case::set(const std::string& key, const std::string& value) {
+  changed().set.emplace_back(key, value);
+  return *this;
+}
+
+Case& Case::add_schedule(const std::string& name, ScheduleGenerator generate, int chunks) {
+  auto kind = translated(
+      {}, [&] { return core::own_schedule(schedule_kind_of(name, std::move(generate), chunks)); });
+  added_of(changed()).schedules.push_back(std::move(kind));
+  return *this;
+}
+
+Case& Case::add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers) {
+  core::Scheme scheme = translated({}, [&] { return core::own_snapshots(name, tiers); });
+  added_of(changed()).snapshots.push_back(std::move(scheme));
+  return *this;
+}
+
+void Case::check() const {
+  resolved(*this);
+}
+
+std::string Case::name() const {
+  return resolved(*this).scenario;
+}
+
+std::string Case::key() const {
+  return resolved(*this).key;
+}
+
+std::vector<ResolvedValue> Case::values() const {
+  std::vector<ResolvedValue> values;
+  for (const core::ResolvedValue& value : resolved(*this).values) {
+    values.push_back(
+        {value.key, value.value, core::to_string(value.origin), value.source, value.is_default});
+  }
+  return values;
+}
+
+core::Case resolved(const Case& the_case) {
+  const Case::State& state = the_case.state();
+  return translated(
+      state.set, [&] { return core::parse_case(state.text, state.file, state.set, state.added); });
+}
+
+}  // namespace windtunnel_api

@@ -1,0 +1,37 @@
+#include "sim/study/simulate.hpp"
+
+#include <windtunnel/simulate.hpp>
+#include <windtunnel/sweep.hpp>
+
+#include "report/api/translation.hpp"
+#include "report/json/json.hpp"
+
+namespace windtunnel_api {
+
+struct Result::State {
+  core::Record record;
+  Figures figures;
+};
+
+Result::Result(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+const Figures& Result::figures() const {
+  return state_->figures;
+}
+
+std::string Result::json() const {
+  return core::json_text(core::run_document(state_->record, false));
+}
+
+Result simulate(const Case& the_case, const SimulateOptions& options) {
+  const core::Case resolved_case = resolved(the_case);
+  return translated(the_case.state().set, [&] {
+    core::Record record =
+        core::simulate(resolved_case, {options.threads, options.allow_oom, options.progress});
+    record.version = version();
+    Figures figures = figures_of(record);
+    return Result(std::make_shared<const Result::State>(std::move(record), std::move(figures)));
+  });
+}
+
+}  // namespace windtunnel_api

@@ -1,0 +1,49 @@
+#include "sim/study/sweep.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <windtunnel/sweep.hpp>
+
+#include "report/api/translation.hpp"
+
+namespace windtunnel_api {
+namespace {
+
+SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& grid_case) {
+  SweepPoint result = {point.index, grid_case.set, point.reason, {}};
+  if (!point.reason.empty()) return result;
+  core::Record record;
+  record.iteration = point.iteration;
+  record.campaign = point.campaign;
+  result.figures = figures_of(record);
+  return result;
+}
+
+}  // namespace
+
+std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
+                              const SweepOptions& options) {
+  const Case::State& state = the_case.state();
+  core::Sweep grid = {state.file, state.text, state.set, {}, state.added};
+  for (const Varied& each : vary) grid.vary.push_back({each.key, each.values});
+
+  std::vector<SweepPoint> points;
+  std::atomic<bool> stopped = false;
+  const std::stop_callback on_stop(options.stop, [&] { stopped = true; });
+  translated(state.set, [&] {
+    const std::vector<core::SweepCase> cases = core::sweep_cases(grid, options.threads);
+    core::SweepOptions core_options;
+    core_options.threads = options.threads;
+    core_options.progress = options.progress;
+    core_options.stop = &stopped;
+    core_options.finished = [&](const core::SweepPoint& point) {
+      points.push_back(public_point(point, cases[point.index]));
+      if (options.finished) options.finished(points.back());
+    };
+    core::run_sweep(grid, cases, core_options);
+  });
+  std::ranges::sort(points, {}, &SweepPoint::index);
+  return points;
+}
+
+}  // namespace windtunnel_api

@@ -1,0 +1,49 @@
+// Between the public types of include/windtunnel and those of the implementation, which both say
+// Case, Error and Schedule: `core` is the implementation.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <windtunnel/windtunnel.hpp>
+
+#include "models/base/error.hpp"
+#include "models/results/record.hpp"
+#include "scenarios/language/additions.hpp"
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel_api {
+
+namespace core = ::windtunnel;
+
+struct Case::State {
+  std::string file;
+  std::string text;
+  core::Overrides set;
+  std::shared_ptr<core::Additions> added;  // null: nothing; never changed where it is shared
+};
+
+core::Case resolved(const Case& the_case);
+
+core::ScheduleKind schedule_kind_of(const std::string& name, ScheduleGenerator generate,
+                                    int chunks);
+
+// Of what a record has: a sweep's point knows its iteration and campaign only.
+Figures figures_of(const core::Record& record);
+
+// `set`: what the caller set over the text, which a message then names as its place.
+Error public_error(const core::Error& error, const core::Overrides& set);
+Error public_error(const core::InternalError& error);
+
+// What `work` returns; what it throws as the public Error.
+template <class Work>
+auto translated(const core::Overrides& set, Work work) {
+  try {
+    return work();
+  } catch (const core::Error& error) {
+    throw public_error(error, set);
+  } catch (const core::InternalError& error) {
+    throw public_error(error);
+  }
+}
+
+}  // namespace windtunnel_api

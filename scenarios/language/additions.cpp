@@ -1,0 +1,45 @@
+#include "scenarios/language/additions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/language/overrides.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Kind = DocumentNode::Kind;
+
+template <class Items>
+void check_name(const std::string& what, const std::string& name, const Items& known) {
+  if (name.empty()) throw Error(fmt::format("a {} needs a name", what));
+  const auto has_name = [&](const auto& item) { return item.name == name; };
+  if (std::ranges::none_of(known, has_name)) return;
+  throw Error(fmt::format("the library has a {} '{}' already; take another name", what, name));
+}
+
+}  // namespace
+
+Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tiers) {
+  check_name("snapshot scheme", name, snapshot_schemes());
+  if (tiers.empty()) throw Error(fmt::format("snapshot scheme '{}' has no tier", name));
+  const DocumentNode empty = document_node(Kind::map, "", {});
+  DocumentNode list = document_node(Kind::list, "", {});
+  list.items.assign(tiers.size(), empty);
+  DocumentNode document = empty;
+  document.entries.push_back({"snapshots", {}, list});
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    for (const auto& [key, value] : tiers[i]) {
+      apply_override(document, fmt::format("snapshots.{}.{}", i, key), value);
+    }
+  }
+  return {name, "", document.entries.front().value, EvidenceList(nullptr)};
+}
+
+std::shared_ptr<const ScheduleKind> own_schedule(ScheduleKind kind) {
+  check_name("schedule", kind.name, schedule_kinds());
+  return std::make_shared<const ScheduleKind>(std::move(kind));
+}
+
+}  // namespace windtunnel
