@@ -49,8 +49,7 @@ TEST(Identity, IsOfAllValuesOfItsScope) {
     if (!other) continue;
     ++changed;
     EXPECT_EQ(other->key != base.key, field->scope != Scope::label) << value.key;
-    if (field->scope != Scope::iteration) EXPECT_EQ(other->table, base.table) << value.key;
-    if (field->scope == Scope::iteration) EXPECT_NE(other->table, base.table) << value.key;
+    EXPECT_EQ(other->table != base.table, field->scope == Scope::iteration) << value.key;
   }
   EXPECT_GT(changed, 130u);
 }
