@@ -46,26 +46,6 @@ IterationMarks marks_of_one(const Schedule& schedule) {
   return marks;
 }
 
-// `recomputes`: in an action of its own; `keeps`: never.
-StageTimes unit_times(const StageCost& cost, int stage, double slow, bool recomputes, bool keeps) {
-  // A negative end would read as "pending".
-  for (const double seconds :
-       {cost.forward_s, cost.backward_input_s, cost.backward_weight_s, cost.recompute_s}) {
-    CHECK(seconds >= 0, "stage {} has a negative duration", stage);
-  }
-  const double input_s = cost.backward_input_s + (recomputes || keeps ? 0 : cost.recompute_s);
-  StageTimes times{};
-  times.forward_s = slow * cost.forward_s;
-  times.backward_s = slow * (input_s + cost.backward_weight_s);
-  times.backward_input_s = slow * input_s;
-  times.backward_weight_s = slow * cost.backward_weight_s;
-  times.recompute_s = slow * cost.recompute_s;
-  times.activation = cost.activation + (keeps ? cost.recomputed : 0);
-  times.weight_activation = cost.weight_activation;
-  times.recomputed = recomputes ? cost.recomputed : 0;
-  return times;
-}
-
 }  // namespace
 
 std::vector<bool> recomputing_stages(const Schedule& schedule) {

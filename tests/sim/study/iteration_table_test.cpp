@@ -10,6 +10,7 @@
 #include "models/base/random.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/tier_reports.hpp"
 #include "tests/support/small_job.hpp"
