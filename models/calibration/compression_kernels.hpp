@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 struct CompressionKernel {
-  std::string_view name;  // Op::name
+  std::string_view name;  // Op::compressing
   std::string_view help;
   Parameter share;
 };

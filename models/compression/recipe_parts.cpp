@@ -25,7 +25,7 @@ double elements_of(std::span<const TensorShape> tensors) {
 }
 
 Op pass(std::string_view name, double bytes, double starts) {
-  return {.name = name, .bytes = bytes, .launches = starts, .starts = starts};
+  return {.name = name, .bytes = bytes, .launches = starts, .starts = starts, .compressing = name};
 }
 
 Op product(std::string_view name, double m, double n, double k, double count,
@@ -36,6 +36,7 @@ Op product(std::string_view name, double m, double n, double k, double count,
   // PyTorch multiplies fp32 tensors in fp32 unless told otherwise.
   if (element_bytes >= 4) op.precision = Precision::fp32;
   op.launches = op.starts = count;
+  op.compressing = name;
   return op;
 }
 

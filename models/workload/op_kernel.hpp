@@ -57,6 +57,7 @@ struct Op {
   double starts = 1;                        // it is so many kernels on the GPU, one after the other
   std::string_view kernel = {};             // the one of kernel_kinds() that measures it
   std::string_view second_kernel = {};      // and one behind it, where it takes two
+  std::string_view compressing = {};        // the one of compression_kernels() that it is
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

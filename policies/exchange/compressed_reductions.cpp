@@ -20,19 +20,7 @@ bool compresses(const Job& job) {
   return job.communication.compressor.name != "none";
 }
 
-std::string_view word_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::none:
-      return "none";
-    case Sharding::zero1:
-      return "zero1";
-    case Sharding::zero2:
-      return "zero2";
-    case Sharding::zero3:
-      return "zero3";
-  }
-  return "";
-}
+constexpr std::array kShardings = {"none", "zero1", "zero2", "zero3"};  // by value
 
 bool has_hops(const CompressorChoice& choice) {
   const TensorShape matrix{.rows = 4096, .columns = 4096};
@@ -165,7 +153,8 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
     if (!conflict.holds(of)) continue;
     const bool counted = conflict.text.find("{copies}") != std::string_view::npos;
     const std::string text = fmt::format(
-        fmt::runtime(conflict.text), fmt::arg("sharding", word_of(of.job.layout.sharding)),
+        fmt::runtime(conflict.text),
+        fmt::arg("sharding", kShardings[static_cast<std::size_t>(of.job.layout.sharding)]),
         fmt::arg("overlap", of.dear() ? "dear" : "priority"), fmt::arg("ep", of.job.layout.ep),
         fmt::arg("copies", counted ? of.expert_copies() : 0));
     throw Error::of_key(conflict.key, "{}{}", subject, text);

@@ -81,7 +81,7 @@ Origin with_correction(Origin origin, const Parameter& parameter, double share) 
 
 // Kernels that an op is on the GPU, by the software that the calibration is of.
 double starts_of(const Op& op, const Calibration& c) {
-  const Parameter* further = kernel_starts(c, op.name);
+  const Parameter* further = kernel_starts(c, op.compressing);
   return op.starts + (further == nullptr ? 0 : op.launches * further->value);
 }
 
@@ -89,7 +89,7 @@ double starts_of(const Op& op, const Calibration& c) {
 OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
   Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
   double bytes = op.bytes;
-  if (const Parameter* share = kernel_share(c, op.name)) {
+  if (const Parameter* share = kernel_share(c, op.compressing)) {
     bytes /= share->value;
     origin = weakest(origin, share->origin);
   }
@@ -197,7 +197,7 @@ std::optional<double> mean_by_share(const Op& op, const KernelLaws& laws) {
   double sum_s = 0;
   int measured = 0;
   for (const KernelKind& kind : kernel_kinds()) {
-    if (kind.share.empty() || kind.share != op.name) continue;
+    if (kind.share.empty() || kind.share != op.compressing) continue;
     const KernelLaw* law = find_law(laws, kind.name);
     if (law == nullptr) continue;
     sum_s += calls_time(op, *law, op.bytes);
@@ -229,7 +229,7 @@ std::optional<OpCost> measured_cost(const Op& op, Precision precision, const Cal
   const KernelLaw* law = find_law(laws, "add");
   if (law == nullptr) law = find_law(laws, "copy");
   if (law == nullptr) return {};
-  const Parameter* share = kernel_share(c, op.name);
+  const Parameter* share = kernel_share(c, op.compressing);
   if (share == nullptr) return of(*law);
   return OpCost{calls_time(op, *law, op.bytes / share->value), share->origin};
 }
@@ -248,7 +248,7 @@ OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
   const double launch_s = starts_of(op, calibration) * launch.value;
   const double seconds = launch_s + roof.seconds;
   Origin origin = with_correction(roof.origin, launch, launch_s / seconds);
-  if (const Parameter* further = kernel_starts(calibration, op.name)) {
+  if (const Parameter* further = kernel_starts(calibration, op.compressing)) {
     origin = with_correction(origin, *further, launch_s / seconds);
   }
   return {seconds, origin};

@@ -40,7 +40,7 @@ TEST(Compressors, KernelsHaveShares) {
   for (const CompressorKind& kind : compressor_kinds()) {
     for (const RecipeStep& step : make_recipe(kind.usual, tensors(), kGroup, 4).steps) {
       for (const Op& op : step.kernels) {
-        EXPECT_NE(find_compression_kernel(op.name), nullptr) << op.name;
+        EXPECT_NE(find_compression_kernel(op.compressing), nullptr) << op.name;
       }
     }
   }

@@ -124,6 +124,9 @@ TEST(Schedules, EveryKindNamesItsSource) {
   for (const ScheduleKind& kind : schedule_kinds()) {
     EXPECT_THAT(std::string(kind.source), testing::HasSubstr("arXiv")) << kind.name;
     EXPECT_FALSE(kind.help.empty());
+    const int chunks = kind.usual_chunks;
+    EXPECT_EQ(generate_schedule(kind.name, 4, 8, chunks).iterations > 1, kind.asynchronous)
+        << kind.name;
   }
 }
 

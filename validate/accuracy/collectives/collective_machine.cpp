@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/network/nccl/nccl_latencies.hpp"
 #include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
@@ -176,27 +176,6 @@ class MachineReader {
   CollectiveMachine machine_;
 };
 
-struct AlgorithmWord {
-  std::string_view word;
-  CollectiveAlgorithm algorithm;
-};
-constexpr std::array kAlgorithms{
-    AlgorithmWord{"nvlstree", CollectiveAlgorithm::nvls_tree},
-    AlgorithmWord{"nvls", CollectiveAlgorithm::nvls},
-    AlgorithmWord{"tree", CollectiveAlgorithm::tree},
-    AlgorithmWord{"ring", CollectiveAlgorithm::ring},
-    AlgorithmWord{"collnetdirect", CollectiveAlgorithm::collnet_direct},
-    AlgorithmWord{"collnetchain", CollectiveAlgorithm::collnet_chain},
-    AlgorithmWord{"pat", CollectiveAlgorithm::pat},
-};
-struct ProtocolWord {
-  std::string_view word;
-  Protocol protocol;
-};
-constexpr std::array kProtocols{ProtocolWord{"ll128", Protocol::ll128},
-                                ProtocolWord{"ll", Protocol::ll},
-                                ProtocolWord{"simple", Protocol::simple}};
-
 // The value of NAME=value in the notes, plain.
 std::string setting(const std::string& notes, std::string_view name) {
   const size_t at = notes.find(name);
@@ -227,12 +206,14 @@ CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
 CollectiveChoice forced_choice(const std::string& notes) {
   CollectiveChoice choice;
   const std::string algorithm = setting(notes, "NCCL_ALGO");
-  for (const AlgorithmWord& each : kAlgorithms) {
-    if (each.word == algorithm) choice.algorithm = each.algorithm;
+  for (int i = 0; i <= static_cast<int>(CollectiveAlgorithm::hfreduce); ++i) {
+    const auto known = static_cast<CollectiveAlgorithm>(i);
+    const bool of_nccl = find_nccl_latencies(known) != nullptr;
+    if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;
   }
   const std::string protocol = setting(notes, "NCCL_PROTO");
-  for (const ProtocolWord& each : kProtocols) {
-    if (each.word == protocol) choice.protocol = each.protocol;
+  for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+    if (to_string(known) == protocol) choice.protocol = known;
   }
   return choice;
 }

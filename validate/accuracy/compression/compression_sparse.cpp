@@ -81,7 +81,7 @@ double encode_s(const Job& job, std::string_view without = "") {
       make_recipe(with_usual(job.communication.compressor), tensors, group, kElementBytes);
   double seconds = 0;
   for (const Op& op : recipe.steps.front().kernels) {
-    if (op.name == without) continue;
+    if (op.compressing == without) continue;
     seconds += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
   }
   return seconds;

@@ -246,7 +246,7 @@ TEST(MeasuredOps, WhatWasNotMeasuredKeepsItsRoofs) {
 
 TEST(MeasuredOps, KernelsOfCompressors) {
   Op blocks = memory(5e6);
-  blocks.name = "quantise blocks";
+  blocks.compressing = "quantise blocks";
   // The middle of its measured forms, or the one that it is.
   EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
   blocks.kernel = "dequantise-int8";
@@ -255,7 +255,7 @@ TEST(MeasuredOps, KernelsOfCompressors) {
   EXPECT_NEAR(measured_cost(blocks).seconds, 3e-6 + 5e6 * 6e-12, 1e-15);
   // Nothing measures it: as an element-wise kernel on more bytes, by the share that is assumed.
   Op merge = memory(1e6);
-  merge.name = "merge";
+  merge.compressing = "merge";
   const OpCost cost = measured_cost(merge);
   EXPECT_NEAR(cost.seconds, 1e-6 + 1e6 / 0.5 * 1e-12, 1e-15);
   EXPECT_EQ(cost.origin, Origin::assumed);
@@ -263,7 +263,7 @@ TEST(MeasuredOps, KernelsOfCompressors) {
 
 TEST(MeasuredOps, TwoKernelsEachByItsOwnBytes) {
   Op decode = gemm(1000, 800, 4);
-  decode.name = "low-rank product";
+  decode.compressing = "low-rank product";
   decode.bytes = 1;  // of no interest
   decode.kernel = "low-rank-expand";
   decode.second_kernel = "low-rank-subtract";
