@@ -132,7 +132,7 @@ void read_inside(const std::string& low, NetworkText& out) {
 }
 
 // A number with its unit as bytes per second; bytes are what a port delivers, bits its name.
-double speed_Bps(double value, const std::string& unit, NetworkText& out) {
+double bandwidth_of(double value, const std::string& unit, NetworkText& out) {
   if (unit.starts_with("GB")) {
     const double nominal = nominal_bandwidth(value * 1e9);
     out.assumed.push_back(fmt::format("NICs of {:g} Gb/s", nominal / kGbps));
@@ -148,7 +148,7 @@ bool read_speed(const std::string& text, NetworkText& out) {
   const bool counted =
       RE2::PartialMatch(text, patterns().ports_and_speed, &out.nics, &speed, &unit);
   if (counted || RE2::PartialMatch(text, patterns().speed, &speed, &unit)) {
-    out.nic_Bps = speed_Bps(speed, unit, out);
+    out.nic_Bps = bandwidth_of(speed, unit, out);
   }
   return counted;
 }
