@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 Handler define_validate_here(CLI::App& app) {
-  const SampleValidation samples = define_validate_samples(app);
+  const ValidationCommand samples = define_validate_samples(app);
   app.require_subcommand(1);
   return samples.run;
 }

@@ -36,12 +36,13 @@ function(windtunnel_headers name)
   windtunnel_options(${name})
 endfunction()
 
+# Of executables too: GCC takes them only where code is position-independent in the same way.
 function(windtunnel_use_headers target headers)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${headers})
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Winvalid-pch;-fpch-preprocess;\
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fPIC;-Winvalid-pch;-fpch-preprocess;\
 -Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
 endfunction()
 
