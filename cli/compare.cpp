@@ -11,6 +11,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/scenario_text.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
@@ -79,8 +80,7 @@ class Simulation {
       SimulateOptions simulate_options;
       simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
       simulate_options.allow_oom = options_.allow_oom;
-      point.record = simulate(load_case(options_.scenario, overrides), simulate_options);
-      point.record->version = program_version();
+      point.record = simulate(load_scenario(options_.scenario, overrides), simulate_options);
     } catch (const Error& error) {
       point.reason = error.what();
       outcome_.errors[i] = error.code();

@@ -7,6 +7,7 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/scenario_text.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "report/page/page.hpp"
@@ -56,15 +57,13 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options) {
   simulate_options.threads = options.threads;
   simulate_options.allow_oom = options.allow_oom;
   simulate_options.progress = [&](const std::string& step) { progress.show(step); };
-  Record record = simulate(the_case, simulate_options);
-  record.version = program_version();
-  return record;
+  return simulate(the_case, simulate_options);
 }
 
 ExitCode run(const RunOptions& options) {
-  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  const Case the_case = load_scenario(options.scenario, parse_overrides(options.set));
   if (!options.out.empty()) prepare_folder(options.out);
-  if (options.explain) print_human(explain_text(the_case.values) + "\n", options.json);
+  if (options.explain) print_human(table_text(explain_table(the_case.values)) + "\n", options.json);
   const Record record = simulate_with_progress(the_case, options);
   std::string written;
   if (!options.out.empty()) written = write_folder(record, options.out);
@@ -79,7 +78,9 @@ ExitCode run(const RunOptions& options) {
 
 Handler define_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("SCENARIO", options->scenario, "scenario file (YAML)")->required();
+  app.add_option("SCENARIO", options->scenario,
+                 "scenario file (YAML), or the record.json of an earlier run, to make it again")
+      ->required();
   app.add_option("--set", options->set, "set a value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

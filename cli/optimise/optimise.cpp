@@ -13,7 +13,6 @@
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "models/base/units.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -91,20 +90,6 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   return options;
 }
 
-std::vector<std::string> cells_of(const RankedConfiguration& at, size_t rank, bool campaign) {
-  const std::string simulated = at.record            ? format_seconds(at.record->iteration.time_s)
-                                : at.failure.empty() ? "-"
-                                                     : "failed";
-  std::vector<std::string> cells = {std::to_string(rank), format_seconds(at.estimated_s), simulated,
-                                    at.record ? format_percent(at.record->iteration.mfu) : "-",
-                                    format_bytes(at.memory_bytes)};
-  if (campaign) {
-    const bool known = at.record && at.record->campaign;
-    cells.push_back(known ? format_percent(at.record->campaign->goodput.mean) : "-");
-  }
-  return cells;
-}
-
 // Keys that differ among the best, with the value in each row.
 TextTable table_of(const Optimisation& result) {
   std::vector<std::string> keys;
@@ -113,19 +98,27 @@ TextTable table_of(const Optimisation& result) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
-  TextTable table{{{"rank", Align::right},
-                   {"estimate", Align::right},
-                   {"simulated", Align::right},
-                   {"MFU", Align::right},
-                   {"memory", Align::right}},
-                  {}};
-  const bool campaign = std::ranges::any_of(
-      result.best, [](const auto& at) { return at.record && at.record->campaign; });
-  if (campaign) table.columns.push_back({"goodput", Align::right});
+  const Figure& step_time = figure("iteration.time_s");
+  const Figure& memory = figure("iteration.memory_bytes.peak");
+  std::vector<const Figure*> simulated = {&step_time, &figure("iteration.mfu")};
+  if (std::ranges::any_of(result.best,
+                          [](const auto& at) { return at.record && at.record->campaign; })) {
+    simulated.push_back(&figure("campaign.goodput"));
+  }
+  TextTable table{
+      {{"rank", Align::right}, {"estimate", Align::right}, {memory.title, Align::right}}, {}};
+  for (const Figure* each : simulated) table.columns.push_back({each->title, Align::right});
   for (const std::string& key : keys) table.columns.push_back({key});
   for (size_t i = 0; i < result.best.size(); ++i) {
     const RankedConfiguration& at = result.best[i];
-    std::vector<std::string> row = cells_of(at, i + 1, campaign);
+    std::vector<std::string> row = {std::to_string(i + 1),
+                                    value_text(step_time.unit, at.estimated_s),
+                                    value_text(memory.unit, at.memory_bytes)};
+    for (const Figure* each : simulated) {
+      const std::string text = at.record ? each->text(*at.record) : "";
+      const bool failed = each == &step_time && !at.failure.empty();
+      row.push_back(failed ? "failed" : text.empty() ? "-" : text);
+    }
     for (const std::string& key : keys) {
       const auto found =
           std::ranges::find_if(at.set, [&](const auto& each) { return each.first == key; });
@@ -162,10 +155,9 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   }
   document["best"] = Json::array();
   for (const RankedConfiguration& at : result.best) {
-    Json row = {{"set", Json::object()},
+    Json row = {{"set", set_json(at.set)},
                 {"estimated_s", at.estimated_s},
                 {"memory_bytes", at.memory_bytes}};
-    for (const auto& [key, value] : at.set) row["set"][key] = value;
     if (at.record) {
       row["simulated_s"] = at.record->iteration.time_s;
       row["mfu"] = at.record->iteration.mfu;

@@ -4,8 +4,6 @@
 
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "models/base/units.hpp"
-#include "report/figures/summary.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -21,51 +19,53 @@ std::string run_line(const IntervalCommand& command, const IntervalSearch& found
   return line;
 }
 
-std::string goodput_text(const Estimate& goodput) {
-  return fmt::format("{} ({} .. {})", format_percent(goodput.mean), format_percent(goodput.low),
-                     format_percent(goodput.high));
+// Of campaigns without their iterations: their figures alone.
+Record record_of(const CampaignReport& report) {
+  Record record;
+  record.campaign = report;
+  return record;
 }
 
 std::vector<std::string> row_of(const std::string& name, const CampaignReport& report) {
-  return {name, goodput_text(report.goodput),
-          is_known(report.job_days) ? fmt::format("{:.1f}", report.job_days.mean) : "-",
-          is_known(report.job_cost_usd) ? format_count(report.job_cost_usd.mean) : "-"};
+  const auto text = [record = record_of(report)](std::string_view key) {
+    const std::string known = figure(key).text(record);
+    return known.empty() ? "-" : known;
+  };
+  return {name, estimate_text(Unit::share, report.goodput), text("campaign.job.days"),
+          text("campaign.job.cost_usd")};
 }
 
 std::string text_of(const IntervalCommand& command, const IntervalSearch& found) {
   TextTable tiers{{{"tier"}, {"place"}, {"best", Align::right}, {"in time", Align::right}}, {}};
   for (const IntervalSearch::Tier& tier : found.tiers) {
-    tiers.rows.push_back({tier.key, tier.name, tier.value, format_seconds(tier.every_s)});
+    tiers.rows.push_back(
+        {tier.key, tier.name, tier.value, value_text(Unit::seconds, tier.every_s)});
   }
-  TextTable goodput{{{"intervals"},
-                     {"goodput (95 % interval)", Align::right},
-                     {"days", Align::right},
-                     {"USD", Align::right}},
-                    {row_of("best", found.best), row_of("as given", found.given)}};
+  TextTable goodput{
+      {{"intervals"},
+       {fmt::format("{} ({})", figure("campaign.goodput").title, kIntervalTitle), Align::right},
+       {figure("campaign.job.days").title, Align::right},
+       {figure("campaign.job.cost_usd").title, Align::right}},
+      {row_of("best", found.best), row_of("as given", found.given)}};
   std::string text = table_text(tiers) + "\n" + table_text(goodput);
-  text += fmt::format(
-      "gain with the same failures: {:.2f} percentage points (95 % interval {:.2f} .. {:.2f})\n",
-      100 * found.gain.mean, 100 * found.gain.low, 100 * found.gain.high);
+  text += fmt::format("gain with the same failures: {} percentage points ({} {})\n",
+                      value_text(Unit::points, found.gain.mean), kIntervalTitle,
+                      range_text(Unit::points, found.gain.low, found.gain.high));
   if (const auto& theory = found.theory) {
     text += fmt::format("formulas for {} alone: Young {}, Daly {}, exact exponential {}\n",
-                        theory->tier, format_seconds(theory->young_s),
-                        format_seconds(theory->daly_s), format_seconds(theory->exact_s));
+                        theory->tier, value_text(Unit::seconds, theory->young_s),
+                        value_text(Unit::seconds, theory->daly_s),
+                        value_text(Unit::seconds, theory->exact_s));
   }
   return text + fmt::format("{} campaigns of {} replicas\n\nbest: {}\n", found.campaigns,
                             found.given.replicas, run_line(command, found));
 }
 
-Json estimate_json(const Estimate& estimate) {
-  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 Json result_json(const CampaignReport& report) {
-  const auto known = [](const Estimate& estimate) {
-    return is_known(estimate) ? estimate_json(estimate) : Json(nullptr);
-  };
-  return {{"goodput", estimate_json(report.goodput)},
-          {"job_days", known(report.job_days)},
-          {"job_cost_usd", known(report.job_cost_usd)}};
+  const Json campaign = campaign_json(record_of(report));
+  return {{"goodput", campaign.at("goodput")},
+          {"job_days", campaign.at("job").at("days")},
+          {"job_cost_usd", campaign.at("job").at("cost_usd")}};
 }
 
 Json document_of(const IntervalCommand& command, const IntervalSearch& found) {

@@ -32,8 +32,6 @@ Handler define_schedule(CLI::App& app);
 Handler define_trace(CLI::App& app);
 Handler define_calibrate(CLI::App& app);
 
-const char* program_version();  // "0.1.0"
-
 // CLI::Range, which lets "nan" pass.
 CLI::Validator number_in(double low, double high);
 

@@ -8,11 +8,9 @@
 #include <exception>
 #include <new>
 
-namespace windtunnel {
+#include "models/base/version.hpp"
 
-const char* program_version() {
-  return WINDTUNNEL_VERSION;
-}
+namespace windtunnel {
 
 CLI::Validator number_in(double low, double high) {
   return CLI::Validator(

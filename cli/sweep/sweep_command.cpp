@@ -14,6 +14,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/units.hpp"
+#include "models/base/version.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_results.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -49,7 +50,7 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   if (grid.vary.empty()) throw Error("--vary is required: what does the sweep vary?");
   if (grid.out.empty()) throw Error("--out is required: a sweep keeps its points in a folder");
   SweepPlan plan;
-  plan.version = program_version();
+  plan.version = program_build();
   // Absolute: it may be resumed from elsewhere.
   plan.sweep.file = fs::absolute(grid.scenario).lexically_normal();
   plan.sweep.text = read_text_file(grid.scenario);
@@ -138,10 +139,10 @@ SweepPlan open_sweep(const std::string& folder) {
                 "--vary ... --out DIR` or `windtunnel sweep expand`");
   }
   SweepPlan plan = parse_cases(read_file(path), path);
-  if (plan.version != program_version()) {
+  if (plan.version != program_build()) {
     throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
                                             "their results must not be mixed",
-                                            plan.version, program_version()));
+                                            plan.version, program_build()));
   }
   return plan;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/text_form.hpp"
 
 namespace windtunnel {
 namespace {
@@ -175,28 +176,6 @@ double printed_factor(double value, Dimension dimension, std::string_view& name)
   return factor;
 }
 
-// Three significant digits: "1.62", "25.0", "400".
-std::string three_digits(double value) {
-  const double size = std::abs(value);
-  const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-struct Scale {
-  double factor;
-  std::string_view unit;
-};
-
-// The largest scale of which the rounded value is at least 1 (999.6 MB is 1.00 GB).
-template <size_t kSize>
-const Scale& scale_of(double value, const std::array<Scale, kSize>& scales) {
-  const Scale* chosen = &scales.front();
-  for (const Scale& scale : scales) {
-    if (std::abs(value) >= 0.9995 * scale.factor) chosen = &scale;
-  }
-  return *chosen;
-}
-
 }  // namespace
 
 std::string_view example_of(Dimension dimension) {
@@ -243,23 +222,11 @@ std::string format_quantity(double value, Dimension dimension) {
 }
 
 std::string format_seconds(double seconds) {
-  const double size = std::abs(seconds);
-  if (size == 0) return "0 s";
-  if (size >= 2 * kDay) return fmt::format("{:.1f} d", seconds / kDay);
-  if (size >= 2 * kHour) return fmt::format("{:.1f} h", seconds / kHour);
-  if (size >= 2 * kMinute) return fmt::format("{:.1f} min", seconds / kMinute);
-  constexpr std::array kScales{Scale{1e-9, "ns"}, Scale{1e-6, "us"}, Scale{1e-3, "ms"},
-                               Scale{1, "s"}};
-  const Scale& scale = scale_of(seconds, kScales);
-  return fmt::format("{} {}", three_digits(seconds / scale.factor), scale.unit);
+  return format_value(seconds, kDurationForm);
 }
 
 std::string format_bytes(double bytes) {
-  constexpr std::array kScales{Scale{1, "B"},    Scale{1e3, "kB"},  Scale{1e6, "MB"},
-                               Scale{1e9, "GB"}, Scale{1e12, "TB"}, Scale{1e15, "PB"}};
-  const Scale& scale = scale_of(bytes, kScales);
-  if (scale.factor == 1) return fmt::format("{:.0f} B", bytes);
-  return fmt::format("{} {}", three_digits(bytes / scale.factor), scale.unit);
+  return format_value(bytes, kBytesForm);
 }
 
 std::string format_bandwidth(double bytes_per_s) {
@@ -267,14 +234,11 @@ std::string format_bandwidth(double bytes_per_s) {
 }
 
 std::string format_count(double count) {
-  if (std::abs(count) < 1e5) return fmt::format("{:.6g}", count);
-  constexpr std::array kScales{Scale{1e3, "K"}, Scale{1e6, "M"}, Scale{1e9, "B"}, Scale{1e12, "T"}};
-  const Scale& scale = scale_of(count, kScales);
-  return fmt::format("{} {}", three_digits(count / scale.factor), scale.unit);
+  return format_value(count, kCountForm);
 }
 
 std::string format_percent(double share) {
-  return fmt::format("{:.1f} %", share * 100);
+  return format_value(share, kPercentForm);
 }
 
 }  // namespace windtunnel

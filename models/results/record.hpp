@@ -1,7 +1,6 @@
 // The result of one case: what the reports print and a sweep stores.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,14 +8,24 @@
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
+#include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
 
-struct Record {
-  std::string scenario;                    // name
-  std::string key;                         // stable key of the case
-  std::map<std::string, std::string> set;  // what --set and --vary changed
+// What it takes to make a result again: the program, the scenario's text, and what was set on top.
+struct RecordSource {
   std::string version;
+  std::string commit;  // empty: the program does not know
+  std::string file;    // of the scenario: where the files are that its text names
+  std::string text;
+  Overrides set;  // by --set and --vary, in this order
+};
+
+struct Record {
+  std::string scenario;  // name
+  std::string key;       // stable key of the case
+  RecordSource source;
+  std::vector<ResolvedValue> values;  // every one, with its origin
 
   Job job;
   IterationReport iteration;

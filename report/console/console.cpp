@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 
-#include "models/base/units.hpp"
 #include "report/figures/comparison_columns.hpp"
 #include "report/text/table.hpp"
 
@@ -16,27 +15,18 @@ std::string bold(const std::string& text, const ConsoleStyle& style) {
   return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-double goodput_of(const ComparedPoint& point) {
-  return point.record->campaign ? point.record->campaign->goodput.mean : 0;
-}
-
 std::vector<const ComparedPoint*> ranked_points(const Comparison& comparison) {
   std::vector<const ComparedPoint*> points;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) points.push_back(&point);
   }
   const bool by_goodput = varies_protection_only(comparison);
+  const Figure& ranked = figure(by_goodput ? "campaign.goodput" : "iteration.time_s");
   std::ranges::stable_sort(points, {}, [&](const ComparedPoint* point) {
-    return by_goodput ? -goodput_of(*point) : point->record->iteration.time_s;
+    const double value = number_of(ranked.of(*point->record));
+    return by_goodput ? std::isnan(value) ? 0 : -value : value;
   });
   return points;
-}
-
-std::vector<std::string> iteration_cells(const IterationReport& report,
-                                         const IterationReport& reference) {
-  return {format_seconds(report.time_s), fmt::format("{:.3f}x", reference.time_s / report.time_s),
-          format_percent(report.mfu), format_percent(report.bubble.idle),
-          format_bytes(peak_memory_bytes(report))};
 }
 
 TextTable comparison_table(const Comparison& comparison) {
@@ -45,27 +35,27 @@ TextTable comparison_table(const Comparison& comparison) {
   if (points.empty()) return table;
   const auto reference = std::ranges::find_if(
       comparison.points, [](const ComparedPoint& point) { return !!point.record; });
+  std::vector<const Figure*> columns = further_columns(comparison);
   const bool with_iteration = !varies_protection_only(comparison);
-  std::vector<const ComparedColumn*> columns = protection_columns(comparison);
-  if (has_steps(comparison)) columns.push_back(&days_column());
-  if (has_campaign(comparison)) columns.push_back(&goodput_column());
-  for (const auto& [key, value] : points.front()->set) table.columns.push_back({key});
   if (with_iteration) {
-    for (const char* title : {"step time", "speed-up", "MFU", "idle", "peak memory"}) {
-      table.columns.push_back({title, Align::right});
-    }
+    columns.insert(columns.begin(),
+                   {&figure("iteration.time_s"), &figure("iteration.mfu"),
+                    &figure("iteration.bubble.idle"), &figure("iteration.memory_bytes.peak")});
   }
-  for (const ComparedColumn* column : columns) {
-    table.columns.push_back({column->title, Align::right});
+  for (const auto& [key, value] : points.front()->set) table.columns.push_back({key});
+  for (const Figure* column : columns) table.columns.push_back({column->title, Align::right});
+  const auto after_time = static_cast<std::ptrdiff_t>(points.front()->set.size()) + 1;
+  if (with_iteration) {
+    table.columns.insert(table.columns.begin() + after_time, {"speed-up", Align::right});
   }
   for (const ComparedPoint* point : points) {
     std::vector<std::string> row;
     for (const auto& [key, value] : point->set) row.push_back(value);
+    for (const Figure* column : columns) row.push_back(column->text(*point->record));
     if (with_iteration) {
-      std::ranges::move(iteration_cells(point->record->iteration, reference->record->iteration),
-                        std::back_inserter(row));
+      const double speed_up = reference->record->iteration.time_s / point->record->iteration.time_s;
+      row.insert(row.begin() + after_time, fmt::format("{:.3f}x", speed_up));
     }
-    for (const ComparedColumn* column : columns) row.push_back(column->cell(*point->record).text);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -113,13 +103,13 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
   return text;
 }
 
-std::string explain_text(const std::vector<ResolvedValue>& values) {
+TextTable explain_table(const std::vector<ResolvedValue>& values) {
   TextTable table{{{"key"}, {"value"}, {"from"}, {"origin"}, {"source"}}, {}};
   for (const ResolvedValue& value : values) {
     table.rows.push_back({value.key, value.value, value.is_default ? "default" : "scenario",
                           to_string(value.origin), value.source});
   }
-  return table_text(table);
+  return table;
 }
 
 std::string set_text(const Overrides& set) {

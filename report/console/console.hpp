@@ -17,7 +17,7 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style = {})
 std::string compare_text(const Comparison& comparison, const ConsoleStyle& style = {});
 
 // Every resolved value of a scenario: key, value, default or set, origin, source.
-std::string explain_text(const std::vector<ResolvedValue>& values);
+TextTable explain_table(const std::vector<ResolvedValue>& values);
 
 // "layout.pp=8 batch.micro=2"; "as given" when nothing is set.
 std::string set_text(const Overrides& set);

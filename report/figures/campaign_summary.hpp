@@ -10,13 +10,8 @@
 
 namespace windtunnel {
 
-std::vector<SummarySection> campaign_sections(const CampaignReport& report);
-
-// "99.99973 %": near certainty two digits of what is missing to it.
-std::string survival_text(double probability);
-
-// Percentage points of a share, two digits: differences are small.
-std::string points_text(double share);
+// Of a record that has a campaign.
+std::vector<SummarySection> campaign_sections(const Record& record);
 
 // The simulated point next to this interval, which its whole iterations can differ from; null if
 // there are none.

@@ -7,71 +7,81 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/campaign_summary.hpp"
+#include "report/figures/figures.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Rows below this share of the whole are noise to the reader.
-constexpr double kShownShare = 0.0005;
+std::string text_of(const Record& record, std::string_view key) {
+  return figure(key).text(record);
+}
 
-std::string subtitle_of(const Record& record) {
-  const Job& job = record.job;
-  const Cluster& cluster = job.cluster;
-  return fmt::format("{} on {} {} GPUs ({} x {}); {}; {}, {}; batch {}", job.model.name,
-                     with_separators(cluster.gpus()), cluster.node.gpu.name,
-                     with_separators(cluster.nodes), cluster.node.name, layout_text(job.layout),
-                     job.schedule.name, name_of(job.precision), batch_text(job));
+// "MFU 37.8 %"
+std::string titled(const Record& record, std::string_view key) {
+  return fmt::format("{} {}", figure(key).title, text_of(record, key));
+}
+
+// "compressor powersgd, rank 4": numbers that are not the method's usual ones.
+std::string compressor_text(const CompressorChoice& choice) {
+  if (choice.name == "none") return "no compressor";
+  std::string text = "compressor " + choice.name;
+  for (const CompressorNumber& number : compressor_numbers()) {
+    const double value = choice.*number.member;
+    if (value > 0) text += fmt::format(", {} {:g}", number.name, value);
+  }
+  return text;
 }
 
 SummarySection iteration_section(const Record& record) {
   const IterationReport& report = record.iteration;
   const double items = report.tokens_per_s * report.time_s;
   const char* noun = item_noun(record.job);
-  const auto of_step = [&](double seconds) {
-    return format_percent(report.time_s > 0 ? seconds / report.time_s : 0);
-  };
+  const auto text = [&](std::string_view key) { return text_of(record, key); };
   SummarySection section = {
       "Iteration",
-      {{"step time",
-        fmt::format("{} for {} {}", format_seconds(report.time_s), format_count(items), noun)},
-       {"throughput", fmt::format("{} {}/s, {:.1f} TFLOP/s per GPU",
-                                  format_count(report.tokens_per_s), noun, report.tflops_per_gpu)},
+      {{figure("iteration.time_s").title, fmt::format("{} for {} {}", text("iteration.time_s"),
+                                                      value_text(Unit::count, items), noun)},
+       {"throughput",
+        fmt::format("{} {}/s, {} {}", text("iteration.tokens_per_s"), noun,
+                    text("iteration.tflops_per_gpu"), figure("iteration.tflops_per_gpu").title)},
        {"utilisation",
-        fmt::format("MFU {}, HFU {}", format_percent(report.mfu), format_percent(report.hfu))},
-       {"bubble",
-        fmt::format("{} of the step beyond the busiest rank's compute, mean idle {}",
-                    of_step(report.bubble.makespan_s), format_percent(report.bubble.idle))}}};
+        fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"))},
+       {figure("iteration.bubble.makespan_share").title,
+        fmt::format("{} of the step beyond the busiest rank's compute, mean {}",
+                    text("iteration.bubble.makespan_share"),
+                    titled(record, "iteration.bubble.idle"))}}};
   if (report.warmup.share > 0) {
     section.rows.insert(
         section.rows.begin() + 1,
-        {"warm-up",
+        {figure("iteration.warmup_share").title,
          fmt::format("{} a step with dense gradients, the first {} of all; {} on average",
-                     format_seconds(report.warmup.step_s), format_percent(report.warmup.share),
-                     format_seconds(run_step_s(report.warmup, report.time_s)))});
+                     text("iteration.warmup_step_s"), text("iteration.warmup_share"),
+                     text("iteration.run_step_s"))});
   }
   return section;
 }
 
-SummarySection job_section(const JobTotals& totals) {
-  SummarySection section{
-      "To the target quality, if nothing fails",
-      {{"steps", with_separators(totals.steps)}, {"days", fmt::format("{:.3g}", totals.days)}}};
-  if (totals.cost_usd > 0) section.rows.push_back({"USD", format_count(totals.cost_usd)});
-  return section;
+// A row per figure below `prefix` that the record has.
+void add_figures(const Record& record, std::string_view prefix, SummarySection& section) {
+  for (const Figure* each : figures_below(prefix)) {
+    const std::string text = each->text(record);
+    if (!text.empty()) section.rows.push_back({each->title, text});
+  }
 }
 
-SummarySection path_section(const IterationReport& report) {
-  SummarySection section{"Where the step time goes (critical path)", {}};
-  for (int i = 0; i < kCategories; ++i) {
-    const double share = report.time_s > 0 ? report.critical_path_s[i] / report.time_s : 0;
+SummarySection path_section(const Record& record) {
+  SummarySection section{group_title("iteration.critical_path_s"), {}};
+  const double time_s = record.iteration.time_s;
+  for (const Figure* each : figures_below("iteration.critical_path_s")) {
+    const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
     if (share < kShownShare) continue;
-    section.rows.push_back({to_string(static_cast<Category>(i)),
-                            fmt::format("{:>6}  {}", format_percent(share),
-                                        format_seconds(report.critical_path_s[i]))});
+    section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
+                                                     each->text(record))});
   }
   return section;
 }
@@ -118,47 +128,26 @@ SummarySection memory_section(const Record& record) {
   return section;
 }
 
-SummarySection origin_section(const OriginShares& origin) {
+SummarySection origin_section(const Record& record) {
   std::string text;
-  for (int i = 0; i < kOrigins; ++i) {
-    text += fmt::format("{}{} {}", i > 0 ? ", " : "", to_string(static_cast<Origin>(i)),
-                        format_percent(origin[i]));
+  for (const Figure* each : figures_below("origin")) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each->title, each->text(record));
   }
   return {"Evidence", {{"predicted time", text}}};
 }
 
 std::vector<SummaryRow> key_figures(const Record& record) {
-  const IterationReport& iteration = record.iteration;
-  std::vector<SummaryRow> figures = {
-      {"step time", format_seconds(iteration.time_s)},
-      {"MFU", format_percent(iteration.mfu)},
-      {"TFLOP/s per GPU", fmt::format("{:.0f}", iteration.tflops_per_gpu)},
-      {fmt::format("{}/s", item_noun(record.job)), format_count(iteration.tokens_per_s)}};
-  if (!record.campaign) return figures;
-  const CampaignReport& campaign = *record.campaign;
-  figures.push_back({"goodput", format_percent(campaign.goodput.mean)});
-  if (is_known(campaign.job_days)) {
-    figures.push_back({"days to train", fmt::format("{:.1f}", campaign.job_days.mean)});
+  const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
+  std::vector<SummaryRow> rows;
+  for (const char* key : {"iteration.time_s", "iteration.mfu", "iteration.tflops_per_gpu", items,
+                          "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd"}) {
+    const std::string text = text_of(record, key);
+    if (!text.empty()) rows.push_back({figure(key).title, text});
   }
-  if (is_known(campaign.job_cost_usd)) {
-    figures.push_back({"USD", format_count(campaign.job_cost_usd.mean)});
-  }
-  return figures;
+  return rows;
 }
 
 }  // namespace
-
-bool is_known(const Estimate& estimate) {
-  return estimate.mean > 0 && std::isfinite(estimate.mean);
-}
-
-std::optional<JobTotals> job_totals(const Record& record) {
-  const Job& job = record.job;
-  if (job.steps <= 0) return {};
-  const double seconds = job.steps * run_step_s(record.iteration.warmup, record.iteration.time_s);
-  return JobTotals{job.steps, seconds / 86400,
-                   seconds * job.cluster.gpus() * job.price_usd_per_gpu_s};
-}
 
 std::string with_separators(double count) {
   std::string digits = fmt::format("{:.0f}", count);
@@ -211,18 +200,44 @@ std::string layout_text(const Layout& layout) {
   return text;
 }
 
+std::vector<std::string> job_facts(const Job& job) {
+  const Cluster& cluster = job.cluster;
+  const Communication& communication = job.communication;
+  return {fmt::format("{} on {} {} GPUs ({} x {})", job.model.name, with_separators(cluster.gpus()),
+                      cluster.node.gpu.name, with_separators(cluster.nodes), cluster.node.name),
+          layout_text(job.layout),
+          job.schedule.name,
+          std::string(name_of(job.precision)),
+          fmt::format("overlap {}", name_of(communication.overlap)),
+          compressor_text(communication.compressor),
+          fmt::format("batch {}", batch_text(job))};
+}
+
+std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
+  std::vector<std::string> shared;
+  if (!jobs.empty()) shared = jobs.front();
+  std::erase_if(shared, [&](const std::string& fact) {
+    return std::ranges::any_of(jobs, [&](const std::vector<std::string>& facts) {
+      return std::ranges::find(facts, fact) == facts.end();
+    });
+  });
+  return fmt::format("{}", fmt::join(shared, "; "));
+}
+
 Summary summarise(const Record& record) {
-  Summary summary{record.scenario, subtitle_of(record), key_figures(record), {}};
+  Summary summary{record.scenario, shared_facts({job_facts(record.job)}), key_figures(record), {}};
   summary.sections.push_back(iteration_section(record));
-  if (const auto totals = job_totals(record)) summary.sections.push_back(job_section(*totals));
-  summary.sections.push_back(path_section(record.iteration));
+  SummarySection job{"To the target quality, if nothing fails", {}};
+  add_figures(record, "job", job);
+  if (!job.rows.empty()) summary.sections.push_back(std::move(job));
+  summary.sections.push_back(path_section(record));
   summary.sections.push_back(memory_section(record));
   if (record.campaign) {
-    for (SummarySection& section : campaign_sections(*record.campaign)) {
+    for (SummarySection& section : campaign_sections(record)) {
       summary.sections.push_back(std::move(section));
     }
   }
-  summary.sections.push_back(origin_section(record.origin));
+  summary.sections.push_back(origin_section(record));
   return summary;
 }
 

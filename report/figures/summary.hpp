@@ -1,7 +1,6 @@
 // A Record as the few lines that a busy person reads: the console prints them, the page shows them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,17 +29,10 @@ struct Summary {
 
 Summary summarise(const Record& record);
 
-// Of the whole job's days and cost: false where no tokens or no price are given (0), and where some
-// replica makes no progress (infinite).
-bool is_known(const Estimate& estimate);
-
-// Of the iterations to the target quality, if nothing fails; nothing where the scenario names none.
-struct JobTotals {
-  double steps = 0;
-  double days = 0;
-  double cost_usd = 0;  // 0: no price is given
-};
-std::optional<JobTotals> job_totals(const Record& record);
+// Model and machine, layout, schedule, precision, overlap, compressor, batch: a phrase each.
+std::vector<std::string> job_facts(const Job& job);
+// What several jobs have in common, in one line.
+std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 
 // "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
 std::string layout_text(const Layout& layout);

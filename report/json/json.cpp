@@ -1,148 +1,84 @@
 #include "report/json/json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
-
-#include "report/figures/summary.hpp"
+#include <string_view>
+#include <utility>
 
 namespace windtunnel {
 namespace {
 
-Json estimate_json(const Estimate& estimate) {
-  if (!std::isfinite(estimate.mean)) return nullptr;
-  return {{"mean", estimate.mean}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
-Json known_json(const Estimate& estimate) {
-  return is_known(estimate) ? estimate_json(estimate) : Json(nullptr);
-}
-
-Json estimates_json(const std::map<std::string, Estimate>& estimates) {
-  Json object = Json::object();
-  for (const auto& [name, estimate] : estimates) object[name] = estimate_json(estimate);
-  return object;
-}
-
-Json memory_json(const std::vector<GpuMemory>& memory, const Json& activation_peaks) {
-  double peak = 0;
-  Json per_stage = Json::array();
-  for (const GpuMemory& stage : memory) {
-    peak = std::max(peak, stage.total());
-    per_stage.push_back(stage.total());
+// What a value is in a document; a number that is not finite is null.
+struct AsJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(double number) const { return std::isfinite(number) ? Json(number) : Json(); }
+  Json operator()(bool yes) const { return yes; }
+  Json operator()(const std::string& word) const { return word; }
+  Json operator()(const Estimate& estimate) const { return estimate_json(estimate); }
+  Json operator()(const std::map<std::string, Estimate>& parts) const {
+    Json object = Json::object();
+    for (const auto& [name, estimate] : parts) object[name] = estimate_json(estimate);
+    return object;
   }
-  return {{"peak", peak}, {"per_stage", per_stage}, {"activation_peaks", activation_peaks}};
+};
+
+// Puts all figures of the record whose key begins with `part` at their paths.
+void place_figures(Json& document, const Record& record, std::string_view part) {
+  for (const Figure& figure : figures()) {
+    if (!figure.key.starts_with(part)) continue;
+    const FigureValue value = figure.of(record);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    Json* at = &document;
+    for (size_t from = 0; from < figure.key.size();) {
+      const size_t dot = std::min(figure.key.find('.', from), figure.key.size());
+      at = &(*at)[figure.key.substr(from, dot - from)];
+      from = dot + 1;
+    }
+    *at = std::visit(AsJson{}, value);
+  }
 }
 
-// What sets the peak of each rank's activations, and when.
-Json peaks_json(const std::vector<ActivationPeak>& peaks) {
-  Json array = Json::array();
-  for (const ActivationPeak& peak : peaks) {
-    array.push_back(
+template <class Part>
+void place_parts(Json& object, std::span<const PartFigure<Part>> figures, const Part& part) {
+  for (const PartFigure<Part>& figure : figures) object[figure.key] = part.*figure.member;
+}
+
+// Each rank's memory, and what sets the peak of its activations, and when.
+void place_memory(Json& memory, const Record& record) {
+  memory["per_stage"] = Json::array();
+  for (const GpuMemory& stage : record.iteration.memory) {
+    memory["per_stage"].push_back(stage.total());
+  }
+  memory["activation_peaks"] = Json::array();
+  for (const ActivationPeak& peak : record.activation_peaks) {
+    memory["activation_peaks"].push_back(
         {{"rank", peak.rank}, {"task", peak.task}, {"at_s", peak.at_s}, {"bytes", peak.bytes}});
   }
-  return array;
-}
-
-Json iteration_json(const Record& record) {
-  const IterationReport& report = record.iteration;
-  const auto on_path = [&](Category category) {
-    return report.critical_path_s[static_cast<size_t>(category)];
-  };
-  Json exposed = Json::object();
-  for (const Category category :
-       {Category::tp, Category::cp, Category::pp, Category::ep, Category::dp, Category::snapshot}) {
-    exposed[to_string(category)] = on_path(category);
-  }
-  Json path = Json::object();
-  for (int i = 0; i < kCategories; ++i) {
-    const auto category = static_cast<Category>(i);
-    path[to_string(category)] = on_path(category);
-  }
-  Json document = {
-      {"time_s", report.time_s},
-      {"tflops_per_gpu", report.tflops_per_gpu},
-      {"mfu", report.mfu},
-      {"hfu", report.hfu},
-      {"tokens_per_s", report.tokens_per_s},
-      {"bubble",
-       {{"makespan", report.bubble.makespan_s},
-        {"longest_stage", report.bubble.longest_stage_s},
-        {"idle", report.bubble.idle}}},
-      {"exposed_s", exposed},
-      {"memory_bytes", memory_json(report.memory, peaks_json(record.activation_peaks))},
-      {"critical_path_s", path}};
-  if (record.job.network) document["samples_per_s"] = report.tokens_per_s;
-  if (report.warmup.share > 0) {
-    document["warmup_step_s"] = report.warmup.step_s;
-    document["warmup_share"] = report.warmup.share;
-    document["run_step_s"] = run_step_s(report.warmup, report.time_s);
-  }
-  return document;
-}
-
-Json tiers_json(const std::vector<TierReport>& tiers) {
-  Json array = Json::array();
-  for (const TierReport& tier : tiers) {
-    array.push_back({{"name", tier.name},
-                     {"every_s", tier.every_s},
-                     {"saving_s", tier.saving_s},
-                     {"stall_s", tier.stall_s},
-                     {"overhead", tier.overhead},
-                     {"restore_s", tier.restore_s},
-                     {"rebuild_s", tier.rebuild_s},
-                     {"moved_bytes", tier.moved_bytes},
-                     {"wire_bytes", tier.wire_bytes},
-                     {"host_bytes", tier.host_bytes},
-                     {"survival_7d", tier.survival_7d}});
-  }
-  return array;
 }
 
 Json interval_json(const IntervalReport& report) {
-  Json points = Json::array();
+  Json json = {{"tier", report.tier}};
+  place_parts(json, interval_figures(), report);
+  json["points"] = Json::array();
   for (const IntervalReport::Point& point : report.points) {
-    points.push_back({{"every_s", point.every_s},
-                      {"expected", point.expected},
-                      {"goodput", estimate_json(point.goodput)}});
+    json["points"].push_back({{"every_s", point.every_s},
+                              {"expected", point.expected},
+                              {"goodput", estimate_json(point.goodput)}});
   }
-  return {{"tier", report.tier},
-          {"mtbf_s", report.mtbf_s},
-          {"cost_s", report.cost_s},
-          {"restart_s", report.restart_s},
-          {"configured_s", report.configured_s},
-          {"young_s", report.young_s},
-          {"daly_s", report.daly_s},
-          {"exact_s", report.exact_s},
-          {"best_s", report.best_s},
-          {"formula_goodput", report.formula_goodput},
-          {"rsc_ettr", report.rsc_ettr},
-          {"best_goodput", report.best_goodput},
-          {"young_regret", report.young_regret},
-          {"exact_regret", report.exact_regret},
-          {"points", points}};
+  return json;
 }
 
-Json campaign_json(const CampaignReport& report) {
-  Json lost = Json::object();
-  for (int i = 0; i < kLosses; ++i) {
-    lost[to_string(static_cast<Loss>(i))] = estimate_json(report.lost_s[i]);
-  }
-  return {{"goodput", estimate_json(report.goodput)},
-          {"ettr", estimate_json(report.ettr)},
-          {"wall_s", estimate_json(report.wall_s)},
-          {"useful_s", estimate_json(report.useful_s)},
-          {"job",
-           {{"days", known_json(report.job_days)}, {"cost_usd", known_json(report.job_cost_usd)}}},
-          {"failures", estimates_json(report.failures)},
-          {"lost_s", lost},
-          {"survival", estimates_json(report.survival)},
-          {"skipped_snapshots", estimates_json(report.skipped_snapshots)},
-          {"nodes_down", estimate_json(report.nodes_down)},
-          {"failed_restarts", estimate_json(report.failed_restarts)},
-          {"evicted_nodes", estimate_json(report.evicted_nodes)},
-          {"tiers", tiers_json(report.tiers)},
-          {"interval", report.interval ? interval_json(*report.interval) : Json(nullptr)}};
+}  // namespace
+
+Json estimate_json(const Estimate& estimate) {
+  if (!std::isfinite(estimate.mean)) return nullptr;
+  return {{"mean", estimate.mean},
+          {"low", estimate.low},
+          {"high", estimate.high},
+          {"p05", estimate.p05},
+          {"p95", estimate.p95}};
 }
 
 Json set_json(const Overrides& set) {
@@ -151,26 +87,103 @@ Json set_json(const Overrides& set) {
   return object;
 }
 
-}  // namespace
+Json overrides_json(const Overrides& overrides) {
+  Json pairs = Json::array();
+  for (const auto& [key, value] : overrides) pairs.push_back({key, value});
+  return pairs;
+}
+
+Overrides overrides_of(const Json& pairs) {
+  Overrides overrides;
+  for (const Json& pair : pairs) {
+    overrides.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
+  }
+  return overrides;
+}
+
+Json source_json(const RecordSource& source) {
+  return {{"version", source.version},
+          {"commit", source.commit},
+          {"file", source.file},
+          {"scenario", source.text},
+          {"set", overrides_json(source.set)}};
+}
+
+RecordSource source_of(const Json& json) {
+  return {json.at("version"), json.at("commit"), json.at("file"), json.at("scenario"),
+          overrides_of(json.at("set"))};
+}
+
+Json figure_json(const Figure& figure) {
+  return {{"key", figure.key},
+          {"title", figure.title},
+          {"unit", unit_form(figure.unit).name},
+          {"better", to_string(figure.better)},
+          {"help", figure.help},
+          {"origin", figure.origin}};
+}
+
+Json presentation_json() {
+  Json units = Json::object();
+  for (int i = 0; i <= static_cast<int>(Unit::word); ++i) {
+    const auto& [name, form] = unit_form(static_cast<Unit>(i));
+    Json scales = Json::array();
+    for (const TextScale& scale : form->scales) {
+      scales.push_back({{"from", scale.from},
+                        {"factor", scale.factor},
+                        {"unit", scale.unit},
+                        {"decimals", scale.decimals}});
+    }
+    units[std::string(name)] = {{"scales", scales}, {"times", form->times}, {"zero", form->zero}};
+  }
+  Json groups = Json::object();
+  for (const FigureGroup& group : figure_groups()) groups[std::string(group.key)] = group.title;
+  Json all = Json::array();
+  for (const Figure& figure : figures()) all.push_back(figure_json(figure));
+  for (const PartFigure<IntervalReport>& part : interval_figures()) {
+    all.push_back(figure_json({fmt::format("campaign.interval.{}", part.key),
+                               part.title,
+                               part.unit,
+                               part.better,
+                               part.help,
+                               {}}));
+  }
+  return {{"units", units},
+          {"range", range_pattern()},
+          {"estimate", estimate_pattern()},
+          {"groups", groups},
+          {"figures", all}};
+}
+
+Json campaign_json(const Record& record) {
+  if (!record.campaign) return nullptr;
+  Json document;
+  place_figures(document, record, "campaign.");
+  Json& campaign = document["campaign"];
+  campaign["tiers"] = Json::array();
+  for (const TierReport& tier : record.campaign->tiers) {
+    Json json = {{"name", tier.name}};
+    place_parts(json, tier_figures(), tier);
+    campaign["tiers"].push_back(std::move(json));
+  }
+  const std::optional<IntervalReport>& interval = record.campaign->interval;
+  campaign["interval"] = interval ? interval_json(*interval) : Json(nullptr);
+  return std::move(campaign);
+}
 
 Json run_document(const Record& record, bool with_timing) {
-  Json origin = Json::object();
-  for (int i = 0; i < kOrigins; ++i) origin[to_string(static_cast<Origin>(i))] = record.origin[i];
   Json document = {{"scenario", record.scenario},
                    {"key", record.key},
-                   {"version", record.version},
-                   {"iteration", iteration_json(record)},
-                   {"campaign", record.campaign ? campaign_json(*record.campaign) : Json(nullptr)},
-                   {"origin", origin},
-                   {"engine",
-                    {{"events", record.timeline.events},
-                     {"ranks_simulated", record.timeline.ranks_simulated},
-                     {"ranks", record.ranks}}}};
-  if (const auto totals = job_totals(record)) {
-    document["job"] = {{"steps", totals->steps},
-                       {"days", totals->days},
-                       {"cost_usd", totals->cost_usd > 0 ? Json(totals->cost_usd) : Json()}};
-  }
+                   {"version", record.source.version},
+                   {"commit", record.source.commit}};
+  place_figures(document, record, "iteration.");
+  place_memory(document["iteration"]["memory_bytes"], record);
+  document["campaign"] = campaign_json(record);
+  place_figures(document, record, "origin.");
+  document["engine"] = {{"events", record.timeline.events},
+                        {"ranks_simulated", record.timeline.ranks_simulated},
+                        {"ranks", record.ranks}};
+  place_figures(document, record, "job.");
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
   }

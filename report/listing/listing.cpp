@@ -8,7 +8,7 @@
 #include "models/base/units.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "report/figures/summary.hpp"
+#include "report/figures/figures.hpp"
 #include "report/listing/compressor_listing.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -25,8 +25,43 @@ Json parameter_json(const Parameter& parameter) {
           {"source", parameter.source}};
 }
 
+// A document of one list.
+template <class Range, class Entry>
+Json entries(const char* name, const Range& range, Entry entry) {
+  Json array = Json::array();
+  for (const auto& each : range) array.push_back(entry(each));
+  return {{name, array}};
+}
+
+// "memory_bandwidth" of a scenario is memory_Bps here: documents hold base units and say which.
+std::string unit_key(std::string_view key, Dimension dimension) {
+  constexpr std::string_view kBandwidth = "_bandwidth";
+  if (key.ends_with(kBandwidth)) key.remove_suffix(kBandwidth.size());
+  const char* unit = dimension == Dimension::bytes         ? "_bytes"
+                     : dimension == Dimension::bytes_per_s ? "_Bps"
+                     : dimension == Dimension::flops_per_s ? "_flops"
+                     : dimension == Dimension::seconds     ? "_s"
+                                                           : "";
+  return std::string(key) + unit;
+}
+
+// All that the library and a scenario can say of such a thing; `holds`: of which keys.
+template <class Spec>
+void add_parameters(Json& json, std::span<const ParameterField<Spec>> fields, const Spec& spec,
+                    bool (*holds)(std::string_view key, const Spec& spec) = nullptr) {
+  for (const ParameterField<Spec>& field : fields) {
+    if (holds != nullptr && !holds(field.key, spec)) continue;
+    json[unit_key(field.key, field.dimension)] = parameter_json(spec.*field.member);
+  }
+}
+
+template <class Spec>
+void add_sizes(Json& json, std::span<const SizeField<Spec>> fields, const Spec& spec) {
+  for (const SizeField<Spec>& field : fields) json[std::string(field.key)] = spec.*field.member;
+}
+
 std::string tflops_text(const Parameter& flops) {
-  return flops.value > 0 ? fmt::format("{:.1f}", flops.value / 1e12) : "-";
+  return flops.value > 0 ? value_text(Unit::tflops, flops.value / 1e12) : "-";
 }
 
 TextTable gpu_table() {
@@ -52,24 +87,12 @@ TextTable gpu_table() {
   return table;
 }
 
-Json gpu_json(const GpuSpec& gpu) {
-  return {{"name", gpu.name},
-          {"fp32_flops", parameter_json(gpu.fp32_flops)},
-          {"tf32_flops", parameter_json(gpu.tf32_flops)},
-          {"fp16_flops", parameter_json(gpu.fp16_flops)},
-          {"bf16_flops", parameter_json(gpu.bf16_flops)},
-          {"fp8_flops", parameter_json(gpu.fp8_flops)},
-          {"fp4_flops", parameter_json(gpu.fp4_flops)},
-          {"memory_bytes", parameter_json(gpu.memory_bytes)},
-          {"memory_Bps", parameter_json(gpu.memory_Bps)},
-          {"sms", parameter_json(gpu.sms)},
-          {"l2_bytes", parameter_json(gpu.l2_bytes)}};
-}
-
 Json gpu_document() {
-  Json array = Json::array();
-  for (const GpuSpec& gpu : library_gpus()) array.push_back(gpu_json(gpu));
-  return {{"gpus", array}};
+  return entries("gpus", library_gpus(), [](const GpuSpec& gpu) {
+    Json json = {{"name", gpu.name}};
+    add_parameters(json, gpu_fields(), gpu);
+    return json;
+  });
 }
 
 TextTable node_table() {
@@ -96,25 +119,16 @@ TextTable node_table() {
 }
 
 Json node_document() {
-  Json array = Json::array();
-  for (const NodeSpec& node : library_nodes()) {
-    array.push_back({{"name", node.name},
-                     {"gpu", node.gpu.name},
-                     {"gpus", node.gpus},
-                     {"gpu_path", name_of(node.gpu_path)},
-                     {"nvlink_Bps", parameter_json(node.nvlink_Bps)},
-                     {"package_gpus", node.package_gpus},
-                     {"package_Bps", parameter_json(node.package_Bps)},
-                     {"nics", node.nics},
-                     {"nic_Bps", parameter_json(node.nic_Bps)},
-                     {"pcie_Bps", parameter_json(node.pcie_Bps)},
-                     {"host_memory_bytes", parameter_json(node.host_memory_bytes)},
-                     {"host_memory_Bps", parameter_json(node.host_memory_Bps)},
-                     {"cpu_cores", parameter_json(node.cpu_cores)},
-                     {"storage_nic_Bps", parameter_json(node.storage_nic_Bps)},
-                     {"local_disk_Bps", parameter_json(node.local_disk_Bps)}});
-  }
-  return {{"nodes", array}};
+  return entries("nodes", library_nodes(), [](const NodeSpec& node) {
+    Json json = {{"name", node.name},
+                 {"gpu", node.gpu.name},
+                 {"gpus", node.gpus},
+                 {"gpu_path", name_of(node.gpu_path)},
+                 {"package_gpus", node.package_gpus},
+                 {"nics", node.nics}};
+    add_parameters(json, node_fields(), node);
+    return json;
+  });
 }
 
 TextTable model_table() {
@@ -145,27 +159,26 @@ TextTable model_table() {
   return table;
 }
 
+Json model_json(const TransformerSpec& model) {
+  Json json = {{"name", model.name}, {"parameters", model.parameters()}};
+  add_sizes(json, model_sizes(), model);
+  json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
+  json["activation"] = name_of(model.activation);
+  json["normalisation"] = name_of(model.normalisation);
+  json["position"] = name_of(model.position);
+  json["attention"] = name_of(model.attention);
+  for (const ModelFlag& flag : model_flags()) json[std::string(flag.key)] = model.*flag.member;
+  json["moe"] = nullptr;
+  if (model.moe.experts > 0) add_sizes(json["moe"], moe_sizes(), model.moe);
+  json["latent"] = nullptr;
+  if (model.latent.kv_rank > 0) add_sizes(json["latent"], latent_sizes(), model.latent);
+  json["source"] = model.source;
+  return json;
+}
+
 Json model_document() {
   Json array = Json::array();
-  for (const TransformerSpec& model : library_models()) {
-    array.push_back(
-        {{"name", model.name},
-         {"parameters", model.parameters()},
-         {"layers", model.layers},
-         {"hidden", model.hidden},
-         {"heads", model.heads},
-         {"kv_heads", model.kv_heads},
-         {"ffn_hidden", model.ffn_hidden},
-         {"vocabulary", model.vocabulary},
-         {"sequence", model.sequence},
-         {"activation", model.activation == Activation::swiglu ? "swiglu" : "gelu"},
-         {"normalisation",
-          model.normalisation == Normalisation::rms_norm ? "rms-norm" : "layer-norm"},
-         {"position", model.position == PositionEncoding::rotary ? "rotary" : "learned"},
-         {"biases", model.biases},
-         {"tied_embeddings", model.tied_embeddings},
-         {"source", model.source}});
-  }
+  for (const TransformerSpec& model : library_models()) array.push_back(model_json(model));
   for (const LayerNetwork& network : library_networks()) {
     array.push_back({{"name", network.name},
                      {"parameters", network.parameters()},
@@ -226,35 +239,30 @@ TextTable fabric_table() {
   return table;
 }
 
+bool holds_for(std::string_view key, const FabricSpec& fabric) {
+  return belongs_to(key, fabric.topology);
+}
+
 Json fabric_document() {
-  Json array = Json::array();
-  for (const NamedFabric& named : library_fabrics()) {
+  return entries("fabrics", library_fabrics(), [](const NamedFabric& named) {
     const FabricSpec& fabric = named.fabric;
     Json json = {{"name", named.name},
                  {"topology", name_of(fabric.topology)},
                  {"transport", name_of(fabric.transport)},
                  {"routing", name_of(fabric.routing)},
                  {"origin", to_string(named.origin)},
-                 {"source", named.source},
-                 {"hop_latency_s", parameter_json(fabric.hop_latency_s)}};
+                 {"source", named.source}};
+    add_parameters<FabricSpec>(json, fabric_parameters(), fabric, holds_for);
     for (const SizeField<FabricSpec>& field : fabric_sizes()) {
       if (field.key == "parts" || field.key == "uplinks") continue;  // of the routing
-      if (belongs_to(field.key, fabric.topology)) json[field.key] = fabric.*field.member;
+      if (holds_for(field.key, fabric)) json[std::string(field.key)] = fabric.*field.member;
     }
     for (const FabricRatio& ratio : fabric_ratios()) {
-      if (belongs_to(ratio.key, fabric.topology)) json[ratio.key] = fabric.*ratio.member;
+      if (holds_for(ratio.key, fabric)) json[std::string(ratio.key)] = fabric.*ratio.member;
     }
-    if (fabric.topology == Topology::torus) {
-      json["dimensions"] = fabric.dimensions;
-      json["link_Bps"] = parameter_json(fabric.link_Bps);
-    }
-    if (fabric.topology == Topology::dragonfly) {
-      json["local_Bps"] = parameter_json(fabric.local_Bps);
-      json["global_Bps"] = parameter_json(fabric.global_Bps);
-    }
-    array.push_back(std::move(json));
-  }
-  return {{"fabrics", array}};
+    if (holds_for("dimensions", fabric)) json["dimensions"] = fabric.dimensions;
+    return json;
+  });
 }
 
 TextTable schedule_table() {
@@ -267,11 +275,9 @@ TextTable schedule_table() {
 }
 
 Json schedule_document() {
-  Json array = Json::array();
-  for (const ScheduleKind& kind : schedule_kinds()) {
-    array.push_back({{"name", kind.name}, {"help", kind.help}, {"source", kind.source}});
-  }
-  return {{"schedules", array}};
+  return entries("schedules", schedule_kinds(), [](const ScheduleKind& kind) -> Json {
+    return {{"name", kind.name}, {"help", kind.help}, {"source", kind.source}};
+  });
 }
 
 std::array<int, kOrigins> parameters_by_origin(const Calibration& calibration) {
@@ -297,18 +303,16 @@ TextTable calibration_table() {
 }
 
 Json calibration_document() {
-  Json array = Json::array();
-  for (const Calibration& calibration : library_calibrations()) {
-    Json parameters = Json::object();
-    for (const CalibrationField& field : calibration_fields()) {
-      Json parameter = parameter_json(calibration.*field.member);
-      parameter["unit"] = field.unit;
-      parameters[std::string(field.name)] = std::move(parameter);
-    }
-    array.push_back(
-        {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}});
-  }
-  return {{"calibrations", array}};
+  return entries(
+      "calibrations", library_calibrations(), [](const Calibration& calibration) -> Json {
+        Json parameters = Json::object();
+        for (const CalibrationField& field : calibration_fields()) {
+          Json& parameter = parameters[std::string(field.name)];
+          parameter = parameter_json(calibration.*field.member);
+          parameter["unit"] = field.unit;
+        }
+        return {{"name", calibration.name}, {"gpu", calibration.gpu}, {"parameters", parameters}};
+      });
 }
 
 // Every kind of tier that a scenario can name; with and without what changes what it survives.
@@ -431,16 +435,14 @@ TextTable recovery_table() {
 }
 
 Json recovery_document() {
-  Json array = Json::array();
-  for (const Scheme& scheme : recovery_schemes()) {
+  return entries("recoveries", recovery_schemes(), [](const Scheme& scheme) -> Json {
     const Evidence evidence = scheme.evidence.of("recovery");
-    array.push_back({{"name", scheme.name},
-                     {"help", scheme.help},
-                     {"recovery", flow_text(scheme.body)},
-                     {"origin", to_string(evidence.origin)},
-                     {"source", evidence.source}});
-  }
-  return {{"recoveries", array}};
+    return {{"name", scheme.name},
+            {"help", scheme.help},
+            {"recovery", flow_text(scheme.body)},
+            {"origin", to_string(evidence.origin)},
+            {"source", evidence.source}};
+  });
 }
 
 }  // namespace

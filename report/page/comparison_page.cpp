@@ -10,10 +10,10 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "models/base/units.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/comparison_columns.hpp"
 #include "report/figures/summary.hpp"
@@ -25,64 +25,64 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kFormat = "windtunnel-comparison-1";
-constexpr std::string_view kKeyFigures[] = {"step time", "TFLOP/s", "MFU", "peak memory"};
-constexpr std::string_view kProtectionFigures[] = {"goodput", "copy", "saving time",
-                                                   "snapshot overhead", "survival 7 d"};
+constexpr std::string_view kKeyFigures[] = {"iteration.time_s", "iteration.tflops_per_gpu",
+                                            "iteration.mfu", "iteration.memory_bytes.peak"};
+constexpr std::string_view kProtectionFigures[] = {
+    "campaign.goodput", "campaign.copy.name", "campaign.copy.saving_s",
+    "campaign.snapshots.overhead", "campaign.copy.survival_7d"};
+// What the note below the table explains.
+constexpr std::string_view kExplained[] = {
+    "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
+    "iteration.bubble.idle",           "campaign.copy.name",
+    "campaign.snapshots.overhead",     "campaign.copy.survival_7d"};
 
-std::vector<const ComparedColumn*> columns_of(const Comparison& comparison) {
-  std::vector<const ComparedColumn*> columns;
-  const bool protection_only = varies_protection_only(comparison);
-  for (const ComparedColumn& column : iteration_columns()) {
-    columns.push_back(&column);
-    if (protection_only) break;
-  }
-  std::ranges::copy(protection_columns(comparison), std::back_inserter(columns));
-  if (has_steps(comparison)) columns.push_back(&days_column());
-  if (has_campaign(comparison)) columns.push_back(&goodput_column());
+std::vector<const Figure*> columns_of(const Comparison& comparison) {
+  std::vector<const Figure*> columns = iteration_columns();
+  if (varies_protection_only(comparison)) columns.resize(1);
+  std::ranges::copy(further_columns(comparison), std::back_inserter(columns));
   return columns;
 }
 
-// Model and machine where they are the same at every point.
-std::string subtitle_of(const Comparison& comparison) {
-  std::set<std::string> jobs;
+// What all points were made from: what they vary stands behind what is set at all of them.
+Json shared_source(const Comparison& comparison) {
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
-    const Job& job = point.record->job;
-    jobs.insert(fmt::format("{} on {} {} GPUs ({} x {}); batch {}", job.model.name,
-                            with_separators(job.cluster.gpus()), job.cluster.node.gpu.name,
-                            with_separators(job.cluster.nodes), job.cluster.node.name,
-                            batch_text(job)));
+    RecordSource source = point.record->source;
+    if (source.set.size() < point.set.size()) break;  // made by other means than the command's
+    source.set.resize(source.set.size() - point.set.size());
+    return source_json(source);
   }
-  return jobs.size() == 1 ? *jobs.begin() : "";
+  return nullptr;
 }
 
-// Of the wall time, by cause.
-Json lost_shares(const CampaignReport& report) {
-  Json shares = Json::object();
-  for (int i = 0; i < kLosses; ++i) {
-    shares[to_string(static_cast<Loss>(i))] = report.lost_s[i].mean / report.wall_s.mean;
+std::string subtitle_of(const Comparison& comparison) {
+  std::vector<std::vector<std::string>> jobs;
+  for (const ComparedPoint& point : comparison.points) {
+    if (point.record) jobs.push_back(job_facts(point.record->job));
   }
-  return shares;
+  return shared_facts(jobs);
 }
 
-Json point_json(const ComparedPoint& point, const std::vector<const ComparedColumn*>& columns,
+Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& columns,
                 const Json& drawing, const std::string& folder) {
   Json texts = Json::array(), values = Json::array();
-  for (const ComparedColumn* column : columns) {
-    const ComparedCell cell = column->cell(*point.record);
-    texts.push_back(cell.text);
-    values.push_back(std::isnan(cell.value) ? Json() : Json(cell.value));
+  for (const Figure* column : columns) {
+    texts.push_back(column->text(*point.record));
+    const double value = number_of(column->of(*point.record));
+    values.push_back(std::isnan(value) ? Json() : Json(value));
   }
-  Json set = Json::object();
-  for (const auto& [key, value] : point.set) set[key] = value;
   Json json = {{"name", point_name(point.set)},
-               {"set", set},
+               {"set", set_json(point.set)},
                {"texts", texts},
                {"values", values},
                {"excess", point.record->memory_excess},
                {"trace", folder.empty() ? "" : folder + "/trace.json"},
                {"drawing", drawing}};
-  if (point.record->campaign) json["lost"] = lost_shares(*point.record->campaign);
+  if (point.record->campaign) {
+    for (const Figure* lost : figures_below("campaign.lost")) {
+      json["lost"][lost->title] = number_of(lost->of(*point.record));
+    }
+  }
   return json;
 }
 
@@ -99,8 +99,9 @@ std::vector<size_t> ranking(const Json& document) {
   std::vector<size_t> order(points.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](size_t i) {
-    return std::pair(!points[i].at("excess").get_ref<const std::string&>().empty(),
-                     sign * points[i].at("values").at(column).get<double>());
+    const Json& value = points[i].at("values").at(column);
+    return std::tuple(!points[i].at("excess").get_ref<const std::string&>().empty(),
+                      value.is_null(), value.is_null() ? 0 : sign * value.get<double>());
   });
   return order;
 }
@@ -164,13 +165,10 @@ std::string table_html(const Json& document) {
   html += table_head(columns) + "<tbody>\n";
   for (const size_t i : ranking(document)) html += table_row(points[i], best);
   html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
-  for (const char* title :
-       {"bubble", "stage bubble", "idle", "copy", "snapshot overhead", "survival 7 d"}) {
-    for (const Json& column : columns) {
-      if (column.at("title") != title) continue;
-      html +=
-          fmt::format(" <b>{}</b>: {}.", title, escape_html(column.at("help").get<std::string>()));
-    }
+  for (const Json& column : columns) {
+    if (std::ranges::find(kExplained, column.value("key", "")) == std::end(kExplained)) continue;
+    html += fmt::format(" <b>{}</b>: {}.", escape_html(column.at("title").get<std::string>()),
+                        escape_html(column.at("help").get<std::string>()));
   }
   return html + "</p>\n";
 }
@@ -201,8 +199,8 @@ std::string figures_html(const Json& document) {
   const std::span<const std::string_view> shown =
       by_step_time ? std::span<const std::string_view>(kKeyFigures) : kProtectionFigures;
   for (size_t i = 0; i < columns.size(); ++i) {
+    if (std::ranges::find(shown, columns[i].value("key", "")) == shown.end()) continue;
     const std::string title = columns[i].at("title");
-    if (std::ranges::find(shown, title) == shown.end()) continue;
     html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(title),
                         escape_html(best.at("texts").at(i).get<std::string>()));
   }
@@ -243,12 +241,9 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
                          const std::vector<std::string>& folders) {
   CHECK(drawings.size() == comparison.points.size(), "{} drawings of {} points", drawings.size(),
         comparison.points.size());
-  const std::vector<const ComparedColumn*> kinds = columns_of(comparison);
+  const std::vector<const Figure*> kinds = columns_of(comparison);
   Json columns = Json::array();
-  for (const ComparedColumn* kind : kinds) {
-    columns.push_back(
-        {{"title", kind->title}, {"better", to_string(kind->better)}, {"help", kind->help}});
-  }
+  for (const Figure* kind : kinds) columns.push_back(figure_json(*kind));
   // Goodput stands last.
   const size_t ranked = varies_protection_only(comparison) ? kinds.size() - 1 : 0;
   Json points = Json::array(), infeasible = Json::array();
@@ -264,6 +259,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
   }
   return {{"format", kFormat},
           {"title", title},
+          {"source", shared_source(comparison)},
           {"subtitle", subtitle_of(comparison)},
           {"kinds", drawn_kinds()},
           {"columns", columns},

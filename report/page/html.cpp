@@ -1,5 +1,7 @@
 #include "report/page/html.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -67,12 +69,32 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+std::string table_html(const TextTable& table) {
+  std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
+  for (const Column& column : table.columns) {
+    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
+  }
+  html += "</tr></thead><tbody>";
+  for (const std::vector<std::string>& row : table.rows) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
+    for (size_t i = 1; i < row.size(); ++i) {
+      const bool left = table.columns[i].align == Align::left;
+      html += fmt::format("<td{}>{}</td>", left ? " class=\"left\"" : "", escape_html(row[i]));
+    }
+    html += "</tr>";
+  }
+  return html + "</tbody></table></div>";
+}
+
 std::string filled_page(std::string_view title, std::string_view body, const Json& data) {
   const std::string escaped_title = escape_html(title);
   const std::string safe_data = script_safe_json(data);
-  return fill(
-      page_template(),
-      {{"title", escaped_title}, {"body", body}, {"data", safe_data}, {"script", page_script()}});
+  const std::string presentation = script_safe_json(presentation_json());
+  return fill(page_template(), {{"title", escaped_title},
+                                {"body", body},
+                                {"presentation", presentation},
+                                {"data", safe_data},
+                                {"script", page_script()}});
 }
 
 }  // namespace windtunnel

@@ -5,10 +5,14 @@
 #include <string_view>
 
 #include "report/json/json.hpp"
+#include "report/text/table.hpp"
 
 namespace windtunnel {
 
 std::string escape_html(std::string_view text);
+
+// The first cell of a row names it.
+std::string table_html(const TextTable& table);
 
 // `title` as plain text, `body` as HTML; `data` is what the script draws from.
 std::string filled_page(std::string_view title, std::string_view body, const Json& data);

@@ -9,6 +9,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "report/console/console.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
 #include "traces/perfetto/tracks.hpp"
@@ -42,6 +43,16 @@ Json summary_json(const Summary& summary) {
           {"subtitle", summary.subtitle},
           {"figures", rows_json(summary.figures)},
           {"sections", sections}};
+}
+
+Json values_json(const std::vector<ResolvedValue>& values) {
+  const TextTable table = explain_table(values);
+  Json array = Json::array();
+  for (const std::vector<std::string>& row : table.rows) {
+    array.push_back(Json::object());
+    for (size_t i = 0; i < row.size(); ++i) array.back()[table.columns[i].title] = row[i];
+  }
+  return array;
 }
 
 Json memory_json(const Record& record, const PageOptions& options) {
@@ -108,20 +119,6 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"tracks", tracks}};
 }
 
-std::string table_html(const TextTable& table) {
-  std::string html = "<div class=\"scroll\"><table class=\"comparison\"><thead><tr>";
-  for (const Column& column : table.columns) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escape_html(column.title));
-  }
-  html += "</tr></thead><tbody>";
-  for (const std::vector<std::string>& row : table.rows) {
-    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
-    for (size_t i = 1; i < row.size(); ++i) html += fmt::format("<td>{}</td>", escape_html(row[i]));
-    html += "</tr>";
-  }
-  return html + "</tbody></table></div>";
-}
-
 // Sections with a table need the page's width: they stand below the others.
 std::string summary_html(const Summary& summary) {
   std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
@@ -146,6 +143,22 @@ std::string summary_html(const Summary& summary) {
   return fmt::format("{}</div>\n{}", html, wide);
 }
 
+// Every resolved value of a document that has them.
+std::string values_html(const Json& document) {
+  const auto values = document.find("values");
+  if (values == document.end() || values->empty()) return "";
+  TextTable table;
+  for (const auto& [title, cell] : values->front().items()) table.columns.push_back({title});
+  for (const Json& value : *values) {
+    table.rows.emplace_back();
+    for (const Json& cell : value) table.rows.back().push_back(cell);
+  }
+  return fmt::format(
+      "<details><summary>All {} values of the job, with their origin</summary>{}"
+      "</details>\n",
+      values->size(), table_html(table));
+}
+
 std::vector<SummaryRow> rows_of(const Json& array) {
   std::vector<SummaryRow> rows;
   for (const Json& row : array) rows.push_back({row.at("label"), row.at("value")});
@@ -167,6 +180,8 @@ TextTable table_of(const Json& json) {
 Json page_document(const Record& record, const PageOptions& options) {
   return {{"format", kFormat},
           {"summary", summary_json(summarise(record))},
+          {"source", source_json(record.source)},
+          {"values", values_json(record.values)},
           {"result", run_document(record, false)},
           {"memory", memory_json(record, options)},
           {"gantt", gantt_json(record, options)}};
@@ -193,6 +208,16 @@ Json parse_page_document(const std::string& text, const std::string& file) {
   return document;
 }
 
+RecordSource source_of_record(const std::string& text, const std::string& file) {
+  const Json document = parse_page_document(text, file);
+  try {
+    return source_of(document.at("source"));
+  } catch (const Json::exception& error) {
+    throw Error(Location{file},
+                fmt::format("does not say what it was made from: {}", error.what()));
+  }
+}
+
 Summary summary_of(const Json& page_document) {
   const Json& json = page_document.at("summary");
   Summary summary{json.at("title"), json.at("subtitle"), rows_of(json.at("figures")), {}};
@@ -206,7 +231,8 @@ Summary summary_of(const Json& page_document) {
 
 std::string html_page(const Json& page_document) {
   const Summary summary = summary_of(page_document);
-  return filled_page(summary.title, summary_html(summary), page_document);
+  return filled_page(summary.title, summary_html(summary) + values_html(page_document),
+                     page_document);
 }
 
 }  // namespace windtunnel

@@ -26,6 +26,9 @@ void check_page_document(const Json& document, const std::string& file);
 // The same of the text of a record.json.
 Json parse_page_document(const std::string& text, const std::string& file);
 
+// What the run was made from, of the text of a record.json. Throws Error with the file's name.
+RecordSource source_of_record(const std::string& text, const std::string& file);
+
 // The summary that the document holds.
 Summary summary_of(const Json& page_document);
 

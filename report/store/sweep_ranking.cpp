@@ -1,19 +1,30 @@
 #include "report/store/sweep_ranking.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
 #include "report/console/console.hpp"
+#include "report/figures/sweep_figures.hpp"
 
 namespace windtunnel {
 namespace {
 
 double tokens_per_s(const Json& point) {
-  return point.at("iteration").at("tokens_per_s").get<double>();
+  return number_at(point, "iteration.tokens_per_s").value_or(0);
 }
 
 Json named(const Json& point) {
   return {{"index", point.at("index")}, {"set", point.at("set")}};
+}
+
+// The keys that a sweep varies, circumstances first.
+std::vector<std::string> ordered_keys(const Json& vary) {
+  std::vector<std::string> keys;
+  for (const Json& key : vary) keys.push_back(key.at("key"));
+  std::ranges::stable_partition(keys, is_circumstance);
+  return keys;
 }
 
 }  // namespace
@@ -47,8 +58,7 @@ SweepRanking::SweepRanking(const std::vector<Json>& points) {
   }
   for (const Json& point : points) {
     if (!has_result(point)) continue;
-    order_.emplace_back(point.at("result").at("goodput").at("mean").get<double>() * speed(point),
-                        &point);
+    order_.emplace_back(number_at(point, "campaign.goodput").value_or(0) * speed(point), &point);
   }
   std::ranges::stable_sort(order_, [](const auto& a, const auto& b) { return a.first > b.first; });
 }
@@ -80,7 +90,7 @@ Json best_point(const std::vector<Json>& points) {
   if (ranking.size() > 1) {
     best["runner_up"] = named(ranking.at(1));
     const Estimate lead = ranking.lead_over(1);
-    best["runner_up"]["difference"] = {{"mean", lead.mean}, {"low", lead.low}, {"high", lead.high}};
+    best["runner_up"]["difference"] = estimate_json(lead);
   }
   return best;
 }
@@ -108,6 +118,57 @@ Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points) {
     if (!best.is_null()) all.push_back(std::move(best));
   }
   return all;
+}
+
+std::vector<std::pair<std::string, std::vector<const Json*>>> infeasible_points(
+    const Json& points) {
+  std::vector<std::pair<std::string, std::vector<const Json*>>> reasons;
+  for (const Json& point : points) {
+    if (has_result(point)) continue;
+    const std::string reason = point.at("reason");
+    auto same = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::first);
+    if (same == reasons.end()) same = reasons.insert(same, {reason, {}});
+    same->second.push_back(&point);
+  }
+  return reasons;
+}
+
+std::string runner_up_text(const Json& runner_up) {
+  const Json& difference = runner_up.at("difference");
+  const bool apart = difference.at("low").get<double>() > 0;
+  return fmt::format("{}, with {} points less {} under the same failures ({} {}){}",
+                     set_text(runner_up.at("set")), value_text(Unit::points, difference.at("mean")),
+                     figure("campaign.goodput").title, kIntervalTitle,
+                     range_of(Unit::points, difference),
+                     apart ? "" : ": these replicas cannot tell which of the two is better");
+}
+
+TextTable best_by_table(const Json& document) {
+  const std::vector<std::string> keys = ordered_keys(document.at("vary"));
+  const Figure& goodput = figure("campaign.goodput");
+  TextTable table;
+  for (const std::string& key : keys) {
+    table.columns.push_back({(is_circumstance(key) ? "" : "best ") + key});
+  }
+  for (const std::string& title :
+       {goodput.title, std::string(kIntervalTitle), std::string("over the next (points)")}) {
+    table.columns.push_back({title, Align::right});
+  }
+  for (const Json& best : document.at("best_by")) {
+    std::vector<std::string> row;
+    for (const std::string& key : keys) row.push_back(best.at("set").at(key));
+    row.push_back(value_text(goodput.unit, best.at("goodput").at("mean")));
+    row.push_back(range_of(goodput.unit, best.at("goodput")));
+    const Json& next = best.at("runner_up");
+    row.push_back(next.is_null()
+                      ? "-"
+                      : fmt::format(fmt::runtime(estimate_pattern()),
+                                    value_text(Unit::points, next["difference"].at("mean")),
+                                    value_text(Unit::points, next["difference"].at("low")),
+                                    value_text(Unit::points, next["difference"].at("high"))));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 }  // namespace windtunnel

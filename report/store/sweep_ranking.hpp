@@ -13,6 +13,7 @@
 
 #include "models/results/campaign_report.hpp"
 #include "report/store/sweep_store.hpp"
+#include "report/text/table.hpp"
 
 namespace windtunnel {
 
@@ -55,5 +56,16 @@ Json best_point(const std::vector<Json>& points);
 // The best point at every combination of the circumstances, in the grid's order. Empty unless the
 // sweep varies both circumstances and choices.
 Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points);
+
+// Those without a result, together with all that have the same reason: most of a grid often fails
+// for one.
+std::vector<std::pair<std::string, std::vector<const Json*>>> infeasible_points(const Json& points);
+
+// The second best and how far behind it is, in words: the paired difference over the same failures
+// tells two points apart whose intervals overlap.
+std::string runner_up_text(const Json& runner_up);
+
+// What is best at each value of the circumstances, which stand first; of a sweep's document.
+TextTable best_by_table(const Json& document);
 
 }  // namespace windtunnel

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "models/results/campaign_report.hpp"
-#include "report/figures/campaign_summary.hpp"
+#include "report/figures/sweep_figures.hpp"
 #include "report/store/sqlite.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
@@ -44,93 +41,34 @@ const char* unit_of(Dimension dimension) {
   }
 }
 
-// Part of an estimate; null where the document has none.
-std::optional<double> number_at(const Json& object, std::initializer_list<const char*> path) {
-  const Json* at = &object;
-  for (const char* name : path) {
-    if (!at->is_object() || !at->contains(name)) return {};
-    at = &at->at(name);
-  }
-  if (!at->is_number()) return {};
-  return at->get<double>();
-}
-
-SqlValue sql_value(const std::optional<double>& number) {
-  return number ? SqlValue(*number) : SqlValue();
-}
-
-const std::vector<std::string>& result_columns() {
-  static const std::vector<std::string> columns = [] {
-    std::vector<std::string> all = {"iteration_s",  "tokens_per_s", "goodput",     "goodput_low",
-                                    "goodput_high", "goodput_p05",  "goodput_p95", "ettr"};
-    for (int i = 0; i < kLosses; ++i) {
-      all.push_back(fmt::format("lost_{}", to_string(static_cast<Loss>(i))));
-    }
-    for (const char* name : {"failures", "planned", "job_days", "cost_usd"}) all.emplace_back(name);
-    return all;
-  }();
-  return columns;
-}
-
-// In the order of result_columns().
-std::vector<SqlValue> result_values(const Json& point) {
-  const Json& result = point.at("result");
-  std::vector<SqlValue> row = {sql_value(number_at(point, {"iteration", "time_s"})),
-                               sql_value(number_at(point, {"iteration", "tokens_per_s"}))};
-  for (const char* part : {"mean", "low", "high"}) {
-    row.push_back(sql_value(number_at(result, {"goodput", part})));
-  }
-  const Estimate quantiles = estimate(point.at("replica_goodput").get<std::vector<double>>(), 1);
-  row.insert(row.end(), {quantiles.p05, quantiles.p95});
-  row.push_back(sql_value(number_at(result, {"ettr", "mean"})));
-  const std::optional<double> wall_s = number_at(result, {"wall_s", "mean"});
-  for (int i = 0; i < kLosses; ++i) {
-    const auto lost_s = number_at(result, {"lost_s", to_string(static_cast<Loss>(i)), "mean"});
-    row.push_back(lost_s && wall_s ? SqlValue(*lost_s / *wall_s) : SqlValue());
-  }
-  row.push_back(sql_value(number_at(result, {"failures", "unexpected", "mean"})));
-  row.push_back(sql_value(number_at(result, {"failures", "planned", "mean"})));
-  row.push_back(sql_value(number_at(result, {"job", "days", "mean"})));
-  row.push_back(sql_value(number_at(result, {"job", "cost_usd", "mean"})));
-  return row;
-}
-
-std::string share_text(const std::optional<double>& share) {
-  return share ? format_percent(*share) : "-";
-}
-
-std::string interval_text(const Json& estimate) {
-  return fmt::format("{} .. {}", format_percent(estimate.at("low").get<double>()),
-                     format_percent(estimate.at("high").get<double>()));
+// A row of the table `figures`.
+std::vector<SqlValue> description_of(const StoredColumn& column) {
+  const Figure& described = figure(column.key);
+  return {column.name,
+          column.key,
+          column.part,
+          described.title,
+          std::string(unit_form(described.unit).name),
+          std::string(to_string(described.better)),
+          described.help};
 }
 
 TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {
   TextTable table;
+  std::vector<const Json*> points;
+  for (size_t place = 0; place < rows; ++place) points.push_back(&ranking.at(place));
   for (const VariedKey& key : results.plan.sweep.vary) table.columns.push_back({key.key});
-  table.columns.push_back({"goodput", Align::right});
-  table.columns.push_back({"95 % interval", Align::right});
-  table.columns.push_back({"iteration", Align::right});
-  for (int i = 0; i < kLosses; ++i) {
-    table.columns.push_back({to_string(static_cast<Loss>(i)), Align::right});
-  }
-  table.columns.push_back({"days", Align::right});
-  for (size_t place = 0; place < rows; ++place) {
-    const Json& point = ranking.at(place);
-    const Json& result = point.at("result");
+  const std::vector<SweepColumn> columns = sweep_columns(points);
+  for (const SweepColumn& column : columns) table.columns.push_back({column.title, Align::right});
+  for (const Json* point : points) {
     std::vector<std::string> row;
     for (const VariedKey& key : results.plan.sweep.vary) {
-      row.push_back(point.at("set").at(key.key).get<std::string>());
+      row.push_back(point->at("set").at(key.key).get<std::string>());
     }
-    row.push_back(share_text(number_at(result, {"goodput", "mean"})));
-    row.push_back(interval_text(result.at("goodput")));
-    row.push_back(format_seconds(point.at("iteration").at("time_s").get<double>()));
-    const std::optional<double> wall_s = number_at(result, {"wall_s", "mean"});
-    for (int i = 0; i < kLosses; ++i) {
-      const auto lost_s = number_at(result, {"lost_s", to_string(static_cast<Loss>(i)), "mean"});
-      row.push_back(lost_s && wall_s ? format_percent(*lost_s / *wall_s) : "-");
+    for (const SweepColumn& column : columns) {
+      const std::string text = column.text(*point);
+      row.push_back(text.empty() ? "-" : text);
     }
-    const std::optional<double> days = number_at(result, {"job", "days", "mean"});
-    row.push_back(days ? fmt::format("{:.1f}", *days) : "-");
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -138,74 +76,26 @@ TextTable table_of(const SweepResults& results, const SweepRanking& ranking, siz
 
 std::string best_text(const Json& best) {
   if (best.is_null()) return "";
-  std::string text =
-      fmt::format("\nbest: {}, goodput {} (95 % interval {})\n", set_text(best.at("set")),
-                  format_percent(best.at("goodput").at("mean").get<double>()),
-                  interval_text(best.at("goodput")));
+  const Figure& goodput = figure("campaign.goodput");
+  const std::string text =
+      fmt::format("\nbest: {}, {} {} ({} {})\n", set_text(best.at("set")), goodput.title,
+                  value_text(goodput.unit, best.at("goodput").at("mean")), kIntervalTitle,
+                  range_of(goodput.unit, best.at("goodput")));
   const Json& next = best.at("runner_up");
-  if (next.is_null()) return text;
-  const Json& lead = next.at("difference");
-  const bool sure = lead.at("low").get<double>() > 0;
-  return text + fmt::format(
-                    "next: {}, {} percentage points less with the same failures (95 % interval {} "
-                    ".. {}){}\n",
-                    set_text(next.at("set")), points_text(lead.at("mean")),
-                    points_text(lead.at("low")), points_text(lead.at("high")),
-                    sure ? "" : ": these replicas cannot tell which is better");
+  return next.is_null() ? text : fmt::format("{}next: {}\n", text, runner_up_text(next));
 }
 
-// Where a key is not for the user to choose: what to choose at each of its values.
-TextTable best_by_table(const SweepResults& results) {
-  TextTable table;
-  const std::vector<VariedKey>& vary = results.plan.sweep.vary;
-  for (const bool circumstance : {true, false}) {
-    for (const VariedKey& key : vary) {
-      if (is_circumstance(key.key) != circumstance) continue;
-      table.columns.push_back({fmt::format("{}{}", circumstance ? "" : "best ", key.key)});
-    }
-  }
-  for (const char* title : {"goodput", "95 % interval", "over the next (points)"}) {
-    table.columns.push_back({title, Align::right});
-  }
-  for (const Json& best : results.document.at("best_by")) {
-    std::vector<std::string> row;
-    for (const bool circumstance : {true, false}) {
-      for (const VariedKey& key : vary) {
-        if (is_circumstance(key.key) != circumstance) continue;
-        row.push_back(best.at("set").at(key.key).get<std::string>());
-      }
-    }
-    row.push_back(format_percent(best.at("goodput").at("mean").get<double>()));
-    row.push_back(interval_text(best.at("goodput")));
-    const Json& next = best.at("runner_up");
-    row.push_back(next.is_null()
-                      ? "-"
-                      : fmt::format("{} ({} .. {})", points_text(next["difference"].at("mean")),
-                                    points_text(next["difference"].at("low")),
-                                    points_text(next["difference"].at("high"))));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-// Points with the same reason are one line.
-std::string infeasible_text(const std::vector<Json>& points) {
-  std::vector<std::pair<std::string, std::vector<int>>> reasons;
+std::string infeasible_text(const Json& points) {
+  std::string text;
   size_t count = 0;
-  for (const Json& point : points) {
-    if (has_result(point)) continue;
-    ++count;
-    const std::string reason = point.at("reason");
-    auto same = std::ranges::find(reasons, reason, &decltype(reasons)::value_type::first);
-    if (same == reasons.end()) same = reasons.insert(same, {reason, {}});
-    same->second.push_back(point.at("index").get<int>());
+  for (const auto& [reason, same] : infeasible_points(points)) {
+    std::vector<int> indices;
+    for (const Json* point : same) indices.push_back(point->at("index").get<int>());
+    text += fmt::format("  {}: {}\n", ranges_text(indices), reason);
+    count += same.size();
   }
   if (count == 0) return "";
-  std::string text = fmt::format("\ninfeasible: {} of {} points\n", count, points.size());
-  for (const auto& [reason, indices] : reasons) {
-    text += fmt::format("  {}: {}\n", ranges_text(indices), reason);
-  }
-  return text;
+  return fmt::format("\ninfeasible: {} of {} points\n{}", count, points.size(), text);
 }
 
 }  // namespace
@@ -218,7 +108,9 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
     if (scenario.empty()) scenario = results.points.back().value("scenario", "");
   }
   Json points = Json::array();
+  std::vector<std::vector<std::string>> jobs;
   for (const Json& point : results.points) {
+    if (point.contains("job")) jobs.push_back(point.at("job"));
     Json entry = {{"index", point.at("index")}, {"set", point.at("set")}};
     for (const char* part : {"iteration", "result", "reason"}) {
       if (point.contains(part)) entry[part] = point.at(part);
@@ -226,6 +118,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
     points.push_back(std::move(entry));
   }
   results.document = {{"scenario", scenario},
+                      {"job", shared_facts(jobs)},
                       {"vary", varied_keys_json(plan.sweep.vary)},
                       {"points", std::move(points)},
                       {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
@@ -254,9 +147,11 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
                                    ? SqlValue(std::string(unit_of(numbers.back()->dimension)))
                                    : SqlValue()});
   }
-  for (const std::string& column : result_columns()) {
-    columns += fmt::format(", {} REAL", sql_name(column));
+  std::vector<std::vector<SqlValue>> described;
+  for (const StoredColumn& column : stored_columns()) {
+    columns += fmt::format(", {} REAL", sql_name(column.name));
     marks += ", ?";
+    described.push_back(description_of(column));
   }
   std::vector<std::vector<SqlValue>> rows;
   for (const Json& point : results.points) {
@@ -269,17 +164,20 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
       row.push_back(numbers[i] ? SqlValue(numbers[i]->values[places[i]])
                                : SqlValue(sweep.vary[i].values[places[i]]));
     }
-    if (has_result(point)) {
-      std::ranges::move(result_values(point), std::back_inserter(row));
-    } else {
-      row.resize(row.size() + result_columns().size());
+    for (const StoredColumn& column : stored_columns()) {
+      const std::optional<double> number = number_at(point, column.key, column.part);
+      row.push_back(number ? SqlValue(*number) : SqlValue());
     }
     rows.push_back(std::move(row));
   }
   file.execute(fmt::format("CREATE TABLE points ({})", columns));
   file.execute("CREATE TABLE varied (\"key\" TEXT, unit TEXT)");
+  file.execute(
+      "CREATE TABLE figures (\"column\" TEXT, \"key\" TEXT, part TEXT, title TEXT, unit TEXT, "
+      "better TEXT, help TEXT)");
   file.insert(fmt::format("INSERT INTO points VALUES ({})", marks), rows);
   file.insert("INSERT INTO varied VALUES (?, ?)", varied);
+  file.insert("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?)", described);
   file.close();
 }
 
@@ -295,16 +193,17 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
                   results.plan.cases.size(), sizes);
   std::string text = (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
-    return text + table_text(best_by_table(results)) + infeasible_text(results.points);
+    return text + table_text(best_by_table(results.document)) +
+           infeasible_text(results.document.at("points"));
   }
   if (rows > 0) text += table_text(table_of(results, ranking, rows));
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);
     text += fmt::format("the best {} of {}; the last, {}, has {}\n", rows, ranking.size(),
-                        set_text(last.at("set")),
-                        share_text(number_at(last, {"result", "goodput", "mean"})));
+                        set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }
-  return text + best_text(results.document.at("best")) + infeasible_text(results.points);
+  return text + best_text(results.document.at("best")) +
+         infeasible_text(results.document.at("points"));
 }
 
 std::string ranges_text(const std::vector<int>& indices) {

@@ -12,9 +12,9 @@ namespace windtunnel {
 struct SweepResults {
   SweepPlan plan;
   std::vector<Json> points;  // the lines, by index; without those that are missing
-  // {"scenario", "vary": [{"key", "values", "numbers"}], "points": [{"index", "set", "iteration",
-  // "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up": {"index", "set",
-  // "difference": {"mean", "low", "high"}} | null} | null, "best_by": [likewise]}: see
+  // {"scenario", "job", "vary": [{"key", "values", "numbers"}], "points": [{"index", "set",
+  // "iteration", "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up": {"index",
+  // "set", "difference": {"mean", "low", "high"}} | null} | null, "best_by": [likewise]}: see
   // sweep_ranking.hpp. "numbers": in base units, null where values are none.
   Json document;
 };
@@ -24,8 +24,8 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
 // results.jsonl
 std::string results_text(const std::map<int, std::string>& lines);
 
-// results.sqlite: a table `points` with a row each, of which numbers are in base units, and a table
-// `varied` with key and unit.
+// results.sqlite: a table `points` with a row each, of which numbers are in base units, a table
+// `varied` with key and unit, and a table `figures` that says what the columns of results are.
 void write_results_sqlite(const std::string& path, const SweepResults& results);
 
 // Table of the points, or of the best of many; the best and how surely; what is infeasible and why.

@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/results/record.hpp"
+#include "report/figures/summary.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -22,21 +23,6 @@ constexpr const char* kFormat = "windtunnel-sweep-1";
 
 std::string part_path(const std::string& folder, int shard) {
   return fmt::format("{}/part-{}.jsonl", folder, shard);
-}
-
-// Pairs, not an object: the order counts, and a key may be set twice.
-Json overrides_json(const Overrides& overrides) {
-  Json array = Json::array();
-  for (const auto& [key, value] : overrides) array.push_back({key, value});
-  return array;
-}
-
-Overrides overrides_of(const Json& array) {
-  Overrides overrides;
-  for (const Json& pair : array) {
-    overrides.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
-  }
-  return overrides;
 }
 
 Json header_json(const SweepPlan& plan) {
@@ -179,8 +165,7 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   Json line = {{"index", the_case.index},
                {"key", the_case.key},
                {"scenario", point.scenario},
-               {"set", Json::object()}};
-  for (const auto& [key, value] : the_case.set) line["set"][key] = value;
+               {"set", set_json(the_case.set)}};
   if (!point.campaign) {
     line["reason"] = point.reason;
     return one_line(line);
@@ -188,12 +173,11 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   Record record;
   record.iteration = point.iteration;
   record.campaign = point.campaign;
-  Json document = run_document(record, false);
-  const Json& iteration = document.at("iteration");
-  for (const char* part : {"time_s", "tokens_per_s", "mfu"}) {
-    line["iteration"][part] = iteration.at(part);
+  for (const char* part : {"time_s", "tokens_per_s", "mfu", "tflops_per_gpu"}) {
+    line["iteration"][part] = number_of(figure(fmt::format("iteration.{}", part)).of(record));
   }
-  line["result"] = std::move(document.at("campaign"));
+  line["result"] = campaign_json(record);
+  line["job"] = job_facts(point.job);
   line["replica_goodput"] = point.campaign->replica_goodput;
   return one_line(line);
 }

@@ -31,11 +31,13 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   DocumentNode document = parse_document(text, file);
   if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
   Case result;
+  result.file = file;
+  result.text = text;
+  result.set = overrides;
   expand_snapshots(document, added.snapshots);
   for (const auto& [key, value] : overrides) {
     apply_override(document, key, value);
     expand_snapshots(document, added.snapshots);
-    result.set[key] = value;
   }
   expand_recovery(document);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});

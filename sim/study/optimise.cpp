@@ -55,12 +55,6 @@ double least_step_s(const Job& job, const std::vector<ChunkCost>& chunks) {
   return unit_s * microbatches(job.layout, job.batch) / job.layout.pp;
 }
 
-double fullest(const std::vector<GpuMemory>& memory) {
-  double most = 0;
-  for (const GpuMemory& at : memory) most = std::max(most, at.total());
-  return most;
-}
-
 class Optimiser {
  public:
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
@@ -123,7 +117,8 @@ class Optimiser {
       const std::vector<GpuMemory> state = gpu_memory(job, chunks, activations);
       const std::string excess = gpu_memory_excess(state, job.cluster.node.gpu);
       if (!excess.empty()) return note(kMemoryFault, excess);
-      const double least = options_.aim == Aim::memory ? fullest(state) : least_step_s(job, chunks);
+      const double least =
+          options_.aim == Aim::memory ? fullest_bytes(state) : least_step_s(job, chunks);
       candidates_.push_back({std::move(configuration), least});
     } catch (const Error& error) {
       note(kLayoutFault, error.what());
@@ -146,7 +141,7 @@ class Optimiser {
         RankedConfiguration ranked;
         ranked.set = each.set;
         ranked.estimated_s = estimate_iteration(each.job, prepared).step_s;
-        ranked.memory_bytes = fullest(prepared.memory);
+        ranked.memory_bytes = fullest_bytes(prepared.memory);
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
         judged.faults.emplace_back(kScheduleFault, error.what());

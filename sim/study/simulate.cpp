@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -97,7 +98,8 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   Record record;
   record.scenario = the_case.scenario;
   record.key = the_case.key;
-  record.set = the_case.set;
+  record.source = {program_version(), program_commit(), the_case.file, the_case.text, the_case.set};
+  record.values = the_case.values;
   record.job = job;
   record.ranks = job.layout.ranks();
   if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);

@@ -174,6 +174,7 @@ class SweepRun {
     const auto the_case = &each == group.cases.front() ? group.first : read(each);
     const Job& job = the_case->job;
     point.scenario = the_case->scenario;
+    point.job = job;
     try {
       if (!point.reason.empty()) throw Error(point.reason);
       check_snapshot_tiers(job.snapshots, job.failures);

@@ -65,6 +65,7 @@ struct SweepPoint {
   std::string scenario{};  // its name
   std::string key{};
   std::string reason{};  // not empty: infeasible, and why
+  Job job{};
   IterationReport iteration{};
   std::optional<CampaignReport> campaign{};  // with a goodput per replica
 };

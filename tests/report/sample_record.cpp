@@ -212,7 +212,9 @@ Record sample_record(const SampleOptions& options) {
   Record record;
   record.scenario = "sample";
   record.key = "0123456789abcdef";
-  record.version = "1.2.3";
+  record.source = {"1.2.3", "0123456789ab", "/a/b.yaml", "name: sample\n", {{"layout.pp", "4"}}};
+  record.values = {{"layout.pp", "4", false, Origin::spec, "scenario"},
+                   {"fold", "auto", true, Origin::assumed, "default"}};
   record.plan = std::move(builder.plan_);
   record.timeline = std::move(builder.timeline_);
   record.ranks = 128 * options.pp;

@@ -159,6 +159,12 @@ double usable_bytes(const GpuSpec& gpu) {
   return gpu.memory_bytes.value * (kGibibyte / 1e9) * kVisible;
 }
 
+double fullest_bytes(const std::vector<GpuMemory>& memory) {
+  double most = 0;
+  for (const GpuMemory& rank : memory) most = std::max(most, rank.total());
+  return most;
+}
+
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu) {
   const auto worst = std::max_element(
       memory.begin(), memory.end(),

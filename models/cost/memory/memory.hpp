@@ -86,6 +86,9 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
 // 81,559 MiB of an H100 80 GB (99.6 %). Context and communicators are the job's.
 double usable_bytes(const GpuSpec& gpu);
 
+// Of the fullest GPU; 0: there is none.
+double fullest_bytes(const std::vector<GpuMemory>& memory);
+
 // Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);
 // `by_tier`: name and bytes per node of each tier that takes any.

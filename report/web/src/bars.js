@@ -1,6 +1,7 @@
 // The bar charts: shares of a whole, and memory against capacity.
-import { axisStyle, draw, escapeHtml, percentText, secondsText, tooltipStyle } from "./chart.js";
+import { axisStyle, draw, escapeHtml, tooltipStyle } from "./chart.js";
 import { MEMORY } from "./colours.js";
+import { bytesText, percentText, secondsText, tickText } from "./figures.js";
 
 // Horizontal bars, largest on top, each labelled with its share of `whole`. With whole == 1 the
 // values are shares themselves.
@@ -19,7 +20,7 @@ export function drawShares(element, entries, whole, colourOf) {
       type: "value",
       min: 0,
       ...axisStyle(colours),
-      axisLabel: { color: colours.muted, formatter: (value) => `${Math.round(100 * value)} %` },
+      axisLabel: { color: colours.muted, formatter: (value) => tickText("share", value) },
     },
     yAxis: {
       type: "category",
@@ -47,11 +48,11 @@ export function drawShares(element, entries, whole, colourOf) {
 }
 
 export function drawMemory(element, memory) {
-  const capacityGB = memory.capacity_bytes / 1e9;
+  const capacity = memory.capacity_bytes;
   const parts = Object.keys(MEMORY).filter((part) => memory.ranks.some((rank) => rank[part] > 0));
-  const totals = memory.ranks.map((rank) => parts.reduce((sum, part) => sum + rank[part], 0) / 1e9);
+  const totals = memory.ranks.map((rank) => parts.reduce((sum, part) => sum + rank[part], 0));
   draw(element, (colours) => ({
-    grid: { left: 52, right: 16, top: 62, bottom: 44 },
+    grid: { left: 64, right: 16, top: 62, bottom: 44 },
     legend: {
       top: 0,
       left: 0,
@@ -65,8 +66,8 @@ export function drawMemory(element, memory) {
       axisPointer: { type: "shadow" },
       formatter: (items) =>
         [
-          `<b>pipeline rank ${items[0].dataIndex}</b>: ${totals[items[0].dataIndex].toFixed(1)} GB`,
-          ...items.map((x) => `${x.marker}${x.seriesName} ${x.value.toFixed(1)} GB`),
+          `<b>pipeline rank ${items[0].dataIndex}</b>: ${bytesText(totals[items[0].dataIndex])}`,
+          ...items.map((x) => `${x.marker}${x.seriesName} ${bytesText(x.value)}`),
         ].join("<br>"),
     },
     xAxis: {
@@ -79,9 +80,9 @@ export function drawMemory(element, memory) {
     },
     yAxis: {
       type: "value",
-      name: "GB",
-      max: Math.ceil((Math.max(capacityGB, ...totals) * 1.06) / 10) * 10,
+      max: Math.ceil((Math.max(capacity, ...totals) * 1.06) / 1e10) * 1e10,
       ...axisStyle(colours),
+      axisLabel: { color: colours.muted, formatter: (bytes) => tickText("bytes", bytes) },
     },
     series: parts.map((part, index) => ({
       name: part,
@@ -89,9 +90,9 @@ export function drawMemory(element, memory) {
       stack: "memory",
       barMaxWidth: 44,
       itemStyle: { color: MEMORY[part] },
-      data: memory.ranks.map((rank) => rank[part] / 1e9),
+      data: memory.ranks.map((rank) => rank[part]),
       markLine:
-        index > 0 || !(capacityGB > 0)
+        index > 0 || !(capacity > 0)
           ? undefined
           : {
               symbol: "none",
@@ -100,9 +101,9 @@ export function drawMemory(element, memory) {
               label: {
                 position: "insideEndTop",
                 color: colours.text,
-                formatter: `capacity ${capacityGB.toFixed(0)} GB`,
+                formatter: `capacity ${bytesText(capacity)}`,
               },
-              data: [{ yAxis: capacityGB }],
+              data: [{ yAxis: capacity }],
             },
     })),
   }));

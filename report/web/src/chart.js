@@ -12,6 +12,7 @@ import * as echarts from "echarts/core";
 import { LabelLayout } from "echarts/features";
 import { CanvasRenderer } from "echarts/renderers";
 import { theme } from "./colours.js";
+import { tickText } from "./figures.js";
 
 echarts.use([
   BarChart,
@@ -68,7 +69,7 @@ export function timeZoom(colours, bottom = 8) {
       filterMode: "none",
       bottom,
       height: 24,
-      labelFormatter: (ns) => secondsText(ns / 1e9),
+      labelFormatter: (ns) => tickText("seconds", ns / 1e9),
       textStyle: { color: colours.muted },
     },
     {
@@ -85,7 +86,7 @@ export function timeZoom(colours, bottom = 8) {
 export function timeLabel(colours) {
   return {
     color: colours.muted,
-    formatter: (ns) => secondsText(ns / 1e9),
+    formatter: (ns) => tickText("seconds", ns / 1e9),
     showMaxLabel: false,
     hideOverlap: true,
   };
@@ -121,23 +122,6 @@ export function tooltipStyle(colours) {
     confine: true,
   };
 }
-
-export function secondsText(seconds) {
-  const units = [
-    [86400, "d"],
-    [3600, "h"],
-    [60, "min"],
-    [1, "s"],
-    [1e-3, "ms"],
-    [1e-6, "µs"],
-  ];
-  for (const [size, name] of units) {
-    if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(4))} ${name}`;
-  }
-  return seconds === 0 ? "0 s" : `${Number((seconds * 1e9).toPrecision(3))} ns`;
-}
-
-export const percentText = (share) => `${(100 * share).toFixed(1)} %`;
 
 // Names come from a scenario file: tooltips are HTML.
 export function escapeHtml(text) {

@@ -1,6 +1,7 @@
 // The page of a comparison: sorting its table, and choosing which points are drawn.
 import { drawPoints } from "./comparison_chart.js";
 import { drawComparisonCurves } from "./comparison_curves.js";
+import { groupTitle } from "./figures.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
 
@@ -69,7 +70,7 @@ function drawLost(record, charts) {
   if (points.length < 2) return;
   const key = { name: "", labels: points.map(({ name }) => name) };
   const bars = points.map(({ lost }, i) => ({ i, lost }));
-  drawLosses(panel(charts, "Where the wall time goes (campaign)", 300), () => ({ key, bars }));
+  drawLosses(panel(charts, groupTitle("campaign.lost"), 300), () => ({ key, bars }));
 }
 
 export function drawComparison(record, charts) {

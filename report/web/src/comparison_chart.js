@@ -1,7 +1,8 @@
 // Gantt charts and memory curves of the chosen points, one below the other in one chart, so that
 // all share the time axis, its zoom and its slider.
-import { axisStyle, draw, secondsText, timeLabel, timeZoom } from "./chart.js";
+import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { kindColour } from "./colours.js";
+import { secondsText } from "./figures.js";
 import { addTooltip, labelWidthOf, legend, rowRenderer } from "./gantt.js";
 import { axisTop, curveSeries, curvesOf, highest, memoryAxis, peakText } from "./memory_curves.js";
 

@@ -1,6 +1,7 @@
 // A comparison over a key of numbers, such as a bandwidth: the step time along it, or how many times
 // faster than the first value of the other key, a curve for each of these.
-import { escapeHtml, secondsText } from "./chart.js";
+import { escapeHtml } from "./chart.js";
+import { figureOf, secondsText } from "./figures.js";
 import { drawKeyCurves } from "./key_curves.js";
 import { panel } from "./panel.js";
 import { gridOf } from "./sweep_data.js";
@@ -8,6 +9,7 @@ import { gridOf } from "./sweep_data.js";
 const LEAST_NUMBERS = 3;
 const DRAWN_AT_FIRST = 8;
 
+// The first column of every comparison.
 const stepTime = (point) => point.values[0];
 
 // The key of numbers that the curves run along, and the other; null without.
@@ -25,7 +27,8 @@ function lineOf(grid, { along, other }, row) {
 }
 
 function metricsOf(first) {
-  const times = { name: "step time", log: true, text: secondsText, of: ({ point }) => stepTime(point) };
+  const name = figureOf("iteration.time_s").title;
+  const times = { name, log: true, text: secondsText, of: ({ point }) => stepTime(point) };
   if (!first) return [times];
   const base = new Map(first.line.map(({ i, point }) => [i, stepTime(point)]));
   return [

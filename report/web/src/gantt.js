@@ -3,8 +3,9 @@
 // Tens of thousands of tasks: rows hold flat arrays, and only what is visible at the present zoom
 // is drawn. Tasks narrower than a pixel merge into one bar per row, colour and pixel.
 import * as echarts from "echarts/core";
-import { axisStyle, draw, secondsText, timeLabel, timeZoom } from "./chart.js";
+import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";
+import { secondsText } from "./figures.js";
 
 const ROW_PX = 15;
 const WIDE_ENOUGH_FOR_NAME_PX = 34;

@@ -1,7 +1,8 @@
 // Goodput over the interval of snapshots: simulated with its 95 % band, by formula, and where the
 // configured interval, those of the formulas and the best simulated one lie.
-import { axisStyle, draw, percentText, secondsText, tooltipStyle } from "./chart.js";
+import { axisStyle, draw, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
+import { estimateText, figureOf, percentText, secondsText, tickText } from "./figures.js";
 import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.js";
 
 const SIMULATED = lossColour("useful");
@@ -9,21 +10,21 @@ const FORMULA = lossColour("redo");
 
 // Those of Young and exact often coincide: the smaller one lies in front.
 const MARKS = [
-  ["configured", "configured_s", "rect", 12, "#59a14f"],
-  ["Young", "young_s", "triangle", 20, "#f28e2b"],
-  ["exact exponential", "exact_s", "diamond", 12, "#b07aa1"],
-  ["best simulated", "best_s", "circle", 12, "#4e79a7"],
+  ["configured_s", "rect", 12, "#59a14f"],
+  ["young_s", "triangle", 20, "#f28e2b"],
+  ["exact_s", "diamond", 12, "#b07aa1"],
+  ["best_s", "circle", 12, "#4e79a7"],
 ];
 
 function markSeries(interval, simulated, colours) {
-  return MARKS.flatMap(([name, key, symbol, size, colour]) => {
+  return MARKS.flatMap(([key, symbol, size, colour]) => {
     const every_s = interval[key];
     if (!(every_s > 0)) return [];
     const y = valueAt(simulated, Math.log10(every_s));
     if (y === null) return [];
     return [
       {
-        name: `${name}: ${secondsText(every_s)}`,
+        name: `${figureOf(`campaign.interval.${key}`).title}: ${secondsText(every_s)}`,
         type: "scatter",
         z: 4,
         symbol,
@@ -36,10 +37,9 @@ function markSeries(interval, simulated, colours) {
 }
 
 function tooltipText(point) {
-  const { mean, low, high } = point.goodput;
   return (
     `<b>every ${secondsText(point.every_s)}</b><br>` +
-    `simulated ${percentText(mean)} (${percentText(low)} .. ${percentText(high)})<br>` +
+    `simulated ${estimateText("share", point.goodput)}<br>` +
     `formula ${percentText(point.expected)}`
   );
 }
@@ -80,12 +80,12 @@ export function drawInterval(element, interval) {
         customValues: ticks,
         color: colours.muted,
         hideOverlap: true,
-        formatter: (x) => secondsText(Number((10 ** x).toPrecision(3))),
+        formatter: (x) => tickText("seconds", Number((10 ** x).toPrecision(3))),
       },
     },
     yAxis: {
       type: "value",
-      name: "goodput",
+      name: figureOf("campaign.goodput").title,
       ...range,
       ...axisStyle(colours),
       axisLabel: {

@@ -1,6 +1,7 @@
 // Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
-import { axisName, axisStyle, draw, nameAbove, percentText, tooltipStyle } from "./chart.js";
+import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
+import { percentText } from "./figures.js";
 
 const LEFT_PX = 76;
 const LEAST_SHOWN = 0.0005;

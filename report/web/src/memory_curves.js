@@ -2,8 +2,9 @@
 //
 // Curves are custom series as the rows of the Gantt charts are, so that thousands of steps cost no
 // more than the pixels that show them.
-import { axisStyle, draw, secondsText, timeLabel, timeZoom } from "./chart.js";
+import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { rankColour } from "./colours.js";
+import { bytesText, secondsText, tickText } from "./figures.js";
 import { panel } from "./panel.js";
 
 // Ticks and changes, summed up to times in ns and bytes.
@@ -34,11 +35,9 @@ export function highest(curves) {
   return peaks.reduce(higher, null);
 }
 
-const gigabytes = (bytes) => `${(bytes / 1e9).toPrecision(3)} GB`;
-
 export function peakText(curve) {
   const at = secondsText(curve.peak.at_ns / 1e9);
-  return `${gigabytes(curve.peak.bytes)} on ${curve.rank}, set by ${curve.peak.task} at ${at}`;
+  return `${bytesText(curve.peak.bytes)} on ${curve.rank}, set by ${curve.peak.task} at ${at}`;
 }
 
 // Steps that share a pixel become its lowest and highest point.
@@ -111,7 +110,7 @@ function peakMark(curve, x0, pixelsPerNs, toY, area, colours, usableBytes) {
       type: "text",
       silent: true,
       style: {
-        text: `peak ${gigabytes(curve.peak.bytes)}: ${curve.peak.task}, ${curve.rank}`,
+        text: `peak ${bytesText(curve.peak.bytes)}: ${curve.peak.task}, ${curve.rank}`,
         x: onTheLeft ? x - 7 : x + 7,
         y: crossed ? y + 11 : y - 9,
         align: onTheLeft ? "right" : "left",
@@ -145,7 +144,7 @@ export function curveSeries(curves, usableBytes, colours, axes) {
             position: "insideEndTop",
             color: colours.text,
             fontSize: 11,
-            formatter: `usable ${gigabytes(usableBytes)}`,
+            formatter: `usable ${bytesText(usableBytes)}`,
           },
           data: [{ yAxis: usableBytes }],
         },
@@ -162,7 +161,7 @@ export function memoryAxis(top, colours) {
     axisLabel: {
       color: colours.muted,
       showMaxLabel: false,
-      formatter: (bytes) => (bytes === 0 ? "0" : gigabytes(bytes).replace(/\.0+ /, " ")),
+      formatter: (bytes) => tickText("bytes", bytes),
     },
   };
 }

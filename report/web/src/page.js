@@ -1,5 +1,6 @@
 // Draws the charts from the record that the page carries: of a run, a comparison or a sweep.
 import { drawComparison } from "./comparison.js";
+import { estimateText, valueText } from "./figures.js";
 import { drawRun } from "./run.js";
 import { drawSweep } from "./sweep.js";
 
@@ -12,4 +13,5 @@ if (record.format.startsWith("windtunnel-comparison-")) {
 } else {
   drawRun(record, charts);
 }
+window.windtunnel = { estimateText, valueText }; // for scripts beside this one
 document.body.dataset.ready = "1";

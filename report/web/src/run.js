@@ -2,6 +2,7 @@
 import { drawMemory, drawShares } from "./bars.js";
 import { link } from "./chart.js";
 import { categoryColour, lossColour, originColour } from "./colours.js";
+import { figureOf, groupTitle } from "./figures.js";
 import { drawGantt } from "./gantt.js";
 import { drawInterval } from "./interval.js";
 import { drawCurves } from "./memory_curves.js";
@@ -32,7 +33,7 @@ export function drawRun({ result, memory, gantt }, charts) {
     drawMemory(panel(first, "Memory per GPU by pipeline rank", 340), memory);
   }
   drawShares(
-    panel(first, "Where the step time goes (critical path)", 340),
+    panel(first, groupTitle("iteration.critical_path_s"), 340),
     shown(Object.entries(result.iteration.critical_path_s), result.iteration.time_s),
     result.iteration.time_s,
     categoryColour,
@@ -43,7 +44,7 @@ export function drawRun({ result, memory, gantt }, charts) {
     drawInterval(
       panel(
         charts,
-        `Goodput over the interval of snapshots (${interval.tier})`,
+        `${groupTitle("campaign.interval")} (${interval.tier})`,
         340,
         "Every interval met the same failures. The formula knows one rate, exponential gaps and " +
           "this tier only.",
@@ -56,14 +57,14 @@ export function drawRun({ result, memory, gantt }, charts) {
   if (result.campaign?.wall_s) {
     const lost = Object.entries(result.campaign.lost_s).map(([cause, x]) => [cause, x.mean]);
     drawShares(
-      panel(second, "Where the wall time goes (campaign)", 300),
-      shown([["useful", result.campaign.useful_s.mean], ...lost], result.campaign.wall_s.mean),
+      panel(second, groupTitle("campaign.lost"), 300),
+      shown([[figureOf("campaign.useful_s").title, result.campaign.useful_s.mean], ...lost], result.campaign.wall_s.mean),
       result.campaign.wall_s.mean,
       lossColour,
     );
   }
   drawShares(
-    panel(second, "What the predicted time rests on", 300),
+    panel(second, groupTitle("origin"), 300),
     shown(Object.entries(result.origin), 1),
     1,
     originColour,

@@ -1,6 +1,7 @@
 // The page of a sweep: a curve over one key; over two keys a heat map and curves. What is shown,
 // along which keys, and where further keys stand is the reader's choice.
 import { makeSortable } from "./comparison.js";
+import { groupTitle } from "./figures.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
@@ -138,7 +139,7 @@ function addHeatMap(parent, grid, state, metrics) {
 function addLosses(parent, grid, state) {
   const element = panel(
     parent,
-    "Where the wall time goes",
+    groupTitle("campaign.lost"),
     300,
     grid.keys.length > 1 ? "All other keys at the best point's value." : "",
   );
@@ -158,7 +159,7 @@ export function drawSweep(record, charts) {
   const table = document.getElementById("points");
   if (table) makeSortable(table);
   const grid = gridOf(record);
-  const metrics = metricsOf(record.points);
+  const metrics = metricsOf(record.metrics ?? [], record.points);
   if (metrics.length === 0) return; // nothing ran
   const keys = grid.keys.length;
   // The last key changes fastest: across.

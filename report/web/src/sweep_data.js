@@ -1,6 +1,7 @@
 // The grid of a sweep: its keys with their values as texts and numbers, its points, and the
 // quantities that can be shown of each.
-import { escapeHtml, percentText, secondsText } from "./chart.js";
+import { escapeHtml } from "./chart.js";
+import { estimateText, figureOf, valueText } from "./figures.js";
 
 const shortNumber = (x) => String(Number(x.toPrecision(4)));
 
@@ -40,54 +41,34 @@ export function gridOf(record) {
   };
 }
 
-const scaled = (estimate, whole) =>
-  estimate && { mean: estimate.mean / whole, low: estimate.low / whole, high: estimate.high / whole };
-
-const numberText = (digits) => (x) => x.toLocaleString("en", { maximumFractionDigits: digits });
-
 // Of the wall time, by cause; nothing without a result.
 export function lostShares(result) {
-  if (!result?.lost_s || !result.wall_s) return null;
-  const share = ([cause, lost_s]) => [cause, (lost_s?.mean ?? 0) / result.wall_s.mean];
-  return Object.fromEntries(Object.entries(result.lost_s).map(share));
+  if (!result?.lost) return null;
+  return Object.fromEntries(Object.entries(result.lost).map(([cause, lost]) => [cause, lost?.mean ?? 0]));
 }
 
-const exactly = (value) => ({ mean: value, low: value, high: value });
+// What a point has at a figure's key, as an interval; nothing where it is not known. A point keeps the
+// campaign of its run document as its result.
+function valueAt({ iteration, result }, key) {
+  const value = key.split(".").reduce((part, name) => part?.[name], { iteration, campaign: result });
+  return typeof value === "number" ? { mean: value, low: value, high: value } : value;
+}
 
-// What can be shown: {name, share, better, of(point) -> {mean, low, high} or nothing, text}. What is
-// the same at all points is not.
-export function metricsOf(points) {
+// What can be shown: {name, help, unit, better, of(point) -> {mean, low, high} or nothing, text}. What
+// is the same at all points is not.
+export function metricsOf(keys, points) {
   const ran = points.filter(({ result }) => result);
-  const share = { share: true, text: percentText };
-  const metrics = [
-    { name: "goodput", better: 1, ...share, of: ({ result }) => result.goodput },
-    { name: "ETTR", better: 1, ...share, of: ({ result }) => result.ettr },
-    ...Object.keys(ran[0]?.result.lost_s ?? {}).map((cause) => ({
-      name: `lost: ${cause}`,
-      better: -1,
-      ...share,
-      of: ({ result }) => scaled(result.lost_s[cause], result.wall_s?.mean),
-    })),
-    {
-      name: "step time",
-      better: -1,
-      text: secondsText,
-      of: ({ iteration }) => iteration && exactly(iteration.time_s),
-    },
-    { name: "days to train", better: -1, text: numberText(1), of: ({ result }) => result.job?.days },
-    { name: "cost, USD", better: -1, text: numberText(0), of: ({ result }) => result.job?.cost_usd },
-  ];
+  const metrics = keys.map((key) => {
+    const { title, help, unit, better } = figureOf(key);
+    const text = (value) => valueText(unit, value);
+    const sign = better === "lower" ? -1 : 1;
+    return { name: title, help, unit, share: unit === "share", better: sign, text, of: (point) => valueAt(point, key) };
+  });
   const differs = (metric) => {
     const means = ran.map((point) => metric.of(point)?.mean).filter(Number.isFinite);
     return Math.min(...means) < Math.max(...means);
   };
   return ran.length === 0 ? [] : [metrics[0], ...metrics.slice(1).filter(differs)];
-}
-
-export function estimateText(metric, { mean, low, high }) {
-  return low === high
-    ? metric.text(mean)
-    : `${metric.text(mean)} (${metric.text(low)} .. ${metric.text(high)})`;
 }
 
 export function pointText(point, metrics) {
@@ -96,7 +77,7 @@ export function pointText(point, metrics) {
   if (!point.result) return `${text}<br>infeasible: ${escapeHtml(point.reason)}`;
   const rows = metrics.flatMap((metric) => {
     const estimate = metric.of(point);
-    return estimate ? [`${metric.name}: ${estimateText(metric, estimate)}`] : [];
+    return estimate ? [`${metric.name}: ${estimateText(metric.unit, estimate)}`] : [];
   });
   return [text, ...rows].join("<br>");
 }

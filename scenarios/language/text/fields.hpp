@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
 
@@ -22,9 +23,6 @@ enum class ScalarType {
   quantity,  // a number with a unit of `dimension`
   interval,  // "10 iterations" or a time
 };
-
-// What a value decides. A campaign runs on tables of iterations that do not depend on its own keys.
-enum class Scope { iteration, campaign, label };
 
 struct Value;
 

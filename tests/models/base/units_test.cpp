@@ -104,23 +104,5 @@ TEST(Units, FormattedQuantityReadsBack) {
   }
 }
 
-TEST(Units, TextForPeople) {
-  EXPECT_EQ(format_seconds(0), "0 s");
-  EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
-  EXPECT_EQ(format_seconds(4.56), "4.56 s");
-  EXPECT_EQ(format_seconds(0.9999), "1.00 s");
-  EXPECT_EQ(format_seconds(90), "90.0 s");
-  EXPECT_EQ(format_seconds(11160), "3.1 h");
-  EXPECT_EQ(format_seconds(54 * 86400.0), "54.0 d");
-  EXPECT_EQ(format_seconds(3e-6), "3.00 us");
-  EXPECT_EQ(format_bytes(512), "512 B");
-  EXPECT_EQ(format_bytes(1.62e12), "1.62 TB");
-  EXPECT_EQ(format_bytes(999.9e6), "1.00 GB");
-  EXPECT_EQ(format_bandwidth(2e12), "2.00 TB/s");
-  EXPECT_EQ(format_count(2048), "2048");
-  EXPECT_EQ(format_count(15.6e12), "15.6 T");
-  EXPECT_EQ(format_percent(0.4123), "41.2 %");
-}
-
 }  // namespace
 }  // namespace windtunnel

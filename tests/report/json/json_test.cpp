@@ -19,20 +19,21 @@ using Keys = std::vector<std::string>;
 
 TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   const Json run = run_document(sample_record(), true);
-  EXPECT_EQ(keys_of(run), (Keys{"scenario", "key", "version", "iteration", "campaign", "origin",
-                                "engine", "timing"}));
+  EXPECT_EQ(keys_of(run), (Keys{"scenario", "key", "version", "commit", "iteration", "campaign",
+                                "origin", "engine", "timing"}));
   EXPECT_EQ(keys_of(run["iteration"]),
             (Keys{"time_s", "tflops_per_gpu", "mfu", "hfu", "tokens_per_s", "bubble", "exposed_s",
                   "memory_bytes", "critical_path_s"}));
-  EXPECT_EQ(keys_of(run["iteration"]["bubble"]), (Keys{"makespan", "longest_stage", "idle"}));
+  EXPECT_EQ(keys_of(run["iteration"]["bubble"]),
+            (Keys{"makespan", "makespan_share", "longest_stage", "longest_stage_share", "idle"}));
   EXPECT_EQ(keys_of(run["iteration"]["exposed_s"]),
             (Keys{"tp", "cp", "pp", "ep", "dp", "snapshot"}));
   EXPECT_EQ(keys_of(run["iteration"]["memory_bytes"]),
-            (Keys{"peak", "per_stage", "activation_peaks"}));
+            (Keys{"peak", "fits", "per_stage", "activation_peaks"}));
   EXPECT_EQ(keys_of(run["campaign"]),
             (Keys{"goodput", "ettr", "wall_s", "useful_s", "job", "failures", "lost_s", "survival",
-                  "skipped_snapshots", "nodes_down", "failed_restarts", "evicted_nodes", "tiers",
-                  "interval"}));
+                  "skipped_snapshots", "nodes_down", "failed_restarts", "evicted_nodes", "lost",
+                  "copy", "snapshots", "tiers", "interval"}));
   EXPECT_EQ(keys_of(run["campaign"]["tiers"][0]),
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
@@ -42,7 +43,7 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
                   "young_regret", "exact_regret", "points"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]["points"][0]),
             (Keys{"every_s", "expected", "goodput"}));
-  EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high"}));
+  EXPECT_EQ(keys_of(run["campaign"]["goodput"]), (Keys{"mean", "low", "high", "p05", "p95"}));
   EXPECT_EQ(keys_of(run["campaign"]["job"]), (Keys{"days", "cost_usd"}));
   EXPECT_EQ(keys_of(run["campaign"]["lost_s"]),
             (Keys{"stall", "redo", "detect", "restart", "degraded", "wait"}));
@@ -66,6 +67,10 @@ TEST(RunDocument, ValuesAreThoseOfTheRecord) {
   EXPECT_EQ(run["campaign"]["interval"]["points"].size(), record.campaign->interval->points.size());
   EXPECT_EQ(run["campaign"]["interval"]["young_regret"], record.campaign->interval->young_regret);
   EXPECT_EQ(run["engine"]["ranks"], 512);
+  const Estimate& lost_s = record.campaign->lost_s[static_cast<int>(Loss::redo)];
+  EXPECT_EQ(run["campaign"]["lost"]["redo"]["mean"], lost_s.mean / record.campaign->wall_s.mean);
+  EXPECT_EQ(run["campaign"]["copy"]["name"], "peers");
+  EXPECT_EQ(run["campaign"]["copy"]["saving_s"], 12.5);
 }
 
 TEST(RunDocument, ClockFiguresOnlyOnRequest) {
@@ -101,6 +106,15 @@ TEST(RunDocument, WhatIsNotKnownIsNull) {
   EXPECT_TRUE(campaign["job"]["days"].is_null());
   EXPECT_TRUE(campaign["wall_s"].is_null());
   EXPECT_EQ(run_document(sample_record(), false)["campaign"]["job"]["days"]["mean"], 77.5);
+}
+
+TEST(SourceDocument, ReadsBackWhatWasWritten) {
+  RecordSource source = sample_record().source;
+  source.set = {{"k", "v"}, {"k", "w"}};  // the order counts
+  const RecordSource again = source_of(source_json(source));
+  EXPECT_EQ(again.set, source.set);
+  EXPECT_EQ(again.text, source.text);
+  EXPECT_EQ(again.file, source.file);
 }
 
 TEST(CompareDocument, SeparatesInfeasiblePoints) {

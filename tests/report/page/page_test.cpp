@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "report/figures/figures.hpp"
 #include "tests/report/browser.hpp"
 #include "tests/report/sample_record.hpp"
 
@@ -92,6 +93,30 @@ TEST(HtmlPage, TablesOfTiersAndIntervals) {
   EXPECT_NE(html.find("<tr><th scope=\"row\">configured</th><td>60.0 min</td>"), std::string::npos);
 }
 
+TEST(HtmlPage, SaysHowTheJobTrainsAndOnWhichValues) {
+  Record record = sample_record();
+  record.job.communication.compressor = {.name = "powersgd", .rank = 4};
+  record.job.communication.overlap = GradientOverlap::bucketed;
+  const std::string html = html_page(page_document(record));
+  EXPECT_NE(html.find("ZeRO-1; gpipe; bf16; overlap bucketed; compressor powersgd, rank 4; batch"),
+            std::string::npos);
+  EXPECT_NE(html.find("<summary>All 2 values of the job, with their origin</summary>"),
+            std::string::npos);
+  EXPECT_NE(html.find("<th scope=\"row\">fold</th><td class=\"left\">auto</td>"
+                      "<td class=\"left\">default</td><td class=\"left\">assumed</td>"),
+            std::string::npos);
+}
+
+TEST(PageDocument, SaysWhatItWasMadeFrom) {
+  const Record record = sample_record();
+  const RecordSource source = source_of_record(json_text(page_document(record), -1), "record.json");
+  EXPECT_EQ(source.text, record.source.text);
+  EXPECT_EQ(source.set, record.source.set);
+  Json document = page_document(record);
+  document.erase("source");
+  EXPECT_THROW(source_of_record(json_text(document), "record.json"), Error);
+}
+
 TEST(HtmlPage, LoadsNothingFromOutside) {
   const std::string html = html_page(page_document(sample_record()));
   EXPECT_NE(html.find("content=\"default-src 'none'; script-src 'unsafe-inline'; "
@@ -125,6 +150,35 @@ TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
   EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
       << output.substr(output.find("CONSOLE"), 2000);
   EXPECT_NE(output.find("<canvas"), std::string::npos);
+}
+
+// The page's script writes values as the program does, by the table that it got.
+TEST_F(PageBrowser, WritesValuesAsTheProgramDoes) {
+  const std::vector<std::pair<Unit, double>> values = {
+      {Unit::seconds, 0},      {Unit::seconds, 3.2e-9}, {Unit::seconds, 4.5e-5},
+      {Unit::seconds, 0.9996}, {Unit::seconds, 90},     {Unit::seconds, 119.9},
+      {Unit::seconds, 121},    {Unit::seconds, 7300},   {Unit::seconds, 4.6e6},
+      {Unit::days, 90.06},     {Unit::share, 0.4123},   {Unit::small_share, 0.000449},
+      {Unit::points, 0.00123}, {Unit::bytes, 999.7e6},  {Unit::bytes, 12},
+      {Unit::tflops, 373.66},  {Unit::count, 99999.5},  {Unit::count, 2.334e6},
+      {Unit::usd, 7.53e7},     {Unit::usd, 1234.56}};
+  std::string expected, cells;
+  for (const auto& [unit, value] : values) {
+    expected += fmt::format("{}|", value_text(unit, value));
+    cells += fmt::format("[\"{}\", {}],", unit_form(unit).name, value);
+  }
+  expected += estimate_text(Unit::share, {.mean = 0.859, .low = 0.857, .high = 0.861});
+  const std::string output = dump_dom(
+      html_page(page_document(sample_record())),
+      fmt::format("const write = window.windtunnel;"
+                  "const texts = [{}].map(([unit, value]) => write.valueText(unit, value));"
+                  "texts.push(write.estimateText(\"share\","
+                  "{{mean: 0.859, low: 0.857, high: 0.861}}));"
+                  "document.body.dataset.texts = texts.join(\"|\");",
+                  cells));
+  EXPECT_NE(output.find("data-texts=\"" + expected + "\""), std::string::npos)
+      << expected << "\n"
+      << output.substr(output.find("data-texts"), 500);
 }
 
 // Simulated curve, formula and the mark of the configured interval, in the colours of interval.js.

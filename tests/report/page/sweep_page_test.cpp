@@ -26,9 +26,9 @@ Json sample_result(double far) {
   return {{"goodput", around(goodput, 0.005)},
           {"ettr", around(goodput + 0.01, 0.005)},
           {"wall_s", around(4e6, 0)},
-          {"lost_s",
-           {{"stall", around(0.3 * (1 - goodput) * 4e6, 1e3)},
-            {"redo", around(0.7 * (1 - goodput) * 4e6, 1e3)},
+          {"lost",
+           {{"stall", around(0.3 * (1 - goodput), 2.5e-4)},
+            {"redo", around(0.7 * (1 - goodput), 2.5e-4)},
             {"degraded", around(0, 0)}}},
           {"job", {{"days", around(72 / goodput, 0.3)}, {"cost_usd", nullptr}}}};
 }
@@ -95,7 +95,10 @@ Json sample_sweep(const std::vector<SampleKey>& keys) {
           {"points", points},
           {"best",
            {{"index", best},
-            {"runner_up", {{"index", next}, {"difference", around(0.0012, 0.0007)}}}}}};
+            {"runner_up",
+             {{"index", next},
+              {"set", points[next].at("set")},
+              {"difference", around(0.0012, 0.0007)}}}}}};
 }
 
 SampleKey numbers(const std::string& key, int n) {
@@ -121,7 +124,7 @@ TEST(SweepPage, IsReadableWithoutScripts) {
   EXPECT_NE(body.find("and 2 more</th><td>host memory: 12 GB &lt;more&gt; than there are</td>"),
             std::string::npos);
   EXPECT_EQ(body.find("degraded"), std::string::npos) << "a column of zeros";
-  EXPECT_EQ(body.find("USD"), std::string::npos) << "no price is known";
+  EXPECT_EQ(body.find("cost"), std::string::npos) << "no price is known";
   // The best first.
   const size_t first = body.find(
       "<tbody><tr><th scope=\"row\">10 per 1000 node-days</th><th scope=\"row\">2 h</th>");
@@ -233,12 +236,12 @@ TEST_F(SweepBrowser, TwoKeysAreAHeatMapThatShowsWhatIsChosen) {
     document.body.dataset.taller = document.querySelector("canvas").clientHeight > height;
   )");
   for (const char* fact : {"data-charts=\"3\"", "data-best=\"true\"", "data-bright=\"true\"",
-                           "data-metrics=\"goodput, ETTR, lost: stall, lost: redo, days to train\"",
+                           "data-metrics=\"goodput, ETTR, stall, redo, time to train\"",
                            "data-swapped=\"1\"", "data-taller=\"true\""}) {
     EXPECT_NE(output.find(fact), std::string::npos) << fact;
   }
   EXPECT_NE(output.find("data-legend=\"goodput: "), std::string::npos);
-  EXPECT_NE(output.find("data-other=\"lost: redo: "), std::string::npos);
+  EXPECT_NE(output.find("data-other=\"redo: "), std::string::npos);
 }
 
 TEST_F(SweepBrowser, FurtherKeysAreChosen) {

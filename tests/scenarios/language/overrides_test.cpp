@@ -12,10 +12,11 @@ Case llama(const Overrides& overrides = {}) {
 }
 
 TEST(Overrides, ReplaceAValue) {
-  const Case changed = llama({{"layout.dp", "64"}, {"cluster.nodes", "1024"}});
+  const Overrides set = {{"layout.dp", "64"}, {"cluster.nodes", "1024"}};
+  const Case changed = llama(set);
   EXPECT_EQ(changed.job.layout.dp, 64);
   EXPECT_EQ(changed.job.cluster.nodes, 1024);
-  EXPECT_EQ(changed.set.at("layout.dp"), "64");
+  EXPECT_EQ(changed.set, set);
   EXPECT_NE(changed.key, llama().key);
 }
 

@@ -1,0 +1,80 @@
+#include "report/figures/figure_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "models/base/error.hpp"
+#include "report/figures/summary.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array kTenths{TextScale{0, 1, "", 1}};
+constexpr std::array kHundredths{TextScale{0, 1, "", 2}};
+constexpr std::array kSmallPercents{TextScale{0, 1, "%", 2}};
+constexpr std::array kDollars{TextScale{0, 1, "USD", kAsShort}, TextScale{1e5, 1e3, "K USD"},
+                              TextScale{0.9995e6, 1e6, "M USD"}, TextScale{0.9995e9, 1e9, "B USD"},
+                              TextScale{0.9995e12, 1e12, "T USD"}};
+constexpr std::array kWholes{TextScale{0, 1, "", 0}};
+
+const TextForm kTenthsForm{kTenths};
+const TextForm kPointsForm{kHundredths, 100};
+const TextForm kSmallShareForm{kSmallPercents, 100};
+const TextForm kUsdForm{kDollars};
+const TextForm kWholeForm{kWholes};
+const TextForm kDaysForm{kDurationForm.scales, 86400, kDurationForm.zero};
+
+constexpr std::string_view kRange = "{} .. {}";
+constexpr std::string_view kEstimate = "{}  ({} .. {})";
+
+// Never rounded to certainty.
+std::string probability_text(double probability) {
+  const double missing = 1 - probability;
+  if (missing <= 0 || probability < 0.99) return format_value(probability, kPercentForm);
+  if (missing < 1e-8) return "> 99.999999 %";
+  const int decimals = 1 - static_cast<int>(std::floor(std::log10(100 * missing)));
+  return fmt::format("{:.{}f} %", 100 * probability, decimals);
+}
+
+}  // namespace
+
+const UnitForm& unit_form(Unit unit) {
+  static const UnitForm forms[] = {{"seconds", &kDurationForm}, {"days", &kDaysForm},
+                                   {"share", &kPercentForm},    {"small_share", &kSmallShareForm},
+                                   {"points", &kPointsForm},    {"probability", &kPercentForm},
+                                   {"bytes", &kBytesForm},      {"tflops", &kTenthsForm},
+                                   {"count", &kCountForm},      {"usd", &kUsdForm},
+                                   {"events", &kTenthsForm},    {"whole", &kWholeForm},
+                                   {"word", &kCountForm}};
+  const auto place = static_cast<size_t>(unit);
+  CHECK(place < std::size(forms), "a unit without a form");
+  return forms[place];
+}
+
+std::string value_text(Unit unit, double value) {
+  if (!std::isfinite(value)) return "";
+  if (unit == Unit::probability) return probability_text(value);
+  if (unit == Unit::whole) return with_separators(value);
+  return format_value(value, *unit_form(unit).form);
+}
+
+std::string range_text(Unit unit, double low, double high) {
+  return fmt::format(kRange, value_text(unit, low), value_text(unit, high));
+}
+
+std::string estimate_text(Unit unit, const Estimate& estimate) {
+  return fmt::format(kEstimate, value_text(unit, estimate.mean), value_text(unit, estimate.low),
+                     value_text(unit, estimate.high));
+}
+
+std::string_view range_pattern() {
+  return kRange;
+}
+
+std::string_view estimate_pattern() {
+  return kEstimate;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,45 @@
+// How figures are written: the units that they have, and the form of each; intervals and estimates.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "models/base/text_form.hpp"
+#include "models/results/campaign_report.hpp"
+
+namespace windtunnel {
+
+enum class Unit {
+  seconds,
+  days,  // written as a duration
+  share,
+  small_share,  // with two decimals
+  points,       // of a share, without a sign: differences are small
+  probability,  // near certainty two digits of what is missing to it: "99.99973 %"
+  bytes,
+  tflops,  // the unit stands in the title
+  count,
+  usd,
+  events,  // a mean number of them
+  whole,   // "16,384"
+  word     // or yes and no
+};
+
+// {name that the pages know the unit by, form}; of probabilities and words the form of their
+// numbers.
+struct UnitForm {
+  std::string_view name;
+  const TextForm* form;
+};
+const UnitForm& unit_form(Unit unit);
+
+// Of a number that is none: nothing.
+std::string value_text(Unit unit, double value);
+std::string range_text(Unit unit, double low, double high);      // "85.7 % .. 86.1 %"
+std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85.7 % .. 86.1 %)"
+inline constexpr std::string_view kIntervalTitle = "95 % interval";
+// How the two are put together, for pages, with "{}" in place of numbers.
+std::string_view range_pattern();
+std::string_view estimate_pattern();
+
+}  // namespace windtunnel

@@ -1,0 +1,397 @@
+#include "report/figures/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr const char* kClosedForm = "closed form";
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+using enum Unit;
+using enum Better;
+
+using TierFigure = PartFigure<TierReport>;
+using Tier = TierReport;
+constexpr TierFigure kTierFigures[] = {
+    {"every_s", "every", seconds, neither, "mean time between two of its snapshots", &Tier::every_s,
+     &Tier::every_s},
+    {"saving_s", "saving time", seconds, lower,
+     "from the start of the iteration that takes a snapshot until it can be restored",
+     &Tier::saving_s, &Tier::saving_s},
+    {"stall_s", "stall", seconds, lower, "that iteration takes longer by so much", &Tier::stall_s,
+     &Tier::stall_s},
+    {"overhead", "overhead", small_share, lower, "of the iterations' time, by its stalls",
+     &Tier::overhead, &Tier::every_s},
+    {"restore_s", "loading time", seconds, lower,
+     "until all ranks have read it back, when no part is lost", &Tier::restore_s, &Tier::restore_s},
+    {"rebuild_s", "rebuild", seconds, lower, "likewise, when as many are lost as its code covers",
+     &Tier::rebuild_s, &Tier::rebuild_s},
+    {"moved_bytes", "moved/GPU", bytes, lower, "to the host, per snapshot", &Tier::moved_bytes,
+     &Tier::moved_bytes},
+    {"wire_bytes", "sent/GPU", bytes, lower, "over the compute NICs, per snapshot",
+     &Tier::wire_bytes, &Tier::wire_bytes},
+    {"host_bytes", "host/node", bytes, lower, "of host memory", &Tier::host_bytes,
+     &Tier::host_bytes},
+    {"survival_7d", "survival 7 d", probability, higher,
+     "probability that no failure within 7 days is beyond this copy, closed form",
+     &Tier::survival_7d}};
+// Which of them are shown of the tier that stands for a stack.
+constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "survival_7d"};
+
+using IntervalFigure = PartFigure<IntervalReport>;
+using Interval = IntervalReport;
+constexpr IntervalFigure kIntervalFigures[] = {
+    {"mtbf_s", "between failures", seconds, higher, "mean, of those restored from this tier",
+     &Interval::mtbf_s},
+    {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
+    {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
+     &Interval::restart_s},
+    {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s},
+    {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s},
+    {"daly_s", "Daly", seconds, neither, "by Daly's formula", &Interval::daly_s},
+    {"exact_s", "exact exponential", seconds, neither, "best under exponential failures",
+     &Interval::exact_s},
+    {"best_s", "best simulated", seconds, neither, "of the intervals that were simulated",
+     &Interval::best_s},
+    {"formula_goodput", "goodput by formula", share, higher, "exact, at the configured interval",
+     &Interval::formula_goodput},
+    {"rsc_ettr", "ETTR by RSC's formula", share, higher, "at the configured interval",
+     &Interval::rsc_ettr},
+    {"best_goodput", "best goodput", share, higher, "simulated", &Interval::best_goodput},
+    {"young_regret", "regret of Young", points, lower, "goodput lost by following the formula",
+     &Interval::young_regret},
+    {"exact_regret", "regret of the exact formula", points, lower, "likewise",
+     &Interval::exact_regret}};
+
+constexpr FigureGroup kGroups[] = {
+    {"iteration.critical_path_s", "Where the step time goes (critical path)"},
+    {"campaign.lost", "Where the wall time goes"},
+    {"campaign.interval", "Goodput over the interval of snapshots"},
+    {"origin", "What the predicted time rests on"}};
+
+constexpr const char* kLossHelp[kLosses] = {
+    "longer iterations while snapshots are taken, and snapshots before planned stops",
+    "iterations whose result was lost",
+    "from a failure until it is noticed",
+    "from there, or from the end of waiting, until the state is restored",
+    "iterations with fewer replicas progress less than they take",
+    "for a node, when no spare is left"};
+
+using Of = std::function<FigureValue(const Record&)>;
+
+template <class Report>
+FigureValue campaign_value(const Record& record, Report report) {
+  return record.campaign ? FigureValue(report(*record.campaign)) : FigureValue();
+}
+
+// A member of the iteration's report, its bubble, or the campaign's report.
+template <auto member>
+FigureValue of(const Record& record) {
+  if constexpr (requires { record.iteration.*member; }) {
+    return record.iteration.*member;
+  } else if constexpr (requires { record.iteration.bubble.*member; }) {
+    return record.iteration.bubble.*member;
+  } else {
+    return campaign_value(record, [](const CampaignReport& report) { return report.*member; });
+  }
+}
+
+template <double Bubble::*member>
+FigureValue share_of_step(const Record& record) {
+  const IterationReport& report = record.iteration;
+  return report.time_s > 0 ? report.bubble.*member / report.time_s : 0;
+}
+
+// Before a compressor starts; nothing where none waits.
+Of of_warmup(double (*value)(const IterationReport& report)) {
+  return [value](const Record& record) {
+    const bool any = record.iteration.warmup.share > 0;
+    return any ? FigureValue(value(record.iteration)) : FigureValue();
+  };
+}
+
+// Not known where no tokens or no price are given (0), and where some replica makes no progress.
+template <Estimate CampaignReport::*member>
+FigureValue if_known(const Record& record) {
+  return campaign_value(record, [](const CampaignReport& report) {
+    const double mean = (report.*member).mean;
+    return mean > 0 && std::isfinite(mean) ? report.*member : Estimate{.mean = kUnknown};
+  });
+}
+
+// To the target quality, if nothing fails; nothing where the scenario names no steps.
+Of of_steps(double (*value)(const Job& job, double taken_s)) {
+  return [value](const Record& record) -> FigureValue {
+    const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
+    if (record.job.steps <= 0) return {};
+    return value(record.job, record.job.steps * step_s);
+  };
+}
+
+template <double TierReport::*member>
+FigureValue of_all_tiers(const Record& record) {
+  return campaign_value(record, [](const CampaignReport& report) {
+    double sum = 0;
+    for (const TierReport& tier : report.tiers) sum += tier.*member;
+    return sum;
+  });
+}
+
+FigureValue of_copy(const Record& record, const TierFigure& figure) {
+  const TierReport* tier = best_copy(record);
+  const bool any = tier && (figure.needed == nullptr || tier->*figure.needed != 0);
+  return any ? FigureValue(tier->*figure.member) : FigureValue();
+}
+
+class Table {
+ public:
+  void add(std::initializer_list<Figure> figures) {
+    rows.insert(rows.end(), figures.begin(), figures.end());
+  }
+
+  // Of a category of the step's time: all that is on the critical path.
+  void add_category(const char* part, Category category, const char* before) {
+    const char* name = to_string(category);
+    add({{fmt::format("iteration.{}.{}", part, name), fmt::format("{}{}", before, name), seconds,
+          lower, "of it on the critical path", [category](const Record& record) {
+            return record.iteration.critical_path_s[static_cast<size_t>(category)];
+          }}});
+  }
+
+  void add_iteration() {
+    add({{"iteration.time_s", "step time", seconds, lower, "period of the steady state",
+          of<&IterationReport::time_s>},
+         {"iteration.tflops_per_gpu", "TFLOP/s per GPU", tflops, higher,
+          "model FLOP/s, without recomputation", of<&IterationReport::tflops_per_gpu>},
+         {"iteration.mfu", "MFU", share, higher, "model FLOP/s over the GPU's peak",
+          of<&IterationReport::mfu>},
+         {"iteration.hfu", "HFU", share, higher, "FLOP/s with recomputation over the GPU's peak",
+          of<&IterationReport::hfu>},
+         {"iteration.tokens_per_s", "tokens/s", count, higher, "of the whole job",
+          of<&IterationReport::tokens_per_s>},
+         {"iteration.bubble.makespan", "bubble time", seconds, lower,
+          "step time less the busiest rank's compute", of<&Bubble::makespan_s>},
+         {"iteration.bubble.makespan_share", "bubble", share, lower,
+          "step time less the busiest rank's compute, as a share of the step (Megatron, GPipe)",
+          share_of_step<&Bubble::makespan_s>},
+         {"iteration.bubble.longest_stage", "stage bubble time", seconds, lower,
+          "longest last end less first start of a rank, less the busiest rank's compute",
+          of<&Bubble::longest_stage_s>},
+         {"iteration.bubble.longest_stage_share", "stage bubble", share, lower,
+          "longest last end less first start of a rank, less the busiest rank's compute, as a "
+          "share "
+          "of the step (Zero Bubble)",
+          share_of_step<&Bubble::longest_stage_s>},
+         {"iteration.bubble.idle", "idle", share, lower,
+          "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
+          of<&Bubble::idle>}});
+    for (const Category category : {Category::tp, Category::cp, Category::pp, Category::ep,
+                                    Category::dp, Category::snapshot}) {
+      add_category("exposed_s", category, "exposed ");
+    }
+    add({{"iteration.memory_bytes.peak", "peak memory", bytes, lower, "of the fullest GPU",
+          [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm},
+         {"iteration.memory_bytes.fits", "fits", word, neither,
+          "in the usable memory of GPU and host",
+          [](const Record& record) { return record.memory_excess.empty(); }, kClosedForm}});
+    for (int i = 0; i < kCategories; ++i) {
+      add_category("critical_path_s", static_cast<Category>(i), "");
+    }
+    add({{"iteration.samples_per_s", "samples/s", count, higher, "of the whole job",
+          [](const Record& record) {
+            return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();
+          }},
+         {"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
+          of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
+         {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
+          of_warmup([](const IterationReport& report) { return report.warmup.share; })},
+         {"iteration.run_step_s", "mean step", seconds, lower, "over a whole run",
+          of_warmup([](const IterationReport& report) {
+            return run_step_s(report.warmup, report.time_s);
+          })}});
+  }
+
+  void add_campaign() {
+    add({{"campaign.goodput", "goodput", share, higher, "useful share of the campaign's wall time",
+          of<&CampaignReport::goodput>},
+         {"campaign.ettr", "ETTR", share, higher, "likewise, without waiting for spares",
+          of<&CampaignReport::ettr>},
+         {"campaign.wall_s", "wall time", seconds, neither, "of the campaign",
+          of<&CampaignReport::wall_s>},
+         {"campaign.useful_s", "useful", seconds, higher,
+          "what the surviving iterations take when nothing else happens",
+          of<&CampaignReport::useful_s>},
+         {"campaign.job.days", "time to train", days, lower, "all tokens at this goodput",
+          if_known<&CampaignReport::job_days>},
+         {"campaign.job.cost_usd", "cost", usd, lower, "all tokens at this goodput",
+          if_known<&CampaignReport::job_cost_usd>},
+         {"campaign.failures", "failures", events, lower, "by class",
+          of<&CampaignReport::failures>}});
+    for (int i = 0; i < kLosses; ++i) {
+      const char* name = to_string(static_cast<Loss>(i));
+      add({{fmt::format("campaign.lost_s.{}", name), name, seconds, lower, kLossHelp[i],
+            [i](const Record& record) {
+              return campaign_value(record, [i](const auto& report) { return report.lost_s[i]; });
+            }}});
+    }
+    add({{"campaign.survival", "restored from", share, neither, "of unexpected failures, by place",
+          of<&CampaignReport::survival>},
+         {"campaign.skipped_snapshots", "skipped", events, lower,
+          "snapshots that were due while the last was unfinished",
+          of<&CampaignReport::skipped_snapshots>},
+         {"campaign.nodes_down", "in repair", events, lower, "nodes on average",
+          of<&CampaignReport::nodes_down>},
+         {"campaign.failed_restarts", "failed again", events, lower, "restarts",
+          of<&CampaignReport::failed_restarts>},
+         {"campaign.evicted_nodes", "evicted", events, lower, "nodes that failed too often",
+          of<&CampaignReport::evicted_nodes>}});
+    for (int i = 0; i < kLosses; ++i) {
+      const char* name = to_string(static_cast<Loss>(i));
+      add({{fmt::format("campaign.lost.{}", name), name, share, lower, kLossHelp[i],
+            [i](const Record& record) {
+              return campaign_value(record, [i](const auto& report) {
+                return share_of(report.lost_s[i], report.wall_s.mean);
+              });
+            }}});
+    }
+  }
+
+  void add_protection() {
+    add({{"campaign.copy.name", "copy", word, neither,
+          "the tier that the next columns are of: besides storage the one that survives best",
+          [](const Record& record) {
+            const TierReport* tier = best_copy(record);
+            return tier ? FigureValue(tier->name) : FigureValue();
+          }}});
+    for (const TierFigure& part : kTierFigures) {
+      if (std::ranges::find(kOfCopy, part.key) == std::end(kOfCopy)) continue;
+      add({{fmt::format("campaign.copy.{}", part.key), part.title, part.unit, part.better,
+            part.help, [part](const Record& record) { return of_copy(record, part); }}});
+    }
+    add({{"campaign.snapshots.overhead", "snapshot overhead", small_share, lower,
+          "share of the iterations' time that the snapshots of all tiers stall training for",
+          of_all_tiers<&TierReport::overhead>},
+         {"campaign.snapshots.host_bytes", "host memory", bytes, lower,
+          "per node, of the snapshots of all tiers", of_all_tiers<&TierReport::host_bytes>,
+          kClosedForm}});
+  }
+
+  void add_rest() {
+    for (int i = 0; i < kOrigins; ++i) {
+      const char* name = to_string(static_cast<Origin>(i));
+      add({{fmt::format("origin.{}", name), name, share, neither, "of the predicted wall time",
+            [i](const Record& record) { return record.origin[i]; }}});
+    }
+    add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
+          of_steps([](const Job& job, double) { return job.steps; }), "scenario"},
+         {"job.days", "time to quality", days, lower, "steps to the target, if nothing fails",
+          of_steps([](const Job&, double taken_s) { return taken_s / 86400; })},
+         {"job.cost_usd", "cost to quality", usd, lower, "steps to the target, if nothing fails",
+          of_steps([](const Job& job, double taken_s) {
+            const double paid = taken_s * job.cluster.gpus() * job.price_usd_per_gpu_s;
+            return paid > 0 ? paid : kUnknown;
+          })}});
+  }
+
+  std::vector<Figure> rows;
+};
+
+}  // namespace
+
+double number_of(const FigureValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? 1 : 0;
+  if (const auto* estimate = std::get_if<Estimate>(&value)) return estimate->mean;
+  return kUnknown;
+}
+
+const char* to_string(Better better) {
+  return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "";
+}
+
+std::string Figure::text(const Record& record) const {
+  const FigureValue value = of(record);
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "yes" : "no";
+  if (const auto* parts = std::get_if<std::map<std::string, Estimate>>(&value)) {
+    std::string text;
+    for (const auto& [name, part] : *parts) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(unit, part.mean));
+    }
+    return text;
+  }
+  return value_text(unit, number_of(value));
+}
+
+const std::vector<Figure>& figures() {
+  static const std::vector<Figure> all = [] {
+    Table table;
+    table.add_iteration();
+    table.add_campaign();
+    table.add_protection();
+    table.add_rest();
+    return std::move(table.rows);
+  }();
+  return all;
+}
+
+const Figure& figure(std::string_view key) {
+  const auto found = std::ranges::find(figures(), key, &Figure::key);
+  CHECK(found != figures().end(), "no figure is called {}", key);
+  return *found;
+}
+
+std::vector<const Figure*> figures_below(std::string_view prefix) {
+  std::vector<const Figure*> below;
+  for (const Figure& each : figures()) {
+    const size_t dot = each.key.rfind('.');
+    if (std::string_view(each.key).substr(0, dot) == prefix) below.push_back(&each);
+  }
+  return below;
+}
+
+std::span<const FigureGroup> figure_groups() {
+  return kGroups;
+}
+
+std::string group_title(std::string_view key) {
+  const auto found = std::ranges::find(kGroups, key, &FigureGroup::key);
+  CHECK(found != std::end(kGroups), "no group of figures is called {}", key);
+  return std::string(found->title);
+}
+
+std::span<const TierFigure> tier_figures() {
+  return kTierFigures;
+}
+
+std::span<const IntervalFigure> interval_figures() {
+  return kIntervalFigures;
+}
+
+const IntervalFigure& interval_figure(std::string_view key) {
+  return *std::ranges::find(kIntervalFigures, key, &IntervalFigure::key);
+}
+
+Estimate share_of(const Estimate& part, double whole) {
+  return {part.mean / whole, part.low / whole, part.high / whole, part.p05 / whole,
+          part.p95 / whole};
+}
+
+const TierReport* best_copy(const Record& record) {
+  if (!record.campaign || record.campaign->tiers.empty()) return nullptr;
+  return &*std::ranges::max_element(record.campaign->tiers, {}, [](const TierReport& tier) {
+    return std::pair(tier.name != "storage", tier.survival_7d);
+  });
+}
+
+}  // namespace windtunnel

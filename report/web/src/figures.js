@@ -1,0 +1,40 @@
+// What figures are called and how values of each unit are written, as the program says it in the page:
+// models/base/text_form.hpp and report/figures/figures.hpp. Nothing here knows a title or a unit.
+const given = JSON.parse(document.getElementById("presentation").textContent);
+const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
+
+export const figureOf = (key) => byKey.get(key);
+export const groupTitle = (key) => given.groups[key];
+
+const THREE_DIGITS = -1;
+const AS_SHORT = -2;
+const short = (number) => String(Number(number.toPrecision(6)));
+
+function numberText(number, decimals) {
+  if (decimals === AS_SHORT) return short(number);
+  const size = Math.abs(number);
+  return number.toFixed(decimals === THREE_DIGITS ? (size < 9.995 ? 2 : size < 99.95 ? 1 : 0) : decimals);
+}
+
+function written(unit, value, textOf) {
+  const { scales, times, zero } = given.units[unit];
+  if (value === 0 && zero) return zero;
+  const scale = scales.filter(({ from }) => Math.abs(value * times) >= from).at(-1) ?? scales[0];
+  const number = textOf((value * times) / scale.factor, scale.decimals);
+  return scale.unit ? `${number} ${scale.unit}` : number;
+}
+
+export const valueText = (unit, value) => written(unit, value, numberText);
+// Round numbers along an axis: as many digits as they have.
+export const tickText = (unit, value) => written(unit, value, short);
+
+export const secondsText = (seconds) => valueText("seconds", seconds);
+export const percentText = (share) => valueText("share", share);
+export const bytesText = (bytes) => valueText("bytes", bytes);
+
+const filled = (pattern, texts) => texts.reduce((text, part) => text.replace("{}", part), pattern);
+
+export function estimateText(unit, { mean, low, high }) {
+  const texts = [mean, low, high].map((value) => valueText(unit, value));
+  return low === high ? texts[0] : filled(given.estimate, texts);
+}

@@ -1,0 +1,62 @@
+#include "report/figures/figures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/json/json.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(Figures, KeysArePathsOfTheRunDocument) {
+  const Record record = sample_record();
+  const Json document = run_document(record, false);
+  std::set<std::string> keys;
+  for (const Figure& figure : figures()) {
+    EXPECT_TRUE(keys.insert(figure.key).second) << figure.key << " is listed twice";
+    EXPECT_FALSE(figure.title.empty() || figure.help.empty()) << figure.key;
+    std::string path = "/" + figure.key;
+    for (char& c : path) c = c == '.' ? '/' : c;
+    const FigureValue value = figure.of(record);
+    const Json::json_pointer pointer(path);
+    EXPECT_EQ(document.contains(pointer), !std::holds_alternative<std::monostate>(value)) << path;
+    if (const auto* number = std::get_if<double>(&value)) {
+      EXPECT_EQ(document.at(pointer), *number) << path;
+    }
+    if (const auto* estimate = std::get_if<Estimate>(&value)) {
+      EXPECT_EQ(document.at(pointer).at("p95"), estimate->p95) << path;
+    }
+  }
+}
+
+TEST(Figures, TextsHaveTheirUnits) {
+  const Record record = sample_record();
+  for (const auto& [key, text] :
+       {std::pair{"iteration.tflops_per_gpu", "412.2"},
+        {"iteration.mfu", "41.7 %"},
+        {"iteration.memory_bytes.fits", "yes"},
+        {"campaign.job.days", "77.5 d"},
+        {"campaign.job.cost_usd", "61.0 M USD"},
+        {"campaign.copy.name", "peers"},
+        {"campaign.copy.survival_7d", "99.975 %"},
+        {"campaign.snapshots.overhead", "1.00 %"},
+        {"campaign.failures", "node 358.0, planned 47.0, unexpected 419.0"},
+        {"job.days", ""}}) {
+    EXPECT_EQ(figure(key).text(record), text) << key;
+  }
+}
+
+TEST(Figures, OfSeveralTiersThatOnStorageStandsForThemLast) {
+  Record record = sample_record();
+  EXPECT_EQ(best_copy(record)->name, "peers");
+  record.campaign->tiers.erase(record.campaign->tiers.begin());
+  EXPECT_EQ(best_copy(record)->name, "storage");
+  record.campaign->tiers.clear();
+  EXPECT_EQ(best_copy(record), nullptr);
+  EXPECT_EQ(figure("campaign.copy.saving_s").text(record), "");
+}
+
+}  // namespace
+}  // namespace windtunnel
