@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "report/figures/sweep_figures.hpp"
 #include "report/page/html.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 
 namespace windtunnel {

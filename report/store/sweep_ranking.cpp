@@ -6,7 +6,7 @@
 #include <map>
 
 #include "report/console/console.hpp"
-#include "report/figures/sweep_figures.hpp"
+#include "report/store/sweep_figures.hpp"
 
 namespace windtunnel {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
-#include "report/figures/sweep_figures.hpp"
 #include "report/store/sqlite.hpp"
+#include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
 #include "report/text/table.hpp"

@@ -35,6 +35,19 @@ std::vector<Breach> form_breaches(const SourceFile& file);
 // the code of either on both (the one-definition rule).
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 
+// Includes of a room that stands above the file's own: the list of rooms has no two that need each
+// other.
+std::vector<Breach> room_breaches(const SourceFile& file);
+
+// Folders with more sources of their own than somebody can keep in mind.
+std::vector<Breach> crowded_rooms(const std::vector<SourceFile>& files);
+
+// Headers whose name stands twice, public ones apart.
+std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
+
+// Functions at namespace level over 70 lines, those apart that are tables.
+std::vector<Breach> long_functions(const SourceFile& file);
+
 // Sources that no CMakeLists.txt between them and the root names: they are never compiled.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 

@@ -62,6 +62,22 @@ TEST(House, FilesHaveTheForm) {
   EXPECT_EQ(scan(form_breaches), "");
 }
 
+TEST(House, RoomsIncludeThoseBelow) {
+  EXPECT_EQ(scan(room_breaches), "");
+}
+
+TEST(House, RoomsAreNotCrowded) {
+  EXPECT_EQ(list(crowded_rooms(project())), "");
+}
+
+TEST(House, FunctionsAreShort) {
+  EXPECT_EQ(scan(long_functions), "");
+}
+
+TEST(House, NoHeaderNameStandsTwice) {
+  EXPECT_EQ(list(repeated_headers(project())), "");
+}
+
 TEST(House, NoTypeIsDefinedTwice) {
   EXPECT_EQ(list(repeated_types(project())), "");
 }
@@ -152,6 +168,44 @@ TEST(SourceRules, LongFileIsABreach) {
   EXPECT_EQ(texts(form_breaches(file)), Lines{});
   file.lines.emplace_back();
   EXPECT_EQ(texts(form_breaches(file)), Lines{"models/cost/op/op.cpp:501: file over 500 lines"});
+}
+
+TEST(SourceRules, HigherRoomIsABreach) {
+  const SourceFile file = {
+      "models/plan/plan.cpp",
+      {"#include \"models/base/error.hpp\"", "#include \"models/plan/job.hpp\"",
+       "#include \"models/results/record.hpp\""}};
+  EXPECT_EQ(texts(room_breaches(file)),
+            Lines{"models/plan/plan.cpp:3: models/plan/ stands below models/results/ and may not "
+                  "include it"});
+  EXPECT_EQ(texts(room_breaches({"models/attic/plan.cpp", {}})),
+            Lines{"models/attic/plan.cpp:1: its folder is not in the list of rooms"});
+}
+
+TEST(SourceRules, CrowdedRoomIsABreach) {
+  std::vector<SourceFile> files;
+  for (int i = 0; i < 26; ++i) files.push_back({fmt::format("models/plan/{}.cpp", i), {}});
+  EXPECT_EQ(texts(crowded_rooms(files)), Lines{"models/plan:0: 26 sources in one folder"});
+  files.pop_back();
+  EXPECT_EQ(texts(crowded_rooms(files)), Lines{});
+}
+
+TEST(SourceRules, HeaderNameOfTwoIsABreach) {
+  const std::vector<SourceFile> files = {{"include/windtunnel/sweep.hpp", {}},
+                                         {"models/plan/plan.hpp", {}},
+                                         {"sim/study/plan.hpp", {}},
+                                         {"sim/study/sweep.hpp", {}}};
+  EXPECT_EQ(texts(repeated_headers(files)),
+            Lines{"sim/study/plan.hpp:1: models/plan/plan.hpp has this name too"});
+}
+
+TEST(SourceRules, LongFunctionIsABreach) {
+  SourceFile file = {"models/plan/plan.cpp", Lines(70, "  step();")};
+  file.lines.front() = "void run(int steps) {";
+  file.lines.emplace_back("}");
+  EXPECT_EQ(texts(long_functions(file)), Lines{"models/plan/plan.cpp:1: function of 71 lines"});
+  file.lines[1] = "  static const std::vector<int> table = {";
+  EXPECT_EQ(texts(long_functions(file)), Lines{});
 }
 
 TEST(SourceRules, TypeOfTwoHeadersIsABreach) {

@@ -1,4 +1,4 @@
-#include "report/figures/sweep_figures.hpp"
+#include "report/store/sweep_figures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "tests/house/source_rules.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kMostFiles = 25;
+constexpr int kMostFunctionLines = 70;
+
+// The rooms, the lowest first: a file includes its own and those before it, so that no two folders
+// need each other.
+constexpr std::array kRooms = std::to_array<std::string_view>({
+    "models/base",
+    "models/base/fit",
+    "models/calibration",
+    "models/machine",
+    "models/machine/fabrics",
+    "models/machine/links",
+    "models/reliability",
+    "models/workload",
+    "models/cost/snapshot",
+    "models/network/groups",
+    "models/network/nccl",
+    "models/network/collectives",
+    "models/compression",
+    "models/plan",
+    "models/cost/op",
+    "models/cost/context",
+    "models/cost/expert",
+    "models/cost/tensor",
+    "models/cost/chunk",
+    "models/cost/memory",
+    "models/results",
+    "kernels/device",
+    "kernels/code",
+    "kernels/compression",
+    "kernels/layer",
+    "kernels/product",
+    "kernels",
+    "policies/evaluation",
+    "policies/analysis",
+    "policies/exchange",
+    "policies/schedules",
+    "policies/tasks",
+    "policies/protection",
+    "policies/lowering",
+    "policies/lengths",
+    "policies",
+    "policies/search",
+    "traces/chakra",
+    "traces/perfetto",
+    "traces/text",
+    "traces/nccl",
+    "traces/rows",
+    "traces/torch",
+    "scenarios/language/text",
+    "scenarios/language/library",
+    "scenarios/language/resolve",
+    "scenarios/language",
+    "scenarios/language/fields",
+    "sim/campaign",
+    "sim/engine",
+    "sim/study",
+    "validate/harness/ranks",
+    "validate/harness/collectives",
+    "validate/harness/exchange",
+    "validate/harness/timing",
+    "validate/harness/step",
+    "validate/accuracy/rows",
+    "validate/accuracy/collectives",
+    "validate/accuracy/compression",
+    "validate/accuracy/faults",
+    "validate/accuracy/pairs",
+    "validate/accuracy/samples",
+    "validate/accuracy/schedules",
+    "validate/accuracy/runs",
+    "report/text",
+    "report/figures",
+    "report/console",
+    "report/json",
+    "report/api",
+    "report/listing",
+    "report/schedule",
+    "report/store",
+    "report/page",
+    "report/validation",
+    "cli/program",
+    "cli/calibrate",
+    "cli/optimise",
+    "cli/schedule",
+    "cli/sweep",
+    "cli/trace",
+    "cli/validate",
+    "cli",
+});
+
+std::string_view folder_of(std::string_view path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_header(std::string_view path) {
+  return path.ends_with(".hpp") || path.ends_with(".cuh");
+}
+
+// Of what the program is made from; tests, benchmarks, examples and public headers have no rooms.
+bool has_room(std::string_view path) {
+  static constexpr std::array<std::string_view, 4> kOthers = {"tests/", "bench/", "examples/",
+                                                              "include/"};
+  return std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
+}
+
+// A table in the form of a function: what it says is rows, not steps. It begins in one of the first
+// two lines.
+bool is_table(const SourceFile& file, std::size_t begin) {
+  static const RE2 rows(R"(\s+.*(?:=|return) \{+)");
+  return RE2::FullMatch(file.lines[begin], rows) || RE2::FullMatch(file.lines[begin + 1], rows);
+}
+
+}  // namespace
+
+std::vector<Breach> room_breaches(const SourceFile& file) {
+  static const RE2 include(R"re(\s*#\s*include\s*"([^"]+)".*)re");
+  if (!has_room(file.path)) return {};
+  const auto* own = std::ranges::find(kRooms, folder_of(file.path));
+  if (own == kRooms.end()) return {{file.path, 1, "its folder is not in the list of rooms"}};
+  std::vector<Breach> breaches;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::string target;
+    if (!RE2::FullMatch(file.lines[i], include, &target)) continue;
+    const auto* room = std::ranges::find(kRooms, folder_of(target));
+    if (room == kRooms.end() || room <= own) continue;
+    breaches.push_back({file.path, static_cast<int>(i + 1),
+                        fmt::format("{}/ stands below {}/ and may not include it", *own, *room)});
+  }
+  return breaches;
+}
+
+std::vector<Breach> crowded_rooms(const std::vector<SourceFile>& files) {
+  std::map<std::string_view, int> counts;
+  for (const SourceFile& file : files) ++counts[folder_of(file.path)];
+  std::vector<Breach> breaches;
+  for (const auto& [folder, count] : counts) {
+    if (count <= kMostFiles) continue;
+    breaches.push_back({std::string(folder), 0, fmt::format("{} sources in one folder", count)});
+  }
+  return breaches;
+}
+
+std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files) {
+  std::map<std::string_view, std::string_view> first;
+  std::vector<Breach> breaches;
+  for (const SourceFile& file : files) {
+    if (!is_header(file.path) || file.path.starts_with("include/")) continue;
+    const auto [at, fresh] = first.try_emplace(name_of(file.path), file.path);
+    if (fresh) continue;
+    breaches.push_back({file.path, 1, fmt::format("{} has this name too", at->second)});
+  }
+  return breaches;
+}
+
+std::vector<Breach> long_functions(const SourceFile& file) {
+  static const RE2 no_function(
+      R"((?:struct|class|union|enum|namespace|using|extern|template|#|//|public|private|TEST).*)");
+  std::vector<Breach> breaches;
+  for (std::size_t begin = 0; begin < file.lines.size(); ++begin) {
+    const std::string& line = file.lines[begin];
+    const bool starts = !line.empty() && line.front() != ' ' && line.front() != '}' &&
+                        line.find('(') != std::string::npos &&
+                        line.find(" = ") == std::string::npos;
+    if (!starts || RE2::FullMatch(line, no_function)) continue;
+    std::size_t open = begin;
+    while (open < file.lines.size() && !RE2::FullMatch(file.lines[open], R"(.*[{;}]\s*)")) ++open;
+    if (open == file.lines.size() || !file.lines[open].ends_with('{')) continue;
+    std::size_t end = open + 1;
+    while (end < file.lines.size() && !file.lines[end].starts_with('}')) ++end;
+    const int lines = static_cast<int>(end - begin) + 1;
+    if (lines > kMostFunctionLines && !is_table(file, open + 1)) {
+      breaches.push_back(
+          {file.path, static_cast<int>(begin + 1), fmt::format("function of {} lines", lines)});
+    }
+    begin = end;
+  }
+  return breaches;
+}
+
+}  // namespace windtunnel
