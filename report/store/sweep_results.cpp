@@ -166,7 +166,8 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
     }
     for (const StoredColumn& column : stored_columns()) {
       const std::optional<double> number = number_at(point, column.key, column.part);
-      row.push_back(number ? SqlValue(*number) : SqlValue());
+      row.emplace_back();
+      if (number) row.back() = *number;
     }
     rows.push_back(std::move(row));
   }
