@@ -28,7 +28,6 @@ Result simulate(const Case& the_case, const SimulateOptions& options) {
   return translated(the_case.state().set, [&] {
     core::Record record =
         core::simulate(resolved_case, {options.threads, options.allow_oom, options.progress});
-    record.version = version();
     Figures figures = figures_of(record);
     return Result(std::make_shared<const Result::State>(std::move(record), std::move(figures)));
   });
