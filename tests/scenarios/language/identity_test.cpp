@@ -1,4 +1,5 @@
 #include "scenarios/language/identity.hpp"
+#include "scenarios/language/text/fields.hpp"
 
 #include <gtest/gtest.h>
 
