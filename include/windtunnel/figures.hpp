@@ -19,7 +19,7 @@ struct Interval {
 struct Figure {
   std::string key;    // "campaign.goodput": its path in the document of `windtunnel run --json`
   std::string title;  // "goodput"
-  std::string unit;   // "s", "bytes", "share", ...: of `value`, as it is
+  std::string unit;   // of `value`: "s", "days", "share", "bytes", "TFLOP/s", "USD"; "" of a count
   Better better = Better::neither;
   std::string help;
   std::string origin;  // "simulated", or the formula that it comes from

@@ -18,7 +18,9 @@ core::Additions& added_of(Case::State& state) {
 Case::Case(State state) : state_(std::make_shared<State>(std::move(state))) {}
 
 Case Case::from_file(const std::string& path) {
-  return translated({}, [&] { return Case({path, core::read_text_file(path), {}, {}}); });
+  return translated(Case::State{}, [&] {
+    return Case({path, core::read_text_file(path), {}, {}});
+  });
 }
 
 Case Case::from_text(std::string text, std::string name) {
@@ -43,7 +45,7 @@ Case& Case::add_schedule(const std::string& name, ScheduleGenerator generate, in
 }
 
 Case& Case::add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers) {
-  core::Scheme scheme = translated({}, [&] { return core::own_snapshots(name, tiers); });
+  core::Scheme scheme = translated(Case::State{}, [&] { return core::own_snapshots(name, tiers); });
   added_of(changed()).snapshots.push_back(std::move(scheme));
   return *this;
 }
@@ -72,7 +74,7 @@ std::vector<ResolvedValue> Case::values() const {
 core::Case resolved(const Case& the_case) {
   const Case::State& state = the_case.state();
   return translated(
-      state.set, [&] { return core::parse_case(state.text, state.file, state.set, state.added); });
+      state, [&] { return core::parse_case(state.text, state.file, state.set, state.added); });
 }
 
 }  // namespace windtunnel_api

@@ -16,10 +16,34 @@ std::string with_place(const std::string& text, const Error::Place& place) {
   return fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, text);
 }
 
-// A message about a key begins with it.
-std::string key_in(std::string_view text) {
-  const std::string word(text.substr(0, text.find_first_of(": ")));
-  return core::find_field(word) != nullptr ? word : "";
+// The deepest key that stands at the place, or whose value does; empty: none.
+std::string key_at(const core::DocumentNode& node, const core::Location& where,
+                   const std::string& path) {
+  const auto is_there = [&](const core::Location& place) {
+    return place.line == where.line && place.column == where.column;
+  };
+  std::string found = is_there(node.where) ? path : "";
+  const auto look_in = [&](const core::DocumentNode& child, const std::string& name, bool is_at) {
+    const std::string key = core::join_path(path, name);
+    const std::string below = key_at(child, where, key);
+    if (!below.empty() || is_at) found = below.empty() ? key : below;
+  };
+  for (const core::DocumentEntry& entry : node.entries) {
+    look_in(entry.value, entry.key, is_there(entry.where));
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    look_in(node.items[i], std::to_string(i), false);
+  }
+  return found;
+}
+
+std::string key_in_text(const Case::State& state, const core::Location& where) {
+  if (where.line == 0 || where.file != state.file) return "";
+  try {
+    return key_at(core::parse_document(state.text, state.file), where, "");
+  } catch (const core::Error&) {
+    return "";  // the text is not YAML
+  }
 }
 
 }  // namespace
@@ -32,10 +56,10 @@ Error::Error(std::string text, Place place, Cause cause)
 
 Error::~Error() = default;
 
-Error public_error(const core::Error& error, const core::Overrides& set) {
+Error public_error(const core::Error& error, const Case::State& state) {
   const core::Location& where = error.where();
-  Error::Place place = {where.file, where.line, where.column, key_in(error.text())};
-  for (const auto& [key, value] : set) {
+  Error::Place place = {where.file, where.line, where.column, key_in_text(state, where)};
+  for (const auto& [key, value] : state.set) {
     if (where.file == core::override_place(key, value)) place = {.key = key};
   }
   const bool failed = error.code() == core::ExitCode::failed;

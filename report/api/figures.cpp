@@ -1,50 +1,91 @@
+#include "report/figures/figures.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <windtunnel/figures.hpp>
 
 #include "report/api/translation.hpp"
-#include "report/json/json.hpp"
 
 namespace windtunnel_api {
 namespace {
 
-using core::Json;
-
-// By the names of the document's keys, the last one that says it.
-std::string unit_of(std::string_view key) {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {"_per_s", "1/s"}, {"_s", "s"},    {"bytes", "bytes"},
-      {"days", "d"},     {"usd", "USD"}, {"_per_gpu", "TFLOP/s"}};
-  while (!key.empty()) {
-    for (const auto& [ending, unit] : kEndings) {
-      if (key.ends_with(ending)) return std::string(unit);
-    }
-    const std::size_t dot = key.rfind('.');
-    key = key.substr(0, dot == std::string_view::npos ? 0 : dot);
+// Of the number as it is, not of the form that reports write it in.
+std::string unit_of(core::Unit unit) {
+  switch (unit) {
+    case core::Unit::seconds:
+      return "s";
+    case core::Unit::days:
+      return "days";
+    case core::Unit::share:
+    case core::Unit::small_share:
+    case core::Unit::points:
+    case core::Unit::probability:
+      return "share";
+    case core::Unit::bytes:
+      return "bytes";
+    case core::Unit::tflops:
+      return "TFLOP/s";
+    case core::Unit::usd:
+      return "USD";
+    case core::Unit::count:
+    case core::Unit::events:
+    case core::Unit::whole:
+    case core::Unit::word:
+      return "";
   }
   return "";
 }
 
-// All numbers below `node`.
-void add_figures(const Json& node, const std::string& key, std::vector<Figure>& figures) {
-  const auto add = [&](double value, std::optional<Interval> interval) {
-    Figure figure;
-    figure.key = key;
-    figure.unit = unit_of(key);
+// Appends what is known of one figure; of several under one key, each under its own.
+class Reader {
+ public:
+  explicit Reader(std::vector<Figure>& figures) : figures_(figures) {}
+
+  void add(const core::Figure& figure, const core::FigureValue& value) {
+    const Figure named = {.key = figure.key,
+                          .title = figure.title,
+                          .unit = unit_of(figure.unit),
+                          .better = static_cast<Better>(figure.better),
+                          .help = figure.help,
+                          .origin = figure.origin};
+    if (const auto* parts = std::get_if<std::map<std::string, core::Estimate>>(&value)) {
+      for (const auto& [name, estimate] : *parts) add(named, name, estimate);
+    } else if (const auto* estimate = std::get_if<core::Estimate>(&value)) {
+      add(named, "", *estimate);
+    } else {
+      add(named, core::number_of(value));
+    }
+  }
+
+  template <class Part>
+  void add(const std::string& below, std::span<const core::PartFigure<Part>> figures,
+           const Part& part) {
+    for (const core::PartFigure<Part>& figure : figures) {
+      add({.key = fmt::format("{}.{}", below, figure.key),
+           .title = figure.title,
+           .unit = unit_of(figure.unit),
+           .better = static_cast<Better>(figure.better),
+           .help = figure.help,
+           .origin = "simulated"},
+          part.*figure.member);
+    }
+  }
+
+ private:
+  void add(Figure figure, double value) {
+    if (!std::isfinite(value)) return;
     figure.value = value;
-    figure.interval = interval;
-    figures.push_back(std::move(figure));
-  };
-  if (node.is_number()) return add(node.get<double>(), {});
-  if (node.is_object() && node.contains("mean")) {
-    return add(node.at("mean"), Interval{node.at("low"), node.at("high")});
+    figures_.push_back(std::move(figure));
   }
-  if (!node.is_structured()) return;
-  std::size_t index = 0;
-  for (const auto& [name, value] : node.items()) {
-    add_figures(value, fmt::format("{}.{}", key, node.is_array() ? fmt::to_string(index++) : name),
-                figures);
+
+  void add(Figure figure, const std::string& name, const core::Estimate& estimate) {
+    if (!name.empty()) figure.key += "." + name;
+    figure.interval = Interval{estimate.low, estimate.high};
+    add(std::move(figure), estimate.mean);
   }
-}
+
+  std::vector<Figure>& figures_;
+};
 
 }  // namespace
 
@@ -64,9 +105,19 @@ const Figure& Figures::at(std::string_view key) const {
 
 Figures figures_of(const core::Record& record) {
   std::vector<Figure> figures;
-  const Json document = core::run_document(record, false);
-  for (const char* part : {"iteration", "job", "campaign", "origin"}) {
-    if (document.contains(part)) add_figures(document.at(part), part, figures);
+  Reader reader(figures);
+  const bool is_simulated = record.ranks > 0;
+  for (const core::Figure& figure : core::figures()) {
+    if (is_simulated || !figure.key.starts_with("origin.")) reader.add(figure, figure.of(record));
+  }
+  if (record.campaign) {
+    int index = 0;
+    for (const core::TierReport& tier : record.campaign->tiers) {
+      reader.add(fmt::format("campaign.tiers.{}", index++), core::tier_figures(), tier);
+    }
+    if (record.campaign->interval) {
+      reader.add("campaign.interval", core::interval_figures(), *record.campaign->interval);
+    }
   }
   return Figures(std::move(figures));
 }

@@ -1,7 +1,6 @@
 #include "sim/study/simulate.hpp"
 
 #include <windtunnel/simulate.hpp>
-#include <windtunnel/sweep.hpp>
 
 #include "report/api/translation.hpp"
 #include "report/json/json.hpp"
@@ -25,7 +24,7 @@ std::string Result::json() const {
 
 Result simulate(const Case& the_case, const SimulateOptions& options) {
   const core::Case resolved_case = resolved(the_case);
-  return translated(the_case.state().set, [&] {
+  return translated(the_case.state(), [&] {
     core::Record record =
         core::simulate(resolved_case, {options.threads, options.allow_oom, options.progress});
     Figures figures = figures_of(record);

@@ -13,6 +13,7 @@ SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& gr
   SweepPoint result = {point.index, grid_case.set, point.reason, {}};
   if (!point.reason.empty()) return result;
   core::Record record;
+  record.job = point.job;
   record.iteration = point.iteration;
   record.campaign = point.campaign;
   result.figures = figures_of(record);
@@ -30,7 +31,7 @@ std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& v
   std::vector<SweepPoint> points;
   std::atomic<bool> stopped = false;
   const std::stop_callback on_stop(options.stop, [&] { stopped = true; });
-  translated(state.set, [&] {
+  translated(state, [&] {
     const std::vector<core::SweepCase> cases = core::sweep_cases(grid, options.threads);
     core::SweepOptions core_options;
     core_options.threads = options.threads;

@@ -30,17 +30,17 @@ core::ScheduleKind schedule_kind_of(const std::string& name, ScheduleGenerator g
 // Of what a record has: a sweep's point knows its iteration and campaign only.
 Figures figures_of(const core::Record& record);
 
-// `set`: what the caller set over the text, which a message then names as its place.
-Error public_error(const core::Error& error, const core::Overrides& set);
+// With the key that stands at the error's place in the case's text, or was set over it.
+Error public_error(const core::Error& error, const Case::State& state);
 Error public_error(const core::InternalError& error);
 
 // What `work` returns; what it throws as the public Error.
 template <class Work>
-auto translated(const core::Overrides& set, Work work) {
+auto translated(const Case::State& state, Work work) {
   try {
     return work();
   } catch (const core::Error& error) {
-    throw public_error(error, set);
+    throw public_error(error, state);
   } catch (const core::InternalError& error) {
     throw public_error(error);
   }

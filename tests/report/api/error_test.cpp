@@ -12,6 +12,7 @@ TEST(PublicError, KnowsThePlaceInTheText) {
   EXPECT_EQ(error.file(), "small.yaml");
   EXPECT_EQ(error.line(), 13);
   EXPECT_EQ(error.column(), 12);
+  EXPECT_EQ(error.key(), "precision");
   EXPECT_EQ(error.cause(), Error::Cause::input);
   EXPECT_EQ(error.what(), "small.yaml:13:12: " + error.text());
 }
