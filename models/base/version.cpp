@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "windtunnel_version.hpp"  // made by every build: cmake/Version.cmake
+#include <windtunnel_version.hpp>  // made by every build: cmake/Version.cmake
 
 namespace windtunnel {
 

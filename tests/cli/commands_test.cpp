@@ -55,7 +55,7 @@ TEST(RunCommand, WritesTheFolderAndReportDrawsItAgain) {
 TEST(RunCommand, ARecordMakesItsResultAgain) {
   const std::string folder = scratch_folder("again");
   const std::string set =
-      " --set layout.dp=2 --set batch.global=32 --set 'failures.0.rate=9 per 1000 node-days'";
+      " --set recompute=full --set batch.global=32 --set 'failures.0.rate=9 per 1000 node-days'";
   ASSERT_EQ(run_program("run scenarios/small.yaml --out " + folder + "/a" + set).exit_code, 0);
   const ProgramResult again =
       run_program("run " + folder + "/a/record.json --out " + folder + "/b --json");
@@ -66,7 +66,7 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   const json record = json::parse(read_text(folder + "/a/record.json"));
   EXPECT_EQ(record.at("source").at("scenario"),
             read_text(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"));
-  EXPECT_EQ(record.at("source").at("set").at(0), json({"layout.dp", "2"}));
+  EXPECT_EQ(record.at("source").at("set").at(0), json({"recompute", "full"}));
   const auto rate = std::ranges::find(record.at("values"), "failures.0.rate",
                                       [](const json& value) { return value.at("key"); });
   ASSERT_NE(rate, record.at("values").end());
@@ -74,7 +74,7 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   EXPECT_EQ(rate->at("from"), "scenario");
   // What is set now comes on top.
   const json other =
-      json::parse(run_program("run " + folder + "/a/record.json --json --set layout.dp=4").out);
+      json::parse(run_program("run " + folder + "/a/record.json --json --set batch.global=64").out);
   EXPECT_NE(other.at("key"), json::parse(again.out).at("key"));
   const ProgramResult folder_of_sweep = run_program("run " + folder + "/a/trace.json");
   EXPECT_EQ(folder_of_sweep.exit_code, 2) << "no record";

@@ -121,10 +121,13 @@ bool has_room(std::string_view path) {
 }
 
 // A table in the form of a function: what it says is rows, not steps. It begins in one of the first
-// two lines.
+// three lines.
 bool is_table(const SourceFile& file, std::size_t begin) {
   static const RE2 rows(R"(\s+.*(?:=|return) \{+)");
-  return RE2::FullMatch(file.lines[begin], rows) || RE2::FullMatch(file.lines[begin + 1], rows);
+  for (std::size_t at = begin; at < std::min(begin + 3, file.lines.size()); ++at) {
+    if (RE2::FullMatch(file.lines[at], rows)) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ TEST(SourceRules, UnlistedSourceIsABreach) {
   const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "unlisted";
   std::filesystem::create_directories(root / "models" / "base");
   std::ofstream(root / "models" / "CMakeLists.txt")
-      << "add_library(x base/error.cpp\n  op.cpp)\n# plan.cpp\n";
+      << "add_library(x base/error.cpp\n  cost/op/op.cpp)\n# plan/plan.cpp\n";
   const std::vector<SourceFile> files = {
       {"models/base/error.cpp", {}}, {"models/cost/op/op.cpp", {}}, {"models/plan/plan.cpp", {}}};
   EXPECT_EQ(texts(unlisted_sources(root.string(), files)),

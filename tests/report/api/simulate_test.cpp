@@ -32,12 +32,13 @@ TEST(PublicSimulate, RunsInSeveralThreadsAtOnce) {
 }
 
 TEST(PublicSimulate, DocumentNamesTheVersion) {
-  EXPECT_THAT(simulate(small_case()).json(), testing::HasSubstr(version()));
+  const std::string number = version().substr(0, version().find(' '));  // before the commit
+  EXPECT_THAT(simulate(small_case()).json(), testing::HasSubstr("\"version\": \"" + number + "\""));
 }
 
 TEST(PublicSimulate, SimulatesWhatDoesNotFitWhereAsked) {
   Case the_case = small_case();
-  the_case.set("model", "llama3-405b").set("campaign.length", "0 d");
+  the_case.set("model", "llama3-405b");
   SimulateOptions options;
   options.allow_oom = true;
   EXPECT_GT(simulate(the_case, options)["iteration.time_s"], 0);

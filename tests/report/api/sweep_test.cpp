@@ -37,7 +37,8 @@ TEST(PublicSweep, KnowsTheCasesOwnNames) {
       .add_snapshots("rare", {{{"tier", "storage"}, {"every", "12 h"}}})
       .set("schedule", "mine");
   const auto points = sweep(the_case, {{"snapshots", {"rare", "sync"}}});
-  EXPECT_LT(points.at(0).figures["campaign.goodput"], points.at(1).figures["campaign.goodput"]);
+  const std::string stall = "campaign.lost_s.stall";
+  EXPECT_LT(points.at(0).figures[stall], points.at(1).figures[stall]);
 }
 
 TEST(PublicSweep, StopsWhereAsked) {
