@@ -1,10 +1,10 @@
 #include "scenarios/language/identity.hpp"
-#include "scenarios/language/text/fields.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "scenarios/language/text/fields.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
