@@ -39,20 +39,20 @@ CampaignInputs llama_size() {
 
 void one_campaign(benchmark::State& state, CampaignMode mode) {
   const CampaignInputs inputs = llama_size();
-  int replica = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(run_replica(inputs, replica++, mode));
+  int trial = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(run_trial(inputs, trial++, mode));
 }
 BENCHMARK_CAPTURE(one_campaign, fast_forward, CampaignMode::fast_forward)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(one_campaign, replay, CampaignMode::replay)->Unit(benchmark::kMicrosecond);
 
-// The same with storage snapshots every minute: many stretches between snapshots.
+// The same with storage snapshots every minute: many runs between snapshots.
 void frequent_storage(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[1].tier.every_s = 60;
-  int replica = 0;
+  int trial = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(run_replica(inputs, replica++, CampaignMode::fast_forward));
+    benchmark::DoNotOptimize(run_trial(inputs, trial++, CampaignMode::fast_forward));
   }
 }
 BENCHMARK(frequent_storage)->Unit(benchmark::kMicrosecond);
@@ -98,9 +98,9 @@ CampaignInputs protected_size(int nodes, double days) {
 
 void protected_campaign(benchmark::State& state, int nodes, double days) {
   const CampaignInputs inputs = protected_size(nodes, days);
-  int replica = 0;
+  int trial = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(run_replica(inputs, replica++, CampaignMode::fast_forward));
+    benchmark::DoNotOptimize(run_trial(inputs, trial++, CampaignMode::fast_forward));
   }
 }
 BENCHMARK_CAPTURE(protected_campaign, 2048_nodes_54_d, 2048, 54)->Unit(benchmark::kMicrosecond);
@@ -119,18 +119,18 @@ void timed_tiers(benchmark::State& state) {
   }
   inputs.table.iteration_s.assign(std::size_t{1} << state.range(0), 5.2);
   inputs.table.iteration_s[0] = 5;
-  int replica = 0;
+  int trial = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(run_replica(inputs, replica++, CampaignMode::fast_forward));
+    benchmark::DoNotOptimize(run_trial(inputs, trial++, CampaignMode::fast_forward));
   }
 }
 BENCHMARK(timed_tiers)->DenseRange(1, 4)->Unit(benchmark::kMicrosecond);
 
-void hundred_replicas(benchmark::State& state) {
+void hundred_trials(benchmark::State& state) {
   const CampaignInputs inputs = llama_size();
   for (auto _ : state) benchmark::DoNotOptimize(run_campaign(inputs));
 }
-BENCHMARK(hundred_replicas)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(hundred_trials)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // Some 12 intervals, 32 campaigns each. Budget: 0.5 s.
 void advice(benchmark::State& state) {

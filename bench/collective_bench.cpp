@@ -88,8 +88,9 @@ BENCHMARK(closed_form_of)->DenseRange(0, 9);
 Setting make_setting_by_nccl(int nodes) {
   Setting setting = make_setting(nodes);
   setting.cluster.node.gpu.generation = GpuGeneration::hopper;
-  NetworkLaw& law = setting.calibration.network;
-  for (const NetworkLawField& field : network_law_fields()) law.*field.member = parameter(0.9);
+  InterconnectLaw& law = setting.calibration.network;
+  for (const InterconnectLawField& field : interconnect_law_fields())
+    law.*field.member = parameter(0.9);
   law.stated = true;
   law.tuner_bandwidth = parameter(0);
   law.tuner_release = parameter(28);

@@ -124,7 +124,7 @@ std::string parameters_text(const Calibration& before, const Calibration& after)
   for (const CalibrationField& field : calibration_fields()) {
     add(field.name, field.unit, before.*field.member, after.*field.member);
   }
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     add(field.name, field.unit, before.network.*field.member, after.network.*field.member);
   }
   return table.rows.empty() ? "no parameter was moved\n" : table_text(table);
@@ -151,7 +151,7 @@ std::string report_text(const CollectiveCalibration& options, const FitPoints& p
                           format_percent(quantile(residuals.after, 0.9))});
   }
   text += "\n" + table_text(table);
-  const NetworkLaw& law = fitted.calibration.network;
+  const InterconnectLaw& law = fitted.calibration.network;
   text += fmt::format(
       "\nnoise of the logarithm {:.3f} from 1 MB, {:.3f} below; {} of the nodes are slow in a job, "
       "by {:.2f}\n",
@@ -190,7 +190,7 @@ Json report_document(const CollectiveCalibration& options, const FitPoints& poin
   for (const SkippedRow& row : points.skipped) {
     skipped.push_back({{"id", row.id}, {"reason", row.reason}});
   }
-  const NetworkLaw& law = fitted.calibration.network;
+  const InterconnectLaw& law = fitted.calibration.network;
   return {{"out", options.out},
           {"machine", points.machine},
           {"environment", points.points.front().environment},

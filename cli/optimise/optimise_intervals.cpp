@@ -57,8 +57,8 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
                         value_text(Unit::seconds, theory->daly_s),
                         value_text(Unit::seconds, theory->exact_s));
   }
-  return text + fmt::format("{} campaigns of {} replicas\n\nbest: {}\n", found.campaigns,
-                            found.given.replicas, run_line(command, found));
+  return text + fmt::format("{} campaigns of {} trials\n\nbest: {}\n", found.campaigns,
+                            found.given.trials, run_line(command, found));
 }
 
 Json result_json(const CampaignReport& report) {

@@ -90,7 +90,7 @@ Handler define_schedule_export(CLI::App& app) {
   app.add_flag("--merge-backwards", options->merge,
                "an input gradient with its weight gradient right behind it as one backward");
   app.add_flag("--extended", options->extended,
-               "allow windtunnel's notation for replicas, slices, iterations and recomputation, "
+               "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");
   app.add_option("--out", options->out, "the file to write (default: stdout)")->type_name("FILE");
   return [options] { return export_schedule(*options); };

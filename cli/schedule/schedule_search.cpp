@@ -62,9 +62,9 @@ ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
   }
   ScheduleSource loaded = load_schedule_source(source);
   ScheduleRequest& request = loaded.request;
-  if (request.slices != 1 || loaded.schedule.replicas != 1 || loaded.schedule.iterations != 1) {
+  if (request.slices != 1 || loaded.schedule.directions != 1 || loaded.schedule.iterations != 1) {
     throw Error(
-        fmt::format("schedule '{}' of the scenario has slices, replicas or iterations, "
+        fmt::format("schedule '{}' of the scenario has slices, directions or iterations, "
                     "which a search does not know",
                     loaded.schedule.name));
   }

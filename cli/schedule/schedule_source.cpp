@@ -96,9 +96,9 @@ std::string title_of(std::string_view name, const Schedule& schedule) {
   std::string title = fmt::format("{}, {} rank{}, {} micro-batch{}", name, schedule.ranks,
                                   schedule.ranks == 1 ? "" : "s", schedule.microbatches,
                                   schedule.microbatches == 1 ? "" : "es");
-  const int chunks = schedule.chunks / schedule.replicas;
+  const int chunks = schedule.chunks / schedule.directions;
   if (chunks > 1) title += fmt::format(", {} chunks", chunks);
-  if (schedule.replicas > 1) title += fmt::format(", {} replicas", schedule.replicas);
+  if (schedule.directions > 1) title += fmt::format(", {} directions", schedule.directions);
   if (schedule.slices > 1) title += fmt::format(", {} slices", schedule.slices);
   if (schedule.iterations > 1) title += fmt::format(", {} iterations", schedule.iterations);
   return title;
@@ -158,7 +158,7 @@ void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   source.in_seconds = times.in_seconds;
   source.message_s = message.value;
   source.costs = equal_costs(times, options.recompute, schedule.model_stages() * schedule.slices,
-                             schedule.chunks / schedule.replicas * schedule.slices);
+                             schedule.chunks / schedule.directions * schedule.slices);
 }
 
 ScheduleSource of_name(const ScheduleSourceOptions& options) {
@@ -254,7 +254,7 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
   validate_schedule(source.schedule);
   source.request.ranks = source.schedule.ranks;
   source.request.microbatches = source.schedule.microbatches;
-  source.request.chunks = source.schedule.chunks / source.schedule.replicas;
+  source.request.chunks = source.schedule.chunks / source.schedule.directions;
   source.request.slices = source.schedule.slices;
   source.request.message_s = source.message_s;
   source.request.costs = source.costs;

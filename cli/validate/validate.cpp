@@ -9,9 +9,9 @@
 
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "cli/validate/judgement.hpp"
 #include "cli/validate/validate_samples.hpp"
 #include "cli/validate/validate_step.hpp"
+#include "cli/validate/verdict.hpp"
 #include "report/validation/collective_validation.hpp"
 #include "report/validation/compression_validation.hpp"
 #include "report/validation/fault_validation.hpp"

@@ -1,7 +1,7 @@
 // `windtunnel validate samples`: what a calibration measured to be predicted, against its laws.
 #pragma once
 
-#include "cli/validate/judgement.hpp"
+#include "cli/validate/verdict.hpp"
 
 namespace windtunnel {
 

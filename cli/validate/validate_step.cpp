@@ -13,7 +13,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/calibration/kernel_law.hpp"
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/library/library.hpp"

@@ -2,7 +2,7 @@
 // against its simulation.
 #pragma once
 
-#include "cli/validate/judgement.hpp"
+#include "cli/validate/verdict.hpp"
 
 namespace windtunnel {
 

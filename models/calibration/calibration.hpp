@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/base/origin.hpp"
+#include "models/calibration/interconnect_law.hpp"
 #include "models/calibration/kernel_law.hpp"
-#include "models/calibration/network_law.hpp"
 
 namespace windtunnel {
 
@@ -86,7 +86,7 @@ struct Calibration {
 
   // NCCL by algorithm and protocol, where it was fitted or asked for; else the constants above are
   // the law of all collectives.
-  NetworkLaw network;
+  InterconnectLaw network;
 
   // Log standard deviation of predicted / measured on runs that were not fitted on.
   Parameter step_error;

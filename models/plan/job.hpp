@@ -22,7 +22,7 @@
 
 namespace windtunnel {
 
-struct LayerNetwork;
+struct LayerTable;
 
 // When the gradients of an iteration are reduced, and which together
 // (policies/exchange/gradient_overlap.hpp).
@@ -71,7 +71,7 @@ struct Communication {
 
 struct Campaign {
   double length_s = 0;  // 0: no campaign
-  int replicas = 100;
+  int trials = 100;
   std::uint64_t seed = 1;
 };
 
@@ -79,7 +79,7 @@ struct Job {
   TransformerSpec model;
   // The model where it is a table of layers and no transformer; then `model` has its name alone and
   // a sequence of one sample.
-  std::shared_ptr<const LayerNetwork> network;
+  std::shared_ptr<const LayerTable> network;
   Cluster cluster;
   Layout layout;
   Batch batch;

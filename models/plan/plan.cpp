@@ -98,7 +98,7 @@ bool slots_face_each_other(const Plan& plan, const std::vector<ClassMember>& of_
 class Rehearsal {
  public:
   explicit Rehearsal(const Plan& plan)
-      : plan_(plan), partner_(match_messages(plan)), meeting_(meetings(plan)) {
+      : plan_(plan), partner_(match_messages(plan)), rendezvous_(rendezvous_of(plan)) {
     for (const RankClass& owner : plan.classes) {
       State state;
       state.done.assign(owner.tasks.size(), false);
@@ -109,7 +109,7 @@ class Rehearsal {
       states_.push_back(std::move(state));
     }
     for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {
-      for (const std::int32_t meeting : meeting_[c]) attending_[meeting].insert(c);
+      for (const std::int32_t rendezvous : rendezvous_[c]) attending_[rendezvous].insert(c);
     }
   }
 
@@ -185,16 +185,16 @@ class Rehearsal {
 
   bool met(std::int32_t c, TaskIndex t) {
     const Task& task = plan_.classes[c].tasks[t];
-    const std::int32_t meeting = meeting_[c][task.group_slot];
-    std::set<std::int32_t>& arrived = arrived_[{meeting, task.sequence}];
+    const std::int32_t rendezvous = rendezvous_[c][task.group_slot];
+    std::set<std::int32_t>& arrived = arrived_[{rendezvous, task.sequence}];
     arrived.insert(c);
-    return arrived.size() == attending_[meeting].size();
+    return arrived.size() == attending_[rendezvous].size();
   }
 
   const Plan& plan_;
   const std::vector<std::vector<Counterpart>> partner_;
-  const std::vector<std::vector<std::int32_t>> meeting_;
-  std::map<std::int32_t, std::set<std::int32_t>> attending_;  // meeting -> classes
+  const std::vector<std::vector<std::int32_t>> rendezvous_;
+  std::map<std::int32_t, std::set<std::int32_t>> attending_;  // rendezvous -> classes
   std::map<std::pair<std::int32_t, std::int32_t>, std::set<std::int32_t>> arrived_;
   std::vector<State> states_;
 };
@@ -268,8 +268,8 @@ std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
   return partner;
 }
 
-std::vector<std::vector<std::int32_t>> meetings(const Plan& plan) {
-  std::vector<std::vector<std::int32_t>> meeting(plan.classes.size());
+std::vector<std::vector<std::int32_t>> rendezvous_of(const Plan& plan) {
+  std::vector<std::vector<std::int32_t>> rendezvous(plan.classes.size());
   std::int32_t slots = 0;
   for (const RankClass& owner : plan.classes)
     slots += static_cast<std::int32_t>(std::ssize(owner.groups));
@@ -284,15 +284,15 @@ std::vector<std::vector<std::int32_t>> meetings(const Plan& plan) {
         if (slot_of_group[group] < 0) slot_of_group[group] = slot;
         joined.union_set(slot, slot_of_group[group]);
       }
-      meeting[c].push_back(slot++);
+      rendezvous[c].push_back(slot++);
     }
   }
-  for (auto& of_class : meeting) {
+  for (auto& of_class : rendezvous) {
     for (std::int32_t& number : of_class) {
       number = static_cast<std::int32_t>(joined.find_set(number));
     }
   }
-  return meeting;
+  return rendezvous;
 }
 
 void validate_plan(const Plan& plan) {

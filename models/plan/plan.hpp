@@ -141,9 +141,9 @@ struct ClassMember {
 };
 std::vector<ClassMember> class_of_rank(const Plan& plan);
 
-// [class][group slot] -> number of the meeting: slots of different classes that share a group have
-// the same one, so (meeting, sequence) names a collective in every class that takes part.
-std::vector<std::vector<std::int32_t>> meetings(const Plan& plan);
+// [class][group slot] -> number of the rendezvous: slots of different classes that share a group
+// have the same one, so (rendezvous, sequence) names a collective in every class that takes part.
+std::vector<std::vector<std::int32_t>> rendezvous_of(const Plan& plan);
 
 // Throws InternalError (a Plan is made by us) that names class and task unless: members partition
 // the ranks, indices are in range, `after` is acyclic and together with stream order and matching

@@ -78,23 +78,23 @@ struct ScheduleChoice {
 struct Schedule {
   std::string name;
   int ranks = 0;         // p
-  int chunks = 1;        // stages per rank, of all replicas
+  int chunks = 1;        // stages per rank, of all directions
   int microbatches = 0;  // m, per iteration
   // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
   // unit passes through one of them.
-  int replicas = 1;
+  int directions = 1;
   int slices = 1;      // of a micro-batch's sequence; forwards go up, backwards down
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
   // Recomputation is in actions of its own only; otherwise backwards contain it.
   bool explicit_recompute = false;
   std::vector<double> slice_shares;   // [slice] of the sequence; empty: equal ones
   std::vector<double> weight_copies;  // [rank] versions of the weights held; empty: 1
-  // [stage]. Replica k has the stages k * model_stages() and so on.
+  // [stage]. Direction k has the stages k * model_stages() and so on.
   std::vector<int> rank_of_stage;
   std::vector<std::vector<Action>> actions;  // [rank]
 
   int stages() const { return ranks * chunks; }
-  int model_stages() const { return stages() / replicas; }
+  int model_stages() const { return stages() / directions; }
   int model_stage(int stage) const { return stage % model_stages(); }
   int units() const { return iterations * microbatches * slices; }
 };
@@ -108,7 +108,7 @@ struct SteadyWindow {
 };
 SteadyWindow steady_window(const Schedule& schedule);
 
-// [rank] -> the model's stages that it holds, in order; of every replica.
+// [rank] -> the model's stages that it holds, in order; of every direction.
 using HeldStages = std::vector<std::vector<int>>;
 HeldStages held_stages(const Schedule& schedule);
 // Chunk c of rank r is stage c * ranks + r.

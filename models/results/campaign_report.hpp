@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// Mean over replicas with its 95 % confidence interval (Student t) and the 5 % and 95 % quantiles
-// of single replicas.
+// Mean over trials with its 95 % confidence interval (Student t) and the 5 % and 95 % quantiles
+// of single trials.
 struct Estimate {
   double mean = 0;
   double low = 0;
@@ -77,7 +77,7 @@ struct IntervalReport {
 };
 
 struct CampaignReport {
-  int replicas = 0;
+  int trials = 0;
   Estimate goodput;  // useful / wall
   Estimate ettr;     // useful / (wall - waiting for spares)
   Estimate wall_s;
@@ -87,7 +87,7 @@ struct CampaignReport {
   std::map<std::string, Estimate> failures;
   Estimate lost_s[kLosses];
   // Share of unexpected failures restored from each tier's place, and from "none", over the
-  // replicas that had a failure; empty when none had.
+  // trials that had a failure; empty when none had.
   std::map<std::string, Estimate> survival;
   std::map<std::string, Estimate> skipped_snapshots;  // by place: due while the last was unfinished
   Estimate nodes_down;                                // in repair, time average
@@ -98,7 +98,7 @@ struct CampaignReport {
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
-  std::vector<double> replica_goodput{};  // to compare campaigns with the same random numbers
+  std::vector<double> trial_goodput{};  // to compare campaigns with the same random numbers
 };
 
 }  // namespace windtunnel

@@ -21,7 +21,7 @@ class PathFinder {
         timeline_(timeline),
         of_rank_(class_of_rank(plan)),
         partner_(match_messages(plan)),
-        meeting_(meetings(plan)),
+        rendezvous_(rendezvous_of(plan)),
         before_on_stream_(timeline.ranks.size()) {
     for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) index_collectives(c);
   }
@@ -52,7 +52,7 @@ class PathFinder {
     const RankClass& owner = plan_.classes[c];
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
       if (owner.tasks[t].kind != TaskKind::collective) continue;
-      collectives_[{c, meeting_[c][owner.tasks[t].group_slot], owner.tasks[t].sequence}] = t;
+      collectives_[{c, rendezvous_[c][owner.tasks[t].group_slot], owner.tasks[t].sequence}] = t;
     }
   }
 
@@ -117,14 +117,15 @@ class PathFinder {
   Place last_arrival(const Place& at, const RankClass& owner, const Task& task, std::int32_t member,
                      Place best) {
     const Group& group = plan_.groups[owner.groups[task.group_slot][member]];
-    const std::int32_t meeting = meeting_[timeline_.ranks[at.first].rank_class][task.group_slot];
+    const std::int32_t rendezvous =
+        rendezvous_[timeline_.ranks[at.first].rank_class][task.group_slot];
     std::int32_t seen = -1;
     for (const RankId rank : group.members) {
       const std::int32_t other = timeline_.recorded_as[rank];
       if (other == seen) continue;  // folded members stand together
       seen = other;
       const auto found =
-          collectives_.find({timeline_.ranks[other].rank_class, meeting, task.sequence});
+          collectives_.find({timeline_.ranks[other].rank_class, rendezvous, task.sequence});
       CHECK(found != collectives_.end(), "a member of a group lacks collective {}", task.name);
       const TaskIndex t = found->second;
       const RankClass& other_class = plan_.classes[timeline_.ranks[other].rank_class];
@@ -142,7 +143,7 @@ class PathFinder {
   const Timeline& timeline_;
   const std::vector<ClassMember> of_rank_;
   const std::vector<std::vector<Counterpart>> partner_;
-  const std::vector<std::vector<std::int32_t>> meeting_;
+  const std::vector<std::vector<std::int32_t>> rendezvous_;
   std::vector<std::vector<TaskIndex>> before_on_stream_;  // [recorded rank][task], lazily
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, TaskIndex> collectives_;
 };

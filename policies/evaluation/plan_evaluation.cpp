@@ -43,7 +43,7 @@ class Evaluation {
  public:
   Evaluation(const Plan& plan, const Cluster& cluster) : plan_(plan) {
     const auto counterparts = match_messages(plan);
-    const auto meeting = meetings(plan);
+    const auto rendezvous = rendezvous_of(plan);
     for (const RankClass& owner : plan.classes) {
       first_.push_back(static_cast<Place>(states_.size()));
       states_.resize(states_.size() + owner.tasks.size());
@@ -51,11 +51,11 @@ class Evaluation {
       for (const Stream& stream : owner.streams) streams_.push_back({stream.order, {}, {}, 0});
     }
     for (std::size_t c = 0; c < plan.classes.size(); ++c) {
-      for (const std::int32_t number : meeting[c]) {
-        if (number >= std::ssize(meetings_)) meetings_.resize(number + 1);
-        ++meetings_[number].classes;
+      for (const std::int32_t number : rendezvous[c]) {
+        if (number >= std::ssize(rendezvous_)) rendezvous_.resize(number + 1);
+        ++rendezvous_[number].classes;
       }
-      add_class(c, counterparts[c], meeting[c], cluster);
+      add_class(c, counterparts[c], rendezvous[c], cluster);
     }
     link_successors();
   }
@@ -126,7 +126,7 @@ class Evaluation {
     std::int32_t priority = 0;
     std::int32_t first_successor = 0;
     Place counterpart = -1;
-    std::int32_t meeting = -1;
+    std::int32_t rendezvous = -1;
     std::int32_t sequence = 0;
     TaskKind kind = TaskKind::compute;
     bool synchronous = false;
@@ -143,7 +143,7 @@ class Evaluation {
     bool busy = false;
     bool listed = false;  // in choosing_
   };
-  struct Meeting {
+  struct Rendezvous {
     int classes = 0;
     struct Round {
       double seconds = 0;
@@ -153,7 +153,7 @@ class Evaluation {
   };
 
   void add_class(std::size_t c, const std::vector<Counterpart>& counterparts,
-                 const std::vector<std::int32_t>& meeting, const Cluster& cluster) {
+                 const std::vector<std::int32_t>& rendezvous, const Cluster& cluster) {
     const RankClass& owner = plan_.classes[c];
     double slowdown = 1;
     if (!cluster.slow_nodes.empty()) {
@@ -182,7 +182,7 @@ class Evaluation {
         state.counterpart = first_[counterparts[t].rank_class] + counterparts[t].task;
       }
       if (task.kind == TaskKind::collective) {
-        state.meeting = meeting[task.group_slot];
+        state.rendezvous = rendezvous[task.group_slot];
         state.sequence = task.sequence;
       }
       StreamState& stream = streams_[state.stream];
@@ -297,12 +297,13 @@ class Evaluation {
 
   void meet(Place place) {
     const State& state = states_[place];
-    Meeting& meeting = meetings_[state.meeting];
-    if (state.sequence >= std::ssize(meeting.rounds)) meeting.rounds.resize(state.sequence + 1);
-    Meeting::Round& round = meeting.rounds[state.sequence];
+    Rendezvous& rendezvous = rendezvous_[state.rendezvous];
+    if (state.sequence >= std::ssize(rendezvous.rounds))
+      rendezvous.rounds.resize(state.sequence + 1);
+    Rendezvous::Round& round = rendezvous.rounds[state.sequence];
     round.waiting.push_back(place);
     round.seconds = std::max(round.seconds, state.seconds);
-    if (std::ssize(round.waiting) < meeting.classes) return;
+    if (std::ssize(round.waiting) < rendezvous.classes) return;
     for (const Place member : round.waiting) ends_at(member, now_s_ + round.seconds);
   }
 
@@ -346,7 +347,7 @@ class Evaluation {
   std::vector<State> states_;
   std::vector<Place> successors_;
   std::vector<StreamState> streams_;
-  std::vector<Meeting> meetings_;
+  std::vector<Rendezvous> rendezvous_;
   std::vector<std::int32_t> choosing_;  // streams by priority that may start a task
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   const Later later_{&states_};

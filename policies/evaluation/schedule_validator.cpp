@@ -188,20 +188,21 @@ class Validation {
     if (action.kind == ActionKind::backward) progress.backward_weight = true;
   }
 
-  // On every stage of one replica, on none of the others.
+  // On every stage of one direction, on none of the others.
   void check_complete(int unit) {
-    const int of_replica = schedule_.model_stages();
-    int replica = -1;
+    const int stages_of_direction = schedule_.model_stages();
+    int direction = -1;
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       if (!progress_of(stage, unit).forward) continue;
-      if (replica >= 0 && replica != stage / of_replica) {
+      if (direction >= 0 && direction != stage / stages_of_direction) {
         reject_missing({ActionKind::forward, stage, unit},
-                       fmt::format("passes through replica {} already", replica));
+                       fmt::format("passes through direction {} already", direction));
       }
-      replica = stage / of_replica;
+      direction = stage / stages_of_direction;
     }
-    replica = std::max(replica, 0);
-    for (int stage = replica * of_replica; stage < (replica + 1) * of_replica; ++stage) {
+    direction = std::max(direction, 0);
+    for (int stage = direction * stages_of_direction; stage < (direction + 1) * stages_of_direction;
+         ++stage) {
       const Progress& done = progress_of(stage, unit);
       if (!done.forward) reject_missing({ActionKind::forward, stage, unit});
       if (!done.backward_input) reject_missing({ActionKind::backward, stage, unit});
@@ -225,9 +226,9 @@ void Validation::check_numbers() const {
       schedule_.slices < 1 || schedule_.iterations < 1) {
     wrong("ranks, chunks, micro-batches, slices and iterations must be at least 1");
   }
-  if (schedule_.replicas < 1 || schedule_.chunks % schedule_.replicas != 0) {
-    wrong(fmt::format("{} chunks per rank do not divide into {} replicas", schedule_.chunks,
-                      schedule_.replicas));
+  if (schedule_.directions < 1 || schedule_.chunks % schedule_.directions != 0) {
+    wrong(fmt::format("{} chunks per rank do not divide into {} directions", schedule_.chunks,
+                      schedule_.directions));
   }
   if (static_cast<int>(schedule_.rank_of_stage.size()) != schedule_.stages()) {
     wrong(fmt::format("{} stages have a rank, not {}", schedule_.rank_of_stage.size(),

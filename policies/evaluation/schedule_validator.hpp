@@ -5,7 +5,7 @@
 
 namespace windtunnel {
 
-// Every unit passes through one replica, and there every stage has one forward, then either one
+// Every unit passes through one direction, and there every stage has one forward, then either one
 // full backward or one input-gradient and after it one weight-gradient action, all on the stage's
 // rank; slices of a micro-batch go up in forwards and down in backwards. A stage is recomputed in
 // actions of its own for every unit or for none, between forward and backward; a forward

@@ -199,12 +199,12 @@ GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
             expert ? ReplicaAxis::expert_across : ReplicaAxis::dense_across,
             1,
             {}};
-  axes.shards = network_.lattice(axes.shard).count;
-  const int others = network_.lattice(axes.across).count;
+  axes.shards = network_.groups(axes.shard).count;
+  const int others = network_.groups(axes.across).count;
   axes.group.ranks = axes.shards * others;
   axes.group.nodes = axes.group.ranks;
   if (!expert) {
-    axes.group.nodes = axes.group.ranks / network_.lattice(ReplicaAxis::node_part).count;
+    axes.group.nodes = axes.group.ranks / network_.groups(ReplicaAxis::node_part).count;
   } else if (others > 1 && axes.shards == 1) {
     const GroupShape& shape = network_.shape(pp, axes.across);
     if (shape.regular()) axes.group.nodes = shape.nodes;
@@ -296,7 +296,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
   for (const RecipeStep& step : recipe.steps) {
     std::vector<CostPart> kernels = kernel_costs(step.kernels);
     for (const auto& [axis, kind, bytes] : hops_of(step, axes, expert)) {
-      if (bytes <= 0 || network_.lattice(axis).count == 1) continue;
+      if (bytes <= 0 || network_.groups(axis).count == 1) continue;
       row.push_back(transfer(pp, axis, kind, bytes, step.algorithm));
       Transfer& added = row.back();
       added.kernels = std::exchange(kernels, {});
@@ -315,16 +315,16 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
 
 std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool expert) const {
   const Axes axes = this->axes(pp, expert);
-  if (network_.lattice(axes.across).count == 1) return {};
+  if (network_.groups(axes.across).count == 1) return {};
   const double bytes = parameters * element_bytes_;
-  const int part = expert ? 1 : network_.lattice(ReplicaAxis::node_part).count;
+  const int part = expert ? 1 : network_.groups(ReplicaAxis::node_part).count;
   const int nodes = axes.group.nodes;
   const ReplicaAxis across = part > 1 && nodes > 1 ? ReplicaAxis::node_peers : axes.across;
   const double sent = across == axes.across ? bytes : bytes / part;
   std::vector<Transfer> row;
   if (const int servers = job_.communication.servers; servers > 0 && nodes > 1) {
     // An exchange leaves a member's own part out. The nodes of all stages share the servers.
-    const double members = network_.lattice(across).count;
+    const double members = network_.groups(across).count;
     const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
     const double each = sent * members / (members - 1) * crowd;
     row = {transfer(pp, across, CollectiveKind::all_to_all, each)};

@@ -8,7 +8,7 @@
 
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job_collective.hpp"
-#include "policies/exchange/kernel_stretch.hpp"
+#include "policies/exchange/contention.hpp"
 
 namespace windtunnel {
 namespace {
@@ -17,9 +17,9 @@ namespace {
 // would one by one.
 constexpr double kMostPartitions = 2000;
 
-double gather_s(const Pieces& pieces) {
+double gather_s(const Segments& segments) {
   double seconds = 0;
-  for (const Piece& piece : pieces) seconds += seconds_of(piece.gathers);
+  for (const Segment& segment : segments) seconds += seconds_of(segment.gathers);
   return seconds;
 }
 
@@ -38,27 +38,28 @@ bool embeddings_together(const Job& job, const Schedule& schedule) {
   return false;
 }
 
-Pieces joined(const Pieces& forward, double forward_s, const Pieces& backward, double backward_s) {
+Segments joined(const Segments& forward, double forward_s, const Segments& backward,
+                double backward_s) {
   const double both_s = forward_s + backward_s;
   const double part = both_s > 0 ? forward_s / both_s : 0.5;
-  Pieces pieces = forward;
-  for (Piece& piece : pieces) piece.share *= part;
-  const Piece& first = backward.front();
+  Segments segments = forward;
+  for (Segment& segment : segments) segment.share *= part;
+  const Segment& first = backward.front();
   const double share = (1 - part) * first.share;
-  Piece& last = pieces.back();
+  Segment& last = segments.back();
   std::size_t next = 0;
   if (last.reductions.empty() && first.gathers.empty()) {
     const double whole = last.share + share;
-    if (whole > 0) last.stretch = (last.share * last.stretch + share * first.stretch) / whole;
+    if (whole > 0) last.slowdown = (last.share * last.slowdown + share * first.slowdown) / whole;
     last.share = whole;
     last.reductions = first.reductions;
     next = 1;
   }
   for (; next < backward.size(); ++next) {
-    pieces.push_back(backward[next]);
-    pieces.back().share *= 1 - part;
+    segments.push_back(backward[next]);
+    segments.back().share *= 1 - part;
   }
-  return pieces;
+  return segments;
 }
 
 DataParallel::DataParallel(const Job& job, const Schedule& schedule,
@@ -104,12 +105,12 @@ void DataParallel::look_for_kernels() {
     }
   };
   for (const StageTraffic& traffic : traffic_) {
-    for (const Pieces* pieces :
+    for (const Segments* segments :
          {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
           &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
-      for (const Piece& piece : *pieces) {
-        look(piece.gathers);
-        look(piece.reductions);
+      for (const Segment& segment : *segments) {
+        look(segment.gathers);
+        look(segment.reductions);
       }
     }
     for (const auto* own : {&traffic.at_end, &traffic.unshard, &traffic.reduce_grad}) look(*own);
@@ -154,8 +155,8 @@ double DataParallel::updated_parameters(int pp) const {
     if (rank_of_[stage] != pp) continue;
     const double experts = chunk(stage).expert_parameters;
     parameters +=
-        (chunk(stage).parameters - experts) / network_.lattice(ReplicaAxis::dense_shard).count +
-        experts / network_.lattice(ReplicaAxis::expert_shard).count;
+        (chunk(stage).parameters - experts) / network_.groups(ReplicaAxis::dense_shard).count +
+        experts / network_.groups(ReplicaAxis::expert_shard).count;
   }
   return parameters;
 }
@@ -163,10 +164,10 @@ double DataParallel::updated_parameters(int pp) const {
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   const ChunkCost& held = chunk(stage);
   StageTraffic traffic;
-  for (Pieces* pieces :
+  for (Segments* segments :
        {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
         &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
-    pieces->resize(1);
+    segments->resize(1);
   }
   if (!active() || held.parameters <= 0) return traffic;
   const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
@@ -296,19 +297,19 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
-  Pieces pieces(cuts.size());
-  Pieces forward(cuts.size());
+  Segments segments(cuts.size());
+  Segments forward(cuts.size());
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const std::size_t place = cuts.size() - 1 - i;
-    pieces[i].share = cuts[i].share;
+    segments[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
     if (overlap == GradientOverlap::priority) continue;
     for (const GradientBucket& bucket : cuts[i].buckets) {
       if (overlap == GradientOverlap::dear) {
-        exchange_.append_scatter(tensors, bucket, pp, pieces[i].reductions);
+        exchange_.append_scatter(tensors, bucket, pp, segments[i].reductions);
         exchange_.append_gather(tensors, bucket, pp, forward[place].gathers);
       } else {
-        exchange_.append(tensors, bucket, pp, pieces[i].reductions);
+        exchange_.append(tensors, bucket, pp, segments[i].reductions);
       }
     }
     if (crosses_) {
@@ -317,19 +318,19 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
       add_gathers(pp, cuts[i].amount, forward[place].gathers);
     }
   }
-  if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, pieces, forward);
+  if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, segments, forward);
   // What goes to servers and is summed in nodes first takes both streams already.
-  const bool on_both = std::ranges::any_of(pieces, [](const Piece& piece) {
-    return std::ranges::any_of(piece.reductions, &Transfer::second_channel);
+  const bool on_both = std::ranges::any_of(segments, [](const Segment& segment) {
+    return std::ranges::any_of(segment.reductions, &Transfer::second_channel);
   });
   if (overlap == GradientOverlap::asc && !on_both) {
-    run_two_at_once(pieces, seconds(stage).backward_input_s + weight_s,
+    run_two_at_once(segments, seconds(stage).backward_input_s + weight_s,
                     exchange_.law(pp, false).alpha_s);
   }
-  traffic.last_backward_weight = traffic.last_backward = pieces;
+  traffic.last_backward_weight = traffic.last_backward = segments;
   if (overlaps_) {
-    stretch_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
-    stretch_buckets(traffic.last_backward_weight, weight_s, slowdown_);
+    slow_down_buckets(traffic.last_backward, seconds(stage).backward_input_s + weight_s, slowdown_);
+    slow_down_buckets(traffic.last_backward_weight, weight_s, slowdown_);
   }
   if (job_.layout.sharding == Sharding::zero2) {
     traffic.backward = traffic.last_backward;
@@ -338,7 +339,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
 }
 
-// Behind the gradients' arrival, before the piece of the forward pass.
+// Behind the gradients' arrival, before the segment of the forward pass.
 void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
   const double parameters = cut.amount.dense + cut.amount.experts;
   if (parameters <= 0) return;
@@ -348,7 +349,7 @@ void DataParallel::add_update(const Cut& cut, std::vector<Transfer>& to) const {
 
 // Priority: what goes under the backward pass, in an order of its own, and what is left.
 void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
-                                  Pieces& backward, Pieces& forward) const {
+                                  Segments& backward, Segments& forward) const {
   struct Part {
     std::size_t cut;
     std::vector<Transfer> row;
@@ -412,52 +413,52 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
     root_bucket.tensors.insert(root_bucket.tensors.end(), held.begin(), held.end());
   }
   const auto gathered = [&](StageAction action) {
-    Pieces pieces(cuts.size());
+    Segments segments(cuts.size());
     for (std::size_t i = 0; i < cuts.size(); ++i) {
-      pieces[i].share = cuts[i].share;
-      add_gathers(pp, cuts[i].amount, pieces[i].gathers, action);
+      segments[i].share = cuts[i].share;
+      add_gathers(pp, cuts[i].amount, segments[i].gathers, action);
     }
-    return pieces;
+    return segments;
   };
   const auto forward = [&](StageAction action) {
-    Pieces pieces = gathered(action);
-    std::ranges::reverse(pieces);
+    Segments segments = gathered(action);
+    std::ranges::reverse(segments);
     std::vector<Transfer> first;
     add_gathers(pp, root, first, action);
-    auto& gathers = pieces.front().gathers;
+    auto& gathers = segments.front().gathers;
     gathers.insert(gathers.begin(), first.begin(), first.end());
-    return pieces;
+    return segments;
   };
-  const auto reduced = [&](Pieces pieces, StageAction action) {
+  const auto reduced = [&](Segments segments, StageAction action) {
     for (std::size_t i = 0; i < cuts.size(); ++i) {
-      pieces[i].share = cuts[i].share;
+      segments[i].share = cuts[i].share;
       for (const GradientBucket& bucket : cuts[i].buckets) {
-        exchange_.append(tensors, bucket, pp, pieces[i].reductions, 1, action);
+        exchange_.append(tensors, bucket, pp, segments[i].reductions, 1, action);
       }
     }
     if (root.dense > 0) {
-      exchange_.append(tensors, root_bucket, pp, pieces.back().reductions, 1, action);
+      exchange_.append(tensors, root_bucket, pp, segments.back().reductions, 1, action);
     }
-    return pieces;
+    return segments;
   };
-  const Pieces gathers = gathered(StageAction::backward);
+  const Segments gathers = gathered(StageAction::backward);
   traffic.first_forward = forward(StageAction::first_forward);
   traffic.forward = forward(StageAction::forward);
   traffic.backward = reduced(gathers, StageAction::backward);
   traffic.backward_input = gathers;
-  traffic.backward_weight = reduced(Pieces(cuts.size()), StageAction::backward);
+  traffic.backward_weight = reduced(Segments(cuts.size()), StageAction::backward);
   traffic.last_backward = reduced(gathers, StageAction::last_backward);
-  traffic.last_backward_weight = reduced(Pieces(cuts.size()), StageAction::last_backward);
+  traffic.last_backward_weight = reduced(Segments(cuts.size()), StageAction::last_backward);
   if (!overlaps_) return;
   const Seconds& own = seconds(stage);
   const double backward_s = own.backward_input_s + own.backward_weight_s;
-  stretch_units(traffic.first_forward, own.forward_s, slowdown_);
-  stretch_units(traffic.forward, own.forward_s, slowdown_);
-  stretch_units(traffic.backward, backward_s, slowdown_);
-  stretch_units(traffic.backward_input, own.backward_input_s, slowdown_);
-  stretch_units(traffic.backward_weight, own.backward_weight_s, slowdown_);
-  stretch_units(traffic.last_backward, backward_s, slowdown_);
-  stretch_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
+  slow_down_units(traffic.first_forward, own.forward_s, slowdown_);
+  slow_down_units(traffic.forward, own.forward_s, slowdown_);
+  slow_down_units(traffic.backward, backward_s, slowdown_);
+  slow_down_units(traffic.backward_input, own.backward_input_s, slowdown_);
+  slow_down_units(traffic.backward_weight, own.backward_weight_s, slowdown_);
+  slow_down_units(traffic.last_backward, backward_s, slowdown_);
+  slow_down_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
 }
 
 // A stage's first forward cannot start before the forwards of the stages before it are through. By
@@ -476,8 +477,8 @@ void DataParallel::stretch_first_forwards() {
     const double gathers_s = gather_s(stage(s).first_forward);
     if (earliest_s < end_s[rank]) {
       StageTraffic own = stage(s);
-      stretch_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
-                       slowdown_);
+      slow_down_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
+                         slowdown_);
       of_stage_[s] = static_cast<int>(traffic_.size());
       traffic_.push_back(std::move(own));
     }

@@ -1,5 +1,5 @@
 // What data parallelism puts between and beside the actions of a pipeline rank: which parameters
-// are gathered before which piece of an action, which gradients are reduced behind it. The Plan
+// are gathered before which segment of an action, which gradients are reduced behind it. The Plan
 // (pipeline_rank) and the closed form (iteration_estimate) both read it.
 //
 // What is gathered and reduced, and by which collectives: policies/exchange/shard_transfers.hpp.
@@ -12,8 +12,9 @@
 //                 reduced behind the backward of the layer. Embedding and head are in the outermost
 //                 unit: gathered before the first layer, kept until the backward is through,
 //                 reduced last. Two units are gathered at once, the one that runs and the next
-//                 (limit_all_gathers), so a gather waits for the last piece but one; it goes before
-//                 the reduction of the last piece (BACKWARD_PRE). All on one stream, in order.
+//                 (limit_all_gathers), so a gather waits for the last segment but one; it goes
+//                 before the reduction of the last segment (BACKWARD_PRE). All on one stream, in
+//                 order.
 // Without overlap the collectives stand between the actions (zero3: between the layers), and one
 // waits for all.
 //
@@ -27,9 +28,9 @@
 //   priority       in partitions, in the order that priority_order() finds for the backward of the
 //                  stage alone. All ranks must agree on it, so it is fixed in the Plan. What has
 //                  not been issued when the backward ends goes under the next forward pass, whose
-//                  pieces wait for their own gradients and their update
+//                  segments wait for their own gradients and their update
 //   dear           reduce-scatter bucket by bucket under the backward pass; all-gather, and the
-//                  update, in the order of the next forward pass, whose pieces wait for theirs
+//                  update, in the order of the next forward pass, whose segments wait for theirs
 // Under the last two a stage's step of an iteration begins with what the one before left: the
 // channel is busy and the rank computes nothing between them, so that one iteration has the period
 // of many; pipelines, whose ranks do not wait for each other, run several (in_a_row).
@@ -53,26 +54,27 @@
 #include "models/plan/schedule.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/gradient_overlap.hpp"
-#include "policies/exchange/pieces.hpp"
+#include "policies/exchange/segments.hpp"
 #include "policies/exchange/shard_transfers.hpp"
 
 namespace windtunnel {
 
-struct StageTraffic : ByAction<Pieces> {
+struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> at_end;  // reductions after all actions
   // Of actions of their own.
   std::vector<Transfer> unshard;
   std::vector<Transfer> reduce_grad;
 };
 
-// Pieces of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
-// one behind the other; where they meet, one piece if no collective stands between them.
-Pieces joined(const Pieces& forward, double forward_s, const Pieces& backward, double backward_s);
+// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
+// one behind the other; where they meet, one segment if no collective stands between them.
+Segments joined(const Segments& forward, double forward_s, const Segments& backward,
+                double backward_s);
 
 class DataParallel {
  public:
-  // Keeps references. `units`: unit_costs(); pieces are the same for all slices and slowed down as
-  // by an average one. `slowdown`: overlapped_slowdown(job).
+  // Keeps references. `units`: unit_costs(); segments are the same for all slices and slowed down
+  // as by an average one. `slowdown`: overlapped_slowdown(job).
   DataParallel(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& units,
                double slowdown);
 
@@ -120,8 +122,8 @@ class DataParallel {
   void add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to) const;
   void add_buckets(int stage, const Tensors& tensors, const Cuts& cuts,
                    StageTraffic& traffic) const;
-  void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Pieces& backward,
-                      Pieces& forward) const;
+  void add_partitions(int stage, const Tensors& tensors, const Cuts& cuts, Segments& backward,
+                      Segments& forward) const;
   void add_update(const Cut& cut, std::vector<Transfer>& to) const;
   void add_units(int stage, const Tensors& tensors, const Cuts& cuts, StageTraffic& traffic) const;
   void stretch_first_forwards();

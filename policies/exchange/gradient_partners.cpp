@@ -50,8 +50,8 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
                                   : data.updated_parameters(rank);
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
     const int low = std::min(rank, partner.rank);
-    partner.lattice = {std::abs(partner.rank - rank) * members, 2, members, 1};
-    partner.shape = lattice_shape(partner.lattice, low * members, job.cluster);
+    partner.groups = {std::abs(partner.rank - rank) * members, 2, members, 1};
+    partner.shape = strided_shape(partner.groups, low * members, job.cluster);
   }
   return partners;
 }

@@ -20,7 +20,7 @@ struct GradientPartner {
   bool embedding = false;  // the embedding only
   double bytes = 0;        // of a GPU's gradients, what its reductions have left of them
   // Of the lower of the two ranks: groups of a GPU of each.
-  GroupLattice lattice;
+  StridedGroups groups;
   GroupShape shape;
 };
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 
 namespace windtunnel {
 namespace {

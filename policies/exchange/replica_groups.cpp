@@ -11,20 +11,20 @@
 namespace windtunnel {
 namespace {
 
-GroupLattice lattice(int members, int stride, int count) {
+StridedGroups strided(int members, int stride, int count) {
   return {stride, count, stride, members / (stride * count)};
 }
 
-// Whether the groups of the lattice are one another moved by whole nodes, except for NICs: then a
+// Whether the groups are one another moved by whole nodes, except for NICs: then a
 // lane per node shows all.
-bool regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int nics = cluster.node.nics;
-  const int span = lattice.stride * lattice.count;
+  const int span = groups.stride * groups.count;
   if (!is_even_tree(cluster.fabric)) return false;
   if (first % gpus != 0 || nics < 1 || gpus % nics != 0) return false;
-  if (lattice.stride % gpus == 0) return lattice.lanes % gpus == 0;
-  return gpus % lattice.stride == 0 && lattice.lanes == lattice.stride &&
+  if (groups.stride % gpus == 0) return groups.lanes % gpus == 0;
+  return gpus % groups.stride == 0 && groups.lanes == groups.stride &&
          (span % gpus == 0 || gpus % span == 0);
 }
 
@@ -45,18 +45,18 @@ double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
   return factor;
 }
 
-GroupShape worst_of_all(const GroupLattice& lattice, int first, const Cluster& cluster) {
+GroupShape worst_of_all(const StridedGroups& groups, int first, const Cluster& cluster) {
   WorstShape worst(cluster);
-  for (int group = 0; group < lattice.groups(); ++group) worst.add(lattice.members(first, group));
+  for (int group = 0; group < groups.size(); ++group) worst.add(groups.members(first, group));
   return worst.shape();
 }
 
 // Of the groups that start in the first node.
-NodePorts first_node_ports(const GroupLattice& lattice, int first, int per_node,
+NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
                            const Cluster& cluster) {
   NodePorts ports;
-  for (int group = 0; group < lattice.groups() && cluster.node.package_gpus > 1; ++group) {
-    const std::vector<std::int32_t> members = lattice.members(first, group);
+  for (int group = 0; group < groups.size() && cluster.node.package_gpus > 1; ++group) {
+    const std::vector<std::int32_t> members = groups.members(first, group);
     if (cluster.node_of(members.front()) != cluster.node_of(first)) break;
     ports = worse(ports, node_ports(std::span(members).first(per_node), 0, cluster));
   }
@@ -64,22 +64,22 @@ NodePorts first_node_ports(const GroupLattice& lattice, int first, int per_node,
 }
 
 // One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
-GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluster& cluster) {
+GroupShape worst_of_regular(const StridedGroups& groups, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
-  const int per_node = lattice.stride >= gpus ? 1 : std::min(lattice.count, gpus / lattice.stride);
+  const int per_node = groups.stride >= gpus ? 1 : std::min(groups.count, gpus / groups.stride);
   const int gpus_per_nic = gpus / cluster.node.nics;
-  const int per_nic = std::min(std::max(1, gpus_per_nic / lattice.stride), per_node);
-  const int nodes = lattice.count / per_node;
-  const int node_step = std::max(1, lattice.stride / gpus);
+  const int per_nic = std::min(std::max(1, gpus_per_nic / groups.stride), per_node);
+  const int nodes = groups.count / per_node;
+  const int node_step = std::max(1, groups.stride / gpus);
   const int pod_nodes = nodes_of_pod(cluster, 0);
   const int last_pod = pod_of(cluster, cluster.gpus() - 1);
   const LinkTable links(cluster);
   std::vector<int> seen;  // places in a pod where a group started; -1: it did not leave its switch
   GroupShape worst;
   bool empty = true;
-  for (int block = 0; block < lattice.blocks; ++block) {
-    for (int lane = 0; lane < lattice.lanes; lane += gpus) {
-      const int node = cluster.node_of(first + block * lattice.stride * lattice.count + lane);
+  for (int block = 0; block < groups.blocks; ++block) {
+    for (int lane = 0; lane < groups.lanes; lane += gpus) {
+      const int node = cluster.node_of(first + block * groups.stride * groups.count + lane);
       const int end_node = node + (nodes - 1) * node_step;
       const bool one_switch = links.switch_hops(node * gpus, end_node * gpus) == 1;
       if (one_switch || end_node / pod_nodes < last_pod) {
@@ -94,20 +94,19 @@ GroupShape worst_of_regular(const GroupLattice& lattice, int first, const Cluste
       empty = false;
     }
   }
-  worst.members = lattice.count;
+  worst.members = groups.count;
   worst.members_per_node = per_node;
   worst.members_per_nic = per_nic;
   worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
-  worst.ports = first_node_ports(lattice, first, per_node, cluster);
-  const int last =
-      lattice.start_of(lattice.groups() - 1) + (lattice.count - 1) * lattice.stride + first;
+  worst.ports = first_node_ports(groups, first, per_node, cluster);
+  const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
   worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
   return worst;
 }
 
 // Of the members of a group those in one node; 1 unless all groups lie on nodes alike. Stages start
 // where nodes do, or a group never crosses the edge of one.
-int members_in_node(const GroupLattice& group, int gpus) {
+int members_in_node(const StridedGroups& group, int gpus) {
   const int span = group.stride * group.count;
   if (gpus % span == 0) return group.count;
   return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
@@ -115,13 +114,13 @@ int members_in_node(const GroupLattice& group, int gpus) {
 
 }  // namespace
 
-std::vector<std::int32_t> GroupLattice::members(int first, int group) const {
+std::vector<std::int32_t> StridedGroups::members(int first, int group) const {
   std::vector<std::int32_t> ranks(count);
   for (int i = 0; i < count; ++i) ranks[i] = first + start_of(group) + i * stride;
   return ranks;
 }
 
-GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
+StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node) {
   const int members = layout.tp * layout.cp * layout.dp;
   const int replicas = layout.cp * layout.dp;
   const ShardRanks shards = shard_ranks(layout);
@@ -129,21 +128,21 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per
   const int region = layout.tp * shard;  // consecutive ranks that hold one copy of the stage
   const int dense = layout.sharding == Sharding::none ? replicas : shard;
   const int in_node = members_in_node({layout.tp, dense}, gpus_per_node);
-  const auto part = [&](int ranks) { return lattice(members, layout.tp, ranks); };
+  const auto part = [&](int ranks) { return strided(members, layout.tp, ranks); };
   const auto peers = [&](int group, int ranks) {
-    return lattice(members, layout.tp * ranks, group / ranks);
+    return strided(members, layout.tp * ranks, group / ranks);
   };
   switch (axis) {
     case ReplicaAxis::dense_shard:
       return part(shard);
     case ReplicaAxis::dense_across:
-      return lattice(members, region, replicas / shard);
+      return strided(members, region, replicas / shard);
     case ReplicaAxis::expert_shard:
       // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
-      return lattice(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
+      return strided(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
     case ReplicaAxis::expert_across:
-      return region % layout.ep == 0 ? lattice(members, region, members / region)
-                                     : lattice(members, layout.ep, members / layout.ep);
+      return region % layout.ep == 0 ? groups(members, region, members / region)
+                                     : strided(members, layout.ep, members / layout.ep);
     case ReplicaAxis::node_part:
       return part(in_node);
     case ReplicaAxis::node_peers:
@@ -162,11 +161,11 @@ GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per
   return {};
 }
 
-GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& cluster) {
-  if (lattice.count == 1) return {};
-  const GroupShape worst = regular(lattice, first, cluster)
-                               ? worst_of_regular(lattice, first, cluster)
-                               : worst_of_all(lattice, first, cluster);
+GroupShape strided_shape(const StridedGroups& groups, int first, const Cluster& cluster) {
+  if (groups.count == 1) return {};
+  const GroupShape worst = regular(groups, first, cluster)
+                               ? worst_of_regular(groups, first, cluster)
+                               : worst_of_all(groups, first, cluster);
   return among_concurrent(worst, cluster.node);
 }
 

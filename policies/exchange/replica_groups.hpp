@@ -1,5 +1,5 @@
 // Which ranks hold the same parameters, and how they lie on the machine. The ranks of a stage are
-// consecutive, so every family of groups is a lattice: lane, stride, count. That makes the worst
+// consecutive, so every family of groups is strided: lane, stride, count. That makes the worst
 // shape of thousands of groups cheap.
 //
 // Dense parameters are the same on all cp x dp ranks of equal tp; experts (one ep group is ep
@@ -40,25 +40,25 @@ inline constexpr int kReplicaAxes = 11;
 
 // Members first + block * stride * count + lane + i * stride, i < count: one group per block and
 // lane < lanes.
-struct GroupLattice {
+struct StridedGroups {
   int stride = 1;
   int count = 1;
   int lanes = 1;
   int blocks = 1;
 
-  int groups() const { return lanes * blocks; }
+  int size() const { return lanes * blocks; }
   int group_of(int member) const { return member / (stride * count) * lanes + member % stride; }
   int start_of(int group) const { return group / lanes * stride * count + group % lanes; }
   std::vector<std::int32_t> members(int first, int group) const;
-  bool operator==(const GroupLattice&) const = default;
+  bool operator==(const StridedGroups&) const = default;
 };
 
 // Of the ranks of one stage. Only parts and peers ask for the node.
-GroupLattice replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
+StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 
-// The worst shape (WorstShape) of the groups of a lattice whose first member is GPU `first`, when
+// The worst shape (WorstShape) of the groups, the first of whose members is GPU `first`, when
 // all of them run at once.
-GroupShape lattice_shape(const GroupLattice& lattice, int first, const Cluster& cluster);
+GroupShape strided_shape(const StridedGroups& groups, int first, const Cluster& cluster);
 
 // Of all GPUs in one group, for a few bytes: uplinks are not looked at.
 GroupShape world_shape(const Cluster& cluster);

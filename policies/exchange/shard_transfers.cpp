@@ -74,7 +74,7 @@ class Steps {
   }
 
  private:
-  int ranks(ReplicaAxis axis) const { return network_.lattice(axis).count; }
+  int ranks(ReplicaAxis axis) const { return network_.groups(axis).count; }
 
   void add(ReplicaAxis axis, CollectiveKind kind, double bytes, double kernel_bytes = 0) {
     if (ranks(axis) > 1) steps_.push_back({axis, kind, bytes, kernel_bytes});
@@ -155,14 +155,14 @@ ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
     const auto axis = static_cast<ReplicaAxis>(a);
     const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
     if (experts && job.model.moe_layers() == 0) continue;
-    lattice_[a] = replica_groups(job.layout, axis, job.cluster.node.gpus);
-    if (lattice_[a].count == 1) continue;
+    groups_[a] = replica_groups(job.layout, axis, job.cluster.node.gpus);
+    if (groups_[a].count == 1) continue;
     active_ |= axis <= ReplicaAxis::expert_across;
   }
   mark_used(job);
   for (int a = 0; a < kReplicaAxes; ++a) {
     for (int pp = 0; uses_[a] && pp < job.layout.pp; ++pp) {
-      shape_[pp][a] = lattice_shape(lattice_[a], pp * members, job.cluster);
+      shape_[pp][a] = strided_shape(groups_[a], pp * members, job.cluster);
     }
   }
 }
@@ -183,7 +183,7 @@ void ReplicaNetwork::mark_used(const Job& job) {
   const bool served = communication.aggregation == Aggregation::parameter_server;
   if (communication.compressor.name == "none" && !served) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
-    uses_[int(axis)] |= lattice(axis).count > 1;
+    uses_[int(axis)] |= groups(axis).count > 1;
   }
 }
 

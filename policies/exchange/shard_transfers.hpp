@@ -69,7 +69,7 @@ class ReplicaNetwork {
   bool active() const { return active_; }
   // Collectives of the job run along the axis.
   bool uses(ReplicaAxis axis) const { return uses_[int(axis)]; }
-  const GroupLattice& lattice(ReplicaAxis axis) const { return lattice_[int(axis)]; }
+  const StridedGroups& groups(ReplicaAxis axis) const { return groups_[int(axis)]; }
   // Of an axis that is used.
   const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
   bool same_shapes(int pp, int other) const { return shape_[pp] == shape_[other]; }
@@ -81,7 +81,7 @@ class ReplicaNetwork {
 
   bool active_ = false;
   std::array<bool, kReplicaAxes> uses_{};
-  std::array<GroupLattice, kReplicaAxes> lattice_;
+  std::array<StridedGroups, kReplicaAxes> groups_;
   std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
 };
 

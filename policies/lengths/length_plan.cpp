@@ -208,7 +208,7 @@ class PlanBuilder {
     for (int a = 0; a < kReplicaAxes; ++a) {
       const auto axis = static_cast<ReplicaAxis>(a);
       if (!network.uses(axis)) continue;
-      common_.replicas[a] = add_groups(network.lattice(axis), network.shape(0, axis), Category::dp,
+      common_.replicas[a] = add_groups(network.groups(axis), network.shape(0, axis), Category::dp,
                                        0, plan_.ranks, plan_);
     }
     if (plan_.ranks > 1 && !data_.crosses()) {
@@ -232,7 +232,7 @@ class PlanBuilder {
   // Of the ranks of equal tp on `gpus` from `first` on; the first of tp groups.
   std::int32_t meeting_groups(int first, int gpus) {
     const auto [known, is_new] =
-        meetings_.try_emplace({first, gpus}, static_cast<std::int32_t>(plan_.groups.size()));
+        rendezvous_.try_emplace({first, gpus}, static_cast<std::int32_t>(plan_.groups.size()));
     if (is_new) {
       const int tp = job_.layout.tp;
       for (int lane = 0; lane < tp; ++lane) {
@@ -244,30 +244,30 @@ class PlanBuilder {
   }
 
   // What the packs wait for: all of a round for the one before, the ranks of a pack for each other.
-  std::vector<std::vector<int>> add_meetings(const std::vector<Place>& places,
-                                             const std::vector<int>& gpus,
-                                             PipelineRankGroups& groups) {
+  std::vector<std::vector<int>> add_rendezvous(const std::vector<Place>& places,
+                                               const std::vector<int>& gpus,
+                                               PipelineRankGroups& groups) {
     std::vector<std::int32_t> known;  // first of its groups
-    const auto meeting = [&](int first, int count) {
+    const auto slot_of = [&](int first, int count) {
       const std::int32_t base = meeting_groups(first, count);
       const auto found = std::ranges::find(known, base);
       if (found != known.end()) return static_cast<int>(found - known.begin());
       known.push_back(base);
-      std::vector<std::int32_t>& slot = groups.meetings.emplace_back();
+      std::vector<std::int32_t>& slot = groups.rendezvous.emplace_back();
       for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
         for (int lane = 0; lane < job_.layout.tp; ++lane) slot.push_back(base + lane);
       }
       return static_cast<int>(known.size()) - 1;
     };
-    std::vector<std::vector<int>> meetings;
+    std::vector<std::vector<int>> rendezvous;
     for (const auto& [round, index] : places) {
-      std::vector<int>& own = meetings.emplace_back();
-      if (round > 0) own.push_back(meeting(0, batch_.gpus));
+      std::vector<int>& own = rendezvous.emplace_back();
+      if (round > 0) own.push_back(slot_of(0, batch_.gpus));
       if (index < 0) continue;
       const LengthPack& pack = batch_.plan.rounds[round][index];
-      if (pack.ranks > 1) own.push_back(meeting(pack.first, pack.ranks));
+      if (pack.ranks > 1) own.push_back(slot_of(pack.first, pack.ranks));
     }
-    return meetings;
+    return rendezvous;
   }
 
   void add_class(const std::vector<Place>& places, const std::vector<int>& gpus) {
@@ -290,7 +290,7 @@ class PlanBuilder {
     }
     const Schedule schedule = one_stage(static_cast<int>(units.size()));
     IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_);
-    ctx.meetings = add_meetings(places, gpus, groups);
+    ctx.rendezvous = add_rendezvous(places, gpus, groups);
     RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups)));
     added.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
                                   : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
@@ -304,7 +304,7 @@ class PlanBuilder {
   const DataParallel data_;
   Plan plan_;
   PipelineRankGroups common_;  // of all ranks
-  std::map<std::pair<int, int>, std::int32_t> meetings_;
+  std::map<std::pair<int, int>, std::int32_t> rendezvous_;
 };
 
 [[noreturn]] void fail(std::string_view key, const std::string& what) {
@@ -346,7 +346,7 @@ void check_passes(const Job& job) {
   }
   if (tensor_slices(job) > 1 || tensor_columns(job) > 1) {
     fail("software.tp_overlap",
-         "cuts micro-batches into pieces, batch.lengths has packs; take "
+         "cuts micro-batches into segments, batch.lengths has packs; take "
          "pipelined, fused or ladder");
   }
 }

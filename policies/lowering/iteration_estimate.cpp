@@ -26,12 +26,13 @@ namespace {
 class ActionTimes {
  public:
   // `early`: the gathers have been issued before, and hold back the end only.
-  ActionTimes(const Pieces& pieces, double action_s, bool overlap, bool early) : overlap_(overlap) {
-    for (const Piece& piece : pieces) {
+  ActionTimes(const Segments& segments, double action_s, bool overlap, bool early)
+      : overlap_(overlap) {
+    for (const Segment& segment : segments) {
       Step step;
-      step.work_s = piece.share * piece.stretch * action_s;
-      for (const Transfer& t : piece.gathers) step.gather_s += early ? 0 : t.seconds;
-      for (const Transfer& t : piece.reductions) step.reduce_s += t.seconds;
+      step.work_s = segment.share * segment.slowdown * action_s;
+      for (const Transfer& t : segment.gathers) step.gather_s += early ? 0 : t.seconds;
+      for (const Transfer& t : segment.reductions) step.reduce_s += t.seconds;
       steps_.push_back(step);
     }
   }
@@ -230,9 +231,9 @@ class Estimator {
     for (int s = 0; s < schedule_.stages(); ++s) {
       if (data_.gathers_early()) {
         double& channel_s = beside.gathers_s[rank_of(s)];
-        for (const Piece& piece : data_.stage(s).first_forward) {
-          for (const Transfer& t : piece.gathers) channel_s += t.seconds;
-          gathered_s_[s].push_back(piece.gathers.empty() ? 0 : channel_s);
+        for (const Segment& segment : data_.stage(s).first_forward) {
+          for (const Transfer& t : segment.gathers) channel_s += t.seconds;
+          gathered_s_[s].push_back(segment.gathers.empty() ? 0 : channel_s);
         }
       }
       for (int slice = 0; slice < slices; ++slice) {
@@ -268,8 +269,8 @@ class Estimator {
       }
     }
     const StageTraffic& traffic = data_.stage(stage);
-    const auto map = [&](const Pieces& pieces, double action_s, bool early = false) {
-      return ActionTimes(pieces, slowdown_of(stage) * action_s, data_.overlaps(), early).map();
+    const auto map = [&](const Segments& segments, double action_s, bool early = false) {
+      return ActionTimes(segments, slowdown_of(stage) * action_s, data_.overlaps(), early).map();
     };
     StageMaps maps;
     maps.first_forward = map(traffic.first_forward, times.forward_s, data_.gathers_early());
@@ -288,11 +289,11 @@ class Estimator {
   }
 
   // The end of a first forward that could start when the gathers are issued.
-  double gathered_end_s(const Pieces& pieces, int stage, double action_s) const {
+  double gathered_end_s(const Segments& segments, int stage, double action_s) const {
     double end_s = 0;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t i = 0; i < segments.size(); ++i) {
       const double ready_s = i < gathered_s_[stage].size() ? gathered_s_[stage][i] : 0;
-      end_s = std::max(end_s, ready_s) + pieces[i].share * pieces[i].stretch * action_s;
+      end_s = std::max(end_s, ready_s) + segments[i].share * segments[i].slowdown * action_s;
     }
     return end_s;
   }
@@ -323,14 +324,15 @@ class Estimator {
     PairMaps pair;
     for (const bool first : {false, true}) {
       for (const bool last : {false, true}) {
-        const Pieces pieces = joined(first ? forward.first_forward : forward.forward, forward_s,
-                                     last ? backward.last_backward : backward.backward, backward_s);
+        const Segments segments =
+            joined(first ? forward.first_forward : forward.forward, forward_s,
+                   last ? backward.last_backward : backward.backward, backward_s);
         const bool early = first && data_.gathers_early();
         ActionMap& map = pair.maps[first][last];
-        map = ActionTimes(pieces, pair_s, data_.overlaps(), early).map();
+        map = ActionTimes(segments, pair_s, data_.overlaps(), early).map();
         if (early) {
           map.later_s[ActionMap::kCompute][ActionMap::kFixed] =
-              gathered_end_s(pieces, f / slices, pair_s);
+              gathered_end_s(segments, f / slices, pair_s);
         }
       }
     }
@@ -441,7 +443,7 @@ class Estimator {
   const std::vector<StageTimes> times_;  // [stage * slices + slice] on a GPU that is not slow
   std::vector<double> slowdown_;         // [pipeline rank] of its slowest GPU
   std::vector<StageMaps> maps_;          // [stage * slices + slice]
-  // [stage][piece of its first forward] when its gathers are through, from when they are issued.
+  // [stage][segment of its first forward] when its gathers are through, from when they are issued.
   std::vector<std::vector<double>> gathered_s_;
 };
 

@@ -28,15 +28,15 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
       const auto axis = static_cast<ReplicaAxis>(a);
       const ReplicaNetwork& network = ctx.data_parallel.network();
       if (!network.uses(axis)) continue;
-      groups[pp].replicas[a] = add_groups(network.lattice(axis), network.shape(pp, axis),
+      groups[pp].replicas[a] = add_groups(network.groups(axis), network.shape(pp, axis),
                                           Category::dp, ctx.rank(pp, 0), ctx.members, plan);
     }
   }
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     const GradientPartner& partner = ctx.partners[pp];
     if (partner.rank <= pp) continue;
-    groups[pp].partner = groups[partner.rank].partner = add_groups(
-        partner.lattice, partner.shape, Category::pp, ctx.rank(pp, 0), ctx.members, plan);
+    groups[pp].partner = groups[partner.rank].partner =
+        add_groups(partner.groups, partner.shape, Category::pp, ctx.rank(pp, 0), ctx.members, plan);
   }
   if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
     GroupSlot world = add_world_group(job.cluster, plan);

@@ -101,8 +101,8 @@ Schedule imported_schedule(const Job& job) {
                        job.schedule.file, has, what, stated_as, due);
   };
   check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp", "layout.pp");
-  check(schedule.chunks / schedule.replicas, job.layout.vpp, "model chunks per rank", "layout.vpp",
-        "layout.vpp");
+  check(schedule.chunks / schedule.directions, job.layout.vpp, "model chunks per rank",
+        "layout.vpp", "layout.vpp");
   const int count = microbatches(job.layout, job.batch);
   check(schedule.microbatches, count, "micro-batches", "batch.global",
         "batch.global / (batch.micro x dp)");

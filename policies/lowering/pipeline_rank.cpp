@@ -35,7 +35,7 @@ class Builder {
     }
     if (ctx_.data_parallel.has_kernels()) tasks_.put_kernels_first();
     if (ctx_.data_parallel.has_second_channel()) tasks_.add_second_channel();
-    if (!ctx_.meetings.empty()) tasks_.add_meetings();
+    if (!ctx_.rendezvous.empty()) tasks_.add_rendezvous();
   }
 
   RankClass build() {
@@ -114,12 +114,12 @@ class Builder {
   void gather_parameters() {
     gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {
-      const Pieces& pieces = ctx_.data_parallel.stage(stage).first_forward;
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Segments& segments = ctx_.data_parallel.stage(stage).first_forward;
+      for (std::size_t i = 0; i < segments.size(); ++i) {
         const std::string where =
-            pieces.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
+            segments.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
         gathered_[stage].push_back(
-            tasks_.transfers(pieces[i].gathers, "gather", where, stage, optimizer_));
+            tasks_.transfers(segments[i].gathers, "gather", where, stage, optimizer_));
       }
     }
   }
@@ -168,9 +168,9 @@ class Builder {
     task.allocate_bytes = ctx_.costs.allocated_bytes(action);
     task.free_bytes = ctx_.costs.freed_bytes(action);
     task.after = std::exchange(before_compute_, {});
-    if (action.kind == ActionKind::forward && !ctx_.meetings.empty()) {
-      for (const int meeting : ctx_.meetings[action.unit]) {
-        task.after.push_back(tasks_.meet(meeting, "meet " + task.name, last_compute_));
+    if (action.kind == ActionKind::forward && !ctx_.rendezvous.empty()) {
+      for (const int rendezvous : ctx_.rendezvous[action.unit]) {
+        task.after.push_back(tasks_.meet(rendezvous, "meet " + task.name, last_compute_));
       }
     }
     receive_for(action, before, task);
@@ -186,7 +186,7 @@ class Builder {
       task.cost = ctx_.costs.pair_parts(action, *second);
       receive_for(*second, before, task);
       const bool last = index + 1 == ctx_.marks[iteration_of(*second)].last_backward[second->stage];
-      kept_pieces_.push_back(std::make_unique<Pieces>(
+      kept_pieces_.push_back(std::make_unique<Segments>(
           joined(pieces_of(action, first, false), total_seconds(ctx_.costs.parts(action)),
                  pieces_of(*second, false, last), total_seconds(ctx_.costs.parts(*second)))));
       append_pieces(task, *kept_pieces_.back(), *second);
@@ -200,66 +200,67 @@ class Builder {
     return fmt::format("{}{}.{}", letters_of(action.kind), action.stage, action.unit);
   }
 
-  const Pieces& pieces_of(const Action& action, bool first, bool last) const {
+  const Segments& pieces_of(const Action& action, bool first, bool last) const {
     return ctx_.data_parallel.stage(action.stage).of(action.kind, first, last);
   }
 
-  // An action cut into pieces: what each gathers before it and reduces behind it. `reducing`: whose
-  // gradients are reduced.
-  void append_pieces(const Task& whole, const Pieces& pieces, const Action& reducing) {
+  // An action cut into segments: what each gathers before it and reduces behind it. `reducing`:
+  // whose gradients are reduced.
+  void append_pieces(const Task& whole, const Segments& segments, const Action& reducing) {
     const bool early = ctx_.data_parallel.gathers_early();
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const std::string suffix = pieces.size() > 1 ? fmt::format("/{}", i) : "";
-      Task piece = whole;
-      piece.name += suffix;
-      piece.cost = scaled(whole.cost, pieces[i].share * pieces[i].stretch);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const std::string suffix = segments.size() > 1 ? fmt::format("/{}", i) : "";
+      Task segment = whole;
+      segment.name += suffix;
+      segment.cost = scaled(whole.cost, segments[i].share * segments[i].slowdown);
       if (i == 0) {
-        await_unshard(whole.stage, piece);
-        if (reducing.stage != whole.stage) await_unshard(reducing.stage, piece);
+        await_unshard(whole.stage, segment);
+        if (reducing.stage != whole.stage) await_unshard(reducing.stage, segment);
       } else {
-        piece.after.clear();
-        piece.allocate_bytes = 0;
+        segment.after.clear();
+        segment.allocate_bytes = 0;
       }
-      if (i + 1 < pieces.size()) piece.free_bytes = 0;
+      if (i + 1 < segments.size()) segment.free_bytes = 0;
       const auto gather = [&](TaskIndex after) {
-        return early
-                   ? early_gather(whole, i)
-                   : tasks_.transfers(pieces[i].gathers, "gather", piece.name, whole.stage, after);
+        return early ? early_gather(whole, i)
+                     : tasks_.transfers(segments[i].gathers, "gather", segment.name, whole.stage,
+                                        after);
       };
       if (ctx_.data_parallel.overlaps()) {
         const TaskIndex gathered = gather(before_last_compute_);
-        if (gathered >= 0) piece.after.push_back(gathered);
+        if (gathered >= 0) segment.after.push_back(gathered);
         reduce_pending();
       } else {
         reduce_pending();
         gather(last_compute_);
-        for (const TaskIndex transfer : tasks_.last_transfers()) piece.after.push_back(transfer);
+        for (const TaskIndex transfer : tasks_.last_transfers()) segment.after.push_back(transfer);
       }
-      if (tasks_.kernels_first() && last_compute_ >= 0) piece.after.push_back(last_compute_);
-      before_last_compute_ = std::exchange(last_compute_, tasks_.append(std::move(piece)));
-      if (!pieces[i].reductions.empty()) {
-        pending_ = &pieces[i].reductions;
+      if (tasks_.kernels_first() && last_compute_ >= 0) segment.after.push_back(last_compute_);
+      before_last_compute_ = std::exchange(last_compute_, tasks_.append(std::move(segment)));
+      if (!segments[i].reductions.empty()) {
+        pending_ = &segments[i].reductions;
         pending_stage_ = reducing.stage;
-        pending_where_ = pieces_where(reducing, i, pieces.size());
+        pending_where_ = pieces_where(reducing, i, segments.size());
       }
     }
   }
 
-  // Of the first forward of a stage the gather that its piece waits for.
-  TaskIndex early_gather(const Task& whole, std::size_t piece) {
+  // Of the first forward of a stage the gather that its segment waits for.
+  TaskIndex early_gather(const Task& whole, std::size_t segment) {
     auto& gathered = gathered_[whole.stage];
-    if (whole.category != Category::forward || piece >= gathered.size()) return -1;
-    const TaskIndex gather = gathered[piece];
-    if (piece + 1 == gathered.size()) gathered.clear();
+    if (whole.category != Category::forward || segment >= gathered.size()) return -1;
+    const TaskIndex gather = gathered[segment];
+    if (segment + 1 == gathered.size()) gathered.clear();
     return gather;
   }
 
   // "0/3" where the stage reduces once an iteration, else with the micro-batch: "0.5/3".
-  std::string pieces_where(const Action& action, std::size_t piece, std::size_t pieces) const {
+  std::string pieces_where(const Action& action, std::size_t segment, std::size_t segments) const {
     std::string where = fmt::format("{}", action.stage);
     if (job_.layout.sharding >= Sharding::zero2) where += fmt::format(".{}", action.unit);
-    return pieces > 1 || job_.layout.sharding < Sharding::zero2 ? fmt::format("{}/{}", where, piece)
-                                                                : where;
+    return segments > 1 || job_.layout.sharding < Sharding::zero2
+               ? fmt::format("{}/{}", where, segment)
+               : where;
   }
 
   void reduce_pending() {
@@ -342,17 +343,17 @@ class Builder {
   const int rank_;
   RankTasks tasks_;
   std::vector<int> stages_;
-  std::vector<std::unique_ptr<Pieces>> kept_pieces_;  // of pairs
+  std::vector<std::unique_ptr<Segments>> kept_pieces_;  // of pairs
 
   // Of the iteration that is being built.
   int round_ = 0;
   TaskIndex optimizer_ = -1;  // of the iteration before
   TaskIndex before_last_compute_ = -1;
   TaskIndex last_compute_ = -1;
-  const std::vector<Transfer>* pending_ = nullptr;  // reductions behind the last piece
+  const std::vector<Transfer>* pending_ = nullptr;  // reductions behind the last segment
   int pending_stage_ = -1;
   std::string pending_where_;
-  std::vector<std::vector<TaskIndex>> gathered_;  // [stage][piece] that its first forward awaits
+  std::vector<std::vector<TaskIndex>> gathered_;  // [stage][segment] that its first forward awaits
   std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;                 // that the optimizer waits for
   std::vector<TaskIndex> before_compute_;         // that the next compute task waits for

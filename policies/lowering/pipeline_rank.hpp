@@ -37,8 +37,9 @@ struct IterationContext {
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
   const int members;                            // ranks of one pipeline rank
-  // [unit] what its forward pass waits for, indices into PipelineRankGroups::meetings; empty: none.
-  std::vector<std::vector<int>> meetings;
+  // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:
+  // none.
+  std::vector<std::vector<int>> rendezvous;
 };
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups);

@@ -71,7 +71,7 @@ class Merge {
 }  // namespace
 
 // Units of p micro-batches one behind the other. Micro-batches 0 to m/2 - 1 enter at rank 0
-// (replica 0), the others at rank p - 1.
+// (direction 0), the others at rank p - 1.
 Schedule generate_bitpipe(const ScheduleRequest& request) {
   require_chunks("bitpipe", request, 2, 2);
   const int ranks = request.ranks;
@@ -98,11 +98,11 @@ Schedule generate_bitpipe(const ScheduleRequest& request) {
     std::vector<Action> backwards;
     for (int unit = 0; unit < units; ++unit) {
       for (const UnitOrder::Pass pass : order.passes()) {
-        const int replica = (rank < half) == pass.nearer ? 0 : 1;
-        const int place = replica == 0 ? rank : ranks - 1 - rank;
-        const int first = replica * 2 * ranks + place;
-        const int second = replica * 2 * ranks + 2 * ranks - 1 - place;
-        const int index = replica * units * half + unit * half + pass.index;
+        const int direction = (rank < half) == pass.nearer ? 0 : 1;
+        const int place = direction == 0 ? rank : ranks - 1 - rank;
+        const int first = direction * 2 * ranks + place;
+        const int second = direction * 2 * ranks + 2 * ranks - 1 - place;
+        const int index = direction * units * half + unit * half + pass.index;
         forwards.emplace_back(ActionKind::forward, pass.later ? second : first, index);
         backwards.emplace_back(ActionKind::backward, pass.later ? first : second, index);
       }

@@ -14,7 +14,7 @@ namespace windtunnel {
 // where passes last a slot each. With a group of 2 a slot holds the passes of two micro-batches:
 // the paper's forward doubling, or of halves of one its backward halving. Where a backward lasts
 // two forwards that closes the gaps between units, for twice the activations. Micro-batches 0 to
-// m/2 - 1 enter at rank 0 (replica 0), the others at rank p - 1.
+// m/2 - 1 enter at rank 0 (direction 0), the others at rank p - 1.
 Schedule generate_chimera(const ScheduleRequest& request) {
   require_chunks("chimera", request, 1, 1);
   const int ranks = request.ranks;
@@ -37,13 +37,13 @@ Schedule generate_chimera(const ScheduleRequest& request) {
   std::vector<std::pair<int, Action>> passes;  // by slot
   for (int rank = 0; rank < ranks; ++rank) {
     passes.clear();
-    for (int replica = 0; replica < 2; ++replica) {
-      const int place = replica == 0 ? rank : ranks - 1 - rank;
-      const int stage = replica * ranks + place;
+    for (int direction = 0; direction < 2; ++direction) {
+      const int place = direction == 0 ? rank : ranks - 1 - rank;
+      const int stage = direction * ranks + place;
       for (int i = 0; i < each_way; ++i) {
         const int pass = i / group;
         const int start = pass / (ranks / 2) * 2 * ranks + pass % (ranks / 2) * 2;
-        const int unit = replica * each_way + i;
+        const int unit = direction * each_way + i;
         passes.push_back({start + place, {ActionKind::forward, stage, unit}});
         passes.push_back({start + 2 * ranks - 1 - place, {ActionKind::backward, stage, unit}});
       }

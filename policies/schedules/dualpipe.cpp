@@ -88,7 +88,7 @@ class DualOrder {
 
 }  // namespace
 
-// Units 0 to m/2 - 1 enter at rank 0 (replica 0), the others at rank p - 1.
+// Units 0 to m/2 - 1 enter at rank 0 (direction 0), the others at rank p - 1.
 Schedule generate_dualpipe(const ScheduleRequest& request) {
   require_chunks("dualpipe", request, 1, 1);
   const int ranks = request.ranks;

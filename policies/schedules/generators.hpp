@@ -7,15 +7,16 @@
 
 namespace windtunnel {
 
-// Where the stages of a replica lie: chunk c of rank r is
+// Where the stages of a direction lie: chunk c of rank r is
 enum class Placement {
   looped,  // stage c * p + r
   vee,     // back and forth: an even c as looped, an odd one stage c * p + (p - 1 - r)
 };
 
-// Without actions. `replicas` > 1: every other replica runs over the ranks in reverse order.
+// Without actions. `directions` > 1: every other copy of the stages runs over the ranks in reverse
+// order.
 Schedule empty_schedule(std::string_view name, const ScheduleRequest& request,
-                        Placement placement = Placement::looped, int replicas = 1);
+                        Placement placement = Placement::looped, int directions = 1);
 
 // Throws Error unless the request has between `least` and `most` chunks per rank.
 void require_chunks(std::string_view name, const ScheduleRequest& request, int least, int most);

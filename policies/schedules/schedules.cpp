@@ -35,21 +35,21 @@ void check_knobs(const ScheduleKind& kind, const ScheduleRequest& request) {
 }  // namespace
 
 Schedule empty_schedule(std::string_view name, const ScheduleRequest& request, Placement placement,
-                        int replicas) {
+                        int directions) {
   Schedule schedule;
   schedule.name = name;
   schedule.ranks = request.ranks;
-  schedule.chunks = request.chunks * replicas;
+  schedule.chunks = request.chunks * directions;
   schedule.microbatches = request.microbatches;
-  schedule.replicas = replicas;
+  schedule.directions = directions;
   schedule.slices = request.slices;
   schedule.rank_of_stage.reserve(schedule.stages());
   for (int stage = 0; stage < schedule.stages(); ++stage) {
-    const int replica = stage / schedule.model_stages();
+    const int direction = stage / schedule.model_stages();
     const int chunk = stage % schedule.model_stages() / request.ranks;
     int rank = stage % request.ranks;
     const bool back = placement == Placement::vee && chunk % 2 == 1;
-    if (back != (replica % 2 == 1)) rank = request.ranks - 1 - rank;
+    if (back != (direction % 2 == 1)) rank = request.ranks - 1 - rank;
     schedule.rank_of_stage.push_back(rank);
   }
   schedule.actions.resize(request.ranks);

@@ -15,7 +15,7 @@ namespace windtunnel {
 // costs, message and limit.
 struct ScheduleRequest {
   int ranks = 1;         // p
-  int microbatches = 1;  // m, of all replicas
+  int microbatches = 1;  // m, of all directions
   int chunks = 1;        // v, stages of the model per rank
   int group = 0;         // micro-batches that pass through a chunk together; 0: the ranks
   int slices = 1;        // of a micro-batch's sequence

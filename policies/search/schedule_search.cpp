@@ -113,8 +113,9 @@ class Search {
     } catch (const Error&) {
       return;  // not for this p, m, v or limit
     }
-    const bool plain = schedule.replicas == 1 && schedule.iterations == 1 && schedule.slices == 1 &&
-                       !schedule.explicit_recompute && is_unpaired(schedule);
+    const bool plain = schedule.directions == 1 && schedule.iterations == 1 &&
+                       schedule.slices == 1 && !schedule.explicit_recompute &&
+                       is_unpaired(schedule);
     if (!plain) return;
     SplitOrder order = split_order(schedule);
     const std::string name(kind.name);

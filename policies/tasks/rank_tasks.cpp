@@ -21,14 +21,14 @@ CostPart part(Category category, const Parameter& parameter) {
 
 }  // namespace
 
-GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan) {
   const auto before = static_cast<std::int32_t>(plan.groups.size());
-  for (int group = 0; group < lattice.groups(); ++group) {
-    plan.groups.push_back({axis, lattice.members(first, group)});
+  for (int group = 0; group < groups.size(); ++group) {
+    plan.groups.push_back({axis, groups.members(first, group)});
   }
   GroupSlot slot{std::vector<std::int32_t>(members), shape, plan.groups[before].members};
-  for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + lattice.group_of(m);
+  for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + groups.group_of(m);
   return slot;
 }
 
@@ -53,11 +53,11 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
   partner_slot_ = add_slot(std::move(groups.partner));
   world_slot_ = add_slot(std::move(groups.world));
   for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_slot(std::move(slot));
-  for (std::vector<std::int32_t>& meeting : groups.meetings) {
-    meeting_slots_.push_back(static_cast<int>(class_.groups.size()));
-    class_.groups.push_back(std::move(meeting));
+  for (std::vector<std::int32_t>& rendezvous : groups.rendezvous) {
+    rendezvous_slots_.push_back(static_cast<int>(class_.groups.size()));
+    class_.groups.push_back(std::move(rendezvous));
   }
-  meeting_sequence_.assign(meeting_slots_.size(), 0);
+  meeting_sequence_.assign(rendezvous_slots_.size(), 0);
 }
 
 // The number of the slot; -1 without groups.
@@ -255,15 +255,15 @@ TaskIndex RankTasks::collective(std::string name, int slot, CollectiveKind kind,
   return last_collective_[0] = append_collective(std::move(task), slot);
 }
 
-TaskIndex RankTasks::meet(int meeting, std::string name, TaskIndex after) {
+TaskIndex RankTasks::meet(int rendezvous, std::string name, TaskIndex after) {
   Task task;
   task.kind = TaskKind::collective;
   task.name = std::move(name);
   task.stream = meeting_stream_;
   if (after >= 0) task.after = {after};
   task.category = Category::cp;
-  task.group_slot = static_cast<std::int16_t>(meeting_slots_[meeting]);
-  task.sequence = meeting_sequence_[meeting]++;
+  task.group_slot = static_cast<std::int16_t>(rendezvous_slots_[rendezvous]);
+  task.sequence = meeting_sequence_[rendezvous]++;
   return append(std::move(task));
 }
 

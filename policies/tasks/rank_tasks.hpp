@@ -28,12 +28,12 @@ struct PipelineRankGroups {
   std::optional<GroupSlot> world;
   std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
   // Ranks that begin an action together: [group][member], index into Plan::groups.
-  std::vector<std::vector<std::int32_t>> meetings;
+  std::vector<std::vector<std::int32_t>> rendezvous;
 };
 
-// Adds to the plan a group per lane and block of the lattice, the first of them of rank `first`, on
+// Adds to the plan every one of the groups, the first of them of rank `first`, on
 // which `members` consecutive ranks stand.
-GroupSlot add_groups(const GroupLattice& lattice, const GroupShape& shape, Category axis,
+GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
 // Of all ranks.
 GroupSlot add_world_group(const Cluster& cluster, Plan& plan);
@@ -92,12 +92,12 @@ class RankTasks {
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
   void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
   // After the second channel, if there is one.
-  void add_meetings() {
+  void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
   }
-  // Ends when all ranks of the meeting have come; takes no time.
-  TaskIndex meet(int meeting, std::string name, TaskIndex after);
+  // Ends when all ranks of the rendezvous have come; takes no time.
+  TaskIndex meet(int rendezvous, std::string name, TaskIndex after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
 
@@ -149,8 +149,8 @@ class RankTasks {
   int partner_slot_ = -1;
   int world_slot_ = -1;
   std::map<int, int> code_slots_;
-  std::vector<int> meeting_slots_;
-  std::vector<int> meeting_sequence_;  // [meeting]
+  std::vector<int> rendezvous_slots_;
+  std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
   std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
   std::vector<TaskIndex> last_kernels_;

@@ -35,9 +35,9 @@ void add_warnings(const Record& record, SummarySection& section) {
 
 SummarySection campaign_section(const Record& record) {
   const CampaignReport& report = *record.campaign;
-  SummarySection section{fmt::format("Campaign of {}, {} replicas ({} of the mean)",
+  SummarySection section{fmt::format("Campaign of {}, {} trials ({} of the mean)",
                                      figure("campaign.wall_s").text(record),
-                                     with_separators(report.replicas), kIntervalTitle),
+                                     with_separators(report.trials), kIntervalTitle),
                          {}};
   const auto add = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) section.rows.push_back({figure(key).title, text});

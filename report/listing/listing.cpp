@@ -151,7 +151,7 @@ TextTable model_table() {
                           std::to_string(model.sequence), model.source});
   }
   // Tables of layers, which are no transformers.
-  for (const LayerNetwork& network : library_networks()) {
+  for (const LayerTable& network : library_networks()) {
     table.rows.push_back({network.name, format_count(network.parameters()),
                           std::to_string(network.layers.size()), "-", "-", "-", "-", "-", "-",
                           network.source});
@@ -179,7 +179,7 @@ Json model_json(const TransformerSpec& model) {
 Json model_document() {
   Json array = Json::array();
   for (const TransformerSpec& model : library_models()) array.push_back(model_json(model));
-  for (const LayerNetwork& network : library_networks()) {
+  for (const LayerTable& network : library_networks()) {
     array.push_back({{"name", network.name},
                      {"parameters", network.parameters()},
                      {"layers", network.layers.size()},

@@ -76,7 +76,7 @@ double SweepRanking::speed(const Json& point) const {
 }
 
 std::vector<double> SweepRanking::progress(const Json& point) const {
-  auto values = point.at("replica_goodput").get<std::vector<double>>();
+  auto values = point.at("trial_goodput").get<std::vector<double>>();
   for (double& value : values) value *= speed(point);
   return values;
 }

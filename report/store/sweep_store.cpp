@@ -178,7 +178,7 @@ std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
   }
   line["result"] = campaign_json(record);
   line["job"] = job_facts(point.job);
-  line["replica_goodput"] = point.campaign->replica_goodput;
+  line["trial_goodput"] = point.campaign->trial_goodput;
   return one_line(line);
 }
 

@@ -33,7 +33,7 @@ SweepPlan parse_cases(const std::string& text, const std::string& file);
 std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 
 // The line of a finished point: {"index", "key", "scenario", "set", "iteration": {"time_s",
-// "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "replica_goodput"}, or "reason" instead of
+// "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "trial_goodput"}, or "reason" instead of
 // the last three. `result` is the campaign of the run document.
 std::string point_line(const SweepCase& the_case, const SweepPoint& point);
 

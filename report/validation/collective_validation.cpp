@@ -146,7 +146,7 @@ std::string page_misses(const ValidationReport& report, double miss_above) {
 
 std::vector<std::string> network_cells(const std::string& machine, const std::string& environment,
                                        const FittedNetwork& network) {
-  const NetworkLaw& law = network.calibration.network;
+  const InterconnectLaw& law = network.calibration.network;
   return {machine,
           environment,
           std::to_string(network.rows),

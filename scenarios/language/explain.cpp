@@ -220,9 +220,9 @@ class Explanation {
       add_open(fmt::format("calibration.kernel_laws.{}", law.key), law_text(law),
                {Origin::measured, "a law of its own"}, "calibration");
     }
-    const NetworkLaw& law = job_.calibration.network;
+    const InterconnectLaw& law = job_.calibration.network;
     if (!law.stated) return;
-    for (const NetworkLawField& field : network_law_fields()) {
+    for (const InterconnectLawField& field : interconnect_law_fields()) {
       add(fmt::format("calibration.network.{}", field.name), field.unit, law.*field.member);
     }
   }

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "traces/torch/torch_schedule.hpp"
 

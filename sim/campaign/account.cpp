@@ -41,7 +41,7 @@ std::vector<std::int64_t> Account::surviving(std::int64_t head) const {
   return result;
 }
 
-void Account::close(std::int64_t head, double wall_s, ReplicaResult& result) const {
+void Account::close(std::int64_t head, double wall_s, TrialResult& result) const {
   const auto lost_s = [&](Loss loss) -> double& { return result.lost_s[static_cast<int>(loss)]; };
   for (int loss = 0; loss < kLosses; ++loss) result.lost_s[loss] = spent_s_[loss].value();
   lost_s(Loss::redo) += cut_s_.value();
@@ -75,7 +75,7 @@ void Account::close(std::int64_t head, double wall_s, ReplicaResult& result) con
   sum.add(result.useful_s);
   for (const double loss : result.lost_s) sum.add(loss);
   CHECK(std::abs(sum.value() - wall_s) <= 1e-9 * wall_s,
-        "the account of a replica sums to {} s of {} s", sum.value(), wall_s);
+        "the account of a trial sums to {} s of {} s", sum.value(), wall_s);
 }
 
 }  // namespace windtunnel

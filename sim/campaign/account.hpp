@@ -1,4 +1,4 @@
-// Where the wall time of one replica went.
+// Where the wall time of one trial went.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Account {
   void begin(std::int64_t head, int pace);
 
   // Iterations up to `head` survived. Fills useful_s, lost_s, iterations and snapshots, and sums.
-  void close(std::int64_t head, double wall_s, ReplicaResult& result) const;
+  void close(std::int64_t head, double wall_s, TrialResult& result) const;
 
  private:
   std::vector<std::int64_t> surviving(std::int64_t head) const;  // by pace

@@ -5,7 +5,7 @@
 #include "models/base/error.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "sim/campaign/reduction.hpp"
-#include "sim/campaign/replica.hpp"
+#include "sim/campaign/trial.hpp"
 
 namespace windtunnel {
 namespace {
@@ -77,7 +77,7 @@ void check_inputs(const CampaignInputs& inputs) {
   CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
   require(inputs.campaign.length_s > 0 && std::isfinite(inputs.campaign.length_s),
           "campaign.length", "must be more than 0");
-  require(inputs.campaign.replicas >= 1, "campaign.replicas", "must be 1 or more");
+  require(inputs.campaign.trials >= 1, "campaign.replicas", "must be 1 or more");
   check_recovery(inputs.recovery, inputs.nodes);
   for (const FailureClass& failure_class : inputs.failures) check_failure_class(failure_class);
   std::vector<SnapshotTier> tiers;
@@ -88,19 +88,19 @@ void check_inputs(const CampaignInputs& inputs) {
 
 }  // namespace
 
-ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode,
-                          std::vector<CampaignEvent>* events) {
+TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
+                      std::vector<CampaignEvent>* events) {
   check_inputs(inputs);
   const CampaignPlan plan(inputs);
-  return Replica(plan, replica, mode, events).run();
+  return Trial(plan, trial, mode, events).run();
 }
 
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads) {
   check_inputs(inputs);
   const CampaignPlan plan(inputs);
-  std::vector<ReplicaResult> results(inputs.campaign.replicas);
+  std::vector<TrialResult> results(inputs.campaign.trials);
   for_each_index(results.size(), threads, [&](std::size_t index) {
-    results[index] = Replica(plan, static_cast<int>(index), CampaignMode::fast_forward).run();
+    results[index] = Trial(plan, static_cast<int>(index), CampaignMode::fast_forward).run();
   });
   return reduce(inputs, results);
 }

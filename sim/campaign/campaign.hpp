@@ -2,8 +2,8 @@
 //
 // Copies
 // - A snapshot taken in an iteration holds the state at its start and can be restored complete_s
-//   later; until then, and if it is lost, the copy before it counts. stretch.hpp says when one is
-//   due.
+//   later; until then, and if it is lost, the copy before it counts. undisturbed_run.hpp says when
+//   one is due.
 // - A failure loses the running iteration, copies under way, and the copies of tiers that do not
 //   survive the end of the trainers (policies/protection/snapshot_tiers.hpp). A lost node is lost
 //   for every copy that was begun before, of tiers that are on nodes; a copy is there as long as no
@@ -105,8 +105,8 @@ struct CampaignInputs {
   double price_usd_per_s = 0;  // of all GPUs, spares included
 };
 
-// One replica's account, seconds; useful + sum(lost) == wall to 1e-9 relative.
-struct ReplicaResult {
+// One trial's account, seconds; useful + sum(lost) == wall to 1e-9 relative.
+struct TrialResult {
   // The campaign's length; less the part of an iteration that its end would cut.
   double wall_s = 0;
   double useful_s = 0;
@@ -120,7 +120,7 @@ struct ReplicaResult {
   double node_down_s = 0;                       // of all nodes together, in repair
   std::int64_t failed_restarts = 0;
   std::int64_t evicted_nodes = 0;
-  bool operator==(const ReplicaResult&) const = default;
+  bool operator==(const TrialResult&) const = default;
 };
 
 // What happened, for a drawing, a test or a recorded trace.
@@ -155,10 +155,10 @@ enum class CampaignMode {
 };
 
 // Throws Error: inputs that cannot be, check_snapshot_tiers() included.
-ReplicaResult run_replica(const CampaignInputs& inputs, int replica, CampaignMode mode,
-                          std::vector<CampaignEvent>* events = nullptr);
+TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
+                      std::vector<CampaignEvent>* events = nullptr);
 
-// All replicas on `threads` threads (0: all cores); the same bytes for any number of threads.
+// All trials on `threads` threads (0: all cores); the same bytes for any number of threads.
 CampaignReport run_campaign(const CampaignInputs& inputs, int threads = 0);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// What the replicas of a campaign share; made before they start.
+// What the trials of a campaign share; made before they start.
 #pragma once
 
 #include <vector>

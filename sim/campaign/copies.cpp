@@ -14,10 +14,10 @@ bool on_gpus(const SnapshotTier& tier) {
 
 Copies::Copies(const CampaignPlan& plan) : plan_(plan), tiers_(plan.tiers.size()) {}
 
-void Copies::collect(const Stretch& stretch, double at_s, bool running, int out) {
+void Copies::collect(const UndisturbedRun& run, double at_s, bool running, int out) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     const std::vector<Copy>& copies = tiers_[tier].copies;
-    stretch.complete_copies(static_cast<int>(tier), at_s, running, [&](const StartedCopy& copy) {
+    run.complete_copies(static_cast<int>(tier), at_s, running, [&](const StartedCopy& copy) {
       if (!copies.empty() && copies.back().start_s >= copy.start_s) return;  // known
       add(static_cast<int>(tier), copy, out);
     });

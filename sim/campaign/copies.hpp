@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/campaign/campaign_plan.hpp"
-#include "sim/campaign/stretch.hpp"
+#include "sim/campaign/undisturbed_run.hpp"
 
 namespace windtunnel {
 
@@ -16,9 +16,9 @@ class Copies {
   // `plan` must outlive it.
   explicit Copies(const CampaignPlan& plan);
 
-  // The stretch's copies that are complete; see Stretch::complete_copies. `out`: nodes that the
+  // The run's copies that are complete; see UndisturbedRun::complete_copies. `out`: nodes that the
   // layout lacks in it.
-  void collect(const Stretch& stretch, double at_s, bool running, int out);
+  void collect(const UndisturbedRun& run, double at_s, bool running, int out);
   void add(int tier, const StartedCopy& copy, int out);
   // The GPUs of all nodes but these hold this state until all trainers end; a job that restarts
   // holds none until it trains.

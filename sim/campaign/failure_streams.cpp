@@ -7,20 +7,20 @@
 namespace windtunnel {
 namespace {
 
-std::uint64_t stream_index(int replica, std::size_t failure_class) {
-  return (static_cast<std::uint64_t>(replica) << 16) | failure_class;
+std::uint64_t stream_index(int trial, std::size_t failure_class) {
+  return (static_cast<std::uint64_t>(trial) << 16) | failure_class;
 }
 
 }  // namespace
 
-FailureStreams::FailureStreams(const CampaignInputs& inputs, int replica)
+FailureStreams::FailureStreams(const CampaignInputs& inputs, int trial)
     : inputs_(inputs),
       restarts_(inputs.campaign.seed, RandomPurpose::recovery,
-                stream_index(replica, inputs.failures.size())) {
+                stream_index(trial, inputs.failures.size())) {
   const std::uint64_t seed = inputs.campaign.seed;
   for (std::size_t i = 0; i < inputs.failures.size(); ++i) {
     const FailureClass& failure_class = inputs.failures[i];
-    const std::uint64_t stream = stream_index(replica, i);
+    const std::uint64_t stream = stream_index(trial, i);
     classes_.push_back({&failure_class, stream,
                         ArrivalStream(failure_class, inputs.nodes, seed, stream),
                         Victims(failure_class, inputs.nodes, seed, stream),

@@ -1,4 +1,4 @@
-// All random choices of one replica: when each class of failure strikes, whom, for how long, and
+// All random choices of one trial: when each class of failure strikes, whom, for how long, and
 // whether what is done about it works.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace windtunnel {
 class FailureStreams {
  public:
   // `inputs` must outlive it.
-  FailureStreams(const CampaignInputs& inputs, int replica);
+  FailureStreams(const CampaignInputs& inputs, int trial);
 
   struct Next {
     double at_s;

@@ -17,32 +17,32 @@ double share(double part, double whole) {
 
 class Reduction {
  public:
-  Reduction(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results)
+  Reduction(const CampaignInputs& inputs, const std::vector<TrialResult>& results)
       : inputs_(inputs), results_(results) {}
 
   CampaignReport report() const {
     CampaignReport report;
-    report.replicas = static_cast<int>(results_.size());
-    report.goodput = over([](const ReplicaResult& r) { return share(r.useful_s, r.wall_s); }, 1);
-    for (const ReplicaResult& r : results_) {
-      report.replica_goodput.push_back(share(r.useful_s, r.wall_s));
+    report.trials = static_cast<int>(results_.size());
+    report.goodput = over([](const TrialResult& r) { return share(r.useful_s, r.wall_s); }, 1);
+    for (const TrialResult& r : results_) {
+      report.trial_goodput.push_back(share(r.useful_s, r.wall_s));
     }
     report.ettr = over(
-        [](const ReplicaResult& r) {
+        [](const TrialResult& r) {
           return share(r.useful_s, r.wall_s - r.lost_s[static_cast<int>(Loss::wait)]);
         },
         1);
-    report.wall_s = over([](const ReplicaResult& r) { return r.wall_s; });
-    report.useful_s = over([](const ReplicaResult& r) { return r.useful_s; });
+    report.wall_s = over([](const TrialResult& r) { return r.wall_s; });
+    report.useful_s = over([](const TrialResult& r) { return r.useful_s; });
     for (int loss = 0; loss < kLosses; ++loss) {
-      report.lost_s[loss] = over([&](const ReplicaResult& r) { return r.lost_s[loss]; });
+      report.lost_s[loss] = over([&](const TrialResult& r) { return r.lost_s[loss]; });
     }
     report.nodes_down =
-        over([&](const ReplicaResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
+        over([&](const TrialResult& r) { return r.node_down_s / inputs_.campaign.length_s; });
     report.failed_restarts =
-        over([](const ReplicaResult& r) { return static_cast<double>(r.failed_restarts); });
+        over([](const TrialResult& r) { return static_cast<double>(r.failed_restarts); });
     report.evicted_nodes =
-        over([](const ReplicaResult& r) { return static_cast<double>(r.evicted_nodes); });
+        over([](const TrialResult& r) { return static_cast<double>(r.evicted_nodes); });
     add_failures(report);
     add_tiers(report);
     add_job(report);
@@ -54,14 +54,14 @@ class Reduction {
   Estimate over(Value value, double most = std::numeric_limits<double>::infinity()) const {
     std::vector<double> samples;
     samples.reserve(results_.size());
-    for (const ReplicaResult& result : results_) samples.push_back(value(result));
+    for (const TrialResult& result : results_) samples.push_back(value(result));
     return estimate(std::move(samples), most);
   }
 
   // Failures of the classes that belong.
   template <class Belongs>
   Estimate count(Belongs belongs) const {
-    return over([&](const ReplicaResult& result) {
+    return over([&](const TrialResult& result) {
       double sum = 0;
       for (std::size_t i = 0; i < inputs_.failures.size(); ++i) {
         if (belongs(inputs_.failures[i])) sum += static_cast<double>(result.failures[i]);
@@ -88,7 +88,7 @@ class Reduction {
       by_name[tier_name(inputs_.table.tiers[tier].tier)].push_back(tier);
     }
     for (const auto& [name, tiers] : by_name) {
-      report.skipped_snapshots[name] = over([&tiers = tiers](const ReplicaResult& result) {
+      report.skipped_snapshots[name] = over([&tiers = tiers](const TrialResult& result) {
         double sum = 0;
         for (const std::size_t tier : tiers) {
           sum += static_cast<double>(result.skipped_snapshots[tier]);
@@ -99,7 +99,7 @@ class Reduction {
     by_name["none"].push_back(inputs_.table.tiers.size());
     for (const auto& [name, tiers] : by_name) {
       std::vector<double> shares;
-      for (const ReplicaResult& result : results_) {
+      for (const TrialResult& result : results_) {
         const auto all = std::accumulate(result.restored_from.begin(), result.restored_from.end(),
                                          std::int64_t{0});
         if (all == 0) continue;
@@ -118,22 +118,22 @@ class Reduction {
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
     const double plain_s =
         full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
-    const auto wall_s = [&](const ReplicaResult& r) {
+    const auto wall_s = [&](const TrialResult& r) {
       return r.useful_s > 0 ? plain_s * (r.wall_s / r.useful_s)
                             : std::numeric_limits<double>::infinity();
     };
-    report.job_days = over([&](const ReplicaResult& r) { return wall_s(r) / 86400; });
+    report.job_days = over([&](const TrialResult& r) { return wall_s(r) / 86400; });
     report.job_cost_usd =
-        over([&](const ReplicaResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
+        over([&](const TrialResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
   }
 
   const CampaignInputs& inputs_;
-  const std::vector<ReplicaResult>& results_;
+  const std::vector<TrialResult>& results_;
 };
 
 }  // namespace
 
-CampaignReport reduce(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results) {
+CampaignReport reduce(const CampaignInputs& inputs, const std::vector<TrialResult>& results) {
   return Reduction(inputs, results).report();
 }
 

@@ -1,4 +1,4 @@
-// The results of a campaign's replicas as means with their uncertainty.
+// The results of a campaign's trials as means with their uncertainty.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace windtunnel {
 
-// In the order of the replicas, so the same bytes however they were computed. `tiers` and
+// In the order of the trials, so the same bytes however they were computed. `tiers` and
 // `interval` of the report are not filled.
-CampaignReport reduce(const CampaignInputs& inputs, const std::vector<ReplicaResult>& results);
+CampaignReport reduce(const CampaignInputs& inputs, const std::vector<TrialResult>& results);
 
 }  // namespace windtunnel

@@ -179,9 +179,9 @@ class FlowTableBuilder {
       return;
     }
     const FlowTable::Pattern& pattern = own.patterns[same - known.begin()];
-    for (size_t s = 0; s < pattern.strands.size(); ++s) {
+    for (size_t s = 0; s < pattern.pipelined.size(); ++s) {
       double& amount = amount_[pattern.first_flow + s];
-      amount = std::max(amount, pattern.strands[s].bytes * collective.bytes);
+      amount = std::max(amount, pattern.pipelined[s].bytes * collective.bytes);
     }
   }
 
@@ -203,8 +203,8 @@ class FlowTableBuilder {
     FlowTable::Pattern pattern;
     pattern.first_flow = next_flow();
     const auto edges = static_cast<std::int32_t>(flows.edges.size());
-    for (const std::vector<std::int32_t>& strand : strands_of(flows)) {
-      for (const std::int32_t e : strand) {
+    for (const std::vector<std::int32_t>& flow : pipelined_flows_of(flows)) {
+      for (const std::int32_t e : flow) {
         if (e < edges) {
           const CollectiveEdge& edge = flows.edges[e];
           add_transfer(members[edge.source], members[edge.destination], edge.bytes * bytes);
@@ -214,35 +214,35 @@ class FlowTableBuilder {
           close_way();
         }
       }
-      const std::int32_t first = strand.front();
+      const std::int32_t first = flow.front();
       const bool edge = first < edges;
-      pattern.strands.push_back(
+      pattern.pipelined.push_back(
           {edge ? flows.edges[first].source : flows.demands[first - edges].member,
            edge ? flows.edges[first].bytes : flows.demands[first - edges].bytes});
-      close_flow(pattern.strands.back().bytes * bytes);
+      close_flow(pattern.pipelined.back().bytes * bytes);
     }
     return pattern;
   }
 
   // What carries equal bytes: edges by index, then demands.
-  static std::vector<std::vector<std::int32_t>> strands_of(const CollectiveFlows& flows) {
-    std::vector<std::vector<std::int32_t>> strands;
+  static std::vector<std::vector<std::int32_t>> pipelined_flows_of(const CollectiveFlows& flows) {
+    std::vector<std::vector<std::int32_t>> pipelined;
     std::vector<double> bytes;  // of each
     const auto add = [&](std::int32_t index, double of_index) {
-      size_t s = flows.independent ? strands.size() : 0;
-      while (s < strands.size() && !same_bytes(bytes[s], of_index)) ++s;
-      if (s == strands.size()) {
-        strands.emplace_back();
+      size_t s = flows.independent ? pipelined.size() : 0;
+      while (s < pipelined.size() && !same_bytes(bytes[s], of_index)) ++s;
+      if (s == pipelined.size()) {
+        pipelined.emplace_back();
         bytes.push_back(of_index);
       }
-      strands[s].push_back(index);
+      pipelined[s].push_back(index);
     };
     const auto edges = static_cast<std::int32_t>(flows.edges.size());
     for (std::int32_t e = 0; e < edges; ++e) add(e, flows.edges[e].bytes);
     for (std::int32_t d = 0; d < std::ssize(flows.demands); ++d) {
       add(edges + d, flows.demands[d].bytes);
     }
-    return strands;
+    return pipelined;
   }
 
   FlowIndex next_flow() const { return static_cast<FlowIndex>(amount_.size()); }

@@ -1,12 +1,12 @@
 // Every transfer that a Plan can make, as a route over links: messages by (class, peer slot,
-// member), demands of tasks by (class, task, flow, member), strands of collectives by (group,
-// pattern, strand). One table serves the folding, which looks for equal flows, and the engine,
-// which runs them.
+// member), demands of tasks by (class, task, flow, member), pipelined flows of collectives by
+// (group, pattern, pipelined flow). One table serves the folding, which looks for equal flows, and
+// the engine, which runs them.
 //
-// A strand is the edges of a collective that carry equal bytes, and what its members move over
-// resources of their own, as ONE flow over the links of all of them: a ring or a tree is a
+// A pipelined flow is the edges of a collective that carry equal bytes, and what its members move
+// over resources of their own, as ONE flow over the links of all of them: a ring or a tree is a
 // pipeline, whose chunks pass every edge at the pace of the slowest one. Edges that do not wait for
-// each other (all-to-all pairs) are a strand each.
+// each other (all-to-all pairs) are a pipelined flow each.
 //
 // So is a transfer that routing splits over several ways: its parts go at one pace, because a
 // sender's window spans them.
@@ -29,15 +29,15 @@ struct FlowTable : FlowRoutes {
     std::vector<std::vector<FlowIndex>> demand;  // [task][flow]
   };
   // Sizes per byte of the collective's buffer.
-  struct Strand {
+  struct PipelinedFlow {
     std::int32_t source = 0;  // a member that it starts at
     double bytes = 0;
   };
   // Collectives of one group that have the same edges share a pattern: `first_flow` + s carries
-  // strands[s].
+  // pipelined[s].
   struct Pattern {
     FlowIndex first_flow = 0;
-    std::vector<Strand> strands;
+    std::vector<PipelinedFlow> pipelined;
   };
   struct GroupFlows {
     std::vector<Pattern> patterns;

@@ -129,9 +129,9 @@ class Refinement {
     for (size_t g = 0; g < group_.size(); ++g) {
       const std::vector<FlowTable::Pattern>& patterns = flows_.groups[g].patterns;
       for (size_t p = 0; p < patterns.size(); ++p) {
-        for (size_t e = 0; e < patterns[p].strands.size(); ++e) {
+        for (size_t e = 0; e < patterns[p].pipelined.size(); ++e) {
           colour_flow(patterns[p].first_flow + static_cast<FlowIndex>(e),
-                      join(join(group_[g], p), of_number(patterns[p].strands[e].bytes)));
+                      join(join(group_[g], p), of_number(patterns[p].pipelined[e].bytes)));
         }
       }
     }
@@ -158,7 +158,7 @@ class Refinement {
     }
     for (size_t g = 0; g < group_.size(); ++g) {
       for (const FlowTable::Pattern& pattern : flows_.groups[g].patterns) {
-        for (size_t e = 0; e < pattern.strands.size(); ++e) {
+        for (size_t e = 0; e < pattern.pipelined.size(); ++e) {
           content[g] += mix(flow_[pattern.first_flow + e] ^ 0x5bd1e995);
         }
       }

@@ -7,7 +7,7 @@
 // load of the flows that are not simulated: a flow that stands for k flows on that link weighs k
 // there.
 //
-// Contention carries a difference along, but not around a ring: a ring is one flow (a strand, see
+// Contention carries a difference along, but not around a ring: a ring is one (pipelined flow, see
 // flow_table.hpp) that feels its links as a whole, so a slow node unfolds its own pipeline and
 // neither its neighbours on the ring nor the other replicas.
 #pragma once

@@ -80,8 +80,8 @@ std::vector<GroupEdge> fold_edges(const Plan& plan, const std::vector<ClassMembe
                                   const FlowTable::Pattern& pattern) {
   std::vector<GroupEdge> edges;
   std::vector<std::int32_t> slot_of_member(plan.groups[group].members.size(), -1);
-  for (size_t e = 0; e < pattern.strands.size(); ++e) {
-    const FlowTable::Strand& edge = pattern.strands[e];
+  for (size_t e = 0; e < pattern.pipelined.size(); ++e) {
+    const FlowTable::PipelinedFlow& edge = pattern.pipelined[e];
     const RankId source = plan.groups[group].members[edge.source];
     std::int32_t& slot = slot_of_member[edge.source];
     if (slot < 0) {

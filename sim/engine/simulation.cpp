@@ -37,7 +37,7 @@ struct StreamState {
 };
 
 // One collective of a group: who has come, and who sleeps until it goes on.
-struct Meeting {
+struct Rendezvous {
   int arrived = 0;
   int working = 0;     // members whose transfers still run
   double cost_s = 0;   // the largest of the members'
@@ -63,7 +63,7 @@ class Simulation {
         flows_(flows),
         folding_(folding),
         program_(program),
-        meetings_(folding.groups.size()),
+        rendezvous_(folding.groups.size()),
         recorder_(plan, folding, std::move(recorded_by)) {
     add_ranks(cluster);
     platform_ = std::make_unique<Platform>(folding, count_actors());
@@ -255,44 +255,44 @@ class Simulation {
     const std::int32_t slot = planned.group_slot;
     const std::int32_t group =
         folding_.group_of[ranks_[r].rank_class->groups[slot][folding_.ranks[r].member]];
-    Meeting& meeting = meeting_of(group, planned.sequence);
-    meeting.cost_s = std::max(meeting.cost_s, task.plain_s);
-    meeting.fluid |= planned.as_flows || !planned.flows.empty();
-    if (++meeting.arrived < program_.groups[group].arrivals) {
-      meeting.sleepers.push_back({r, t});
-      while (!meeting.started && !meeting.ended) sleep_until_woken(r, task.stream, t);
-    } else if (meeting.fluid) {
-      meeting.started = true;
-      meeting.working = meeting.arrived;
-      wake_sleepers(meeting);
+    Rendezvous& rendezvous = rendezvous_at(group, planned.sequence);
+    rendezvous.cost_s = std::max(rendezvous.cost_s, task.plain_s);
+    rendezvous.fluid |= planned.as_flows || !planned.flows.empty();
+    if (++rendezvous.arrived < program_.groups[group].arrivals) {
+      rendezvous.sleepers.push_back({r, t});
+      while (!rendezvous.started && !rendezvous.ended) sleep_until_woken(r, task.stream, t);
+    } else if (rendezvous.fluid) {
+      rendezvous.started = true;
+      rendezvous.working = rendezvous.arrived;
+      wake_sleepers(rendezvous);
     } else {
-      sleep_for(meeting.cost_s);
-      meeting.ended = true;
-      wake_sleepers(meeting);
+      sleep_for(rendezvous.cost_s);
+      rendezvous.ended = true;
+      wake_sleepers(rendezvous);
     }
-    if (meeting.ended) return;
-    sleep_for(meeting.cost_s);
+    if (rendezvous.ended) return;
+    sleep_for(rendezvous.cost_s);
     transfer(r, t, -1, 0);
-    if (--meeting.working > 0) {
-      meeting.sleepers.push_back({r, t});
-      while (!meeting.ended) sleep_until_woken(r, task.stream, t);
+    if (--rendezvous.working > 0) {
+      rendezvous.sleepers.push_back({r, t});
+      while (!rendezvous.ended) sleep_until_woken(r, task.stream, t);
     } else {
-      meeting.ended = true;
-      wake_sleepers(meeting);
+      rendezvous.ended = true;
+      wake_sleepers(rendezvous);
     }
   }
 
   // Meetings stay where they are while actors sleep on them.
-  Meeting& meeting_of(std::int32_t group, std::int32_t sequence) {
-    auto& meetings = meetings_[group];
-    if (static_cast<std::size_t>(sequence) >= meetings.size()) meetings.resize(sequence + 1);
-    if (!meetings[sequence]) meetings[sequence] = std::make_unique<Meeting>();
-    return *meetings[sequence];
+  Rendezvous& rendezvous_at(std::int32_t group, std::int32_t sequence) {
+    auto& rendezvous = rendezvous_[group];
+    if (static_cast<std::size_t>(sequence) >= rendezvous.size()) rendezvous.resize(sequence + 1);
+    if (!rendezvous[sequence]) rendezvous[sequence] = std::make_unique<Rendezvous>();
+    return *rendezvous[sequence];
   }
 
-  void wake_sleepers(Meeting& meeting) {
-    std::vector<TaskRef> sleepers = std::move(meeting.sleepers);
-    meeting.sleepers.clear();
+  void wake_sleepers(Rendezvous& rendezvous) {
+    std::vector<TaskRef> sleepers = std::move(rendezvous.sleepers);
+    rendezvous.sleepers.clear();
     for (const TaskRef& sleeper : sleepers) wake(sleeper.rank, sleeper.task);
   }
 
@@ -476,7 +476,7 @@ class Simulation {
   std::vector<StreamState> streams_;
   std::vector<std::int32_t> pending_;
   std::vector<std::uint8_t> flags_;
-  std::vector<std::vector<std::unique_ptr<Meeting>>> meetings_;  // [folded group][sequence]
+  std::vector<std::vector<std::unique_ptr<Rendezvous>>> rendezvous_;  // [folded group][sequence]
   std::vector<TaskRef> got_ready_;
   Recorder recorder_;
   std::uint64_t events_ = 0;

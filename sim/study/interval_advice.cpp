@@ -123,7 +123,7 @@ Estimate simulated_goodput(CampaignInputs inputs, const Subject& subject, int ev
   tier.every_iterations = every;
   tier.every_s = 0;
   tier.every_overhead = 0;
-  inputs.campaign.replicas = std::min(inputs.campaign.replicas, kReplicas);
+  inputs.campaign.trials = std::min(inputs.campaign.trials, kReplicas);
   return run_campaign(inputs, threads).goodput;
 }
 

@@ -223,8 +223,8 @@ class Search {
                                tier_name(inputs_.table.tiers[index].tier), chosen_[i],
                                seconds_of(i, chosen_[i])});
     }
-    const std::vector<double>& given = result_.given.replica_goodput;
-    std::vector<double> gain = result_.best.replica_goodput;
+    const std::vector<double>& given = result_.given.trial_goodput;
+    std::vector<double> gain = result_.best.trial_goodput;
     for (size_t i = 0; i < gain.size(); ++i) gain[i] -= given[i];
     result_.gain = estimate(std::move(gain), 1, -1);
     result_.theory = interval_advice(inputs_, result_.given, options_.threads);

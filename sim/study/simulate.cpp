@@ -105,7 +105,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
   MeasuredIteration measured = measure_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
-    tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.replicas,
+    tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                               format_seconds(job.campaign.length_s)));
     const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
     record.campaign = run_campaign(inputs, options.threads);

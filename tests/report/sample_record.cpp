@@ -163,7 +163,7 @@ IntervalReport sample_interval() {
 CampaignReport sample_campaign() {
   CampaignReport report;
   const double wall_s = 54 * 86400.0;
-  report.replicas = 100;
+  report.trials = 100;
   report.goodput = around(0.93, 0.001);
   report.ettr = around(0.94, 0.001);
   report.wall_s = around(wall_s, 0);

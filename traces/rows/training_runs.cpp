@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "traces/rows/stated_elsewhere.hpp"
+#include "traces/rows/source_settings.hpp"
 #include "traces/text/row_reader.hpp"
 #include "traces/text/text.hpp"
 
@@ -160,7 +160,7 @@ TrainingRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
   run.note = reader.text("note");
   for (const CountColumn& count : count_columns()) run.*count.member = reader.count(count.column);
   run.sequence_parallel = reader.flag("sequence_parallel");
-  fill_from_elsewhere(run);
+  fill_from_source_settings(run);
   check_required(run, reader);
   check_model(run, reader);
   check_layout(run, reader);

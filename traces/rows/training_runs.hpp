@@ -48,7 +48,7 @@ struct TrainingRuns {
 //   - a number with text or a unit, not finite, not positive, a fraction of something whole, or
 //     larger than anything that was ever built
 //   - an empty cell in source, model, seq, global_batch, gpus, gpu_type, tp or pp, unless
-//     stated_elsewhere.hpp knows it
+//     source_settings.hpp knows it
 //   - GPUs that are not tp pp dp cp; experts' ranks that do not divide those of a stage
 //   - heads that do not divide the hidden size (unless head_width is stated), or kv_heads the heads
 //   - a batch that is no whole number of micro-batches on each of the dp ranks

@@ -36,7 +36,7 @@ class ActionScanner {
   TorchAction scan() {
     TorchAction action;
     action.stage = number("a stage number", "as in 3F1");
-    if (take('@')) action.replica = number("the number of a replica", "as in 3@1F0");
+    if (take('@')) action.direction = number("the number of a direction", "as in 3@1F0");
     scan_type(action);
     if (!action.has_unit()) {
       if (!rest_.empty() && is_digit(rest_.front())) {
@@ -137,12 +137,12 @@ bool TorchAction::has_unit() const {
 }
 
 bool TorchAction::extended() const {
-  return replica > 0 || iteration > 0 || slice > 0 || kind == ActionKind::recompute;
+  return direction > 0 || iteration > 0 || slice > 0 || kind == ActionKind::recompute;
 }
 
 std::string TorchAction::text() const {
   std::string text = fmt::format("{}", stage);
-  if (replica > 0) text += fmt::format("@{}", replica);
+  if (direction > 0) text += fmt::format("@{}", direction);
   text += old_full ? kOldFull : letters_of(kind);
   if (!has_unit()) return text;
   if (iteration > 0) text += fmt::format("{}:", iteration);

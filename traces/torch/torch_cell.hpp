@@ -9,13 +9,13 @@
 
 namespace windtunnel {
 
-// An action as it stands in the file, before one knows how many replicas, slices and micro-batches
-// there are. `kind` is that of the current dialect; `old_full` is "BW".
+// An action as it stands in the file, before one knows how many directions, slices and
+// micro-batches there are. `kind` is that of the current dialect; `old_full` is "BW".
 struct TorchAction {
   ActionKind kind = ActionKind::forward;
   bool old_full = false;
   bool with_next = false;
-  int replica = 0;
+  int direction = 0;
   int stage = 0;
   int iteration = 0;
   int microbatch = 0;

@@ -15,7 +15,7 @@
 // An extension, which torch does not read, holds what torch has no words for: replicated stages,
 // slices of a sequence, several iterations without a flush, recomputation.
 //
-//   action  := stage ["@" replica] type [[iteration ":"] micro-batch ["." slice]]
+//   action  := stage ["@" direction] type [[iteration ":"] micro-batch ["." slice]]
 //   type    := ... | "R"
 //
 // Numbers that are 0 are left out. The row "#recompute" before the first rank says that

@@ -211,7 +211,7 @@ class TorchReader {
     schedule.ranks = static_cast<int>(rows_.size());
     for (const TorchRow& row : rows_) {
       for (const TorchAction& action : row.actions) {
-        schedule.replicas = std::max(schedule.replicas, action.replica + 1);
+        schedule.directions = std::max(schedule.directions, action.direction + 1);
         stages_ = std::max(stages_, action.stage + 1);
         if (!action.has_unit()) continue;
         schedule.iterations = std::max(schedule.iterations, action.iteration + 1);
@@ -222,7 +222,7 @@ class TorchReader {
     if (schedule.microbatches == 0) fail(rows_.front().line, 1, "no micro-batch passes through");
     double actions = 0;
     for (const TorchRow& row : rows_) actions += static_cast<double>(row.actions.size());
-    const double stages = double(stages_) * schedule.replicas;
+    const double stages = double(stages_) * schedule.directions;
     const double units = double(schedule.iterations) * schedule.microbatches * schedule.slices;
     const bool held = stages <= actions && units * stages_ <= actions;
     if (stages * units <= (held ? kMostResults : kFewResults)) return;
@@ -231,11 +231,11 @@ class TorchReader {
                      stages, units, actions));
   }
 
-  // One rank per stage of a replica, as many stages on every rank.
+  // One rank per stage of a direction, as many stages on every rank.
   void place_stages() {
     Schedule& schedule = result_.schedule;
     std::vector<int>& rank_of = schedule.rank_of_stage;
-    rank_of.assign(static_cast<size_t>(stages_) * schedule.replicas, -1);
+    rank_of.assign(static_cast<size_t>(stages_) * schedule.directions, -1);
     std::vector<int> held(rows_.size(), 0);
     for (size_t rank = 0; rank < rows_.size(); ++rank) {
       for (const TorchAction& action : rows_[rank].actions) {
@@ -260,7 +260,7 @@ class TorchReader {
     schedule.chunks = held[0];
   }
 
-  // No number of a stage or replica is skipped.
+  // No number of a stage or direction is skipped.
   void check_placed() const {
     const std::vector<int>& rank_of = result_.schedule.rank_of_stage;
     const auto missing = std::find(rank_of.begin(), rank_of.end(), -1);
@@ -270,7 +270,7 @@ class TorchReader {
       for (const TorchAction& action : row.actions) {
         if (stage_of(action) < at && action.stage + 1 < stages_) continue;
         fail(row, action,
-             fmt::format("stage {} of replica {} has no action; stages count from 0 without gaps",
+             fmt::format("stage {} of direction {} has no action; stages count from 0 without gaps",
                          at % stages_, at / stages_));
       }
     }
@@ -288,7 +288,9 @@ class TorchReader {
     check(schedule.weight_copies, schedule.ranks, "ranks");
   }
 
-  int stage_of(const TorchAction& action) const { return action.replica * stages_ + action.stage; }
+  int stage_of(const TorchAction& action) const {
+    return action.direction * stages_ + action.stage;
+  }
 
   int unit_of(const TorchAction& action) const {
     const Schedule& schedule = result_.schedule;
@@ -347,25 +349,25 @@ class TorchReader {
     }
   }
 
-  // Every unit through every stage of one replica, forwards and backwards.
+  // Every unit through every stage of one direction, forwards and backwards.
   void check_complete() const {
     const Schedule& schedule = result_.schedule;
     const size_t units = schedule.units();
-    std::vector<int> replica_of(units, -1);
+    std::vector<int> direction_of(units, -1);
     for (size_t rank = 0; rank < rows_.size(); ++rank) {
       for (const TorchAction& action : rows_[rank].actions) {
         if (!is_compute(action.kind)) continue;
-        int& replica = replica_of[unit_of(action)];
-        if (replica >= 0 && replica != action.replica) {
-          fail(rows_[rank], action, fmt::format("passes through replica {} as well", replica));
+        int& direction = direction_of[unit_of(action)];
+        if (direction >= 0 && direction != action.direction) {
+          fail(rows_[rank], action, fmt::format("passes through direction {} as well", direction));
         }
-        replica = action.replica;
+        direction = action.direction;
       }
     }
     for (int stage = 0; stage < schedule.stages(); ++stage) {
       const TorchRow& row = rows_[schedule.rank_of_stage[stage]];
       for (size_t unit = 0; unit < units; ++unit) {
-        if (replica_of[unit] >= 0 && replica_of[unit] != stage / stages_) continue;
+        if (direction_of[unit] >= 0 && direction_of[unit] != stage / stages_) continue;
         check_complete(row, stage, static_cast<int>(unit), progress_[stage * units + unit]);
       }
     }
@@ -375,7 +377,7 @@ class TorchReader {
     const Schedule& schedule = result_.schedule;
     TorchAction missing;
     missing.stage = stage % stages_;
-    missing.replica = stage / stages_;
+    missing.direction = stage / stages_;
     missing.slice = unit % schedule.slices;
     missing.microbatch = unit / schedule.slices % schedule.microbatches;
     missing.iteration = unit / schedule.slices / schedule.microbatches;
@@ -394,7 +396,7 @@ class TorchReader {
   TorchSchedule result_;
   std::vector<TorchRow> rows_;
   std::map<const std::vector<double>*, int> directive_lines_;
-  int stages_ = 0;                  // of a replica
+  int stages_ = 0;                  // of a direction
   std::vector<Progress> progress_;  // [stage * units + unit]
 };
 

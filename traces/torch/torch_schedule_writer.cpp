@@ -14,7 +14,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 std::string text_of(const Schedule& schedule, const Action& action) {
   TorchAction at;
   at.kind = action.kind;
-  at.replica = action.stage / schedule.model_stages();
+  at.direction = action.stage / schedule.model_stages();
   at.stage = schedule.model_stage(action.stage);
   at.slice = action.unit % schedule.slices;
   at.microbatch = action.unit / schedule.slices % schedule.microbatches;
@@ -142,7 +142,7 @@ std::string directives(const Schedule& schedule) {
   return text;
 }
 
-// Replicas that no micro-batch passes through leave no trace in a file.
+// Directions that no micro-batch passes through leave no trace in a file.
 void check_replicas(const Schedule& schedule) {
   std::vector<bool> used(schedule.stages(), false);
   for (const auto& actions : schedule.actions) {
@@ -159,9 +159,9 @@ void check_replicas(const Schedule& schedule) {
 }  // namespace
 
 std::string needed_extension(const Schedule& schedule) {
-  if (schedule.replicas > 1) {
-    return fmt::format("{} replicas of the stages (torch has one rank for each stage)",
-                       schedule.replicas);
+  if (schedule.directions > 1) {
+    return fmt::format("{} directions of the stages (torch has one rank for each stage)",
+                       schedule.directions);
   }
   if (schedule.slices > 1) return "slices of a sequence";
   if (schedule.iterations > 1) return "several iterations without a flush";

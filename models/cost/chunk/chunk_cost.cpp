@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "models/cost/chunk/activations.hpp"
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/context/context_parallel.hpp"
 #include "models/cost/expert/expert_parallel.hpp"
 #include "models/cost/op/block_cost.hpp"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 
 namespace windtunnel {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/workload/stage_parameters.hpp"
 

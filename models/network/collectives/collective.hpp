@@ -92,7 +92,8 @@ struct CollectiveFlows {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   std::vector<CollectiveEdge> edges;  // all at once: a pipelined algorithm is one fluid phase
   std::vector<CollectiveDemand> demands;
-  // Edges do not wait for each other: each is a strand of its own (sim/engine/flow_table.hpp).
+  // Edges do not wait for each other: each is a pipelined flow of its own
+  // (sim/engine/flow_table.hpp).
   bool independent = false;
 };
 

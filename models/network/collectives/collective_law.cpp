@@ -52,7 +52,7 @@ bool is_tree(CollectiveAlgorithm algorithm) {
   return algorithm == tree || algorithm == nvls_tree || algorithm == pat;
 }
 
-const Parameter& overlap_of(CollectiveAlgorithm algorithm, const NetworkLaw& law) {
+const Parameter& overlap_of(CollectiveAlgorithm algorithm, const InterconnectLaw& law) {
   if (algorithm == nvls || algorithm == nvls_tree) return law.nvls_overlap;
   return is_tree(algorithm) ? law.tree_overlap : law.ring_overlap;
 }
@@ -64,14 +64,14 @@ double message_bytes(CollectiveChoice choice, const GroupShape& shape, double by
 }
 
 double node_step_s(const NcclLatencies& row, std::size_t p, const Cluster& cluster,
-                   const NetworkLaw& law, LawTerms& terms) {
+                   const InterconnectLaw& law, LawTerms& terms) {
   const bool pcie = cluster.node.gpu_path == GpuPath::pcie;
   return 1e-6 * (pcie ? row.pci_us : row.nvlink_us)[p] * used(terms.node_origin, law.node_step);
 }
 
 // Where every member talks to every other: no algorithm of NCCL's table.
 LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLatencies& row,
-                    const Cluster& cluster, const NetworkLaw& law) {
+                    const Cluster& cluster, const InterconnectLaw& law) {
   LawTerms terms;
   terms.launch_s = 1e-6 * row.base_us[2] * used(terms.origin, law.launch);
   terms.node_step_s = node_step_s(row, 2, cluster, law, terms);
@@ -87,7 +87,7 @@ LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLate
 }
 
 void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const NcclLatencies& row,
-                    const Cluster& cluster, const NetworkLaw& law, LawTerms& terms) {
+                    const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
   const std::size_t p = protocol_index(choice.protocol);
   const auto of = [&](const Parameter& parameter) { return used(terms.node_origin, parameter); };
   if (choice.algorithm == nvls || choice.algorithm == nvls_tree) {
@@ -105,7 +105,7 @@ void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const NcclLate
 }
 
 void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double bytes,
-                   const NcclLatencies& row, const NetworkLaw& law, LawTerms& terms) {
+                   const NcclLatencies& row, const InterconnectLaw& law, LawTerms& terms) {
   const std::size_t p = protocol_index(choice.protocol);
   const auto of = [&](const Parameter& parameter) { return used(terms.net_origin, parameter); };
   const Parameter& step = p == 0   ? law.net_ll_step
@@ -125,7 +125,7 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
 
 // Steps across nodes that wait for more than NCCL's latency of them.
 void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
-               const Cluster& cluster, const NetworkLaw& law, LawTerms& terms) {
+               const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
   if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
     terms.net_step_s += used(terms.net_origin, law.rendezvous_s);
   }
@@ -139,7 +139,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
 }
 
 LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
-                    double bytes, const Cluster& cluster, const NetworkLaw& law) {
+                    double bytes, const Cluster& cluster, const InterconnectLaw& law) {
   const NcclLatencies& ring_row = *find_nccl_latencies(ring);
   if (kind == CollectiveKind::all_to_all || kind == CollectiveKind::gather ||
       kind == CollectiveKind::send_recv) {
@@ -216,7 +216,7 @@ std::optional<MessageTerms> measured_message(const Calibration& calibration, dou
 CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
                              const Cluster& cluster, const Calibration& calibration)
     : kind_(kind), wanted_(wanted), shape_(shape), cluster_(&cluster), calibration_(&calibration) {
-  const NetworkLaw& law = calibration.network;
+  const InterconnectLaw& law = calibration.network;
   if (!law.stated) return;
   if (shape.nodes > 1) slowdown_ = slowdown(law, shape.nodes);
   if (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic) return;
@@ -235,7 +235,7 @@ LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
     terms.measured_s = whole.latency_s + whole.transfer_s;
     return terms;
   }
-  const NetworkLaw& law = calibration_->network;
+  const InterconnectLaw& law = calibration_->network;
   LawTerms terms = law.stated ? nccl_terms(kind_, running, shape_, bytes, *cluster_, law)
                               : constant_terms(*cluster_, *calibration_);
   if (law.stated && shape_.nodes > 1) {

@@ -7,9 +7,9 @@
 // node takes what the curve says: as long as the smallest measured size waits for nothing but
 // latency, the rest are bytes at whatever share of the ports makes up the sum, so that flows
 // compete with it. Elsewhere, where the calibration states a law of the network
-// (models/calibration/network_law.hpp), it scales NCCL's own constants by algorithm and protocol.
-// Else five constants serve all: launch, a latency per step and a share of the bandwidth, inside
-// nodes and across, one after the other.
+// (models/calibration/interconnect_law.hpp), it scales NCCL's own constants by algorithm and
+// protocol. Else five constants serve all: launch, a latency per step and a share of the bandwidth,
+// inside nodes and across, one after the other.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct LawTerms {
   double net_step_s = 0;       // across nodes, switches not counted
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
   double net_efficiency = 1;   // likewise of the NIC
-  double overlap = 1;          // exponent p of models/calibration/network_law.hpp
+  double overlap = 1;          // exponent p of models/calibration/interconnect_law.hpp
   double slowdown = 1;         // by slow nodes of a shared machine, median
   // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
   // follows from the rest. 0: not measured.

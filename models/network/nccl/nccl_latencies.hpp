@@ -1,7 +1,7 @@
 // NCCL's own latencies by algorithm and protocol, in microseconds: of a collective, and of a step
 // over NVLink, PCIe and the network. Its tuner chooses by them
 // (models/network/nccl/nccl_tuner.hpp); the law of a machine scales them
-// (models/calibration/network_law.hpp).
+// (models/calibration/interconnect_law.hpp).
 //
 // Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc.
 #pragma once

@@ -123,7 +123,7 @@ Rows model_rows() {
                 .example = "llama3-405b",
                 .help = "the model of the library to start from, or a table of layers as a .yaml "
                         "file beside this one, with input and layers as those of the library's "
-                        "networks.yaml"}),
+                        "layer_tables.yaml"}),
       whole_row("model.layers",
                 {.low = 1, .high = 1e4, .example = "126", .help = "transformer layers"}),
       whole_row("model.hidden",

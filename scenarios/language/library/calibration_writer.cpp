@@ -57,7 +57,7 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   }
   if (calibration.network.stated) {
     text += "network:\n";
-    for (const NetworkLawField& field : network_law_fields()) {
+    for (const InterconnectLawField& field : interconnect_law_fields()) {
       text += parameter_text(field.name, calibration.network.*field.member, field.unit);
     }
   }

@@ -1,8 +1,8 @@
 #include "scenarios/language/library/library.hpp"
 
+#include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/network_reader.hpp"
 
 namespace windtunnel {
 namespace {
@@ -47,9 +47,9 @@ const std::vector<TransformerSpec>& library_models() {
   return models;
 }
 
-const std::vector<LayerNetwork>& library_networks() {
-  static const std::vector<LayerNetwork> networks =
-      read_networks(library_document("networks.yaml"));
+const std::vector<LayerTable>& library_networks() {
+  static const std::vector<LayerTable> networks =
+      read_layer_tables(library_document("layer_tables.yaml"));
   return networks;
 }
 
@@ -83,7 +83,7 @@ const TransformerSpec& find_model(std::string_view name) {
   return find_item(library_models(), "model", name);
 }
 
-const LayerNetwork& find_network(std::string_view name) {
+const LayerTable& find_network(std::string_view name) {
   return find_item(library_networks(), "network", name);
 }
 

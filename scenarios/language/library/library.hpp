@@ -8,7 +8,7 @@
 
 #include "models/calibration/calibration.hpp"
 #include "models/machine/cluster.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "models/workload/transformer.hpp"
 
 namespace windtunnel {
@@ -16,7 +16,7 @@ namespace windtunnel {
 const std::vector<GpuSpec>& library_gpus();
 const std::vector<NodeSpec>& library_nodes();
 const std::vector<TransformerSpec>& library_models();
-const std::vector<LayerNetwork>& library_networks();
+const std::vector<LayerTable>& library_networks();
 const std::vector<Calibration>& library_calibrations();
 struct NamedFabric {
   std::string name;
@@ -30,7 +30,7 @@ const std::vector<NamedFabric>& library_fabrics();
 const GpuSpec& find_gpu(std::string_view name);
 const NodeSpec& find_node(std::string_view name);
 const TransformerSpec& find_model(std::string_view name);
-const LayerNetwork& find_network(std::string_view name);
+const LayerTable& find_network(std::string_view name);
 const NamedFabric& find_fabric(std::string_view name);
 const Calibration& find_calibration(std::string_view name);
 

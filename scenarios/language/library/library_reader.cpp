@@ -106,7 +106,7 @@ std::vector<std::string> known_keys(const auto& fields, std::initializer_list<st
   return keys;
 }
 
-// Of a CalibrationField or a NetworkLawField.
+// Of a CalibrationField or a InterconnectLawField.
 Dimension dimension_of(const auto& field) {
   if (field.unit == "s") return Dimension::seconds;
   if (field.unit == "B") return Dimension::bytes;
@@ -150,7 +150,7 @@ const Range& range_of(const CalibrationField& field) {
 }
 
 // What is fitted moves by factors; the tuner's settings and slow nodes are shares.
-const Range& range_of(const NetworkLawField& field) {
+const Range& range_of(const InterconnectLawField& field) {
   if (field.fitted) return kPositive;
   const bool share =
       field.name == "tuner.bandwidth" || field.name == "tuner.ll128" || field.name == "slow.share";
@@ -326,7 +326,7 @@ Calibration read_calibration(const DocumentNode& document) {
         read_parameter(value, dimension_of(field), key, {}, range_of(field));
   }
   if (const DocumentNode* network = document.value_of("network")) {
-    for (const NetworkLawField& field : network_law_fields()) {
+    for (const InterconnectLawField& field : interconnect_law_fields()) {
       require(*network, std::string(field.name));
     }
     read_law_layer(*network, calibration.network);
@@ -343,13 +343,13 @@ Calibration read_calibration(const DocumentNode& document) {
   return calibration;
 }
 
-void read_law_layer(const DocumentNode& layer, NetworkLaw& law) {
+void read_law_layer(const DocumentNode& layer, InterconnectLaw& law) {
   require_map(layer, "network");
   std::vector<std::string> keys = {"origin", "source"};
-  for (const NetworkLawField& field : network_law_fields()) keys.emplace_back(field.name);
+  for (const InterconnectLawField& field : interconnect_law_fields()) keys.emplace_back(field.name);
   check_keys(layer, keys);
   const Evidence common = common_evidence(layer);
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     const std::string key(field.name);
     if (const DocumentNode* value = layer.value_of(key)) {
       law.*field.member = read_parameter(*value, dimension_of(field), key, common, range_of(field));

@@ -21,6 +21,6 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document);
 std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
 Calibration read_calibration(const DocumentNode& document);
 // Over `law`: only the numbers that the layer states.
-void read_law_layer(const DocumentNode& layer, NetworkLaw& law);
+void read_law_layer(const DocumentNode& layer, InterconnectLaw& law);
 
 }  // namespace windtunnel

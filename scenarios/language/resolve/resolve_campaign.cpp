@@ -222,11 +222,11 @@ void check_failures_in_all(const Values& values, const Job& job) {
                     ? static_cast<double>(failure.trace_s.size())
                     : job_rate_per_s(failure, job.cluster.nodes) * job.campaign.length_s;
   }
-  if (failures * job.campaign.replicas <= kMost) return;
+  if (failures * job.campaign.trials <= kMost) return;
   throw Error(values.fault_at("campaign"),
               fmt::format("campaign: {} replicas of {} failures each are more than {} failures; "
                           "lower campaign.replicas or campaign.length",
-                          job.campaign.replicas, format_count(failures), format_count(kMost)));
+                          job.campaign.trials, format_count(failures), format_count(kMost)));
 }
 
 // What the tiers need of the job: storage, cores, nodes, second copies.

@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
+#include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/network_laws.hpp"
-#include "scenarios/language/library/network_reader.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
@@ -147,11 +147,11 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   return find_calibration("generic");
 }
 
-std::optional<LayerNetwork> network_of(const Values& values, const std::string& folder) {
+std::optional<LayerTable> network_of(const Values& values, const std::string& folder) {
   const std::string& name = values.text("model.base");
   if (!name.ends_with(".yaml")) {
     const auto& networks = library_networks();
-    const auto found = std::ranges::find(networks, name, &LayerNetwork::name);
+    const auto found = std::ranges::find(networks, name, &LayerTable::name);
     return found == networks.end() ? std::nullopt : std::optional(*found);
   }
   try {
@@ -162,10 +162,10 @@ std::optional<LayerNetwork> network_of(const Values& values, const std::string& 
 }
 
 // A table of layers; null where the model is a transformer. Nothing of it can be changed.
-std::shared_ptr<const LayerNetwork> named_network(const Values& values, const std::string& folder) {
+std::shared_ptr<const LayerTable> named_network(const Values& values, const std::string& folder) {
   if (!values.has("model.base")) return nullptr;
   const std::string& name = values.text("model.base");
-  std::optional<LayerNetwork> found = network_of(values, folder);
+  std::optional<LayerTable> found = network_of(values, folder);
   if (!found) return nullptr;
   for (const auto& [key, value] : values.all()) {
     if (!key.starts_with("model.") || key == "model.base") continue;
@@ -173,7 +173,7 @@ std::shared_ptr<const LayerNetwork> named_network(const Values& values, const st
         value.where,
         fmt::format("{}: '{}' is a table of layers, which has no such dimension", key, name));
   }
-  return std::make_shared<const LayerNetwork>(*std::move(found));
+  return std::make_shared<const LayerTable>(*std::move(found));
 }
 
 TransformerSpec resolve_transformer(const Values& values) {
@@ -226,7 +226,7 @@ Calibration resolve_calibration(const Values& values, const Cluster& cluster,
                                 const std::string& folder) {
   Calibration calibration = named_calibration(values, cluster.node.gpu, folder);
   if (values.text("communication.law") == "nccl" && !calibration.network.stated) {
-    calibration.network = specified_network_law(cluster.node, cluster.fabric.transport);
+    calibration.network = specified_interconnect_law(cluster.node, cluster.fabric.transport);
   }
   return calibration;
 }

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
@@ -82,7 +82,7 @@ ScheduleChoice resolve_schedule(const Values& values, const std::string& folder,
 
 int usual_chunks(const ScheduleChoice& choice) {
   if (choice.imported == nullptr) return schedule_kind(choice).usual_chunks;
-  return choice.imported->chunks / choice.imported->replicas;
+  return choice.imported->chunks / choice.imported->directions;
 }
 
 Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& schedule) {

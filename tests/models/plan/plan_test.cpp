@@ -145,10 +145,10 @@ TEST(Plan, MeetingsJoinSlotsThatShareGroups) {
   RankClass a{"a", {0, 2}, {}, {}, {{0, 1}, {2, 2}}, {}};
   RankClass b{"b", {1, 3}, {}, {}, {{2, 2}, {0, 1}}, {}};
   plan.classes = {a, b};
-  const auto meeting = meetings(plan);
-  EXPECT_EQ(meeting[0][0], meeting[1][1]);
-  EXPECT_EQ(meeting[0][1], meeting[1][0]);
-  EXPECT_NE(meeting[0][0], meeting[0][1]);
+  const auto rendezvous = rendezvous_of(plan);
+  EXPECT_EQ(rendezvous[0][0], rendezvous[1][1]);
+  EXPECT_EQ(rendezvous[0][1], rendezvous[1][0]);
+  EXPECT_NE(rendezvous[0][0], rendezvous[0][1]);
 }
 
 }  // namespace

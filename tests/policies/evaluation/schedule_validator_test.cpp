@@ -65,8 +65,8 @@ TEST(ValidateSchedule, CountsWhatItIsGiven) {
               HasSubstr("1 ranks have actions, not 2"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.rank_of_stage[1] = 2; }),
               HasSubstr("a stage lies on rank 2"));
-  EXPECT_THAT(error([](Schedule& schedule) { schedule.replicas = 2; }),
-              HasSubstr("1 chunks per rank do not divide into 2 replicas"));
+  EXPECT_THAT(error([](Schedule& schedule) { schedule.directions = 2; }),
+              HasSubstr("1 chunks per rank do not divide into 2 directions"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.iterations = 0; }),
               HasSubstr("iterations must be at least 1"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.weight_copies = {2}; }),
@@ -95,7 +95,7 @@ Schedule two_replicas() {
   schedule.ranks = 2;
   schedule.chunks = 2;
   schedule.microbatches = 2;
-  schedule.replicas = 2;
+  schedule.directions = 2;
   schedule.rank_of_stage = {0, 1, 1, 0};
   schedule.actions = {{{ActionKind::forward, 0, 0},
                        {ActionKind::forward, 3, 1},
@@ -115,7 +115,7 @@ TEST(ValidateSchedule, AUnitPassesThroughOneReplica) {
                           schedule.actions[0].push_back({ActionKind::forward, 0, 1});
                           schedule.actions[0].push_back({ActionKind::backward, 0, 1});
                         }),
-            "schedule 'both ways', rank 1, action 2F1: passes through replica 0 already");
+            "schedule 'both ways', rank 1, action 2F1: passes through direction 0 already");
   EXPECT_EQ(error_after(two_replicas(),
                         [](Schedule& schedule) {
                           auto& actions = schedule.actions[0];

@@ -26,7 +26,7 @@ struct Built {
   const DataParallel data;
 };
 
-std::vector<const Pieces*> all_pieces(const StageTraffic& traffic) {
+std::vector<const Segments*> all_pieces(const StageTraffic& traffic) {
   return {&traffic.first_forward,       &traffic.forward,         &traffic.backward,
           &traffic.backward_input,      &traffic.backward_weight, &traffic.last_backward,
           &traffic.last_backward_weight};
@@ -46,12 +46,12 @@ TEST(DataParallel, PiecesMakeTheWholeAction) {
          {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
       const Built built(sharded_job(sharding, overlap));
       for (int stage = 0; stage < built.job.layout.stages(); ++stage) {
-        for (const Pieces* pieces : all_pieces(built.data.stage(stage))) {
+        for (const Segments* segments : all_pieces(built.data.stage(stage))) {
           double share = 0;
-          for (const Piece& piece : *pieces) {
-            EXPECT_GE(piece.share, 0);
-            EXPECT_EQ(piece.stretch, 1);
-            share += piece.share;
+          for (const Segment& segment : *segments) {
+            EXPECT_GE(segment.share, 0);
+            EXPECT_EQ(segment.slowdown, 1);
+            share += segment.share;
           }
           EXPECT_NEAR(share, 1, 1e-9);
         }
@@ -70,10 +70,10 @@ TEST(DataParallel, Zero3CutsByLayer) {
   EXPECT_EQ(built.data.stage(1).backward.back().reductions.size(), 2U) << "the head's come last";
 }
 
-std::vector<ReplicaAxis> axes_of(const Pieces& pieces) {
+std::vector<ReplicaAxis> axes_of(const Segments& segments) {
   std::vector<ReplicaAxis> axes;
-  for (const Piece& piece : pieces) {
-    for (const auto* transfers : {&piece.gathers, &piece.reductions}) {
+  for (const Segment& segment : segments) {
+    for (const auto* transfers : {&segment.gathers, &segment.reductions}) {
       for (const Transfer& transfer : *transfers) axes.push_back(transfer.axis);
     }
   }
@@ -118,11 +118,11 @@ TEST(DataParallel, CollectivesBesideAPieceStretchIt) {
     const Built built(sharded_job(sharding, GradientOverlap::bucketed), s);
     double most = 1;
     for (int stage = 0; stage < 2; ++stage) {
-      for (const Pieces* pieces : all_pieces(built.data.stage(stage))) {
-        for (const Piece& piece : *pieces) {
-          EXPECT_GE(piece.stretch, 1);
-          EXPECT_LE(piece.stretch, 1 + s + 1e-12);
-          most = std::max(most, piece.stretch);
+      for (const Segments* segments : all_pieces(built.data.stage(stage))) {
+        for (const Segment& segment : *segments) {
+          EXPECT_GE(segment.slowdown, 1);
+          EXPECT_LE(segment.slowdown, 1 + s + 1e-12);
+          most = std::max(most, segment.slowdown);
         }
       }
     }
@@ -130,8 +130,8 @@ TEST(DataParallel, CollectivesBesideAPieceStretchIt) {
   }
 }
 
-// In the last backward the first bucket's reduction runs beside the second piece: all of it, or as
-// long as the piece lasts.
+// In the last backward the first bucket's reduction runs beside the second segment: all of it, or
+// as long as the segment lasts.
 TEST(DataParallel, TheStretchOfTheSecondPieceByHand) {
   const double s = 0.25;
   for (const double nic_Bps : {25e9, 2500e9}) {
@@ -141,13 +141,13 @@ TEST(DataParallel, TheStretchOfTheSecondPieceByHand) {
     const ChunkCost& chunk = built.chunks[1];
     const double backward_s =
         total_seconds(chunk.backward_input) + total_seconds(chunk.backward_weight);
-    const Pieces& pieces = built.data.stage(1).last_backward;
-    ASSERT_GE(pieces.size(), 2U);
-    const double beside_s = pieces[0].reductions.front().seconds;
-    const double work_s = pieces[1].share * backward_s;
+    const Segments& segments = built.data.stage(1).last_backward;
+    ASSERT_GE(segments.size(), 2U);
+    const double beside_s = segments[0].reductions.front().seconds;
+    const double work_s = segments[1].share * backward_s;
     const double longer_s = std::min(work_s * (1 + s), work_s + beside_s * s / (1 + s));
-    EXPECT_NEAR(pieces[1].stretch, longer_s / work_s, 1e-12);
-    EXPECT_EQ(pieces[0].stretch, 1);
+    EXPECT_NEAR(segments[1].slowdown, longer_s / work_s, 1e-12);
+    EXPECT_EQ(segments[0].slowdown, 1);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "tests/support/small_job.hpp"

@@ -34,12 +34,12 @@ TEST(ReplicaGroups, EveryFamilyPartitionsTheRanksOfAStage) {
     const Layout layout = random_layout(random);
     const int members = layout.tp * layout.cp * layout.dp;
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
-      const GroupLattice lattice =
+      const StridedGroups groups =
           replica_groups(layout, static_cast<ReplicaAxis>(axis), 1 << random.below(4));
       std::set<int> seen;
-      for (int group = 0; group < lattice.groups(); ++group) {
-        for (const int rank : lattice.members(0, group)) {
-          EXPECT_EQ(lattice.group_of(rank), group);
+      for (int group = 0; group < groups.size(); ++group) {
+        for (const int rank : groups.members(0, group)) {
+          EXPECT_EQ(groups.group_of(rank), group);
           EXPECT_TRUE(seen.insert(rank).second);
         }
       }
@@ -70,10 +70,10 @@ TEST(ReplicaGroups, PartsLieInANodeAndPeersInDifferentOnes) {
     const Layout layout = random_layout(random);
     const int gpus = random.below(4) == 0 ? 6 : 1 << random.below(5);
     const auto groups = [&](ReplicaAxis axis) { return replica_groups(layout, axis, gpus); };
-    const GroupLattice part = groups(ReplicaAxis::node_part);
-    const GroupLattice peers = groups(ReplicaAxis::node_peers);
-    const GroupLattice dense = groups(layout.sharding == Sharding::none ? ReplicaAxis::dense_across
-                                                                        : ReplicaAxis::dense_shard);
+    const StridedGroups part = groups(ReplicaAxis::node_part);
+    const StridedGroups peers = groups(ReplicaAxis::node_peers);
+    const StridedGroups dense = groups(
+        layout.sharding == Sharding::none ? ReplicaAxis::dense_across : ReplicaAxis::dense_shard);
     ASSERT_EQ(part.count * peers.count, dense.count);
     if (part.count == 1) {
       EXPECT_EQ(peers, dense);
@@ -82,12 +82,12 @@ TEST(ReplicaGroups, PartsLieInANodeAndPeersInDifferentOnes) {
     ++regular;
     const int members = layout.tp * layout.cp * layout.dp;
     for (int pp = 0; pp < layout.pp; ++pp) {
-      for (int group = 0; group < part.groups(); ++group) {
+      for (int group = 0; group < part.size(); ++group) {
         for (const int rank : part.members(pp * members, group)) {
           EXPECT_EQ(rank / gpus, part.members(pp * members, group).front() / gpus);
         }
       }
-      for (int group = 0; group < peers.groups(); ++group) {
+      for (int group = 0; group < peers.size(); ++group) {
         std::set<int> nodes;
         for (const int rank : peers.members(pp * members, group)) nodes.insert(rank / gpus);
         EXPECT_EQ(std::ssize(nodes), peers.count);
@@ -118,13 +118,13 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     }
     const int members = layout.tp * layout.cp * layout.dp;
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
-      const GroupLattice lattice = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
-      if (lattice.count == 1) continue;
+      const StridedGroups groups = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
+      if (groups.count == 1) continue;
       for (int pp = 0; pp < layout.pp; ++pp) {
         WorstShape worst(cluster);
-        for (int g = 0; g < lattice.groups(); ++g) worst.add(lattice.members(pp * members, g));
+        for (int g = 0; g < groups.size(); ++g) worst.add(groups.members(pp * members, g));
         const GroupShape expected = among_concurrent(worst.shape(), cluster.node);
-        EXPECT_EQ(lattice_shape(lattice, pp * members, cluster), expected)
+        EXPECT_EQ(strided_shape(groups, pp * members, cluster), expected)
             << i << " axis " << axis << " pp " << pp;
         several_pods += expected.load.ring > 0;
       }

@@ -42,13 +42,13 @@ void add(const Job& job, const ReplicaNetwork& network, const std::vector<Transf
   for (const Transfer& transfer : transfers) {
     for (const CostPart& part : transfer.kernels) traffic.kernels_s += part.seconds;
     if (transfer.bytes <= 0) continue;
-    const GroupLattice& lattice = network.lattice(transfer.axis);
+    const StridedGroups& groups = network.groups(transfer.axis);
     const double times = transfer.kind == CollectiveKind::all_reduce ? 2 : 1;
-    for (int group = 0; group < lattice.groups(); ++group) {
+    for (int group = 0; group < groups.size(); ++group) {
       double here = 0;
-      for (const int rank : lattice.members(0, group)) here += rank < gpus ? 1 : 0;
-      const double others = lattice.count - here;
-      const double each = times * transfer.bytes / lattice.count;
+      for (const int rank : groups.members(0, group)) here += rank < gpus ? 1 : 0;
+      const double others = groups.count - here;
+      const double each = times * transfer.bytes / groups.count;
       if (here == 0) continue;
       const bool pairs = transfer.kind == CollectiveKind::all_to_all;
       traffic.between += each * others * (pairs ? here : 1);
@@ -134,7 +134,7 @@ TEST(ShardTransfers, AllToAllInOneHopWouldSendAsOftenAsANodeHasGpus) {
   Job job = sharded_job(64, 8, sharding);
   const double two_hops = volume(job) - 2;
   const ReplicaNetwork network(job);
-  EXPECT_EQ(network.lattice(ReplicaAxis::node_part).count, 8);
+  EXPECT_EQ(network.groups(ReplicaAxis::node_part).count, 8);
   Traffic one;
   add(job, network, {{ReplicaAxis::dense_shard, CollectiveKind::all_to_all, kWeights / 4, 0}}, one);
   EXPECT_NEAR(one.between / (kWeights * 7 / 8), 8 * two_hops, 1e-9);

@@ -149,10 +149,10 @@ TEST(IterationPlan, ReductionsStartInsideTheLastBackwardOnly) {
   const RankClass& owner = built.plan.classes[1];
   const Task& first = named(owner, "reduce 1/0");
   ASSERT_EQ(first.after.size(), 1U);
-  const Task& piece = owner.tasks[first.after.front()];
-  EXPECT_EQ(piece.name, "B1.7/0");
-  EXPECT_LT(total_seconds(piece.cost), total_seconds(named(owner, "B1.6").cost));
-  EXPECT_EQ(piece.free_bytes, 0);
+  const Task& segment = owner.tasks[first.after.front()];
+  EXPECT_EQ(segment.name, "B1.7/0");
+  EXPECT_LT(total_seconds(segment.cost), total_seconds(named(owner, "B1.6").cost));
+  EXPECT_EQ(segment.free_bytes, 0);
 }
 
 TEST(IterationPlan, Zero1ScattersGradientsAndGathersWeights) {
@@ -166,7 +166,7 @@ TEST(IterationPlan, Zero1ScattersGradientsAndGathersWeights) {
   EXPECT_EQ(named(plain.plan.classes[0], "reduce 0/0").collective, CollectiveKind::all_reduce);
   EXPECT_NEAR(total_seconds(named(sharded, "optimizer").cost) * 4,
               total_seconds(named(plain.plan.classes[0], "optimizer").cost), 1e-12);
-  // Piece by piece the first forward of the stage waits for its weights, the others for none.
+  // Segment by segment the first forward of the stage waits for its weights, the others for none.
   const auto waits_for = [&](const std::string& task, const std::string& gather) {
     const auto& after = named(sharded, task).after;
     return std::ranges::find(after, index_of(sharded, named(sharded, gather))) != after.end();

@@ -173,7 +173,7 @@ TEST(Bidirectional, CrossingsAndCopies) {
       const bool vee = std::string(name) == "bitpipe";
       const Schedule schedule = generate_schedule(name, p, 2 * p, vee ? 2 : 1);
       EXPECT_EQ(crossings(schedule), (vee ? 4 : 2) * (p - 1)) << name;
-      EXPECT_EQ(schedule.replicas, 2);
+      EXPECT_EQ(schedule.directions, 2);
       // Every rank holds the stages of the mirrored rank too.
       for (int stage = 0; stage < schedule.model_stages(); ++stage) {
         EXPECT_EQ(

@@ -36,7 +36,7 @@ inline std::string error_of(const std::function<void()>& call) {
 // Times and activations of a rank's whole share of one replica, in equal chunks.
 inline ScheduleEvaluation evaluate_equal(const Schedule& schedule, StageCost share,
                                          double message_s = 0) {
-  const int chunks = schedule.chunks / schedule.replicas;
+  const int chunks = schedule.chunks / schedule.directions;
   for (double* const part :
        {&share.forward_s, &share.backward_input_s, &share.backward_weight_s, &share.activation,
         &share.weight_activation, &share.forward_hideable_s, &share.backward_hideable_s}) {
@@ -68,7 +68,7 @@ inline void expect_sound(const Schedule& schedule, int sample) {
   std::vector<double> work_s(schedule.ranks, 0);
   for (int stage = 0; stage < schedule.stages(); ++stage) {
     const StageCost& cost = costs[schedule.model_stage(stage)];
-    const int units = schedule.microbatches / schedule.replicas;
+    const int units = schedule.microbatches / schedule.directions;
     work_s[schedule.rank_of_stage[stage]] += units * (cost.forward_s + cost.backward_s());
   }
   const double message_s = random.uniform();

@@ -206,7 +206,7 @@ TEST(Vee, CrossingsAndCopies) {
     for (const char* const name : {"zb-v", "v-half", "v-min", "dualpipev", "hanayo"}) {
       const Schedule schedule = generate_schedule(name, p, 2 * p, 2);
       EXPECT_EQ(crossings(schedule), 4 * (p - 1)) << name;
-      EXPECT_EQ(schedule.replicas, 1);
+      EXPECT_EQ(schedule.directions, 1);
     }
     EXPECT_EQ(crossings(generate_schedule("hanayo", p, p, 8)), 4 * 4 * (p - 1));
   }

@@ -56,7 +56,7 @@ SweepPoint point_of(const SweepCase& the_case, double tokens_per_s, std::vector<
   report.goodput = estimate(goodput, 1);
   report.wall_s = {1000, 1000, 1000, 1000, 1000};
   report.lost_s[0] = {50, 40, 60, 30, 70};
-  report.replica_goodput = std::move(goodput);
+  report.trial_goodput = std::move(goodput);
   point.campaign = report;
   return point;
 }

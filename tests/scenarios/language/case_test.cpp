@@ -12,8 +12,8 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/job_schedule.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/network_laws.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -108,7 +108,7 @@ TEST(Case, Llama3Protection) {
   EXPECT_EQ(job.recovery.when_no_spare, WhenNoSpare::shrink);
   EXPECT_DOUBLE_EQ(job.tokens, 15.6e12);
   EXPECT_DOUBLE_EQ(job.price_usd_per_gpu_s, 2 / 3600.0);
-  EXPECT_EQ(job.campaign.replicas, 100);
+  EXPECT_EQ(job.campaign.trials, 100);
   EXPECT_EQ(job.failure_origin, Origin::assumed);  // the Weibull shape is
 }
 
@@ -326,10 +326,11 @@ TEST(Case, TheScenarioAsksForNcclsLaw) {
   EXPECT_FALSE(example("small.yaml").job.calibration.network.stated);
   const Overrides nccl = {{"communication.law", "nccl"}};
   const Case result = example("small.yaml", nccl);
-  const NetworkLaw& law = result.job.calibration.network;
+  const InterconnectLaw& law = result.job.calibration.network;
   EXPECT_TRUE(law.stated);
-  EXPECT_EQ(law.net_share.value,
-            specified_network_law(result.job.cluster.node, Transport::infiniband).net_share.value);
+  EXPECT_EQ(
+      law.net_share.value,
+      specified_interconnect_law(result.job.cluster.node, Transport::infiniband).net_share.value);
   EXPECT_EQ(value_at(result, "calibration.network.net.share").source, law.net_share.source);
   EXPECT_EQ(value_at(result, "calibration.network.net.tree_chunk").value, "8.388608 MB");
   EXPECT_NE(result.key, example("small.yaml").key);
@@ -352,7 +353,7 @@ TEST(Case, ALawOfACalibrationIsUsed) {
     return parse_case(scenario + more, folder + "/a.yaml");
   };
   const std::string constants = read().key;
-  own.network = specified_network_law(find_node("dgx-h100"), Transport::efa);
+  own.network = specified_interconnect_law(find_node("dgx-h100"), Transport::efa);
   own.network.net_share.value = 0.7125;
   const Case law = read();
   EXPECT_EQ(law.job.calibration.network.net_share.value, 0.7125);

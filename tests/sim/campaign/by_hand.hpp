@@ -27,7 +27,7 @@ struct ExpectedAccount {
   double wall_s, stall_s, redo_s, detect_s, restart_s, degraded_s, wait_s;
 };
 
-inline void expect_account(const ReplicaResult& result, const ExpectedAccount& expected,
+inline void expect_account(const TrialResult& result, const ExpectedAccount& expected,
                            double iteration_s = 10) {
   const auto lost_s = [&](Loss loss) { return result.lost_s[static_cast<int>(loss)]; };
   EXPECT_EQ(result.iterations, expected.iterations);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-void expect_sound_account(const CampaignInputs& inputs, const ReplicaResult& result) {
+void expect_sound_account(const CampaignInputs& inputs, const TrialResult& result) {
   double sum_s = result.useful_s;
   for (const double lost_s : result.lost_s) {
     EXPECT_GE(lost_s, -kRounding * result.wall_s);
@@ -34,11 +34,11 @@ void expect_sound_account(const CampaignInputs& inputs, const ReplicaResult& res
   EXPECT_LE(static_cast<double>(result.iterations) * shortest_s, result.wall_s * (1 + kRounding));
 }
 
-// Follows the events of one campaign: when its stretches of training began, at which iteration,
+// Follows the events of one campaign: when its runs of training began, at which iteration,
 // and which slots were lost since.
 class Follower {
  public:
-  Follower(const CampaignInputs& inputs, const ReplicaResult& result)
+  Follower(const CampaignInputs& inputs, const TrialResult& result)
       : inputs_(inputs), result_(result) {
     begun_.push_back({0, 0});
   }
@@ -61,7 +61,7 @@ class Follower {
   int restored() const { return restored_; }
 
  private:
-  struct Begun {  // a stretch or, with a tier, the last snapshot of a stop
+  struct Begun {  // a run or, with a tier, the last snapshot of a stop
     double at_s;
     std::int64_t iteration;
     int tier = kNoTier;
@@ -130,7 +130,7 @@ class Follower {
     down_most_s_ += inputs_.campaign.length_s - at_s;
   }
 
-  // A copy of this iteration is the last one that a stop saved, or was made in the last stretch
+  // A copy of this iteration is the last one that a stop saved, or was made in the last run
   // that began before it: those since then began at it or after it, and take their first snapshot
   // later.
   double made_since_s(int tier, std::int64_t iteration) const {
@@ -152,7 +152,7 @@ class Follower {
     ++restored_;
     const SnapshotTier& tier = inputs_.table.tiers[event.tier].tier;
     if (tier.place == SnapshotPlace::storage) return;
-    // After elastic recoveries, a stretch can begin with a snapshot: no telling when it was.
+    // After elastic recoveries, a run can begin with a snapshot: no telling when it was.
     if (reformed_) return;
     const bool replicas = tier.place == SnapshotPlace::replicas;
     const double since_s = replicas ? trained_s_ : made_since_s(event.tier, event.iteration);
@@ -192,7 +192,7 @@ class Follower {
   }
 
   const CampaignInputs& inputs_;
-  const ReplicaResult& result_;
+  const TrialResult& result_;
   std::vector<Begun> begun_;
   std::vector<Lost> lost_;
   double trained_s_ = 0;  // last began to train
@@ -211,14 +211,14 @@ TEST(CampaignInvariants, HoldInAnyCampaign) {
     SCOPED_TRACE(index);
     const CampaignInputs inputs = random_campaign(5000 + index);
     std::vector<CampaignEvent> events;
-    const ReplicaResult result = run_replica(inputs, 0, CampaignMode::fast_forward, &events);
+    const TrialResult result = run_trial(inputs, 0, CampaignMode::fast_forward, &events);
     expect_sound_account(inputs, result);
     Follower follower(inputs, result);
     follower.follow(events);
     restored += follower.restored();
     restored_with_losses += follower.restored_with_losses();
     // The log changes nothing.
-    EXPECT_TRUE(result == run_replica(inputs, 0, CampaignMode::fast_forward));
+    EXPECT_TRUE(result == run_trial(inputs, 0, CampaignMode::fast_forward));
   }
   EXPECT_GT(restored, 5000);
   EXPECT_GT(restored_with_losses, 300);
@@ -228,11 +228,11 @@ TEST(CampaignInvariants, TheSameBytesOnAnyNumberOfThreads) {
   for (std::uint64_t index = 0; index < 20; ++index) {
     SCOPED_TRACE(index);
     CampaignInputs inputs = random_campaign(8000 + index);
-    inputs.campaign.replicas = 12;
+    inputs.campaign.trials = 12;
     const CampaignReport one = run_campaign(inputs, 1);
     for (const int threads : {2, 7}) {
       const CampaignReport more = run_campaign(inputs, threads);
-      EXPECT_EQ(one.replica_goodput, more.replica_goodput);
+      EXPECT_EQ(one.trial_goodput, more.trial_goodput);
       EXPECT_EQ(one.goodput, more.goodput);
       EXPECT_EQ(one.failures, more.failures);
       EXPECT_EQ(one.survival, more.survival);

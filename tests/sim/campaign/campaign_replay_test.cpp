@@ -20,8 +20,8 @@ struct Met {
 };
 
 void expect_same_timeline(const CampaignInputs& inputs, Met& met) {
-  const ReplicaResult fast = run_replica(inputs, 0, CampaignMode::fast_forward);
-  const ReplicaResult replay = run_replica(inputs, 0, CampaignMode::replay);
+  const TrialResult fast = run_trial(inputs, 0, CampaignMode::fast_forward);
+  const TrialResult replay = run_trial(inputs, 0, CampaignMode::replay);
   EXPECT_EQ(fast.iterations, replay.iterations);
   EXPECT_EQ(fast.snapshots, replay.snapshots);
   EXPECT_EQ(fast.failures, replay.failures);

@@ -39,7 +39,7 @@ TEST_P(Modes, EachClassOnceByHand) {
                      traced(FailureKind::planned, {335})};
   inputs.failures[1].repair.fixed_s = 100;
   inputs.failures[1].detect_s = 7;
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   // 0-41: iterations 0 1 2* 3 (* host: 11 s). 41-50: part of 4** (9 s cut), whose copy of state 4
   // in host memory is complete at 45. Detect to 55, restart 30 + restore 3 to 88. 88-143: 4 5 6* 7
   // 8** (14 s); the storage copy of state 8 is complete at 144. 143-150: part of 9 (7 s cut). The
@@ -67,8 +67,8 @@ TEST_P(Modes, WithoutKeeperHostMemoryDiesWithTheTrainer) {
   inputs.failures = {traced(FailureKind::process, {50})};
   inputs.campaign.length_s = 95;
   // Nothing in storage yet: from the beginning, restore 0. 85-95: iteration 0.
-  expect_account(run_replica(inputs, 0, GetParam()), {1, 95, 1, 9 + 40, 5, 30, 0, 0});
-  EXPECT_EQ(run_replica(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{0, 0, 1}));
+  expect_account(run_trial(inputs, 0, GetParam()), {1, 95, 1, 9 + 40, 5, 30, 0, 0});
+  EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{0, 0, 1}));
 }
 
 TEST_P(Modes, AnUnfinishedCopyFallsBackToTheOneBefore) {
@@ -76,9 +76,9 @@ TEST_P(Modes, AnUnfinishedCopyFallsBackToTheOneBefore) {
   inputs.campaign.length_s = 100;
   // The copy of state 4, started at 41, is complete at 45: before, state 2 counts.
   inputs.failures = {traced(FailureKind::process, {44.5})};
-  expect_account(run_replica(inputs, 0, GetParam()), {3, 92.5, 1, 3.5 + 20, 5, 33, 0, 0});
+  expect_account(run_trial(inputs, 0, GetParam()), {3, 92.5, 1, 3.5 + 20, 5, 33, 0, 0});
   inputs.failures = {traced(FailureKind::process, {45.5})};
-  expect_account(run_replica(inputs, 0, GetParam()), {5, 93.5, 1, 4.5, 5, 33, 0, 0});
+  expect_account(run_trial(inputs, 0, GetParam()), {5, 93.5, 1, 4.5, 5, 33, 0, 0});
 }
 
 TEST_P(Modes, AnUnfinishedCopyAfterALossHasNoneBefore) {
@@ -89,7 +89,7 @@ TEST_P(Modes, AnUnfinishedCopyAfterALossHasNoneBefore) {
   // The node takes host memory with it; storage has state 4 since 56. Down 60-115, 115-135: 4 5;
   // the host copy of state 6, started at 135, would be complete at 139: storage again, down
   // 138-193.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {5, 203, 1 + 4, 5 + 10 + 3 + 20, 10, 100, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 2, 0}));
 }
@@ -99,7 +99,7 @@ TEST_P(Modes, AFailureDuringRecoveryStartsItAgain) {
   inputs.campaign.length_s = 150;
   inputs.failures = {traced(FailureKind::process, {50, 60, 66})};
   // 50-55 detect, 55-60 restart; 60-65 detect, 65-66 restart; 66-71 detect, 71-104 restart.
-  expect_account(run_replica(inputs, 0, GetParam()), {8, 145, 1 + 1, 9, 15, 5 + 1 + 33, 0, 0});
+  expect_account(run_trial(inputs, 0, GetParam()), {8, 145, 1 + 1, 9, 15, 5 + 1 + 33, 0, 0});
 }
 
 TEST_P(Modes, ANodeLostDuringRecoveryTakesHostMemoryWithIt) {
@@ -108,7 +108,7 @@ TEST_P(Modes, ANodeLostDuringRecoveryTakesHostMemoryWithIt) {
   inputs.campaign.length_s = 110;
   inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::node, {60})};
   // Decided for host memory, then nothing is left: 60-65 detect, 65-95 restart from the beginning.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {1, 105, 1, 9 + 40, 10, 5 + 30, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{1, 0, 1}));
 }
@@ -121,7 +121,7 @@ TEST_P(Modes, SparesAreTakenAtOnceAndRepairedNodesBecomeSpares) {
   inputs.failures[0].repair.fixed_s = 80;
   // The first takes the spare; repaired at 85 it serves the second; the third, 150, waits from 155
   // until the second's node is back at 180.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::wait)], 25);
   EXPECT_DOUBLE_EQ(result.node_down_s, 240);
 }
@@ -130,7 +130,7 @@ TEST_P(Modes, PlannedStopsRedoNothing) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 1000;
   inputs.failures = {traced(FailureKind::planned, {100, 101, 200, 500})};
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.lost_s[static_cast<int>(Loss::redo)], 0);
   EXPECT_EQ(result.lost_s[static_cast<int>(Loss::detect)], 0);
   // The second is merged into the first: both wait for the end of the same iteration.
@@ -143,9 +143,9 @@ TEST_P(Modes, APlannedStopWhileDownIsDoneByThen) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 150;
   inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::planned, {60})};
-  const ReplicaResult with_stop = run_replica(inputs, 0, GetParam());
+  const TrialResult with_stop = run_trial(inputs, 0, GetParam());
   inputs.failures.pop_back();
-  ReplicaResult without = run_replica(inputs, 0, GetParam());
+  TrialResult without = run_trial(inputs, 0, GetParam());
   without.failures.push_back(1);
   EXPECT_EQ(with_stop, without);
 }
@@ -156,7 +156,7 @@ TEST_P(Modes, AFailureDuringTheLastSnapshotLosesTheIterations) {
   inputs.failures = {traced(FailureKind::planned, {12}), traced(FailureKind::process, {25})};
   // Stop at 20, 5 s of the snapshot, then back to the beginning: 25-30 detect, 30-60 restart.
   // 60-115: 0 1 2* 3 4**.
-  expect_account(run_replica(inputs, 0, GetParam()), {5, 115, 5 + 1 + 4, 20, 5, 30, 0, 0});
+  expect_account(run_trial(inputs, 0, GetParam()), {5, 115, 5 + 1 + 4, 20, 5, 30, 0, 0});
 }
 
 // One of eight nodes lost costs a quarter of the batch until it is back.
@@ -172,7 +172,7 @@ TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   // Cut 5, detect to 10, restart to 40. Shrunk: 0 and 1 to 58, 2* to 68, 3 to 77, and 4** (9 + 4)
   // to 90; the node is back at 85, so at 90 a stop to grow: 15 s to storage, restart 50 to 155.
   // Full: 5 6* 7 8** to 155 + 10 + 11 + 10 + 14 = 200, 9 to 210.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 5 * 7.5 + 5 * 10);
 }
@@ -188,12 +188,12 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   inputs.campaign.length_s = 217;
   inputs.failures = {traced(FailureKind::node, {5})};
   inputs.failures[0].repair.fixed_s = 80;
-  expect_account(run_replica(inputs, 0, GetParam()),
+  expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 217, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 57, 5 * (9 - 7.5), 0});
   // Others of the same stage take the work over, and every rank finds its own.
   inputs.recovery.when_no_spare = WhenNoSpare::reroute;
   inputs.campaign.length_s = 210;
-  expect_account(run_replica(inputs, 0, GetParam()),
+  expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
 }
 
@@ -208,7 +208,7 @@ TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
   inputs.failures[0].repair.fixed_s = 50;
   // Both nodes are gone until 51; then one is enough, and both run from the restart at 81 on, as
   // the other is back at 52.
-  expect_account(run_replica(inputs, 0, GetParam()), {3, 112, 1, 1, 1 + 5, 30, 0, 51 - 7});
+  expect_account(run_trial(inputs, 0, GetParam()), {3, 112, 1, 1, 1 + 5, 30, 0, 51 - 7});
 }
 
 // With two nodes out of eight; each that comes back makes the job grow.
@@ -228,7 +228,7 @@ TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   // 62; the first is back at 60, so 15 s to storage and restart 50 to 127. One out: 3 to 136, 4**
   // to 149, 5 to 158; the second is back at 155: 15 + 50 to 223. Full: 6 7 to 243, 8** to 257
   // (state 6 has just been loaded), 9 to 267, 10* to 278, 11 to 288.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {12, 288, (1 + 15) + (4 + 15) + 4 + 1, 1, 1 + 5, 30 + 50 + 50,
                           3 * (8 - 5) + 3 * (9 - 7.5), 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
@@ -244,7 +244,7 @@ TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
   inputs.failures = {traced(FailureKind::process, {100})};
   // Starts at 30 (iteration 3), then at 30 + 12 + 2 x 10 = 62 (6) and 94 (9); complete at 96.
   // Down 100-106; from 9 on: 106-136, start at 136 (12), 168 (15), 200: no more.
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {18, 200, 2 + 2 + 2 + 2, 6, 1, 5, 0, 0});
   EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4}));
 }
@@ -253,7 +253,7 @@ TEST_P(Modes, ATierSlowerThanItsPeriodSkipsTurns) {
   CampaignInputs inputs = two_tiers();
   inputs.table.tiers[0].complete_s = 35;  // 11 + 10 + 10 < 35 <= 11 + 10 + 10 + 10: every 4
   inputs.campaign.length_s = 10 * 20 + 4 * 4;
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.iterations, 20);
   EXPECT_EQ(result.snapshots, (std::vector<std::int64_t>{4, 4}));
   EXPECT_EQ(result.skipped_snapshots, (std::vector<std::int64_t>{4, 0}));
@@ -266,7 +266,7 @@ TEST_P(Modes, NoFailureLeavesPlainAndStall) {
   inputs.table.tiers[0].tier.every_iterations = 10;
   inputs.table.tiers[0].complete_s = 0.5;
   inputs.campaign.length_s = 1e5 * 0.1 + 9999 * (0.13 - 0.1) + 1e-6;
-  const ReplicaResult result = run_replica(inputs, 0, GetParam());
+  const TrialResult result = run_trial(inputs, 0, GetParam());
   EXPECT_EQ(result.iterations, 100000);
   EXPECT_DOUBLE_EQ(result.useful_s / result.wall_s,
                    (1e5 * 0.1) / (1e5 * 0.1 + 9999 * (0.13 - 0.1)));
@@ -326,7 +326,7 @@ TEST(Campaign, AnyNumberOfThreadsGivesTheSameBytes) {
 
 TEST(Campaign, ReportAddsUp) {
   const CampaignReport report = run_campaign(with_rates(1e-3, 1e-3), 2);
-  EXPECT_EQ(report.replicas, 50);
+  EXPECT_EQ(report.trials, 50);
   double sum_s = report.useful_s.mean;
   for (const Estimate& lost_s : report.lost_s) {
     sum_s += lost_s.mean;
@@ -346,7 +346,7 @@ TEST(Campaign, ReportAddsUp) {
 
 TEST(Campaign, DaysToTrainAreThoseAtTheGoodput) {
   CampaignInputs inputs = with_rates(1e-3, 1e-3);
-  inputs.campaign.replicas = 1;
+  inputs.campaign.trials = 1;
   const CampaignReport report = run_campaign(inputs, 1);
   // 10,000 iterations of 10 s at this goodput.
   EXPECT_DOUBLE_EQ(report.job_days.mean, 1e5 / report.goodput.mean / 86400);
@@ -419,7 +419,7 @@ TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
 
 TEST(Campaign, WhatCannotBeIsAnError) {
   CampaignInputs inputs = two_tiers();
-  inputs.campaign.replicas = 0;
+  inputs.campaign.trials = 0;
   EXPECT_THROW(run_campaign(inputs), Error);
   inputs = two_tiers();
   inputs.campaign.length_s = 0;

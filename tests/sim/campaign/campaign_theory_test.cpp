@@ -4,7 +4,7 @@
 // large enough for that). Down time of length Q, which failures start again, takes W = M (e^(Q/M) -
 // 1) on average. From the moment when a state is secured, the next one is secured P = k p + s
 // later; after a restart, whose first period has no snapshot, A = k p + C later. With x_A =
-// A-stretches until one passes, each failure costing W: x_A = (M + W)(e^(A/M) - 1), and x = M (1 -
+// A-runs until one passes, each failure costing W: x_A = (M + W)(e^(A/M) - 1), and x = M (1 -
 // e^(-P/M)) + (1 - e^(-P/M)) (W + x_A) = (1 - e^(-P/M)) M e^(Q/M) e^(A/M) per k p of progress. C =
 // s (synchronous) gives Daly's M e^(Q/M) (e^((kp+s)/M) - 1).
 #include <gtest/gtest.h>

@@ -158,14 +158,14 @@ class Traffic {
 
   // Edges that wait for each other carry their bytes at one pace, those of equal bytes as one flow.
   void add_strands(const CollectiveFlows& flows, const std::vector<RankId>& members) {
-    std::vector<std::pair<double, std::vector<LinkId>>> strands;
+    std::vector<std::pair<double, std::vector<LinkId>>> pipelined;
     const auto strand_of = [&](double bytes) -> std::vector<LinkId>& {
-      auto found = std::ranges::find_if(strands, [&](const auto& strand) {
-        return std::abs(strand.first - bytes) <= 1e-12 * bytes;
+      auto found = std::ranges::find_if(pipelined, [&](const auto& flow) {
+        return std::abs(flow.first - bytes) <= 1e-12 * bytes;
       });
-      if (flows.independent || found == strands.end()) {
-        strands.push_back({bytes, {}});
-        found = strands.end() - 1;
+      if (flows.independent || found == pipelined.end()) {
+        pipelined.push_back({bytes, {}});
+        found = pipelined.end() - 1;
       }
       return found->second;
     };
@@ -177,7 +177,7 @@ class Traffic {
     for (const CollectiveDemand& demand : flows.demands) {
       links_.append_resource(members[demand.member], demand.resource, strand_of(demand.bytes));
     }
-    for (auto& [bytes, route] : strands) add_flow(std::move(route), bytes);
+    for (auto& [bytes, route] : pipelined) add_flow(std::move(route), bytes);
   }
 
   const Cluster& cluster_;

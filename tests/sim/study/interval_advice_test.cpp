@@ -194,7 +194,7 @@ TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
 TEST(IntervalAdvice, ClusteredFailures) {
   CampaignInputs inputs = storage_only();
   inputs.recovery.restart_s = 3600;
-  inputs.campaign.replicas = 1000;
+  inputs.campaign.trials = 1000;
   const auto goodput_at = [&](double work_s) {
     inputs.table.tiers[0].tier.every_iterations = static_cast<int>(std::lround(work_s / 5));
     return run_campaign(inputs).goodput;

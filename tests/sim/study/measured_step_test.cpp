@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "sim/study/simulate.hpp"

@@ -133,9 +133,9 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
 
 // A step of data parallelism, the gradients of every layer reduced as soon as they are there, one
 // layer after the other.
-double layerwise_step_s(const LayerNetwork& network, double samples, const Job& job) {
+double layerwise_step_s(const LayerTable& network, double samples, const Job& job) {
   double network_free_s = 0;
-  const auto time_of = [&](const LayerNetwork& part, Pass pass) {
+  const auto time_of = [&](const LayerTable& part, Pass pass) {
     double seconds = 0;
     for (const Op& op : network_ops(part, samples, Precision::fp32, pass)) {
       seconds += op_cost(op, job.cluster.node.gpu, Precision::fp32, job.calibration).seconds;
@@ -144,7 +144,7 @@ double layerwise_step_s(const LayerNetwork& network, double samples, const Job& 
   };
   double compute_s = time_of(network, Pass::forward);
   for (size_t i = network.layers.size(); i-- > 0;) {
-    const LayerNetwork layer{network.name, {network.layers[i]}, network.source};
+    const LayerTable layer{network.name, {network.layers[i]}, network.source};
     compute_s += time_of(layer, Pass::backward_input) + time_of(layer, Pass::backward_weight);
     if (network.layers[i].parameters == 0) continue;
     network_free_s =
@@ -165,7 +165,7 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
                    {{"precision", "fp16"}})
         .job;
   };
-  const LayerNetwork& network = find_network("resnet-50");
+  const LayerTable& network = find_network("resnet-50");
   const double efficiency =
       layerwise_step_s(network, 32, job_of(1)) / layerwise_step_s(network, 32, job_of(32));
   fmt::print("efficiency {:.4f}\n", efficiency);

@@ -70,8 +70,8 @@ TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
     EXPECT_EQ(point.campaign->goodput, alone.campaign->goodput);
     EXPECT_EQ(point.campaign->failures, alone.campaign->failures);
     EXPECT_TRUE(std::ranges::equal(point.campaign->lost_s, alone.campaign->lost_s));
-    EXPECT_EQ(point.campaign->replica_goodput, alone.campaign->replica_goodput);
-    EXPECT_EQ(point.campaign->replica_goodput.size(), 6U);
+    EXPECT_EQ(point.campaign->trial_goodput, alone.campaign->trial_goodput);
+    EXPECT_EQ(point.campaign->trial_goodput.size(), 6U);
     ASSERT_EQ(point.campaign->tiers.size(), alone.campaign->tiers.size());
     for (std::size_t tier = 0; tier < alone.campaign->tiers.size(); ++tier) {
       EXPECT_EQ(point.campaign->tiers[tier].every_s, alone.campaign->tiers[tier].every_s);
@@ -184,8 +184,8 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
                                "30 min", "1 h", "2 h", "4 h", "8 h", "16 h"}}});
   sweep.set = {set[0], set[1]};
   for (const auto& [index, point] : run(sweep, sweep_cases(sweep), 2)) {
-    std::vector<double> lead = point.campaign->replica_goodput;
-    for (size_t i = 0; i < lead.size(); ++i) lead[i] -= found.best.replica_goodput[i];
+    std::vector<double> lead = point.campaign->trial_goodput;
+    for (size_t i = 0; i < lead.size(); ++i) lead[i] -= found.best.trial_goodput[i];
     EXPECT_LE(estimate(lead, 1, -1).low, 0) << index << ": " << point.campaign->goodput.mean;
   }
 }

@@ -25,7 +25,7 @@ void expect_same(const Schedule& a, const Schedule& b, const std::string& what) 
   EXPECT_EQ(a.ranks, b.ranks) << what;
   EXPECT_EQ(a.chunks, b.chunks) << what;
   EXPECT_EQ(a.microbatches, b.microbatches) << what;
-  EXPECT_EQ(a.replicas, b.replicas) << what;
+  EXPECT_EQ(a.directions, b.directions) << what;
   EXPECT_EQ(a.slices, b.slices) << what;
   EXPECT_EQ(a.iterations, b.iterations) << what;
   EXPECT_EQ(a.explicit_recompute, b.explicit_recompute) << what;
@@ -108,7 +108,7 @@ TEST(TorchSchedule, TheExtensionNamesReplicaIterationAndSlice) {
   const TorchSchedule read = parse_torch_schedule(text, "x.csv");
   const Schedule& schedule = read.schedule;
   EXPECT_TRUE(read.extended);
-  EXPECT_EQ(schedule.replicas, 2);
+  EXPECT_EQ(schedule.directions, 2);
   EXPECT_EQ(schedule.chunks, 2);
   EXPECT_EQ(schedule.slices, 2);
   EXPECT_TRUE(schedule.explicit_recompute);
@@ -194,7 +194,7 @@ const Malformed kMalformed[] = {
      "counts of B and W fit neither; say --dialect current or old"},
     {"0F0,0B0\n0F1,0B1\n", 2, 1, "'0F1': stage 0 is on rank 0 already; a stage is on one rank"},
     {"0F0,0B0\n2F0,2B0\n", 2, 1,
-     "'2F0': stage 1 of replica 0 has no action; stages count from 0 without gaps"},
+     "'2F0': stage 1 of direction 0 has no action; stages count from 0 without gaps"},
     {"0F0,2F0,2B0,0B0\n1F0,1B0\n", 2, 1,
      "rank 1 has 1 stages, rank 0 2; ranks with different numbers of stages are not simulated"},
     {"0F0,0F0,0B0\n", 1, 2, "'0F0': is done twice"},
@@ -210,7 +210,7 @@ const Malformed kMalformed[] = {
     {"#recompte\n0F0,0B0\n", 1, 1, "unknown row '#recompte'; did you mean '#recompute'?"},
     {"#weight_copies,2,x\n0F0,0B0\n", 1, 3, "'x' is not a number above 0"},
     {"#weight_copies,2,1\n0F0,0B0\n", 1, 3, "2 numbers for 1 ranks"},
-    {"0F0,0@1F0,0@1B0,0B0\n", 1, 2, "'0@1F0': passes through replica 0 as well"},
+    {"0F0,0@1F0,0@1B0,0B0\n", 1, 2, "'0@1F0': passes through direction 0 as well"},
     {"0F0,0B0,0R0\n", 1, 3, "'0R0': comes after its backward"},
     {"0R0,0F0,0B0\n", 1, 1, "'0R0': comes before its forward"},
     {"\xef\xbb\xbf"

@@ -10,7 +10,7 @@
 
 #include "models/base/fit/fit.hpp"
 #include "models/base/quantile.hpp"
-#include "scenarios/language/library/network_laws.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
@@ -25,23 +25,23 @@ constexpr double kSlowAbove = 0.05;  // logarithm: less is noise
 
 // What no derivative finds: the tuner's counts and the size from which messages wait.
 struct Setting {
-  Parameter NetworkLaw::*member;
+  Parameter InterconnectLaw::*member;
   std::vector<double> tried;
 };
 
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> all = {
-      {&NetworkLaw::tuner_ll128, {0, 1}},
-      {&NetworkLaw::tuner_bandwidth, {0, 1, 0.85, 0.72, 0.6, 0.5, 0.35}},
-      {&NetworkLaw::rendezvous_bytes, {8192, 65536, 1e18}},
-      {&NetworkLaw::small_bytes, {0, 393216, 786432, 1572864, 3145728}}};
+      {&InterconnectLaw::tuner_ll128, {0, 1}},
+      {&InterconnectLaw::tuner_bandwidth, {0, 1, 0.85, 0.72, 0.6, 0.5, 0.35}},
+      {&InterconnectLaw::rendezvous_bytes, {8192, 65536, 1e18}},
+      {&InterconnectLaw::small_bytes, {0, 393216, 786432, 1572864, 3145728}}};
   return all;
 }
 
 // Those whose prior leaves room.
-std::vector<const NetworkLawField*> fitted_fields(const NetworkLaw& prior) {
-  std::vector<const NetworkLawField*> fields;
-  for (const NetworkLawField& field : network_law_fields()) {
+std::vector<const InterconnectLawField*> fitted_fields(const InterconnectLaw& prior) {
+  std::vector<const InterconnectLawField*> fields;
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     const Parameter& parameter = prior.*field.member;
     if (field.fitted && parameter.high > parameter.low) fields.push_back(&field);
   }
@@ -55,7 +55,7 @@ double prior_sd(const Parameter& parameter) {
 // `point`: logarithms of the fitted numbers over their priors.
 Calibration moved(const Calibration& prior, const Point& point) {
   Calibration calibration = prior;
-  const std::vector<const NetworkLawField*> fields = fitted_fields(prior.network);
+  const std::vector<const InterconnectLawField*> fields = fitted_fields(prior.network);
   for (size_t i = 0; i < fields.size(); ++i) {
     (calibration.network.*fields[i]->member).value *= std::exp(point[i]);
   }
@@ -77,7 +77,7 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
     choices.emplace_back(cost.algorithm, cost.protocol);
   }
   SettingFit fit;
-  for (const NetworkLawField* field : fitted_fields(prior.network)) {
+  for (const InterconnectLawField* field : fitted_fields(prior.network)) {
     fit.problem.prior.push_back({0, prior_sd(prior.network.*field->member)});
   }
   // Neighbouring sizes say much the same.
@@ -127,7 +127,8 @@ Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
 
 // Jobs are runs with one label on so many GPUs: how far each lies above its fellows, in the middle
 // of its rows.
-void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std::string& source) {
+void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
+                    const std::string& source) {
   std::map<std::pair<std::string, int>, std::vector<double>> above;  // by label and nodes
   for (const ScoredRow& row : rows) {
     std::map<std::string, std::vector<double>> runs;
@@ -166,9 +167,9 @@ void set_slow_nodes(std::span<const ScoredRow> rows, NetworkLaw& law, const std:
 }
 
 // Where the rows tell less than the prior did, the number still rests on the prior.
-void set_parameters(const SettingFit& fit, const NetworkLaw& prior, const std::string& source,
-                    NetworkLaw& law) {
-  const std::vector<const NetworkLawField*> fields = fitted_fields(prior);
+void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const std::string& source,
+                    InterconnectLaw& law) {
+  const std::vector<const InterconnectLawField*> fields = fitted_fields(prior);
   for (size_t i = 0; i < fields.size(); ++i) {
     if (!fit.result.influence[i]) continue;
     const Parameter& before = prior.*fields[i]->member;
@@ -206,7 +207,7 @@ SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& sour
 
 // From what a scale (of a single scale, a point) would be off by if it were left out.
 void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const std::string& source,
-               NetworkLaw& law) {
+               InterconnectLaw& law) {
   std::vector<int> folds;
   for (const ScoredRow& row : rows) folds.push_back(row.gpus);
   if (std::set<int>(folds.begin(), folds.end()).size() == 1) {
@@ -228,9 +229,9 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
                           const Calibration& prior) {
   FittedNetwork network;
   network.calibration = prior;
-  NetworkLaw& law = network.calibration.network;
+  InterconnectLaw& law = network.calibration.network;
   if (!law.stated) {
-    law = specified_network_law(node_template.node, node_template.fabric.transport);
+    law = specified_interconnect_law(node_template.node, node_template.fabric.transport);
   }
   network.rows = static_cast<int>(rows.size());
   if (rows.empty()) return network;
@@ -241,14 +242,14 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
                   network.environment.empty() ? "" : ", ", network.environment);
   set_slow_nodes(rows, law, source);  // first: what they do is not the law's
   const SettingFit fit = fit_settings(rows, source, network.calibration);
-  const NetworkLaw start = law;
+  const InterconnectLaw start = law;
   set_parameters(fit, start, source, law);
   set_noise(rows, fit, source, law);
   return network;
 }
 
 TimeFactors interval(const FittedNetwork& network, int nodes, double bytes) {
-  const NetworkLaw& law = network.calibration.network;
+  const InterconnectLaw& law = network.calibration.network;
   const double core = kNormal95 * (bytes < kSmallBytes ? law.small_noise_log : law.noise_log).value;
   const double middle = slowdown_log(law, nodes, 0.5);
   const double faster = middle - slowdown_log(law, nodes, 0.05);

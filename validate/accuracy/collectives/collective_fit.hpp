@@ -1,5 +1,5 @@
-// The law of one network (models/calibration/network_law.hpp) fitted on measured collectives: least
-// squares of the logarithm (models/base/fit/fit.hpp) from the specification, settings that no
+// The law of one network (models/calibration/interconnect_law.hpp) fitted on measured collectives:
+// least squares of the logarithm (models/base/fit/fit.hpp) from the specification, settings that no
 // derivative finds by trying each, slow nodes from repeated runs, noise from what a scale would be
 // off by if it were left out.
 #pragma once

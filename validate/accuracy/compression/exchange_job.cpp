@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "models/base/error.hpp"
-#include "models/cost/chunk/network_cost.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/workload/layer_table.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
@@ -31,10 +31,10 @@ const Model* best_named(const std::vector<Model>& models, const std::string& wan
 
 void set_model(const std::string& name, Job& job) {
   const std::string wanted = plain_name(name);
-  const LayerNetwork* network = best_named(library_networks(), wanted);
+  const LayerTable* network = best_named(library_networks(), wanted);
   const TransformerSpec* transformer = best_named(library_models(), wanted);
   if (network != nullptr) {
-    job.network = std::make_shared<const LayerNetwork>(*network);
+    job.network = std::make_shared<const LayerTable>(*network);
     job.model = network_model(*network);
   } else if (transformer != nullptr) {
     job.model = *transformer;

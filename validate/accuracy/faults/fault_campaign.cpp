@@ -81,7 +81,7 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
   inputs.campaign.length_s =
       campaign.length_s > 0 ? campaign.length_s : kFailuresPerReplica * campaign.mtbf_s;
   const double replicas = std::ceil(kFailures * campaign.mtbf_s / inputs.campaign.length_s);
-  inputs.campaign.replicas = static_cast<int>(std::clamp(replicas, 4.0, double{kMostReplicas}));
+  inputs.campaign.trials = static_cast<int>(std::clamp(replicas, 4.0, double{kMostReplicas}));
   return inputs;
 }
 

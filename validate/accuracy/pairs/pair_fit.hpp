@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Sizes 2^k bytes with odd k are fitted on, even ones are left for the judgement.
+// Sizes 2^k bytes with odd k are fitted on, even ones are left for the verdict.
 bool fitted_size(double bytes);
 
 // Throws Error when a machine has no all-to-all of whole nodes at a size that is fitted on.

@@ -7,8 +7,8 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/chunk/network_cost.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/workload/layer_table.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "validate/harness/exchange/exchange.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "models/cost/op/op.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 
 namespace windtunnel {
 namespace {

@@ -24,8 +24,9 @@ using P = Protocol;
 // Every factor another one, so that each term shows which it has.
 Calibration with_law() {
   Calibration calibration = make_calibration();
-  NetworkLaw& law = calibration.network;
-  for (const NetworkLawField& field : network_law_fields()) law.*field.member = parameter(1);
+  InterconnectLaw& law = calibration.network;
+  for (const InterconnectLawField& field : interconnect_law_fields())
+    law.*field.member = parameter(1);
   law.stated = true;
   law.launch = parameter(2);
   law.node_step = parameter(3);
@@ -254,7 +255,7 @@ TEST(CollectiveLaw, KeptForManySizesItSaysWhatANewOneSays) {
     cluster.node.gpu.superchip = gpu == 4;
     cluster.fabric.nodes_per_pod = 4;
     Calibration calibration = with_law();
-    NetworkLaw& law = calibration.network;
+    InterconnectLaw& law = calibration.network;
     law.stated = up_to(3) > 0;
     law.tuner_release = parameter(std::array{18, 19, 23, 28}.at(up_to(3)));
     law.tuner_ll128 = parameter(up_to(1));
@@ -305,7 +306,7 @@ TEST(CollectiveLaw, RestsOnTheFieldsThatItUses) {
   Terms terms;
   const auto weak_fields = [&](CollectiveKind kind, CollectiveChoice choice) {
     std::vector<std::string_view> weak;
-    for (const NetworkLawField& field : network_law_fields()) {
+    for (const InterconnectLawField& field : interconnect_law_fields()) {
       Calibration calibration = with_law();
       (calibration.network.*field.member).origin = Origin::assumed;
       const Origin origin = collective_cost(kind, choice, group_shape(terms.gpus, terms.cluster),

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "models/base/random.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/network_laws.hpp"
 #include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
@@ -28,7 +28,7 @@ void expect_read_back(const Calibration& written) {
     expect_same(read.*field.member, written.*field.member, field.name);
   }
   EXPECT_EQ(read.network.stated, written.network.stated);
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     expect_same(read.network.*field.member, written.network.*field.member, field.name);
   }
 }
@@ -40,7 +40,7 @@ TEST(CalibrationWriter, LibraryIsReadBack) {
 TEST(CalibrationWriter, ALawOfTheNetworkIsReadBack) {
   Calibration calibration = library_calibrations().front();
   for (const Transport transport : {Transport::infiniband, Transport::slingshot, Transport::tcp}) {
-    calibration.network = specified_network_law(find_node("dgx-h100"), transport);
+    calibration.network = specified_interconnect_law(find_node("dgx-h100"), transport);
     expect_read_back(calibration);
     calibration.network.launch.value *= 1.0 / 3;
     calibration.network.launch.low = calibration.network.launch.value;

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "scenarios/language/library/calibration_writer.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/library/network_laws.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/library/time_series.hpp"
 #include "tests/scenarios/golden.hpp"
@@ -358,13 +358,13 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
 // A law of the network: zeros and shares as the constants', and every number or none.
 TEST(Library, BadLawsOfTheNetworkAreRefused) {
   Calibration calibration = find_calibration("generic");
-  calibration.network = specified_network_law(find_node("dgx-h100"), Transport::infiniband);
+  calibration.network = specified_interconnect_law(find_node("dgx-h100"), Transport::infiniband);
   const auto message = [](const Calibration& changed) {
     const std::string text = calibration_text(changed, "test");
     return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
   };
   EXPECT_EQ(message(calibration), "accepted");
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     Calibration changed = calibration;
     Parameter& parameter = changed.network.*field.member;
     parameter.value = parameter.low = 0;

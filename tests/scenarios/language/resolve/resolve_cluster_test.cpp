@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {

@@ -10,8 +10,8 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/network_laws.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
 
 namespace windtunnel {
@@ -42,7 +42,7 @@ std::vector<ScoredRow> points_at(const std::vector<int>& gpus, int runs = 1) {
 
 Calibration start() {
   Calibration calibration = find_calibration("generic");
-  calibration.network = specified_network_law(find_node("dgx-h100"), Transport::infiniband);
+  calibration.network = specified_interconnect_law(find_node("dgx-h100"), Transport::infiniband);
   return calibration;
 }
 
@@ -66,7 +66,7 @@ FittedNetwork fit(const std::vector<ScoredRow>& points) {
 // A machine that is not as specified; without slow nodes.
 Calibration other_machine() {
   Calibration truth = start();
-  NetworkLaw& law = truth.network;
+  InterconnectLaw& law = truth.network;
   law.launch.value = 1.6;
   law.node_share.value = 0.74;
   law.nvls_share.value = 0.62;
@@ -82,8 +82,8 @@ TEST(CollectiveFit, WithoutRowsItIsTheSpecification) {
   const Cluster cluster = points_at({16}).front().where->cluster;
   const FittedNetwork network = fit_network({}, cluster, find_calibration("generic"));
   EXPECT_EQ(network.rows, 0);
-  const NetworkLaw law = specified_network_law(cluster.node, Transport::infiniband);
-  for (const NetworkLawField& field : network_law_fields()) {
+  const InterconnectLaw law = specified_interconnect_law(cluster.node, Transport::infiniband);
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     EXPECT_EQ((network.calibration.network.*field.member).value, (law.*field.member).value)
         << field.name;
     EXPECT_EQ((network.calibration.network.*field.member).source, (law.*field.member).source);
@@ -105,7 +105,7 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
     measure(points, truth, random);
     const FittedNetwork network = fit(points);
     EXPECT_EQ(network.rows, static_cast<int>(points.size()));
-    for (const NetworkLawField& field : network_law_fields()) {
+    for (const InterconnectLawField& field : interconnect_law_fields()) {
       const Parameter& found = network.calibration.network.*field.member;
       if (!field.fitted || found.origin != Origin::published ||
           !found.source.ends_with("medians of M, env")) {
@@ -133,7 +133,7 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
 }
 
 TEST(CollectiveFit, SettingsAreFound) {
-  const auto fitted = [](const std::function<void(NetworkLaw&)>& change,
+  const auto fitted = [](const std::function<void(InterconnectLaw&)>& change,
                          CollectiveChoice forced = {}) {
     Calibration truth = other_machine();
     change(truth.network);
@@ -143,18 +143,18 @@ TEST(CollectiveFit, SettingsAreFound) {
     measure(points, truth, random);
     return fit(points).calibration.network;
   };
-  const NetworkLaw usual = fitted([](NetworkLaw&) {});
+  const InterconnectLaw usual = fitted([](InterconnectLaw&) {});
   EXPECT_EQ(usual.tuner_ll128.value, 1);
   EXPECT_EQ(usual.rendezvous_bytes.value, 1e18);
-  EXPECT_EQ(fitted([](NetworkLaw& law) { law.tuner_ll128.value = 0; }).tuner_ll128.value, 0);
-  const NetworkLaw waits = fitted([](NetworkLaw& law) {
+  EXPECT_EQ(fitted([](InterconnectLaw& law) { law.tuner_ll128.value = 0; }).tuner_ll128.value, 0);
+  const InterconnectLaw waits = fitted([](InterconnectLaw& law) {
     law.rendezvous_bytes.value = 65536;
     law.rendezvous_s.value = 12e-6;
   });
   EXPECT_EQ(waits.rendezvous_bytes.value, 65536);
   EXPECT_NEAR(waits.rendezvous_s.value, 12e-6, 4e-6);
-  const NetworkLaw copies = fitted(
-      [](NetworkLaw& law) {
+  const InterconnectLaw copies = fitted(
+      [](InterconnectLaw& law) {
         law.small_bytes.value = 1572864;
         law.small_share.value = 0.3;
       },
@@ -188,7 +188,7 @@ TEST(CollectiveFit, SlowNodesAreFoundInRepeatedRuns) {
     }
     row.seconds = median(row.samples);
   }
-  const NetworkLaw law = fit(points).calibration.network;
+  const InterconnectLaw law = fit(points).calibration.network;
   EXPECT_LE(law.slow_share.low, kShare);
   EXPECT_GE(law.slow_share.high, kShare);
   EXPECT_NEAR(law.slow_share.value, kShare, 0.004);
@@ -211,7 +211,7 @@ TEST(CollectiveFit, StatedNumbersStay) {
   EXPECT_EQ(network.calibration.network.net_share.value, 0.5);
   EXPECT_EQ(network.calibration.network.net_share.source, "a test");
   EXPECT_NE(network.calibration.network.launch.value, base.network.launch.value);
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     EXPECT_TRUE(std::isfinite((network.calibration.network.*field.member).value)) << field.name;
   }
 }

@@ -15,6 +15,6 @@ namespace windtunnel {
 // Seq1F1B (arXiv 2406.03488, section 4.1 and its table of settings, as remembered and not read
 // again): 7 B parameters are 32 layers of 4096, 32 heads, on tp 8 x pp 4, micro-batches of one
 // sequence, as many as the note says; "-I" has two chunks per rank.
-void fill_from_elsewhere(TrainingRun& run);
+void fill_from_source_settings(TrainingRun& run);
 
 }  // namespace windtunnel

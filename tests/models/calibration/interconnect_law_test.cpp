@@ -1,4 +1,4 @@
-#include "models/calibration/network_law.hpp"
+#include "models/calibration/interconnect_law.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,32 +13,32 @@
 namespace windtunnel {
 namespace {
 
-NetworkLaw shared_machine(double share, double log) {
-  NetworkLaw law;
+InterconnectLaw shared_machine(double share, double log) {
+  InterconnectLaw law;
   law.slow_share.value = share;
   law.slow_log.value = log;
   return law;
 }
 
-TEST(NetworkLaw, TheListNamesEveryFieldOnce) {
+TEST(InterconnectLaw, TheListNamesEveryFieldOnce) {
   std::set<std::string_view> names;
-  for (const NetworkLawField& field : network_law_fields()) names.insert(field.name);
-  EXPECT_EQ(names.size(), network_law_fields().size());
-  NetworkLaw law;
-  for (const NetworkLawField& field : network_law_fields()) ++(law.*field.member).value;
-  for (const NetworkLawField& field : network_law_fields()) {
+  for (const InterconnectLawField& field : interconnect_law_fields()) names.insert(field.name);
+  EXPECT_EQ(names.size(), interconnect_law_fields().size());
+  InterconnectLaw law;
+  for (const InterconnectLawField& field : interconnect_law_fields()) ++(law.*field.member).value;
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
     EXPECT_EQ((law.*field.member).value, 1) << field.name;
   }
-  EXPECT_EQ(names.size(), sizeof(NetworkLaw) / sizeof(Parameter));
+  EXPECT_EQ(names.size(), sizeof(InterconnectLaw) / sizeof(Parameter));
 }
 
 // The slowest of N nodes, drawn.
-TEST(NetworkLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
+TEST(InterconnectLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
   constexpr int kJobs = 4000;
   int slow = 0;
   for (const double share : {0.01, 0.1, 1.0}) {
     for (const int nodes : {2, 16, 128}) {
-      const NetworkLaw law = shared_machine(share, 0.3);
+      const InterconnectLaw law = shared_machine(share, 0.3);
       RandomStream random(1, RandomPurpose::test, nodes);
       std::vector<double> largest(kJobs, 0);
       for (double& of_job : largest) {
@@ -58,7 +58,7 @@ TEST(NetworkLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
   EXPECT_EQ(slow, 6);  // of few nodes, of which few are slow, the median job meets none
 }
 
-TEST(NetworkLaw, OneNodeOrNoSlowOnesMeanNoSlowdown) {
+TEST(InterconnectLaw, OneNodeOrNoSlowOnesMeanNoSlowdown) {
   EXPECT_EQ(slowdown(shared_machine(1, 0.3), 1), 1);
   EXPECT_EQ(slowdown(shared_machine(0, 0.3), 100000), 1);
   double last = 1;

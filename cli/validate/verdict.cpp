@@ -1,4 +1,4 @@
-#include "cli/validate/judgement.hpp"
+#include "cli/validate/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -1,18 +1,19 @@
-#include "sim/campaign/stretch.hpp"
+#include "sim/campaign/undisturbed_run.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace windtunnel {
 
-Stretch::Stretch(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration)
+UndisturbedRun::UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s,
+                               std::int64_t first_iteration)
     : pace_(&pace), mode_(mode), start_s_(start_s), first_(first_iteration) {
   for (int tier = 0; tier < pace.tiers(); ++tier) {
     snapshots_[tier].wait_s = pace.cadence(tier).every_s;
   }
 }
 
-void Stretch::go_on(const Pace& pace, double start_s) {
+void UndisturbedRun::go_on(const Pace& pace, double start_s) {
   for (int tier = 0; tier < pace.tiers(); ++tier) {
     Snapshots& snapshots = snapshots_[tier];
     const double begun_s =
@@ -27,18 +28,18 @@ void Stretch::go_on(const Pace& pace, double start_s) {
   done_ = {};
 }
 
-void Stretch::forget_copies() {
+void UndisturbedRun::forget_copies() {
   for (Snapshots& snapshots : snapshots_) snapshots.recent.clear();
 }
 
-// Of the tier's last start, or of the stretch.
-double Stretch::since_s(int tier) const {
+// Of the tier's last start, or of the run.
+double UndisturbedRun::since_s(int tier) const {
   Steps since = done_;
   since -= snapshots_[tier].at;
   return pace_->elapsed_s(since);
 }
 
-int Stretch::due() const {
+int UndisturbedRun::due() const {
   if (loaded_ && done_.total == 0) return 0;
   int set = pace_->due_by_iteration(iteration());
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
@@ -48,7 +49,7 @@ int Stretch::due() const {
   return set;
 }
 
-bool Stretch::step(double until_s) {
+bool UndisturbedRun::step(double until_s) {
   const int set = due();
   Steps after = done_;
   ++after.total;
@@ -61,7 +62,7 @@ bool Stretch::step(double until_s) {
   return true;
 }
 
-void Stretch::advance(double until_s) {
+void UndisturbedRun::advance(double until_s) {
   while (step(until_s)) {
     if (mode_ == CampaignMode::replay) continue;
     // Up to the next iteration that a timed tier may be due in, which step() then decides.
@@ -73,7 +74,7 @@ void Stretch::advance(double until_s) {
 
 // Whole periods of the leaping tier that end by `until_s` and before another timed tier is due. The
 // iterations after the last leap, which the guard leaves, start anew all copies that count.
-void Stretch::leap(double until_s) {
+void UndisturbedRun::leap(double until_s) {
   const int tier = std::countr_zero(static_cast<unsigned>(pace_->leaping_tier()));
   const double now = now_s();
   if (now >= until_s) return;
@@ -94,7 +95,7 @@ void Stretch::leap(double until_s) {
     return true;
   };
   // The last period is taken alone, so that the start of its copy is known: the next may not be
-  // complete when the stretch ends.
+  // complete when the run ends.
   const double many_until_s = until_s - pace_->longest_period_s();
   int leap = 1;
   while (leap < Pace::kLeaps && take(leap, many_until_s)) ++leap;
@@ -105,7 +106,7 @@ void Stretch::leap(double until_s) {
 }
 
 // The last iteration took a snapshot of the leaping tier and of no other timed one.
-bool Stretch::last_was_leaping() const {
+bool UndisturbedRun::last_was_leaping() const {
   if (pace_->leaping_tier() == 0) return false;
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     if (!pace_->cadence(tier).is_timed()) continue;
@@ -117,7 +118,7 @@ bool Stretch::last_was_leaping() const {
 }
 
 // How many iterations follow before the first in which a timed tier is due.
-std::int64_t Stretch::iterations_until_timed() const {
+std::int64_t UndisturbedRun::iterations_until_timed() const {
   std::int64_t count = kManyIterations;
   const int known = last_was_leaping() ? pace_->leaping_tier() : 0;
   if (known != 0) count = pace_->leap(0, iteration() - 1).total - 1;
@@ -130,7 +131,7 @@ std::int64_t Stretch::iterations_until_timed() const {
   return count;
 }
 
-void Stretch::take_jump(std::int64_t count) {
+void UndisturbedRun::take_jump(std::int64_t count) {
   if (count == 0) return;
   const std::int64_t begin = iteration();
   const std::int64_t end = begin + count;
@@ -149,7 +150,7 @@ void Stretch::take_jump(std::int64_t count) {
   pace_->add_iterations(done_, begin, end);
 }
 
-void Stretch::note_snapshot(int tier, std::int64_t iteration, const Steps& before) {
+void UndisturbedRun::note_snapshot(int tier, std::int64_t iteration, const Steps& before) {
   Snapshots& snapshots = snapshots_[tier];
   snapshots.recent.add({iteration, start_s_ + pace_->elapsed_s(before)});
   snapshots.at = before;

@@ -1,4 +1,4 @@
-#include "scenarios/language/library/network_laws.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 
 #include <string>
 
@@ -8,12 +8,12 @@
 
 namespace windtunnel {
 
-NetworkLaw specified_network_law(const NodeSpec& node, Transport transport) {
-  static const DocumentNode layers = library_document("network_laws.yaml");
-  NetworkLaw law;
+InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport transport) {
+  static const DocumentNode layers = library_document("interconnect_laws.yaml");
+  InterconnectLaw law;
   const auto add = [&](std::string_view name) {
     const DocumentNode* layer = layers.value_of(std::string(name));
-    CHECK(layer != nullptr, "network_laws.yaml has no layer {}", name);
+    CHECK(layer != nullptr, "interconnect_laws.yaml has no layer {}", name);
     read_law_layer(*layer, law);
   };
   add("nccl");

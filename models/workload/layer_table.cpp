@@ -1,4 +1,4 @@
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-double sum_of(const LayerNetwork& network, const auto& value) {
+double sum_of(const LayerTable& network, const auto& value) {
   return std::accumulate(network.layers.begin(), network.layers.end(), 0.0,
                          [&](double sum, const NetworkLayer& layer) { return sum + value(layer); });
 }
@@ -116,15 +116,15 @@ Op memory_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
 
 }  // namespace
 
-double LayerNetwork::parameters() const {
+double LayerTable::parameters() const {
   return sum_of(*this, [](const NetworkLayer& layer) { return layer.parameters; });
 }
 
-double LayerNetwork::forward_macs() const {
+double LayerTable::forward_macs() const {
   return sum_of(*this, [](const NetworkLayer& layer) { return layer.forward_macs(); });
 }
 
-double LayerNetwork::kept_elements() const {
+double LayerTable::kept_elements() const {
   return sum_of(*this, [](const NetworkLayer& layer) { return layer.kept; });
 }
 
@@ -227,7 +227,7 @@ void NetworkBuilder::concat(const std::string& name, const std::vector<ImageShap
   elementwise(name, LayerKind::concat, 0);
 }
 
-std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,
+std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double samples,
                            Precision precision, Pass pass) {
   const NetworkLayer& at = network.layers[layer];
   const double e = bytes_of(precision);
@@ -240,7 +240,7 @@ std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, doubl
   return memory_op(at, samples, e, pass);
 }
 
-std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
+std::vector<Op> network_ops(const LayerTable& network, double samples, Precision precision,
                             Pass pass) {
   std::vector<Op> ops;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {

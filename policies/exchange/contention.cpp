@@ -1,4 +1,4 @@
-#include "policies/exchange/kernel_stretch.hpp"
+#include "policies/exchange/contention.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,58 +14,58 @@ double lost_s(double work_s, double beside_s, double slowdown) {
 
 }  // namespace
 
-void stretch_units(Pieces& pieces, double action_s, double slowdown) {
-  const std::size_t n = pieces.size();
+void slow_down_units(Segments& segments, double action_s, double slowdown) {
+  const std::size_t n = segments.size();
   for (std::size_t i = 0; i < n; ++i) {
-    const double work_s = pieces[i].share * action_s;
+    const double work_s = segments[i].share * action_s;
     if (work_s <= 0) continue;
-    const double beside_s =
-        seconds_of(pieces[(i + 1) % n].gathers) + seconds_of(pieces[(i + n - 1) % n].reductions);
-    pieces[i].stretch = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
+    const double beside_s = seconds_of(segments[(i + 1) % n].gathers) +
+                            seconds_of(segments[(i + n - 1) % n].reductions);
+    segments[i].slowdown = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
   }
 }
 
-void stretch_buckets(Pieces& pieces, double action_s, double slowdown) {
+void slow_down_buckets(Segments& segments, double action_s, double slowdown) {
   double now_s = 0;
   double channel_s = 0;
-  for (Piece& piece : pieces) {
-    const double work_s = piece.share * action_s;
+  for (Segment& segment : segments) {
+    const double work_s = segment.share * action_s;
     const double longer_s = work_s + lost_s(work_s, channel_s - now_s, slowdown);
-    if (work_s > 0) piece.stretch = longer_s / work_s;
+    if (work_s > 0) segment.slowdown = longer_s / work_s;
     now_s += longer_s;
-    channel_s = std::max(channel_s, now_s) + seconds_of(piece.reductions);
+    channel_s = std::max(channel_s, now_s) + seconds_of(segment.reductions);
   }
 }
 
-void stretch_gathered(Pieces& pieces, double action_s, double now_s, double channel_s, double end_s,
-                      double slowdown) {
-  for (Piece& piece : pieces) {
-    channel_s += seconds_of(piece.gathers);
+void slow_down_gathered(Segments& segments, double action_s, double now_s, double channel_s,
+                        double end_s, double slowdown) {
+  for (Segment& segment : segments) {
+    channel_s += seconds_of(segment.gathers);
     now_s = std::max(now_s, channel_s);
-    const double work_s = piece.share * action_s;
+    const double work_s = segment.share * action_s;
     const double longer_s = work_s + lost_s(work_s, end_s - now_s, slowdown);
-    piece.stretch = work_s > 0 ? longer_s / work_s : 1;
+    segment.slowdown = work_s > 0 ? longer_s / work_s : 1;
     now_s += longer_s;
   }
 }
 
-void run_two_at_once(Pieces& pieces, double action_s, double alpha_s) {
+void run_two_at_once(Segments& segments, double action_s, double alpha_s) {
   constexpr double kLonger = 1.5 - 1;
   std::array<double, 2> channel_s{};
   std::array<Transfer*, 2> last{};  // the row that runs last on a stream: its first collective
   double ready_s = 0;
-  for (Piece& piece : pieces) {
-    ready_s += piece.share * action_s;
-    for (std::size_t i = 0; i < piece.reductions.size();) {
+  for (Segment& segment : segments) {
+    ready_s += segment.share * action_s;
+    for (std::size_t i = 0; i < segment.reductions.size();) {
       const int own = channel_s[1] < channel_s[0] ? 1 : 0;
       Transfer* first = nullptr;
       double row_s = 0;
       do {
-        Transfer& transfer = piece.reductions[i];
+        Transfer& transfer = segment.reductions[i];
         transfer.second_channel = own == 1;
         row_s += transfer.seconds + transfer.longer_s;
         if (first == nullptr && transfer.bytes > 0) first = &transfer;
-      } while (++i < piece.reductions.size() && !piece.reductions[i].starts_row);
+      } while (++i < segment.reductions.size() && !segment.reductions[i].starts_row);
       if (first == nullptr) continue;
       last[own] = first;
       const double start_s = std::max(channel_s[own], ready_s);

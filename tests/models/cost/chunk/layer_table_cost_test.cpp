@@ -1,10 +1,10 @@
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel::testing {
@@ -16,7 +16,7 @@ Job network_job(int micro) {
   builder.pool("pool", LayerKind::max_pool, {2, 2, 0});
   builder.linear("fc", 10, false);
   Job job;
-  job.network = std::make_shared<const LayerNetwork>(LayerNetwork{"small", builder.take(), "test"});
+  job.network = std::make_shared<const LayerTable>(LayerTable{"small", builder.take(), "test"});
   job.model = network_model(*job.network);
   job.cluster = test_cluster();
   job.calibration = test_calibration();
@@ -33,7 +33,7 @@ std::string fault_of(const Job& job) {
   return "accepted";
 }
 
-TEST(NetworkCost, IsTheSumOfItsKernels) {
+TEST(LayerTableCost, IsTheSumOfItsKernels) {
   const Job job = network_job(64);
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   ASSERT_EQ(chunks.size(), 1u);
@@ -56,7 +56,7 @@ TEST(NetworkCost, IsTheSumOfItsKernels) {
 
 // Winograd's algorithm divides the multiplications of the 3 x 3 convolution, in fp32 only; what it
 // moves stays, and so does the linear layer.
-TEST(NetworkCost, WinogradDividesMultiplications) {
+TEST(LayerTableCost, WinogradDividesMultiplications) {
   Job job = network_job(64);
   job.precision = Precision::fp32;
   const std::vector<LayerCost> direct = network_layer_costs(job);
@@ -70,7 +70,7 @@ TEST(NetworkCost, WinogradDividesMultiplications) {
   EXPECT_EQ(network_layer_costs(job).front().hardware_flops, direct.front().hardware_flops);
 }
 
-TEST(NetworkCost, HostLaunchesStayBesideTheKernels) {
+TEST(LayerTableCost, HostLaunchesStayBesideTheKernels) {
   Job job = network_job(64);
   const double kernels_s = total_seconds(chunk_costs(job)[0].forward);
   job.calibration.host_launch_s.value = 1;
@@ -84,14 +84,14 @@ TEST(NetworkCost, HostLaunchesStayBesideTheKernels) {
 
 // By hand, 2 B an element: the image, the convolution's output for its norm, the norm's under the
 // ReLU, the pool's and the last one.
-TEST(NetworkCost, KeepsItsActivations) {
+TEST(LayerTableCost, KeepsItsActivations) {
   const ChunkCost chunk = chunk_costs(network_job(64))[0];
   const double pixels = 32 * 32;
   EXPECT_EQ(chunk.activation_bytes, 2 * 64 * (3 * pixels + 2 * 64 * pixels + 16 * pixels + 10));
   EXPECT_EQ(chunk.transient_bytes, 2 * 64 * 2 * 64 * pixels);
 }
 
-TEST(NetworkCost, RunsDataParallelOnly) {
+TEST(LayerTableCost, RunsDataParallelOnly) {
   EXPECT_EQ(fault_of(network_job(4)), "accepted");
   Job job = network_job(4);
   job.layout.tp = 2;
@@ -114,7 +114,7 @@ TEST(NetworkCost, RunsDataParallelOnly) {
   EXPECT_EQ(fault_of(job), "layout.stages: model 'small' runs as one stage");
 }
 
-TEST(NetworkCost, MemoryFollowsTheSharding) {
+TEST(LayerTableCost, MemoryFollowsTheSharding) {
   Job job = network_job(4);
   job.layout.dp = 8;
   job.layout.sharding = Sharding::zero1;

@@ -7,14 +7,14 @@
 
 namespace windtunnel {
 
-// Part of an action: `share` of its cost, times `stretch` because collectives run beside it and
+// Part of an action: `share` of its cost, times `slowdown` because collectives run beside it and
 // take SMs and memory bandwidth from it.
-struct Piece {
+struct Segment {
   double share = 1;
-  double stretch = 1;
+  double slowdown = 1;
   std::vector<Transfer> gathers;
   std::vector<Transfer> reductions;
 };
-using Pieces = std::vector<Piece>;
+using Segments = std::vector<Segment>;
 
 }  // namespace windtunnel

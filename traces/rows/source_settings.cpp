@@ -1,4 +1,4 @@
-#include "traces/rows/stated_elsewhere.hpp"
+#include "traces/rows/source_settings.hpp"
 
 #include <charconv>
 #include <string_view>
@@ -39,7 +39,7 @@ void fill_seq1f1b(TrainingRun& run) {
 
 }  // namespace
 
-void fill_from_elsewhere(TrainingRun& run) {
+void fill_from_source_settings(TrainingRun& run) {
   if (contains_text(run.source, "Zero Bubble")) fill(run.vocabulary, 32000);
   if (contains_text(run.source, "Seq1F1B") && run.parameters == "7B") fill_seq1f1b(run);
 }

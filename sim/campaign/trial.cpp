@@ -1,4 +1,4 @@
-#include "sim/campaign/replica.hpp"
+#include "sim/campaign/trial.hpp"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace windtunnel {
 
-Replica::Replica(const CampaignPlan& plan, int index, CampaignMode mode,
-                 std::vector<CampaignEvent>* events)
+Trial::Trial(const CampaignPlan& plan, int index, CampaignMode mode,
+             std::vector<CampaignEvent>* events)
     : plan_(plan),
       inputs_(plan.inputs),
       mode_(mode),
@@ -20,7 +20,7 @@ Replica::Replica(const CampaignPlan& plan, int index, CampaignMode mode,
       failures_(inputs_.failures.size(), 0),
       restored_from_(plan.tiers.size() + 1, 0) {}
 
-ReplicaResult Replica::run() {
+TrialResult Trial::run() {
   while (state_ != State::over) {
     switch (state_) {
       case State::training:
@@ -38,7 +38,7 @@ ReplicaResult Replica::run() {
   }
   log(CampaignEvent::Kind::end, inputs_.campaign.length_s);
   if (events_ != nullptr) std::ranges::stable_sort(*events_, {}, &CampaignEvent::at_s);
-  ReplicaResult result;
+  TrialResult result;
   account_.close(head_, now_s_, result);
   result.failures = failures_;
   result.restored_from = restored_from_;
@@ -50,37 +50,37 @@ ReplicaResult Replica::run() {
 
 // --- training
 
-Replica::State Replica::train() {
+Trial::State Trial::train() {
   begin_training();
   for (;;) {
     const Event event = next_event();
-    if (pause_ != Pause::none && stretch_->step(event.at_s)) return pause();
-    if (pause_ == Pause::none) stretch_->advance(event.at_s);
+    if (pause_ != Pause::none && run_->step(event.at_s)) return pause();
+    if (pause_ == Pause::none) run_->advance(event.at_s);
     if (event.kind == Event::Kind::end) {
-      leave(stretch_->now_s(), false);
+      leave(run_->now_s(), false);
       return State::over;
     }
     if (const std::optional<State> next = meet(event)) return *next;
-    if (pause_ != Pause::none && stretch_->now_s() >= event.at_s) return pause();
+    if (pause_ != Pause::none && run_->now_s() >= event.at_s) return pause();
   }
 }
 
-void Replica::begin_training() {
+void Trial::begin_training() {
   pause_ = Pause::none;
   stop_detect_s_ = 0;
   provision_s_ = 0;
   pace_ = plan_.pace_index(level_, slowest());
   account_.begin(head_, pace_);
   if (goes_on_) {
-    stretch_->go_on(plan_.pace(pace_), now_s_);
-    CHECK(stretch_->iteration() == head_, "goes on at {}, not {}", stretch_->iteration(), head_);
+    run_->go_on(plan_.pace(pace_), now_s_);
+    CHECK(run_->iteration() == head_, "goes on at {}, not {}", run_->iteration(), head_);
   } else {
-    stretch_.emplace(plan_.pace(pace_), mode_, now_s_, head_);
+    run_.emplace(plan_.pace(pace_), mode_, now_s_, head_);
   }
 }
 
 // Of simultaneous ones the end comes first, then what the job does itself.
-Replica::Event Replica::next_event() const {
+Trial::Event Trial::next_event() const {
   const FailureStreams::Next failure = streams_.next();
   Event event{Event::Kind::failure, failure.at_s, failure.failure_class};
   const auto earlier = [&](Event::Kind kind, double at_s) {
@@ -97,7 +97,7 @@ Replica::Event Replica::next_event() const {
   return event;
 }
 
-std::optional<Replica::State> Replica::meet(const Event& event) {
+std::optional<Trial::State> Trial::meet(const Event& event) {
   now_s_ = event.at_s;
   switch (event.kind) {
     case Event::Kind::failure:
@@ -122,7 +122,7 @@ std::optional<Replica::State> Replica::meet(const Event& event) {
   return std::nullopt;
 }
 
-std::optional<Replica::State> Replica::meet_failure(const Event& event) {
+std::optional<Trial::State> Trial::meet_failure(const Event& event) {
   strike(event);
   const FailureClass& failure_class = inputs_.failures[event.failure_class];
   if (failure_class.kind == FailureKind::planned) {
@@ -131,7 +131,7 @@ std::optional<Replica::State> Replica::meet_failure(const Event& event) {
     return std::nullopt;
   }
   if (failure_class.kind == FailureKind::corrupt_snapshot) {
-    copies_.collect(*stretch_, now_s_, true, plan_.out_of_layout(level_));
+    copies_.collect(*run_, now_s_, true, plan_.out_of_layout(level_));
   }
   if (failure_class.kind != FailureKind::loss_spike && !interrupts(event.failure_class)) {
     // The iteration under way already takes the time of the slow node.
@@ -142,12 +142,12 @@ std::optional<Replica::State> Replica::meet_failure(const Event& event) {
   return fail(event.failure_class);
 }
 
-Replica::State Replica::pause() {
+Trial::State Trial::pause() {
   return pause_ == Pause::stop ? stop_as_planned() : rejoin();
 }
 
-Replica::State Replica::stop_as_planned() {
-  leave(stretch_->now_s(), false);
+Trial::State Trial::stop_as_planned() {
+  leave(run_->now_s(), false);
   state_ = State::down;
   CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
   const auto interrupted = spend(Loss::stall, inputs_.table.tiers[plan_.saver].complete_s);
@@ -167,7 +167,7 @@ Replica::State Replica::stop_as_planned() {
 }
 
 // Slow nodes are replaced without a snapshot that would outlive them.
-Replica::State Replica::give_up_slow_nodes() {
+Trial::State Trial::give_up_slow_nodes() {
   cut(now_s_);
   finish_repairs();
   FailureClass slow_class;
@@ -178,8 +178,8 @@ Replica::State Replica::give_up_slow_nodes() {
   return go_down();
 }
 
-Replica::State Replica::rejoin() {
-  leave(stretch_->now_s(), false);
+Trial::State Trial::rejoin() {
+  leave(run_->now_s(), false);
   state_ = State::reforming;
   goes_on_ = true;
   const auto interrupted = spend(Loss::restart, inputs_.recovery.elastic.rejoin_stall_s);
@@ -191,25 +191,25 @@ Replica::State Replica::rejoin() {
   return State::training;
 }
 
-// The stretch ends at `at_s`: what it executed, and what can be restored.
-void Replica::leave(double at_s, bool running) {
-  copies_.collect(*stretch_, at_s, running, plan_.out_of_layout(level_));
-  account_.execute(pace_, stretch_->done());
-  head_ = reached_ = stretch_->iteration();
-  if (plan_.has_replicas) copies_.hold({head_, stretch_->now_s()}, slots_out());
+// The run ends at `at_s`: what it executed, and what can be restored.
+void Trial::leave(double at_s, bool running) {
+  copies_.collect(*run_, at_s, running, plan_.out_of_layout(level_));
+  account_.execute(pace_, run_->done());
+  head_ = reached_ = run_->iteration();
+  if (plan_.has_replicas) copies_.hold({head_, run_->now_s()}, slots_out());
   now_s_ = at_s;
 }
 
-void Replica::cut(double at_s) {
-  account_.cut(at_s - stretch_->now_s());
+void Trial::cut(double at_s) {
+  account_.cut(at_s - run_->now_s());
   leave(at_s, true);
-  stretch_->forget_copies();
+  run_->forget_copies();
 }
 
 // --- not training
 
 // The groups that are left go on.
-Replica::State Replica::reform() {
+Trial::State Trial::reform() {
   auto interrupted = spend(Loss::detect, detect_s_);
   if (interrupted) return *interrupted;
   log(CampaignEvent::Kind::detected, now_s_);
@@ -222,7 +222,7 @@ Replica::State Replica::reform() {
   return State::training;
 }
 
-Replica::State Replica::recover() {
+Trial::State Trial::recover() {
   auto interrupted = spend(Loss::detect, detect_s_);
   if (interrupted) return *interrupted;
   log(CampaignEvent::Kind::detected, now_s_);
@@ -252,7 +252,7 @@ Replica::State Replica::recover() {
 }
 
 // The newest copy; one that turns out to be bad is followed by the next.
-std::optional<Replica::State> Replica::load() {
+std::optional<Trial::State> Trial::load() {
   Copies::Source source;
   do {
     source = newest_copy(false);
@@ -272,11 +272,11 @@ std::optional<Replica::State> Replica::load() {
 }
 
 // To load with the nodes that are there now.
-Copies::Source Replica::newest_copy(bool good) const {
+Copies::Source Trial::newest_copy(bool good) const {
   return copies_.newest(good, plan_.out_of_layout(lacking()));
 }
 
-std::optional<Replica::State> Replica::spend(Loss loss, double duration_s) {
+std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
   const double until_s = now_s_ + duration_s;
   const double end_s = std::min(until_s, inputs_.campaign.length_s);
   for (;;) {
@@ -296,7 +296,7 @@ std::optional<Replica::State> Replica::spend(Loss loss, double duration_s) {
 
 // Whether the failure just drawn interrupts what the job does; what it does beside that is done. A
 // planned stop or a diverging loss means nothing to a job that does not train.
-bool Replica::interrupts(int failure_class) {
+bool Trial::interrupts(int failure_class) {
   const FailureClass& kind = inputs_.failures[failure_class];
   switch (kind.kind) {
     case FailureKind::planned:
@@ -323,7 +323,7 @@ bool Replica::interrupts(int failure_class) {
   return false;
 }
 
-CampaignEvent* Replica::log(CampaignEvent::Kind kind, double at_s) {
+CampaignEvent* Trial::log(CampaignEvent::Kind kind, double at_s) {
   if (events_ == nullptr) return nullptr;
   CampaignEvent event;
   event.kind = kind;

@@ -1,4 +1,4 @@
-#include "models/cost/chunk/network_cost.hpp"
+#include "models/cost/chunk/layer_table_cost.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/op/block_cost.hpp"
 #include "models/cost/op/host_launch.hpp"
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 
 namespace windtunnel {
 namespace {
@@ -42,7 +42,7 @@ void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& c
 
 // All layers keep theirs; beside them live the gradients of one layer's two sides.
 void add_activations(const Job& job, ChunkCost& chunk) {
-  const LayerNetwork& network = *job.network;
+  const LayerTable& network = *job.network;
   const double bytes = bytes_of(job.precision) * job.batch.micro;
   chunk.activation_bytes = bytes * (network.layers.front().input + network.kept_elements());
   for (const NetworkLayer& layer : network.layers) {
@@ -54,7 +54,7 @@ void add_activations(const Job& job, ChunkCost& chunk) {
 
 }  // namespace
 
-TransformerSpec network_model(const LayerNetwork& network) {
+TransformerSpec network_model(const LayerTable& network) {
   TransformerSpec model;
   model.name = network.name;
   model.layers = model.hidden = model.heads = model.kv_heads = model.sequence = 1;
@@ -114,7 +114,7 @@ OpCost convolution_cost(Op op, const Job& job, double& hardware_flops) {
 }  // namespace
 
 std::vector<LayerCost> network_layer_costs(const Job& job) {
-  const LayerNetwork& network = *job.network;
+  const LayerTable& network = *job.network;
   std::vector<LayerCost> costs(network.layers.size());
   for (std::size_t i = 0; i < costs.size(); ++i) {
     const auto cost_of = [&](Pass pass) {
@@ -150,7 +150,7 @@ std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit
   return {chunk};
 }
 
-double network_gathered_parameters(const LayerNetwork& network) {
+double network_gathered_parameters(const LayerTable& network) {
   double most = 0;
   double before = 0;
   for (const NetworkLayer& layer : network.layers) {
@@ -161,7 +161,7 @@ double network_gathered_parameters(const LayerNetwork& network) {
   return most;
 }
 
-double model_flops(const LayerNetwork& network, double samples) {
+double model_flops(const LayerTable& network, double samples) {
   return 3 * 2 * network.forward_macs() * samples;
 }
 

@@ -1,4 +1,4 @@
-#include "scenarios/language/library/network_laws.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@ bool may_be_none(std::string_view name) {
 }
 
 // Every node of the library over every transport.
-TEST(NetworkLaws, EveryNumberHasAValueAndASource) {
+TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
   for (const NodeSpec& node : library_nodes()) {
     for (const Choice<Transport>& transport : kChoices<Transport>) {
-      const NetworkLaw law = specified_network_law(node, transport.value);
+      const InterconnectLaw law = specified_interconnect_law(node, transport.value);
       ASSERT_TRUE(law.stated) << node.name;
-      for (const NetworkLawField& field : network_law_fields()) {
+      for (const InterconnectLawField& field : interconnect_law_fields()) {
         const Parameter& parameter = law.*field.member;
         const std::string at =
             node.name + " " + std::string(transport.name) + " " + std::string(field.name);
@@ -36,27 +36,27 @@ TEST(NetworkLaws, EveryNumberHasAValueAndASource) {
 
 // What a layer says reaches the law: sockets are below RDMA, PCIe below NVLink, other generations
 // than Hopper differ in what is theirs.
-TEST(NetworkLaws, LayersChangeWhatIsTheirs) {
+TEST(InterconnectLaws, LayersChangeWhatIsTheirs) {
   const NodeSpec h100 = find_node("dgx-h100");
-  const NetworkLaw base = specified_network_law(h100, Transport::infiniband);
+  const InterconnectLaw base = specified_interconnect_law(h100, Transport::infiniband);
   for (const Choice<Transport>& transport : kChoices<Transport>) {
     if (transport.value == Transport::infiniband) continue;
-    const NetworkLaw law = specified_network_law(h100, transport.value);
+    const InterconnectLaw law = specified_interconnect_law(h100, transport.value);
     EXPECT_LT(law.net_share.value, base.net_share.value) << transport.name;
     EXPECT_EQ(law.node_share.value, base.node_share.value) << transport.name;
   }
   NodeSpec pcie = h100;
   pcie.gpu_path = GpuPath::pcie;
-  EXPECT_LT(specified_network_law(pcie, Transport::infiniband).node_share.value,
+  EXPECT_LT(specified_interconnect_law(pcie, Transport::infiniband).node_share.value,
             base.node_share.value);
   NodeSpec v100 = h100;
   v100.gpu = find_gpu("v100");
-  EXPECT_LT(specified_network_law(v100, Transport::infiniband).net_share.value,
+  EXPECT_LT(specified_interconnect_law(v100, Transport::infiniband).net_share.value,
             base.net_share.value);
   for (const char* gpu : {"b200", "gb200", "b300", "gb300"}) {
     NodeSpec blackwell = h100;
     blackwell.gpu = find_gpu(gpu);
-    EXPECT_LT(specified_network_law(blackwell, Transport::infiniband).nvls_share.value,
+    EXPECT_LT(specified_interconnect_law(blackwell, Transport::infiniband).nvls_share.value,
               base.nvls_share.value)
         << gpu;
   }

@@ -1,9 +1,9 @@
-// What a failure takes, who leaves and who comes; see replica.hpp.
+// What a failure takes, who leaves and who comes; see trial.hpp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "sim/campaign/replica.hpp"
+#include "sim/campaign/trial.hpp"
 
 namespace windtunnel {
 namespace {
@@ -22,7 +22,7 @@ double attended_after_s(const AttendedHours& attended, double now_s) {
 
 }  // namespace
 
-void Replica::strike(const Event& event) {
+void Trial::strike(const Event& event) {
   finish_repairs();
   ++failures_[event.failure_class];
   streams_.strike(event.failure_class, hit_);
@@ -35,7 +35,7 @@ void Replica::strike(const Event& event) {
 }
 
 // An unexpected failure at now_s_ that stops the job.
-Replica::State Replica::fail(int class_index) {
+Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   detect_s_ = noticed_after_s(class_index);
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(hit_);
@@ -53,7 +53,7 @@ Replica::State Replica::fail(int class_index) {
   return go_down();
 }
 
-void Replica::lose_copies(const FailureClass& failure_class) {
+void Trial::lose_copies(const FailureClass& failure_class) {
   if (failure_class.kind == FailureKind::loss_spike) {
     copies_.spoil(now_s_ - failure_class.rollback_s);
   } else if (failure_class.kind != FailureKind::node) {
@@ -66,7 +66,7 @@ void Replica::lose_copies(const FailureClass& failure_class) {
 }
 
 // What is left to restore decides which iterations survive.
-Replica::State Replica::go_down() {
+Trial::State Trial::go_down() {
   const Copies::Source source = newest_copy(true);
   head_ = source.iteration;
   ++restored_from_[source.tier == kNoTier ? restored_from_.size() - 1 : source.tier];
@@ -74,7 +74,7 @@ Replica::State Replica::go_down() {
 }
 
 // All nodes that a failure of this class takes with it; returns the time until spares can join.
-double Replica::lose_nodes(int failure_class) {
+double Trial::lose_nodes(int failure_class) {
   double provision_s = 0;
   if (inputs_.failures[failure_class].kind == FailureKind::node) {
     for (const int slot : hit_) {
@@ -85,7 +85,7 @@ double Replica::lose_nodes(int failure_class) {
 }
 
 // The node leaves for repair; what it held is lost.
-double Replica::lose_node(int slot, int failure_class) {
+double Trial::lose_node(int slot, int failure_class) {
   const double repair_s = streams_.draw_repair_s(failure_class);
   if (events_ != nullptr && (*events_)[struck_].repair_s == 0) {
     (*events_)[struck_].repair_s = repair_s;
@@ -100,7 +100,7 @@ double Replica::lose_node(int slot, int failure_class) {
 }
 
 // From the failure until somebody or something acts.
-double Replica::noticed_after_s(int class_index) {
+double Trial::noticed_after_s(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   const RecoveryPolicy& recovery = inputs_.recovery;
   const double detect_s = failure_class.detect_s >= 0 ? failure_class.detect_s : recovery.detect_s;
@@ -108,7 +108,7 @@ double Replica::noticed_after_s(int class_index) {
   return detect_s + attended_after_s(recovery.attended, now_s_ + detect_s) + recovery.manual_s;
 }
 
-void Replica::finish_repairs() {
+void Trial::finish_repairs() {
   while (const std::optional<NodePool::Back> back = pool_.take_back(now_s_)) {
     const auto kind = back->evicted ? CampaignEvent::Kind::evicted : CampaignEvent::Kind::repaired;
     if (CampaignEvent* event = log(kind, back->at_s)) event->nodes = {back->node};
@@ -118,12 +118,12 @@ void Replica::finish_repairs() {
   }
 }
 
-int Replica::lacking() const {
+int Trial::lacking() const {
   return plan_.is_elastic() ? groups_.lacking() : pool_.empty_slots();
 }
 
 // Slots whose GPUs hold no state of the job while it trains.
-std::vector<int> Replica::slots_out() const {
+std::vector<int> Trial::slots_out() const {
   if (groups_.out() == 0) return {pool_.empty().begin(), pool_.empty().end()};
   std::vector<int> slots;
   for (int slot = 0; slot < inputs_.nodes; ++slot) {
@@ -134,12 +134,12 @@ std::vector<int> Replica::slots_out() const {
 
 // --- slow nodes
 
-void Replica::note_slow_node(int failure_class) {
+void Trial::note_slow_node(int failure_class) {
   const double noticed_s = now_s_ + noticed_after_s(failure_class);
   for (const int slot : hit_) slow_.push_back({slot, failure_class, noticed_s});
 }
 
-int Replica::slowest() const {
+int Trial::slowest() const {
   int slowest = kNoSlowNode;
   const std::vector<double>& slow_s = inputs_.table.slow_iteration_s;
   for (const SlowNode& slow : slow_) {
@@ -150,13 +150,13 @@ int Replica::slowest() const {
   return slowest;
 }
 
-double Replica::next_notice_s() const {
+double Trial::next_notice_s() const {
   double next_s = std::numeric_limits<double>::infinity();
   for (const SlowNode& slow : slow_) next_s = std::min(next_s, slow.noticed_s);
   return next_s;
 }
 
-std::vector<Replica::SlowNode> Replica::noticed() const {
+std::vector<Trial::SlowNode> Trial::noticed() const {
   std::vector<SlowNode> result;
   for (const SlowNode& slow : slow_) {
     if (slow.noticed_s <= now_s_) result.push_back(slow);
@@ -164,7 +164,7 @@ std::vector<Replica::SlowNode> Replica::noticed() const {
   return result;
 }
 
-void Replica::swap_slow_nodes() {
+void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
     // It left already, where it became slow twice.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
@@ -177,13 +177,13 @@ void Replica::swap_slow_nodes() {
   }
 }
 
-void Replica::set_pace() {
+void Trial::set_pace() {
   const int pace = plan_.pace_index(level_, slowest());
   if (pace == pace_) return;
-  account_.execute(pace_, stretch_->done());
+  account_.execute(pace_, run_->done());
   pace_ = pace;
-  account_.begin(stretch_->iteration(), pace_);
-  stretch_->go_on(plan_.pace(pace_), stretch_->now_s());
+  account_.begin(run_->iteration(), pace_);
+  run_->go_on(plan_.pace(pace_), run_->now_s());
 }
 
 }  // namespace windtunnel

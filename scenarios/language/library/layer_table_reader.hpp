@@ -1,18 +1,18 @@
-// Texts of scenarios/library/networks.yaml, and of files like its entries, to tables of layers.
+// Texts of scenarios/library/layer_tables.yaml, and of files like its entries, to tables of layers.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 #include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 
 // Throws Error with location: unknown or missing key, a layer that does not fit its input.
-std::vector<LayerNetwork> read_networks(const DocumentNode& document);
+std::vector<LayerTable> read_layer_tables(const DocumentNode& document);
 
 // One of them in a file of its own, by whose stem it is called.
-LayerNetwork read_network_file(const std::string& path);
+LayerTable read_network_file(const std::string& path);
 
 }  // namespace windtunnel

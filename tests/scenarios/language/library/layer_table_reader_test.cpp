@@ -1,4 +1,4 @@
-#include "scenarios/language/library/network_reader.hpp"
+#include "scenarios/language/library/layer_table_reader.hpp"
 
 #include <fstream>
 
@@ -65,7 +65,7 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   const auto message = [](const std::string& layers) {
     const std::string text =
         "net:\n  input: {channels: 3, height: 32, width: 32}\n  source: test\n  layers:\n" + layers;
-    return message_of([&] { read_networks(parse_document(text, "n.yaml")); });
+    return message_of([&] { read_layer_tables(parse_document(text, "n.yaml")); });
   };
   EXPECT_EQ(message("    - {conv: 8, kernel: 3}\n"), "accepted");
   EXPECT_EQ(message("    - {conv: 8, kernl: 3}\n"),
@@ -97,7 +97,7 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
 
 // The scenario of the library's perceptron: a vector in, weights and biases, a file by its stem.
 TEST(Networks, AFileOfItsOwn) {
-  const LayerNetwork network = read_network_file(source_path("scenarios/models/mlp.yaml"));
+  const LayerTable network = read_network_file(source_path("scenarios/models/mlp.yaml"));
   EXPECT_EQ(network.name, "mlp");
   EXPECT_EQ(network.parameters(), 1025 * 2048 + 2 * 2049 * 2048 + 2049 * 1024);
   EXPECT_EQ(network.layers.front().input, 1024);

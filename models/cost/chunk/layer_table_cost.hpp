@@ -1,4 +1,4 @@
-// What a job whose model is a table of layers (layer_network.hpp) costs one GPU per micro-batch, in
+// What a job whose model is a table of layers (layer_table.hpp) costs one GPU per micro-batch, in
 // the terms of chunk_cost.hpp: data parallelism alone, one stage, every sample a sequence of one.
 // Convolutions are costed as implicit GEMMs (Chetlur et al. 2014, arXiv 1410.0759) by op_cost.hpp,
 // everything else by the bytes that it moves.
@@ -15,7 +15,7 @@ namespace windtunnel {
 
 // What Job::model is beside Job::network: its name and sizes of one, so that a sample counts as a
 // token.
-TransformerSpec network_model(const LayerNetwork& network);
+TransformerSpec network_model(const LayerTable& network);
 
 // Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
 // recomputation.
@@ -37,9 +37,9 @@ std::vector<LayerCost> network_layer_costs(const Job& job);
 std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit);
 
 // The most that ZeRO-3 holds whole at a time: the largest two layers that follow each other.
-double network_gathered_parameters(const LayerNetwork& network);
+double network_gathered_parameters(const LayerTable& network);
 
 // Two operations per multiplication and addition, forward and twice backward.
-double model_flops(const LayerNetwork& network, double samples);
+double model_flops(const LayerTable& network, double samples);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-#include "scenarios/language/library/network_reader.hpp"
+#include "scenarios/language/library/layer_table_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -162,7 +162,7 @@ ImageShape read_input(const DocumentNode& map) {
   return {positive(input, "channels"), positive(input, "height"), positive(input, "width")};
 }
 
-LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
+LayerTable read_network(const std::string& name, const DocumentNode& map) {
   require_map(map, name);
   check_keys(map, {"input", "layers", "source"});
   NetworkBuilder builder(read_input(map));
@@ -175,16 +175,16 @@ LayerNetwork read_network(const std::string& name, const DocumentNode& map) {
 
 }  // namespace
 
-std::vector<LayerNetwork> read_networks(const DocumentNode& document) {
+std::vector<LayerTable> read_layer_tables(const DocumentNode& document) {
   require_map(document, "networks");
-  std::vector<LayerNetwork> networks;
+  std::vector<LayerTable> networks;
   for (const DocumentEntry& entry : document.entries) {
     networks.push_back(read_network(entry.key, entry.value));
   }
   return networks;
 }
 
-LayerNetwork read_network_file(const std::string& path) {
+LayerTable read_network_file(const std::string& path) {
   const std::string name = std::filesystem::path(path).stem().string();
   return read_network(name, parse_document(read_text_file(path), path));
 }

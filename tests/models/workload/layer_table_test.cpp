@@ -1,4 +1,4 @@
-#include "models/workload/layer_network.hpp"
+#include "models/workload/layer_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace windtunnel::testing {
 namespace {
 
-LayerNetwork small_network() {
+LayerTable small_network() {
   NetworkBuilder builder({3, 9, 9});
   builder.convolution("conv", {8, {3, 2, 1}, false, true, true});
   builder.pool("pool", LayerKind::max_pool, {2, 1, 0});
@@ -15,7 +15,7 @@ LayerNetwork small_network() {
   return {"small", builder.take(), "test"};
 }
 
-TEST(LayerNetwork, ShapesFollowFromLayerToLayer) {
+TEST(LayerTable, ShapesFollowFromLayerToLayer) {
   NetworkBuilder builder({3, 224, 224});
   builder.convolution("conv", {64, {7, 2, 3}, false, true, true});
   EXPECT_EQ(builder.shape().channels, 64);
@@ -28,28 +28,28 @@ TEST(LayerNetwork, ShapesFollowFromLayerToLayer) {
 }
 
 // By hand: 5 x 5 pixels after the convolution, 4 x 4 after the pool.
-TEST(LayerNetwork, ParametersProductsAndActivations) {
-  const LayerNetwork network = small_network();
+TEST(LayerTable, ParametersProductsAndActivations) {
+  const LayerTable network = small_network();
   EXPECT_EQ(network.parameters(), 8 * 27 + 2 * 8 + 10 * (128 + 1));
   EXPECT_EQ(network.forward_macs(), 25 * 8 * 27 + 10 * 128);
   // The convolution's output for its norm, the norm's under the ReLU, the pool's, the last one.
   EXPECT_EQ(network.kept_elements(), 200 + 200 + 128 + 10);
 }
 
-TEST(LayerNetwork, BottleneckProjectsItsInputOnlyWhereTheShapeChanges) {
+TEST(LayerTable, BottleneckProjectsItsInputOnlyWhereTheShapeChanges) {
   NetworkBuilder builder({256, 56, 56});
   builder.bottleneck("same", {64, 1});
-  const LayerNetwork same{"same", builder.take(), "test"};
+  const LayerTable same{"same", builder.take(), "test"};
   // He et al. 2015, figure 5: 256 -> 64 -> 64 -> 256.
   EXPECT_EQ(same.parameters(), 256 * 64 + 9 * 64 * 64 + 64 * 256 + 2 * (64 + 64 + 256));
   NetworkBuilder wider({256, 56, 56});
   wider.bottleneck("wider", {128, 2});
-  const LayerNetwork changed{"changed", wider.take(), "test"};
+  const LayerTable changed{"changed", wider.take(), "test"};
   EXPECT_EQ(changed.parameters(),
             256 * 128 + 9 * 128 * 128 + 128 * 512 + 256 * 512 + 2 * (128 + 128 + 512 + 512));
 }
 
-TEST(LayerNetwork, AWindowLargerThanTheImageIsRefused) {
+TEST(LayerTable, AWindowLargerThanTheImageIsRefused) {
   NetworkBuilder builder({3, 4, 4});
   try {
     builder.convolution("conv1", {8, {7, 1, 1}});
@@ -61,7 +61,7 @@ TEST(LayerNetwork, AWindowLargerThanTheImageIsRefused) {
 }
 
 TEST(NetworkOps, EveryProductIsDoneOnceInEachPass) {
-  const LayerNetwork network = small_network();
+  const LayerTable network = small_network();
   const auto flops = [&](Pass pass) {
     double sum = 0;
     for (const Op& op : network_ops(network, 32, Precision::fp16, pass)) sum += op.flops;
@@ -90,7 +90,7 @@ TEST(NetworkOps, ConvolutionsReadTheirImageOnce) {
 }
 
 TEST(NetworkOps, BackwardPassesRunFromTheLastLayer) {
-  const LayerNetwork network = small_network();
+  const LayerTable network = small_network();
   const auto names = [&](Pass pass) {
     std::vector<std::string_view> result;
     for (const Op& op : network_ops(network, 1, Precision::fp32, pass)) result.push_back(op.name);

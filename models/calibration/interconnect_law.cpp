@@ -1,13 +1,13 @@
-#include "models/calibration/network_law.hpp"
+#include "models/calibration/interconnect_law.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace windtunnel {
 
-const std::vector<NetworkLawField>& network_law_fields() {
-  using Law = NetworkLaw;
-  static const std::vector<NetworkLawField> fields = {
+const std::vector<InterconnectLawField>& interconnect_law_fields() {
+  using Law = InterconnectLaw;
+  static const std::vector<InterconnectLawField> fields = {
       {"launch", &Law::launch, "", true, "factor on NCCL's latency per collective"},
       {"node.step", &Law::node_step, "", true, "factor on NCCL's latency per step inside a node"},
       {"net.ll_step", &Law::net_ll_step, "", true,
@@ -57,13 +57,13 @@ const std::vector<NetworkLawField>& network_law_fields() {
   return fields;
 }
 
-double slowdown_log(const NetworkLaw& law, int nodes, double q) {
+double slowdown_log(const InterconnectLaw& law, int nodes, double q) {
   const double slow = -std::expm1(std::log(q) / nodes);  // 1 - q^(1/nodes)
   if (nodes < 2 || law.slow_share.value <= slow) return 0;
   return law.slow_log.value * std::log(law.slow_share.value / slow);
 }
 
-double slowdown(const NetworkLaw& law, int nodes) {
+double slowdown(const InterconnectLaw& law, int nodes) {
   return std::exp(slowdown_log(law, nodes, 0.5));
 }
 

@@ -32,7 +32,7 @@ struct NetworkLayer {
   double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample
 };
 
-struct LayerNetwork {
+struct LayerTable {
   std::string name;
   std::vector<NetworkLayer> layers;  // in the order of the forward pass
   std::string source;
@@ -105,10 +105,10 @@ class NetworkBuilder {
 // The kernels of one GPU for `samples` of the whole network, last layer first in the backward
 // passes. Batch normalisation, ReLU, pools and additions are bound by memory; their backward pass
 // belongs to backward_input.
-std::vector<Op> network_ops(const LayerNetwork& network, double samples, Precision precision,
+std::vector<Op> network_ops(const LayerTable& network, double samples, Precision precision,
                             Pass pass);
 // That of one layer; nothing where it has nothing to do.
-std::optional<Op> layer_op(const LayerNetwork& network, std::size_t layer, double samples,
+std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double samples,
                            Precision precision, Pass pass);
 
 }  // namespace windtunnel

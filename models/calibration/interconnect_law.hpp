@@ -2,7 +2,7 @@
 // (models/network/nccl/nccl_latencies.hpp), shares of the links' bandwidth, how much latency and
 // bytes overlap, and how jobs on a shared fabric slow down. From specification (one layer of the
 // library per GPU generation and transport), or fitted on nccl-tests of the machine.
-// network_law_fields() is the one list that readers, writers and the fit use.
+// interconnect_law_fields() is the one list that readers, writers and the fit use.
 //
 // The law (models/network/collectives/collective_law.hpp), for a pair of algorithm and protocol
 // with `node` and `net` steps and the bytes of the busiest link:
@@ -21,7 +21,7 @@
 
 namespace windtunnel {
 
-struct NetworkLaw {
+struct InterconnectLaw {
   bool stated = false;  // false: the calibration's five constants are all that is known
 
   // Factors on NCCL's microseconds.
@@ -77,20 +77,20 @@ struct NetworkLaw {
   Parameter small_noise_log;
 };
 
-struct NetworkLawField {
+struct InterconnectLawField {
   std::string_view name;  // key in the file, "net.ll128"
-  Parameter NetworkLaw::*member;
+  Parameter InterconnectLaw::*member;
   std::string_view unit;  // "" for a plain number
   bool fitted;            // by the least squares of validate/accuracy/collective_fit
   std::string_view help;
 };
 
-const std::vector<NetworkLawField>& network_law_fields();
+const std::vector<InterconnectLawField>& interconnect_law_fields();
 
 // Median of a job's time on `nodes` over that without slow nodes: the largest of the nodes' factors
 // has the distribution function (1 - slow_share e^(-x / slow_log))^nodes.
-double slowdown(const NetworkLaw& law, int nodes);
+double slowdown(const InterconnectLaw& law, int nodes);
 // The quantile `q` of the same factor's logarithm.
-double slowdown_log(const NetworkLaw& law, int nodes, double q);
+double slowdown_log(const InterconnectLaw& law, int nodes, double q);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// One campaign: the state machine around stretches of iterations. The rules are in campaign.hpp.
+// One campaign: the state machine around runs of iterations. The rules are in campaign.hpp.
 //
 //   training --failure--> down --restart and load--> training
 //   training --failure that other groups outlive--> reforming --> training
@@ -14,24 +14,24 @@
 #include "sim/campaign/elastic.hpp"
 #include "sim/campaign/failure_streams.hpp"
 #include "sim/campaign/node_pool.hpp"
-#include "sim/campaign/stretch.hpp"
+#include "sim/campaign/undisturbed_run.hpp"
 
 namespace windtunnel {
 
-class Replica {
+class Trial {
  public:
-  // `plan` must outlive the replica, and `events`, if there. `index` selects the random streams.
-  Replica(const CampaignPlan& plan, int index, CampaignMode mode,
-          std::vector<CampaignEvent>* events = nullptr);
+  // `plan` must outlive the trial, and `events`, if there. `index` selects the random streams.
+  Trial(const CampaignPlan& plan, int index, CampaignMode mode,
+        std::vector<CampaignEvent>* events = nullptr);
 
-  ReplicaResult run();
+  TrialResult run();
 
  private:
   enum class State { training, reforming, down, over };
   // What the job is asked to do at the end of the iteration under way.
   enum class Pause { none, rejoin, stop };
 
-  // What ends or interrupts a stretch.
+  // What ends or interrupts a run.
   struct Event {
     enum class Kind { end, repair, rejoin, noticed, failure } kind = Kind::end;
     double at_s = 0;
@@ -104,8 +104,8 @@ class Replica {
   std::int64_t reached_ = 0;  // that had run when the job went down
   int level_ = 0;
   int pace_ = 0;
-  std::optional<Stretch> stretch_;
-  bool goes_on_ = false;  // the stretch, at the next training: there was no restart
+  std::optional<UndisturbedRun> run_;
+  bool goes_on_ = false;  // the run, at the next training: there was no restart
   Pause pause_ = Pause::none;
   double stop_detect_s_ = 0;
   std::vector<SlowNode> slow_;

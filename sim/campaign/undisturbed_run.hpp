@@ -1,4 +1,4 @@
-// An undisturbed stretch of training: iterations and the snapshots due in them, until something
+// An undisturbed run of training: iterations and the snapshots due in them, until something
 // happens.
 #pragma once
 
@@ -37,12 +37,12 @@ class RecentCopies {
 };
 
 // From a (re)start to the next event. A tier by iterations is due at the multiples of its period
-// after the first iteration of the stretch, whose state has just been loaded; a tier by time at the
+// after the first iteration of the run, whose state has just been loaded; a tier by time at the
 // first iteration that starts every_s or more after its last start, or after the (re)start.
-class Stretch {
+class UndisturbedRun {
  public:
-  // `pace` must outlive the stretch.
-  Stretch(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration);
+  // `pace` must outlive the run.
+  UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration);
 
   // The job goes on at another pace from start_s on, without a restart: periods run on.
   void go_on(const Pace& pace, double start_s);
