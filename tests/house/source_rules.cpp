@@ -185,6 +185,10 @@ std::vector<SourceFile> read_sources(const std::string& root) {
   return files;
 }
 
+SourceFile read_file(const std::string& root, const std::string& path) {
+  return {path, read_lines(fs::path(root) / path)};
+}
+
 std::vector<Breach> include_breaches(const SourceFile& file,
                                      const std::vector<std::string>& paths) {
   static const RE2 include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)re");

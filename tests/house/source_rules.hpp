@@ -24,6 +24,9 @@ std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 // installed packages.
 std::vector<SourceFile> read_sources(const std::string& root);
 
+// One file of the project.
+SourceFile read_file(const std::string& root, const std::string& path);
+
 // Includes that reach a higher floor, a library that belongs elsewhere, or no file of the project.
 // `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
@@ -50,5 +53,10 @@ std::vector<Breach> long_functions(const SourceFile& file);
 
 // Sources that no CMakeLists.txt between them and the root names: they are never compiled.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
+
+// Sources of the program with no test of their name in the same folder under tests/, apart from
+// those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
+// hold.
+std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);
 
 }  // namespace windtunnel

@@ -86,6 +86,12 @@ TEST(House, EverySourceIsBuilt) {
   EXPECT_EQ(list(unlisted_sources(WINDTUNNEL_SOURCE_DIR, project())), "");
 }
 
+TEST(House, EverySourceHasATest) {
+  const SourceFile table = read_file(WINDTUNNEL_SOURCE_DIR, "tests/house/tested_by.csv");
+  ASSERT_FALSE(table.lines.empty());
+  EXPECT_EQ(list(untested_sources(project(), table)), "");
+}
+
 // The scanner itself, on made-up files.
 
 const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",
@@ -229,6 +235,30 @@ TEST(SourceRules, UnlistedSourceIsABreach) {
   EXPECT_EQ(texts(unlisted_sources(root.string(), files)),
             Lines{"models/plan/plan.cpp:1: no CMakeLists.txt lists this source"});
   std::filesystem::remove_all(root);
+}
+
+// op.cpp has a test of its own, plan.cu a row; the others have neither, or a row that does not
+// hold.
+TEST(SourceRules, UntestedSourceIsABreach) {
+  const std::vector<SourceFile> files = {
+      {"cli/main.cpp", {}},         {"models/cost/op.cpp", {}},
+      {"models/cost/op.hpp", {}},   {"models/plan/job.cpp", {}},
+      {"models/plan/plan.cu", {}},  {"tests/models/cost/op_test.cpp", {}},
+      {"tests/support/job.hpp", {}}};
+  const SourceFile table = {
+      "rows.csv",
+      {"source,test,reason", "models/cost/op.cpp,tests/models/cost/op_test.cpp,its costs",
+       "models/plan/job.cpp,tests/support/job.hpp,its plan",
+       "models/plan/plan.cu,tests/models/cost/op_test.cpp,steps, and their order",
+       "models/plan/gone.cpp,tests/models/cost/op_test.cpp,its order", "models/plan/late.cpp"}};
+  EXPECT_EQ(
+      texts(untested_sources(files, table)),
+      (Lines{"rows.csv:2: tests/models/cost/op_test.cpp tests it: drop the row",
+             "rows.csv:3: no test tests/support/job.hpp: name the one that tests "
+             "models/plan/job.cpp, or write tests/models/plan/job_test.cpp",
+             "rows.csv:5: rows are sorted by source and stand once",
+             "rows.csv:6: a row is source,test,reason",
+             "cli/main.cpp:1: write tests/cli/main_test.cpp, or say in rows.csv what tests it"}));
 }
 
 }  // namespace

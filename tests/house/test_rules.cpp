@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "tests/house/source_rules.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of the program; tests and what stands beside the program have none of their own.
+bool needs_test(std::string_view path) {
+  static constexpr std::array<std::string_view, 4> kOthers = {"tests/", "bench/", "examples/",
+                                                              "include/"};
+  return (path.ends_with(".cpp") || path.ends_with(".cu")) &&
+         std::ranges::none_of(kOthers, [&](auto other) { return path.starts_with(other); });
+}
+
+std::string own_test(std::string_view source) {
+  return fmt::format("tests/{}_test.cpp", source.substr(0, source.rfind('.')));
+}
+
+struct Row {
+  std::string_view source;
+  std::string_view test;
+  std::string_view reason;  // all after the second comma
+};
+
+Row row_of(std::string_view line) {
+  const std::size_t first = std::min(line.find(','), line.size());
+  const std::size_t second = std::min(line.find(',', first + 1), line.size());
+  return {line.substr(0, first), line.substr(std::min(first + 1, second), second - first - 1),
+          line.substr(std::min(second + 1, line.size()))};
+}
+
+// What is wrong with a row; empty when nothing is.
+std::string row_rule(const Row& row, std::string_view before,
+                     const std::set<std::string_view>& paths) {
+  if (row.source <= before) return "rows are sorted by source and stand once";
+  if (row.reason.empty()) return "a row is source,test,reason";
+  if (!paths.contains(row.source)) return fmt::format("no source {}: drop the row", row.source);
+  const std::string own = own_test(row.source);
+  if (paths.contains(own)) return fmt::format("{} tests it: drop the row", own);
+  if (paths.contains(row.test) && row.test.ends_with("_test.cpp")) return "";
+  return fmt::format("no test {}: name the one that tests {}, or write {}", row.test, row.source,
+                     own);
+}
+
+}  // namespace
+
+std::vector<Breach> untested_sources(const std::vector<SourceFile>& files,
+                                     const SourceFile& table) {
+  std::set<std::string_view> paths;
+  for (const SourceFile& file : files) paths.insert(file.path);
+  std::vector<Breach> breaches;
+  std::set<std::string_view> listed;
+  std::string_view before;
+  for (std::size_t i = 1; i < table.lines.size(); ++i) {
+    const Row row = row_of(table.lines[i]);
+    const std::string rule = row_rule(row, before, paths);
+    if (!rule.empty()) breaches.push_back({table.path, static_cast<int>(i + 1), rule});
+    before = row.source;
+    listed.insert(row.source);
+  }
+  for (const SourceFile& file : files) {
+    const std::string own = own_test(file.path);
+    if (!needs_test(file.path) || listed.contains(file.path) || paths.contains(own)) continue;
+    breaches.push_back(
+        {file.path, 1, fmt::format("write {}, or say in {} what tests it", own, table.path)});
+  }
+  return breaches;
+}
+
+}  // namespace windtunnel
