@@ -23,7 +23,7 @@ std::string read_text(const std::string& path) {
 
 std::string scratch_folder(const std::string& name) {
   const fs::path folder =
-      fs::path(testing::TempDir()) / fmt::format("windtunnel-cli-{}-{}", getpid(), name);
+      fs::path(::testing::TempDir()) / fmt::format("windtunnel-cli-{}-{}", getpid(), name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder.string();

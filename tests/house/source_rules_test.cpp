@@ -226,7 +226,7 @@ TEST(SourceRules, TypeOfTwoHeadersIsABreach) {
 }
 
 TEST(SourceRules, UnlistedSourceIsABreach) {
-  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "unlisted";
+  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "unlisted";
   std::filesystem::create_directories(root / "models" / "base");
   std::ofstream(root / "models" / "CMakeLists.txt")
       << "add_library(x base/error.cpp\n  cost/op/op.cpp)\n# plan/plan.cpp\n";

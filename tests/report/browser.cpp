@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,9 +23,9 @@ void Browser::SetUp() {
     ASSERT_EQ(std::getenv("CI"), nullptr) << "chromium is not installed";
     GTEST_SKIP() << "chromium is not installed";
   }
-  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   folder_ =
-      fs::path(testing::TempDir()) / fmt::format("windtunnel-page-{}-{}", test->name(), getpid());
+      fs::path(::testing::TempDir()) / fmt::format("windtunnel-page-{}-{}", test->name(), getpid());
   fs::create_directories(folder_);
 }
 
@@ -58,6 +59,14 @@ std::string Browser::dump_dom(const std::string& html, const std::string& probe)
     page.insert(page.rfind("</body>"), fmt::format("<script>{}</script>", probe));
   }
   return run(page, "--dump-dom", 1280, 900);
+}
+
+std::string Browser::ready_dom(const std::string& html, const std::string& probe) {
+  const std::string output = dump_dom(html, probe);
+  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
+  const std::size_t console = std::min(output.find("CONSOLE"), output.size());
+  EXPECT_EQ(output.substr(console, 2000), "");
+  return output;
 }
 
 Screenshot Browser::screenshot(const std::string& html, int width, int height) {

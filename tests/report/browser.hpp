@@ -15,7 +15,7 @@ struct Screenshot {
   size_t bytes = 0;  // of the PNG file: an empty page compresses to almost nothing
 };
 
-class Browser : public testing::Test {
+class Browser : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
@@ -23,6 +23,8 @@ class Browser : public testing::Test {
   // Standard output and the log of the page's console. `probe` is a script that runs behind the
   // page's own.
   std::string dump_dom(const std::string& html, const std::string& probe = "");
+  // The same of a page that draws all that it has, without an error.
+  std::string ready_dom(const std::string& html, const std::string& probe = "");
   Screenshot screenshot(const std::string& html, int width, int height);
 
  private:

@@ -7,11 +7,11 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <string>
 
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/text/document.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 
@@ -33,20 +33,9 @@ inline void expect_golden(const std::string& name, const std::string& text) {
   expect_file("tests/scenarios/golden/" + name, text);
 }
 
-// What Error the action throws; "accepted" if it throws none.
-inline std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    return error.what();
-  }
-  return "accepted";
-}
-
 inline std::string parse_message(const std::string& text, const std::string& file,
                                  const Overrides& overrides = {}) {
-  return message_of([&] { parse_case(text, file, overrides); });
+  return error_of([&] { parse_case(text, file, overrides); });
 }
 
 }  // namespace windtunnel

@@ -1,5 +1,6 @@
 #include "tests/kernels/device/device_properties.hpp"
 #include "tests/kernels/gpu_fixture.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,12 +28,8 @@ TEST_F(DeviceGpu, IsOneOfSome) {
 
 TEST_F(DeviceGpu, RefusesMoreMemoryThanThereIs) {
   const Device& where = device(DeviceKind::cuda);
-  try {
-    const DeviceBuffer buffer(where, 3 * where.describe().memory_bytes);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("too large for this device"), std::string::npos);
-  }
+  EXPECT_TRUE(fails([&] { const DeviceBuffer buffer(where, 3 * where.describe().memory_bytes); },
+                    "too large for this device"));
   expect_times_work(DeviceKind::cuda);
 }
 

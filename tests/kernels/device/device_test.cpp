@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <thread>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "tests/kernels/device/device_properties.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -22,13 +22,8 @@ TEST(Device, CpuIsAlwaysUsable) {
 TEST(Device, RefusesMoreMemoryThanThereIs) {
   const std::size_t all = device(DeviceKind::cpu).describe().memory_bytes;
   ASSERT_GT(all, 0U);
-  try {
-    const DeviceBuffer buffer(device(DeviceKind::cpu), 3 * all);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("this machine has"), std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(fails([&] { const DeviceBuffer buffer(device(DeviceKind::cpu), 3 * all); },
+                    "this machine has"));
 }
 
 TEST(Device, TheCpuIsTheOnlyOneOfItsKind) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "models/base/random.hpp"
 
@@ -19,11 +18,6 @@ TEST(Quantile, IsLinearBetweenValues) {
   EXPECT_EQ(quantile_of_sorted({7}, 0.3), 7);
 }
 
-double normal(RandomStream& random) {  // Box and Muller
-  const double radius = std::sqrt(-2 * std::log(random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 // Of 4,000 medians of 101 values each.
 TEST(Quantile, SpreadAndMedianOfANormalLaw) {
   constexpr double kSd = 0.3;
@@ -37,7 +31,7 @@ TEST(Quantile, SpreadAndMedianOfANormalLaw) {
     std::vector<double> values;
     std::vector<double> distances;
     for (std::size_t i = 0; i < kValues; ++i) {
-      values.push_back(kSd * normal(random));
+      values.push_back(kSd * random.normal());
       distances.push_back(std::abs(values.back()));
       within += distances.back() < kNormal95 * kSd;
     }

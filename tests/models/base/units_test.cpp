@@ -2,18 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
 std::string message_of(std::string_view text, Dimension dimension) {
-  try {
-    parse_quantity(text, dimension);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return error_of([&] { parse_quantity(text, dimension); });
 }
 
 TEST(Units, EveryDimensionIsRead) {

@@ -4,19 +4,14 @@
 
 #include <random>
 
-#include "models/base/error.hpp"
 #include "models/calibration/compression_kernels.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
 std::string fault_in(std::string_view text) {
-  try {
-    parse_kernel_steps(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { parse_kernel_steps(text); });
 }
 
 TEST(KernelWork, TextOfEveryKindReadsBack) {

@@ -10,6 +10,7 @@
 #include "models/base/random.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/compression/recipe_parts.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -151,12 +152,8 @@ TEST(LayerChoice, LayersThatGainMostFromARankGetIt) {
 TEST(LayerChoice, UnknownBasesAreRefused) {
   CompressorChoice choice = {.name = "lgreco"};
   choice.base = "topkk";
-  try {
-    make_recipe(choice, network(), kGroup, 4);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "unknown compressor 'topkk'; did you mean 'topk'?");
-  }
+  EXPECT_EQ(error_of([&] { make_recipe(choice, network(), kGroup, 4); }),
+            "unknown compressor 'topkk'; did you mean 'topk'?");
 }
 
 // Sixteen matrices of one shape under top-k: three lose most of what is not sent and gain by every

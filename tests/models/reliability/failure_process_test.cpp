@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -256,14 +256,9 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
     FailureClass failure_class;
     failure_class.name = "gpu";
     change(failure_class);
-    try {
-      check_failure_class(failure_class);
-    } catch (const Error& thrown) {
-      return std::string(thrown.what());
-    }
-    return std::string();
+    return error_of([&] { check_failure_class(failure_class); });
   };
-  EXPECT_EQ(error([](FailureClass&) {}), "");
+  EXPECT_EQ(error([](FailureClass&) {}), "no error");
   EXPECT_EQ(error([](FailureClass& c) { c.rate_per_node_s = -1; }),
             "failure class 'gpu': the rate must be 0 or more");
   EXPECT_EQ(error([](FailureClass& c) { c.weibull_shape = 0; }),

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <sstream>
 
-#include "models/base/error.hpp"
 #include "models/reliability/fault_simulation.hpp"
+#include "tests/support/error_of.hpp"
 #include "traces/rows/fault_log.hpp"
 #include "traces/text/text.hpp"
 
@@ -20,15 +19,6 @@ constexpr double kPer1000NodeDays = 1e-3 / kDay_s;
 
 FaultLog infinitehbd() {
   return read_fault_logs(WINDTUNNEL_SOURCE_DIR "/tests/data/infinitehbd_faults.csv").at(0);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 void expect_within(const FittedValue& fitted) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -51,13 +51,10 @@ TEST(LayerTable, BottleneckProjectsItsInputOnlyWhereTheShapeChanges) {
 
 TEST(LayerTable, AWindowLargerThanTheImageIsRefused) {
   NetworkBuilder builder({3, 4, 4});
-  try {
-    builder.convolution("conv1", {8, {7, 1, 1}});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "conv1: a kernel of 7 with stride 1 does not fit 6 pixels, padding included");
-  }
+  EXPECT_EQ(error_of([&] {
+              builder.convolution("conv1", {8, {7, 1, 1}});
+            }),
+            "conv1: a kernel of 7 with stride 1 does not fit 6 pixels, padding included");
 }
 
 TEST(NetworkOps, EveryProductIsDoneOnceInEachPass) {

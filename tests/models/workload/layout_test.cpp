@@ -2,20 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
-
-std::string error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Layout, RanksRunThroughTpThenCpThenDpThenPp) {
   const Layout layout{.tp = 2, .cp = 3, .pp = 4, .dp = 5};
@@ -74,7 +65,7 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
     change(changed, changed_batch);
     return error_of([&] { check_layout(model, changed, changed_batch, changed.ranks(), 8); });
   };
-  EXPECT_EQ(error_with([](Layout&, Batch&) {}), "");
+  EXPECT_EQ(error_with([](Layout&, Batch&) {}), "no error");
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 0; }),
             "layout.pp is 0; it must be at least 1");
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.tp = 3; }),
@@ -88,7 +79,7 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
   EXPECT_EQ(error_with([](Layout& l, Batch&) { l.pp = 1, l.vpp = 2; }),
             "layout.vpp is 2 but layout.pp is 1; chunks need a pipeline");
   // Whole nodes.
-  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "");
+  EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 32, 4); }), "no error");
   // Narrower than a node, yet the second group of four would straddle two nodes.
   EXPECT_EQ(error_of([&] {
               check_layout(model, {.tp = 4, .dp = 6}, {6, 1, 8192}, 24, 6);
@@ -106,7 +97,8 @@ TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
   };
   EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep is 8 but model 'llama3' has no experts");
   model.moe = {.experts = 12, .per_token = 2, .ffn_hidden = 14336};
-  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4, .sequence_parallel = true}), "");
+  EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4, .sequence_parallel = true}),
+            "no error");
   EXPECT_EQ(error_with({.tp = 2, .cp = 2, .dp = 2, .ep = 4}),
             "layout.ep 4 with layout.tp 2 needs sequence parallelism, as in Megatron-LM; set "
             "layout.sequence_parallel: true");
@@ -114,7 +106,7 @@ TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
             "layout.ep 8 does not divide tp x cp x dp = 4");
   EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep 8 does not divide moe.experts 12");
   model.ffn_hidden = 1;  // no layer has a dense MLP
-  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true}), "");
+  EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true}), "no error");
   model.moe.dense_layers = 1;
   EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4}), "layout.tp 2 does not divide ffn_hidden 1");
 }
@@ -125,7 +117,8 @@ TEST(Layout, ShardsAreDividedAmongCopies) {
   const auto error_with = [&](const Layout& layout) {
     return error_of([&] { check_layout(model, layout, batch, layout.ranks(), 8); });
   };
-  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 8}), "");
+  EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 8}),
+            "no error");
   EXPECT_EQ(error_with({.cp = 2, .dp = 4, .sharding = Sharding::zero3, .shard_ranks = 3}),
             "layout.shard_ranks 3 does not divide dp x cp = 8");
   EXPECT_EQ(error_with({.dp = 8, .shard_ranks = 8}),
@@ -143,8 +136,9 @@ TEST(Layout, OnlyZero3HasLevelsAndFewerBits) {
                         .secondary_ranks = 8,
                         .weight_bits = 8,
                         .gradient_bits = 4}),
-            "");
-  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}), "");
+            "no error");
+  EXPECT_EQ(error_with({.sharding = Sharding::zero3, .weight_ranks = 2, .gradient_ranks = 8}),
+            "no error");
   EXPECT_EQ(error_with({.sharding = Sharding::zero2, .weight_bits = 8}),
             "layout.weight_bits is 8, but only layout.sharding: zero3 gathers weights and scatters "
             "gradients");
@@ -167,7 +161,7 @@ TEST(Layout, HeadsOfTheirOwnWidthNeedNotDivideTheHiddenState) {
   const auto error = [&] { return error_of([&] { check_layout(model, {}, batch, 1, 8); }); };
   EXPECT_EQ(error(), "heads 3 does not divide hidden 4096");
   model.head_width = 64;
-  EXPECT_EQ(error(), "");
+  EXPECT_EQ(error(), "no error");
 }
 
 TEST(Layout, VocabularyIsPaddedAsMegatronDoes) {

@@ -103,7 +103,7 @@ void for_each_sample(const Check& check) {
     if (!sample) continue;
     SCOPED_TRACE(fmt::format("{}: {}", index, text_of(*sample)));
     check(*sample);
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     checked.insert(sample->kind);
   }
   EXPECT_EQ(checked.size(), schedule_kinds().size());

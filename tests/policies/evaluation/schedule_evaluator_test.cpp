@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "models/base/random.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/random_schedule.hpp"
 
 namespace windtunnel {
@@ -267,14 +267,11 @@ TEST(ScheduleEvaluator, NamesRankAndActionOfADeadlock) {
   schedule.actions[1] = {action(ActionKind::forward, 1, 1), action(ActionKind::backward, 1, 1),
                          action(ActionKind::forward, 1, 0), action(ActionKind::backward, 1, 0)};
   validate_schedule(schedule);
-  try {
-    evaluate_schedule(schedule, {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}}, 0);
-    FAIL() << "no deadlock found";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "schedule '1f1b' deadlocks: rank 0 waits at its action 2 (0B0) for the input "
-                 "gradient of stage 1, micro-batch 0 from rank 1");
-  }
+  EXPECT_EQ(error_of([&] {
+              evaluate_schedule(schedule, {{1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}}, 0);
+            }),
+            "schedule '1f1b' deadlocks: rank 0 waits at its action 2 (0B0) for the input "
+            "gradient of stage 1, micro-batch 0 from rank 1");
 }
 
 TEST(ScheduleEvaluator, ChecksItsInput) {

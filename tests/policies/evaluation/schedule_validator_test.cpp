@@ -8,21 +8,17 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Change = std::function<void(Schedule&)>;
 
 std::string error_after(Schedule schedule, const Change& change) {
   change(schedule);
-  try {
-    validate_schedule(schedule);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { validate_schedule(schedule); });
 }
 
 Action action_of(ActionKind kind, int stage, int unit) {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "models/base/error.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/iteration.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -73,19 +73,14 @@ TEST(EmbeddingRows, LeaveTheBucketsOfTheLayersAsTheyAre) {
 }
 
 std::string refusal(const Job& job) {
-  try {
-    check_gradient_exchange(job);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { check_gradient_exchange(job); });
 }
 
 TEST(EmbeddingRows, WhatDoesNotGoWithThemIsRefused) {
   Job job = language_model(EmbeddingExchange::all_to_all, GradientOverlap::dear);
   EXPECT_TRUE(refusal(job).starts_with("communication.embeddings does not go with"));
   job.communication.overlap = GradientOverlap::bucketed;
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   job.layout.sharding = Sharding::zero1;
   EXPECT_TRUE(refusal(job).starts_with("communication.embeddings does not go with layout.shard"));
   job.layout.sharding = Sharding::none;

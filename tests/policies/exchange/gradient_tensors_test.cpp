@@ -9,7 +9,6 @@
 
 #include "models/workload/layer_table.hpp"
 #include "scenarios/language/case.hpp"
-#include "scenarios/language/library/library.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

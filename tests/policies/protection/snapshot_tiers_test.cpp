@@ -9,6 +9,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -45,17 +46,10 @@ TEST(SnapshotTiers, PlannedStopsNeedATierThatSurvivesThem) {
   }
   for (const std::vector<SnapshotTier>& tiers : {std::vector<SnapshotTier>{}, {kHost}}) {
     EXPECT_NO_THROW(check_snapshot_tiers(tiers, unplanned));
-    try {
-      check_snapshot_tiers(tiers, planned);
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
-      EXPECT_STREQ(
-          error.what(),
-          "failure class 'upgrade' stops the job as planned, but no snapshot tier survives "
-          "a planned stop; add to snapshots a tier: storage, or keeper: process to a tier: "
-          "host-memory");
-    }
+    EXPECT_EQ(error_of([&] { check_snapshot_tiers(tiers, planned); }),
+              "failure class 'upgrade' stops the job as planned, but no snapshot tier survives "
+              "a planned stop; add to snapshots a tier: storage, or keeper: process to a tier: "
+              "host-memory");
   }
 }
 
@@ -230,13 +224,8 @@ TEST(SnapshotTiers, ReplicasOutliveWhatLeavesOneOfThem) {
 TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
   const auto refused = [](SnapshotTier tier, const std::string& reason) {
     Layout layout{.tp = 4, .dp = 4, .sharding = Sharding::zero1};
-    try {
-      check_snapshot_tiers({tier}, layout, testing::small_cluster(4, 4));
-      ADD_FAILURE() << "accepted instead of: " << reason;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::usage);
-      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-    }
+    EXPECT_TRUE(
+        fails([&] { check_snapshot_tiers({tier}, layout, testing::small_cluster(4, 4)); }, reason));
   };
   SnapshotTier tier{.place = SnapshotPlace::peers};
   refused(tier, "keeps nothing for its peers without a code");

@@ -3,17 +3,28 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
+
+inline constexpr double kTolerance = 1e-8;
+inline constexpr StageCost kSame{1, 0.5, 0.5, 1, 0.5};  // backward as long as forward
+inline constexpr StageCost kUsual{1, 1, 1, 1, 0.5};     // twice as long
+
+inline double worst(const std::vector<double>& peaks) {
+  return *std::ranges::max_element(peaks);
+}
+inline double least(const std::vector<double>& peaks) {
+  return *std::ranges::min_element(peaks);
+}
 
 inline std::string listing(const Schedule& schedule, int rank) {
   std::string text;
@@ -22,15 +33,6 @@ inline std::string listing(const Schedule& schedule, int rank) {
     text += to_string(action);
   }
   return text;
-}
-
-inline std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // Times and activations of a rank's whole share of one replica, in equal chunks.
@@ -95,6 +97,17 @@ inline std::vector<ScheduleSize> schedule_sizes() {
   for (int i = 0; i < 40; ++i) {
     sizes.push_back(
         {1 + static_cast<int>(random.below(64)), 1 + static_cast<int>(random.below(512))});
+  }
+  return sizes;
+}
+
+// Even, and where `whole` a multiple of the ranks.
+inline std::vector<ScheduleSize> even_sizes(bool whole) {
+  std::vector<ScheduleSize> sizes;
+  for (const auto& [p, m] : schedule_sizes()) {
+    const int ranks = p + p % 2;
+    const int step = whole ? ranks : 2;
+    sizes.push_back({ranks, std::max(m / step, 1) * step});
   }
   return sizes;
 }

@@ -1,6 +1,5 @@
 #include "policies/schedules/schedules.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,7 +121,7 @@ TEST(Schedules, GroupsOfTorchNeverDeadlock) {
 
 TEST(Schedules, EveryKindNamesItsSource) {
   for (const ScheduleKind& kind : schedule_kinds()) {
-    EXPECT_THAT(std::string(kind.source), testing::HasSubstr("arXiv")) << kind.name;
+    EXPECT_THAT(std::string(kind.source), ::testing::HasSubstr("arXiv")) << kind.name;
     EXPECT_FALSE(kind.help.empty());
     const int chunks = kind.usual_chunks;
     EXPECT_EQ(generate_schedule(kind.name, 4, 8, chunks).iterations > 1, kind.asynchronous)
@@ -134,32 +133,33 @@ TEST(Schedules, SaysWhyWhenItCannot) {
   EXPECT_EQ(error_of([] { generate_schedule("1f1", 2, 2, 1); }),
             "unknown schedule '1f1'; did you mean '1f1b'?");
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2, 2, 2); }),
-              testing::HasSubstr("one model chunk per rank, not 2"));
+              ::testing::HasSubstr("one model chunk per rank, not 2"));
   EXPECT_THAT(error_of([] { generate_schedule("gpipe", 2, 2, 3); }),
-              testing::HasSubstr("one model chunk per rank, not 3"));
+              ::testing::HasSubstr("one model chunk per rank, not 3"));
   EXPECT_THAT(error_of([] { generate_schedule("interleaved-1f1b", 2, 2, 1); }),
-              testing::HasSubstr("at least 2 model chunks"));
-  EXPECT_THAT(error_of([] { generate_schedule("interleaved-1f1b", 4, 5, 3); }),
-              testing::HasSubstr("deadlocks with 5 micro-batches on 4 pipeline ranks of 3 chunks: "
-                                 "the last group holds 1 micro-batches where 4 are needed"));
+              ::testing::HasSubstr("at least 2 model chunks"));
+  EXPECT_THAT(
+      error_of([] { generate_schedule("interleaved-1f1b", 4, 5, 3); }),
+      ::testing::HasSubstr("deadlocks with 5 micro-batches on 4 pipeline ranks of 3 chunks: "
+                           "the last group holds 1 micro-batches where 4 are needed"));
   const auto error_with = [](const char* name, const ScheduleRequest& request) {
     return error_of([&] { generate_schedule(name, request); });
   };
   EXPECT_THAT(error_with("gpipe", {.ranks = 2, .microbatches = 2, .group = 2}),
-              testing::HasSubstr("'gpipe' takes no group; with one: interleaved-1f1b"));
+              ::testing::HasSubstr("'gpipe' takes no group; with one: interleaved-1f1b"));
   EXPECT_THAT(error_with("zb-h1", {.ranks = 2, .microbatches = 2, .slices = 2}),
-              testing::HasSubstr("'zb-h1' takes no slices; with one: seq1f1b"));
+              ::testing::HasSubstr("'zb-h1' takes no slices; with one: seq1f1b"));
   EXPECT_THAT(error_with("zb-1p", {.ranks = 2, .microbatches = 2, .memory_limit = 5}),
-              testing::HasSubstr("takes no memory limit; with one: zb-auto"));
+              ::testing::HasSubstr("takes no memory limit; with one: zb-auto"));
   EXPECT_THAT(error_with("zb-auto", {.ranks = 2, .microbatches = 2, .memory_limit = -1}),
-              testing::HasSubstr("must not be negative"));
+              ::testing::HasSubstr("must not be negative"));
   EXPECT_EQ(error_with("zb-auto", {.ranks = 2, .microbatches = 2, .memory_limit = 0.5}),
             "schedule 'zb-auto': one micro-batch keeps activations of 1 on rank 0, the memory "
             "limit is 0.5");
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 0, 2, 1); }),
-              testing::HasSubstr("at least 1 rank"));
+              ::testing::HasSubstr("at least 1 rank"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),
-              testing::HasSubstr("too large"));
+              ::testing::HasSubstr("too large"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(PublicCase, CopiesAreIndependent) {
   const Case one = small_case();
@@ -30,7 +30,7 @@ TEST(PublicCase, SettingsAreCheckedTogether) {
 }
 
 TEST(PublicCase, FilesAreReadBesideTheScenario) {
-  const std::string path = testing::TempDir() + "/public_case.yaml";
+  const std::string path = ::testing::TempDir() + "/public_case.yaml";
   std::ofstream(path) << kSmall;
   EXPECT_EQ(Case::from_file(path).key(), small_case().key());
   std::filesystem::remove(path);

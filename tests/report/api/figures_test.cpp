@@ -32,7 +32,7 @@ TEST(PublicFigures, AreEachThereOnce) {
 TEST(PublicFigures, NameTheNearestKey) {
   EXPECT_EQ(small_figures().find("iteration.time"), nullptr);
   EXPECT_THAT(error_of([] { small_figures().at("iteration.time"); }).what(),
-              testing::HasSubstr("did you mean 'iteration.time_s'?"));
+              ::testing::HasSubstr("did you mean 'iteration.time_s'?"));
 }
 
 }  // namespace

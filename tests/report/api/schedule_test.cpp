@@ -78,22 +78,22 @@ TEST(PublicSchedule, FaultsNameRankAndAction) {
     };
   };
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions[1].pop_back(); })),
-              testing::HasSubstr("schedule 'mine', rank 1, action 1B15: is missing"));
+              ::testing::HasSubstr("schedule 'mine', rank 1, action 1B15: is missing"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions[0][0].stage = 1; })),
-              testing::HasSubstr("the stage lies on rank 1"));
+              ::testing::HasSubstr("the stage lies on rank 1"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions.pop_back(); })),
-              testing::HasSubstr("schedule 'mine'"));
+              ::testing::HasSubstr("schedule 'mine'"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) {
                 s.rank_of_stage = {0, 7};
               })),
-              testing::HasSubstr("schedule 'mine'"));
+              ::testing::HasSubstr("schedule 'mine'"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) {
                 std::ranges::reverse(s.actions[1]);
                 for (Action& action : s.actions[1]) {
                   action.pass = action.pass == Pass::forward ? Pass::backward : Pass::forward;
                 }
               })),
-              testing::HasSubstr("deadlocks"));
+              ::testing::HasSubstr("deadlocks"));
 }
 
 TEST(PublicSchedule, WhatTheCallerThrowsPassesThrough) {

@@ -28,12 +28,13 @@ TEST(PublicSimulate, RunsInSeveralThreadsAtOnce) {
       threads.emplace_back([&] { document = simulate(the_case).json(); });
     }
   }
-  EXPECT_THAT(documents, testing::Each(documents.front()));
+  EXPECT_THAT(documents, ::testing::Each(documents.front()));
 }
 
 TEST(PublicSimulate, DocumentNamesTheVersion) {
   const std::string number = version().substr(0, version().find(' '));  // before the commit
-  EXPECT_THAT(simulate(small_case()).json(), testing::HasSubstr("\"version\": \"" + number + "\""));
+  EXPECT_THAT(simulate(small_case()).json(),
+              ::testing::HasSubstr("\"version\": \"" + number + "\""));
 }
 
 TEST(PublicSimulate, SimulatesWhatDoesNotFitWhereAsked) {

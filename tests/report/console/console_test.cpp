@@ -8,19 +8,11 @@
 
 #include "report/figures/campaign_summary.hpp"
 #include "report/text/table.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {
 namespace {
-
-TEST(Table, AlignsByCodePointsAndTrims) {
-  const TextTable table{{{"name"}, {"µs", Align::right}}, {{"é", "10"}, {"long name", "5"}}};
-  EXPECT_EQ(table_text(table),
-            "name       µs\n"
-            "é          10\n"
-            "long name   5\n");
-}
 
 TEST(Summary, SeparatesThousands) {
   EXPECT_EQ(with_separators(999), "999");

@@ -7,6 +7,7 @@
 #include "report/figures/figures.hpp"
 #include "tests/report/browser.hpp"
 #include "tests/report/sample_record.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -44,13 +45,9 @@ TEST(PageDocument, LeavesOutRanksBeyondTheLimitAndSaysSo) {
 }
 
 void expect_error(const std::string& text, const std::string& message) {
-  try {
-    parse_page_document(text, "out/record.json");
-    ADD_FAILURE() << "accepted: " << text;
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
-    EXPECT_EQ(std::string(error.what()).find("out/record.json: "), 0u) << error.what();
-  }
+  const std::string error = error_of([&] { parse_page_document(text, "out/record.json"); });
+  EXPECT_NE(error.find(message), std::string::npos) << error;
+  EXPECT_TRUE(error.starts_with("out/record.json: ")) << error;
 }
 
 TEST(PageDocument, RefusesWhatIsNoRecord) {
@@ -145,10 +142,7 @@ TEST(PageDocument, HoldsMemoryOverTime) {
 class PageBrowser : public Browser {};
 
 TEST_F(PageBrowser, DrawsWithoutConsoleErrors) {
-  const std::string output = dump_dom(html_page(page_document(sample_record())));
-  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
-  EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
-      << output.substr(output.find("CONSOLE"), 2000);
+  const std::string output = ready_dom(html_page(page_document(sample_record())));
   EXPECT_NE(output.find("<canvas"), std::string::npos);
 }
 
@@ -202,8 +196,7 @@ constexpr const char* kIntervalProbe = R"(
 
 TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
   Record record = sample_record();
-  std::string output = dump_dom(html_page(page_document(record)), kIntervalProbe);
-  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+  std::string output = ready_dom(html_page(page_document(record)), kIntervalProbe);
   EXPECT_NE(output.find("data-interval=\"yes\""), std::string::npos);
   EXPECT_NE(output.find("data-drawn=\"yes\""), std::string::npos);
   record.campaign->interval.reset();
@@ -213,18 +206,14 @@ TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
 
 TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
   const std::string output =
-      dump_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))));
-  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
-  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+      ready_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))));
 }
 
 TEST_F(PageBrowser, DrawsARecordWithoutCampaignOrTimeline) {
   Record record = sample_record({.campaign = false});
   record.plan = {};
   record.timeline = {};
-  const std::string output = dump_dom(html_page(page_document(record)));
-  EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
-  EXPECT_EQ(output.find("CONSOLE"), std::string::npos);
+  const std::string output = ready_dom(html_page(page_document(record)));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "tests/report/browser.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -149,12 +150,8 @@ TEST(SweepPage, ALongTableHoldsTheBestAndSaysSo) {
 
 TEST(SweepPage, RefusesADamagedRecord) {
   const auto refused = [](const Json& document) {
-    try {
-      check_sweep_document(document, "out/sweep.json");
-    } catch (const Error& error) {
-      return std::string(error.what()).starts_with("out/sweep.json: damaged record");
-    }
-    return false;
+    return fails([&] { check_sweep_document(document, "out/sweep.json"); },
+                 "out/sweep.json: damaged record");
   };
   const Json document = sample_sweep({kRate, kInterval});
   EXPECT_TRUE(is_sweep_document(document));
@@ -178,11 +175,7 @@ TEST(SweepPage, RefusesADamagedRecord) {
 class SweepBrowser : public Browser {
  protected:
   std::string drawn(const Json& document, const std::string& probe = "") {
-    const std::string output = dump_dom(sweep_page(document), probe);
-    EXPECT_NE(output.find("data-ready=\"1\""), std::string::npos) << output.substr(0, 3000);
-    EXPECT_EQ(output.find("CONSOLE"), std::string::npos)
-        << output.substr(output.find("CONSOLE"), 2000);
-    return output;
+    return ready_dom(sweep_page(document), probe);
   }
 };
 

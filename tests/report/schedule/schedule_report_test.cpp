@@ -1,9 +1,7 @@
 #include "report/schedule/schedule_report.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <sstream>
 
 #include "policies/schedules/schedules.hpp"

@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -15,6 +13,7 @@
 #include "report/page/sweep_page.hpp"
 #include "report/store/sqlite.hpp"
 #include "report/store/sweep_results.hpp"
+#include "tests/support/error_of.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -24,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string scratch(const std::string& name) {
   const std::string folder =
-      fmt::format("{}windtunnel-store-{}-{}", testing::TempDir(), getpid(), name);
+      fmt::format("{}windtunnel-store-{}-{}", ::testing::TempDir(), getpid(), name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
@@ -122,13 +121,7 @@ TEST(SweepStore, ALineOfAnotherSweepIsRefusedWithItsPlace) {
                                    std::string("{\"index\": \"1\", \"key\": 3}\n")}) {
     const std::string folder = scratch("foreign");
     std::ofstream(folder + "/part-3.jsonl") << lines.at(0) << wrong;
-    try {
-      finished_points(folder, plan);
-      FAIL() << wrong;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("part-3.jsonl:2:1"), std::string::npos)
-          << error.what();
-    }
+    EXPECT_TRUE(fails([&] { finished_points(folder, plan); }, "part-3.jsonl:2:1"));
     fs::remove_all(folder);
   }
 }

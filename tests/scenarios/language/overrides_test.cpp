@@ -117,7 +117,7 @@ TEST(Overrides, ErrorsNameTheOverride) {
   };
   std::string text;
   for (const auto& [key, value] : bad) {
-    const std::string message = message_of([&, &key = key, &value = value] {
+    const std::string message = error_of([&, &key = key, &value = value] {
       llama({{key, value}});
     });
     EXPECT_TRUE(message.starts_with(fmt::format("--set {}={}: ", key, value))) << message;

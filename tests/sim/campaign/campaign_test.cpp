@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "models/base/error.hpp"
 #include "tests/sim/campaign/by_hand.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 using by_hand::expect_account;
 using by_hand::traced;
-using Modes = testing::TestWithParam<CampaignMode>;
+using Modes = ::testing::TestWithParam<CampaignMode>;
 
 // Iterations of 10 s; a copy to host memory every 2 iterations costs 1 s and is complete after 4,
 // one to storage every 4 costs 2 and is complete after 15. With `keeper` host memory survives the
@@ -274,7 +273,7 @@ TEST_P(Modes, NoFailureLeavesPlainAndStall) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Campaign, Modes,
-                         testing::Values(CampaignMode::fast_forward, CampaignMode::replay),
+                         ::testing::Values(CampaignMode::fast_forward, CampaignMode::replay),
                          [](const auto& mode) {
                            return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
                          });

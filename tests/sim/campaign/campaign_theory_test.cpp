@@ -9,7 +9,6 @@
 // s (synchronous) gives Daly's M e^(Q/M) (e^((kp+s)/M) - 1).
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 

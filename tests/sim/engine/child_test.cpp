@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -18,26 +19,20 @@ TEST(Child, ReturnsBytes) {
 }
 
 TEST(Child, ThrowsAgainWhatTheChildThrew) {
-  try {
-    run_in_child([]() -> std::string { throw Error("user: \xc3\xa9", ExitCode::incomplete); });
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "user: \xc3\xa9");
-    EXPECT_EQ(error.code(), ExitCode::incomplete);
-  }
+  EXPECT_EQ(error_of(
+                [&] {
+                  run_in_child(
+                      []() -> std::string { throw Error("user: \xc3\xa9", ExitCode::incomplete); });
+                },
+                ExitCode::incomplete),
+            "user: \xc3\xa9");
   EXPECT_THROW(run_in_child([]() -> std::string { throw InternalError("ours"); }), InternalError);
   EXPECT_THROW(run_in_child([]() -> std::string { throw std::bad_alloc(); }), InternalError);
 }
 
 TEST(Child, ADeadChildIsAnError) {
   const auto message_of = [](auto body) {
-    try {
-      run_in_child(body);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::failed);
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return error_of([&] { run_in_child(body); }, ExitCode::failed);
   };
   EXPECT_EQ(message_of([]() -> std::string {
               std::raise(SIGKILL);

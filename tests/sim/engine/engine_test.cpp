@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -316,13 +316,8 @@ TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
   cluster.storage.write_Bps.value = 0;
   const Plan plan = one_class({0, 1}, streams(1),
                               {with_flow(compute("w", 0, 0), 1, {{Resource::storage_write, 1}})});
-  try {
-    execute(plan, cluster);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the plan sends data over 'storage-write', which has no bandwidth");
-    EXPECT_EQ(error.code(), ExitCode::usage);
-  }
+  EXPECT_EQ(error_of([&] { execute(plan, cluster); }),
+            "the plan sends data over 'storage-write', which has no bandwidth");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // A step of a perceptron on two cores, by a calibration file of measured laws: the sum of its
 // kernels and collectives, each by its own law.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -114,15 +115,7 @@ TEST(Simulate, AWarmUpCountsInTheWholeRun) {
 TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
   Job job = with_campaign(small_job(1, 2, 2));
   job.campaign.length_s = 0.01;
-  try {
-    simulate(case_of(job));
-    FAIL() << "a campaign of 10 ms";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_NE(std::string(error.what()).find("campaign.length of 10.0 ms is too short"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "campaign.length of 10.0 ms is too short"));
 }
 
 TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
@@ -152,13 +145,7 @@ TEST(Simulate, ADegradedNicSlowsTheStepOnWhicheverNodeItIs) {
 TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
   Job job = small_job(1, 2, 2);
   job.cluster.node.gpu.memory_bytes = testing::spec(1e6);
-  try {
-    simulate(case_of(job));
-    FAIL() << "fits in 1 MB";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::failed);
-    EXPECT_NE(std::string(error.what()).find("pipeline rank"), std::string::npos) << error.what();
-  }
+  EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "pipeline rank", ExitCode::failed));
   const Record record = simulate(case_of(job), {.allow_oom = true});
   EXPECT_FALSE(record.memory_excess.empty());
   EXPECT_GT(record.iteration.time_s, 0);

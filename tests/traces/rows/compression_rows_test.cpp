@@ -101,7 +101,7 @@ TEST(CompressionRuns, AFaultyRowDoesNotHideTheNext) {
 }
 
 std::string fault_of(const std::string& text) {
-  return testing::error_of([&] { parse_compression_runs(text, "runs.csv"); });
+  return error_of([&] { parse_compression_runs(text, "runs.csv"); });
 }
 
 TEST(CompressionRuns, RefusesAFileOfAnotherKind) {

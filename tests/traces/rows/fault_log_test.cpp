@@ -13,7 +13,7 @@ namespace windtunnel {
 namespace {
 
 std::string error_of(std::string_view text) {
-  return testing::error_of([&] { parse_fault_logs(text, "f.csv"); });
+  return windtunnel::error_of([&] { parse_fault_logs(text, "f.csv"); });
 }
 
 TEST(FaultLog, ReadsThePlainForm) {

@@ -28,7 +28,7 @@ FaultPoint with_cell(const std::string& column, const std::string& cell) {
 }
 
 std::string error_with(const std::string& column, const std::string& cell) {
-  return testing::error_of([&] { with_cell(column, cell); });
+  return error_of([&] { with_cell(column, cell); });
 }
 
 TEST(FaultPoints, NumbersWithTheirWords) {

@@ -181,7 +181,7 @@ TEST(TrainingRuns, MarkAndCarriageReturns) {
 }
 
 std::string error_of(const std::string& text) {
-  return testing::error_of([&] { parse(text); });
+  return windtunnel::error_of([&] { parse(text); });
 }
 
 TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
@@ -13,11 +12,6 @@ namespace windtunnel {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double normal(RandomStream& random) {  // Box and Muller
-  const double radius = std::sqrt(-2 * std::log(random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
 
 // Time = exp(p0) work + exp(p1) messages + exp(p2) * 0, the form of a step: three parameters in
 // log space, of which the third does nothing.
@@ -34,7 +28,7 @@ Steps make_steps(size_t rows, const Point& truth, double noise, RandomStream& ra
   for (size_t row = 0; row < rows; ++row) {
     steps.work.push_back(0.2 + random.uniform());
     steps.messages.push_back(2 * random.uniform());
-    steps.measured.push_back(steps.seconds(truth, row) * std::exp(noise * normal(random)));
+    steps.measured.push_back(steps.seconds(truth, row) * std::exp(noise * random.normal()));
   }
   return steps;
 }
@@ -69,7 +63,7 @@ TEST(Fit, IntervalsHoldTheTruthAsOftenAsTheySay) {
   int held[2] = {0, 0};
   for (int replica = 0; replica < kReplicas; ++replica) {
     RandomStream random(11, RandomPurpose::test, static_cast<std::uint64_t>(replica));
-    const Point truth = {0.3 * normal(random), -0.5 + 0.6 * normal(random), 1.0};
+    const Point truth = {0.3 * random.normal(), -0.5 + 0.6 * random.normal(), 1.0};
     const Steps steps = make_steps(40, truth, kNoise, random);
     const FitProblem problem = problem_of(steps, kNoise);
     const FitResult fit = fit_least_squares(problem);
@@ -87,12 +81,12 @@ TEST(Fit, IntervalsAllowForClustersThatErrTogether) {
   int held = 0;
   for (int replica = 0; replica < kReplicas; ++replica) {
     RandomStream random(12, RandomPurpose::test, static_cast<std::uint64_t>(replica));
-    const Point truth = {0.3 * normal(random), -0.5, 1.0};
+    const Point truth = {0.3 * random.normal(), -0.5, 1.0};
     Steps steps = make_steps(200, truth, 0.02, random);
     FitProblem problem = problem_of(steps, 0.1);
     problem.prior[1].sd = 1e-3;
     for (size_t first = 0; first < 200; first += 10) {
-      const double shared = std::exp(0.1 * normal(random));
+      const double shared = std::exp(0.1 * random.normal());
       for (size_t row = first; row < first + 10; ++row) {
         steps.measured[row] *= shared;
         problem.clusters[row] = static_cast<int>(first);

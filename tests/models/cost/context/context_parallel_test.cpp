@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 
-#include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -275,16 +275,13 @@ TEST_F(RingSelfAttention, TakesALongerSequence) {
 }
 
 std::string refusal(Job job) {
-  try {
+  return error_of([&] {
     check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
-  EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 16)), "");
+  EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 16)), "no error");
   Job job = context_job(ContextForm::ulysses, 64);
   EXPECT_EQ(refusal(job), "layout.context: tp x Ulysses ranks = 64 does not divide heads 32");
   job = context_job(ContextForm::usp, 16);
@@ -292,7 +289,7 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   job.layout.ulysses = 3;
   EXPECT_EQ(refusal(job), "layout.ulysses 3 does not divide layout.cp 16");
   job.layout.ulysses = 8;
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   job.layout.context = ContextForm::ring;
   EXPECT_EQ(refusal(job),
             "layout.ulysses is 8 but layout.context is ring; only usp joins Ulysses with a ring");
@@ -303,14 +300,14 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   job.model.attention = AttentionKernel::linear;
   EXPECT_TRUE(refusal(job).ends_with("linear attention takes lasp or ulysses"));
   job.layout.context = ContextForm::lasp;
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   EXPECT_EQ(refusal(context_job(ContextForm::ulysses, 8, 8191)),
             "layout.cp 8 does not divide batch.sequence 8191");
   job = context_job(ContextForm::dsp, 8);
   EXPECT_EQ(refusal(job),
             "layout.context dsp switches between two dimensions of a sequence, model 'llama3' has "
             "one; set model.frames, or take ulysses or ring");
-  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 64)), "");
+  EXPECT_EQ(refusal(video_job(ContextForm::dsp, 64)), "no error");
   EXPECT_EQ(refusal(video_job(ContextForm::dsp, 128)),
             "layout.context dsp: its 128 ranks do not divide the 64 frames (model.frames 64)");
   job = video_job(ContextForm::ring, 8);
@@ -319,7 +316,7 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
             "layout.context ring: its 8 ranks do not divide the 4 places of a frame (model.frames "
             "16384)");
   job.layout.context = ContextForm::ulysses;
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   job.model.frames = 3;
   EXPECT_EQ(refusal(job), "model.frames 3 does not divide batch.sequence 65536");
   job.model.frames = 64;

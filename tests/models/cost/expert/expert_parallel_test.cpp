@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -164,21 +164,16 @@ TEST(ExpertParallel, LayersAreNoShorterThanWhatTheySend) {
 }
 
 std::string refusal(const Job& job) {
-  try {
-    check_expert_routing(job);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { check_expert_routing(job); });
 }
 
 TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
   Job job = expert_job();
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   job.model.moe.hot_experts = 2;
   EXPECT_TRUE(refusal(job).starts_with("model.moe.hot_experts needs model.moe.zipf"));
   job.model.moe.zipf = 1;
-  EXPECT_EQ(refusal(job), "");
+  EXPECT_EQ(refusal(job), "no error");
   job.model.moe.hot_experts = 17;
   EXPECT_EQ(refusal(job), "model.moe.hot_experts is 17; a layer has 16 experts");
   job.model.moe.hot_experts = 0;

@@ -9,68 +9,6 @@
 namespace windtunnel::testing {
 namespace {
 
-// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
-class Korthikanti : public ::testing::Test {
- protected:
-  Korthikanti() {
-    gpt_.dropout = true;
-    gpt_.attention = AttentionKernel::unfused;
-  }
-  double kept(const Layout& layout, Recompute recompute = Recompute::none) const {
-    return layer_activations(test_job(gpt_, layout, batch_, Precision::bf16, recompute)).kept;
-  }
-  TransformerSpec gpt_ = gpt3_175b();
-  Batch batch_{.global = 1, .micro = 1, .sequence = 2048};
-  const double sbh_ = 2048.0 * 12288;
-  const double scores_ = 5.0 * 96 * 2048 / 12288;  // 5 a s / h
-};
-
-TEST_F(Korthikanti, Equation1) {
-  EXPECT_EQ(kept({}), sbh_ * (34 + scores_));
-}
-TEST_F(Korthikanti, Equation2WithTensorParallelism) {
-  EXPECT_EQ(kept({.tp = 8}), sbh_ * (10 + 24.0 / 8 + scores_ / 8));
-}
-TEST_F(Korthikanti, Equation4WithSequenceParallelism) {
-  EXPECT_EQ(kept({.tp = 8, .sequence_parallel = true}), sbh_ * (34 + scores_) / 8);
-}
-TEST_F(Korthikanti, FullRecomputationKeepsTheInput) {
-  EXPECT_EQ(kept({.tp = 8}, Recompute::full), sbh_ * 2);
-}
-TEST_F(Korthikanti, FusedAttentionKeepsOneNumberPerRowAndHead) {
-  gpt_.attention = AttentionKernel::flash;
-  EXPECT_EQ(kept({}), sbh_ * 34 + 4.0 * 96 * 2048);
-}
-// Both norm outputs (4), the product (8) and the scores go.
-TEST_F(Korthikanti, SelectiveRecomputationDropsWhatIsCheapToRepeat) {
-  EXPECT_EQ(kept({}, Recompute::selective), sbh_ * (34 - 12));
-}
-// Qi et al. (arXiv 2401.10241), table 1: M_W = 32 s b h.
-TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
-  EXPECT_EQ(layer_activations(test_job(gpt_, {}, batch_)).for_weights, 32 * sbh_);
-}
-
-TEST(Memory, LlamaLayerByHand) {
-  const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
-  const Layout layout{.tp = 8, .cp = 2, .sequence_parallel = true};
-  // Per token, elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context h, gate
-  // and up 2 f, product f.
-  const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
-  EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
-            4096.0 / 8 * (2 * elements + 4 * 128));
-}
-
-TEST(Memory, StageParametersCoverTheModel) {
-  const auto one = stage_parameters(llama3_8b(), {});
-  // Padded by 128 - 128256 % 128 = 0.
-  EXPECT_EQ(one[0], llama3_8b().parameters());
-  TransformerSpec gpt = gpt3_175b();
-  EXPECT_EQ(stage_parameters(gpt, {})[0], gpt.parameters());
-  // Tied embeddings stand on the first and on the last rank.
-  const auto stages = stage_parameters(gpt, {.pp = 4});
-  EXPECT_EQ(stages[0] + stages[1] + stages[2] + stages[3], gpt.parameters() + 51200.0 * 12288);
-}
-
 constexpr double kWorkspace = 64.0 * 1024 * 1024;  // of GEMMs, on a GPU with fp8
 
 struct State {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/straight_laws.hpp"
 
 namespace windtunnel::testing {
@@ -193,12 +193,10 @@ TEST(OpCost, UnalignedHeadsOfUnfusedAttentionLeaveTheMatrixUnits) {
 }
 
 TEST(OpCost, UnsupportedPrecisionIsAnError) {
-  try {
-    op_cost(gemm(1, 1, 1), test_cluster().node.gpu, Precision::fp16, test_calibration());
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "gpu 'test-gpu' does not support precision fp16");
-  }
+  EXPECT_EQ(error_of([&] {
+              op_cost(gemm(1, 1, 1), test_cluster().node.gpu, Precision::fp16, test_calibration());
+            }),
+            "gpu 'test-gpu' does not support precision fp16");
 }
 
 // ---- Measured kernels.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
-#include "models/base/random.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -156,17 +154,14 @@ TEST(TensorMesh, BeatsOneDimensionOnSixtyFourGpus) {
 }
 
 std::string refusal(Layout layout, const TransformerSpec& model, int micro) {
-  try {
+  return error_of([&] {
     check_layout(model, layout, {.global = micro, .micro = micro, .sequence = 512}, layout.tp, 4);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(TensorMesh, RefusesWhatItCannotDivide) {
   Layout layout{.tp = 16, .tensor = TensorForm::two_d};
-  EXPECT_EQ(refusal(layout, gpt(4, 2048), 8), "");
+  EXPECT_EQ(refusal(layout, gpt(4, 2048), 8), "no error");
   EXPECT_NE(refusal(layout, gpt(4, 2048), 6).find("batch.micro 6"), std::string::npos);
   layout.sequence_parallel = true;
   EXPECT_NE(refusal(layout, gpt(4, 2048), 8).find("layout.sequence_parallel"), std::string::npos);

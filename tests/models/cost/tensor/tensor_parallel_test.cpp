@@ -7,13 +7,13 @@
 #include <array>
 #include <cmath>
 
-#include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel::testing {
 namespace {
@@ -265,12 +265,7 @@ TEST(TensorOverlapDomino, PaysOnADgxWithinThePublishedBound) {
 }
 
 std::string refusal(const Job& job) {
-  try {
-    check_tensor_overlap(job);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { check_tensor_overlap(job); });
 }
 
 // A recomputed layer is followed by its own backward: what would run beside the next layer's
@@ -293,7 +288,7 @@ TEST(TensorOverlaps, ARecomputedLayerEndsLikeAChunk) {
 }
 
 TEST(TensorOverlapRefusals, NameTheKey) {
-  EXPECT_EQ(refusal(job_of(TensorOverlap::domino)), "");
+  EXPECT_EQ(refusal(job_of(TensorOverlap::domino)), "no error");
   Job job = job_of(TensorOverlap::domino);
   job.software.domino_rows = 8;
   EXPECT_NE(refusal(job).find("8 row slices are more than the 4 sequences"), std::string::npos);
@@ -305,7 +300,7 @@ TEST(TensorOverlapRefusals, NameTheKey) {
   EXPECT_NE(refusal(job).find("raise batch.micro"), std::string::npos);
   EXPECT_NE(refusal(job_of(TensorOverlap::pipelined)).find("sequence_parallel: true"),
             std::string::npos);
-  EXPECT_EQ(refusal(job_of(TensorOverlap::pipelined, true)), "");
+  EXPECT_EQ(refusal(job_of(TensorOverlap::pipelined, true)), "no error");
   job = job_of(TensorOverlap::ladder);
   job.layout.tp = 4;
   job.layout.tensor = TensorForm::two_d;

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 
 #include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -220,15 +220,6 @@ TEST(Links, WaysByHand) {
   EXPECT_EQ(links.name(ids[1]), "pod-up 0 rail 0 way 1");
   EXPECT_EQ(links.name(ids[2]), "pod-down 1 rail 0 way 1");
   EXPECT_EQ(links.capacity(ids[1]), 10);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Links, FailedLinksAreAvoided) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {
 namespace {

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "models/base/error.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -83,13 +83,7 @@ TEST_F(KernelLawsFile, FaultsHaveTheirPlace) {
     const size_t at = faulty.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     faulty.replace(at, from.size(), to);
-    try {
-      read_kernel_laws(written(faulty));
-      ADD_FAILURE() << to;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("kernel_laws.yaml:"), std::string::npos)
-          << error.what();
-    }
+    EXPECT_TRUE(fails([&] { read_kernel_laws(written(faulty)); }, "kernel_laws.yaml:"));
   }
 }
 
@@ -125,12 +119,7 @@ TEST_F(KernelLawsFile, BelongsToTheKeyOfACase) {
 }
 
 TEST_F(KernelLawsFile, SaysWhoWritesThem) {
-  try {
-    read_kernel_laws(written("name: x\n"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("calibrate --backend"), std::string::npos);
-  }
+  EXPECT_TRUE(fails([&] { read_kernel_laws(written("name: x\n")); }, "calibrate --backend"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class LayerErrorFiles : public ::testing::Test {
   }
   std::string fault(const std::string& csv,
                     const std::string& compressor = "{name: lgreco, errors: errors.csv}") const {
-    std::string message = message_of([&] { of(compressor, csv); });
+    std::string message = error_of([&] { of(compressor, csv); });
     const std::string path = folder_.string() + "/";
     for (std::size_t at; (at = message.find(path)) != std::string::npos;) {
       message.erase(at, path.size());
@@ -64,7 +64,7 @@ TEST_F(LayerErrorFiles, AreReadInTheOrderOfTheirNumbers) {
 
 TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
   const std::string good = "qkv.0,2304,768,4,0.2\n";
-  EXPECT_EQ(fault(kHead + good), "accepted");
+  EXPECT_EQ(fault(kHead + good), "no error");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,769,1,0.6\n"),
             kWhere + "errors.csv:3:3: columns: 'qkv.0' is 2304 x 768 on line 2");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,4,0.6\n"),

@@ -65,9 +65,9 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   const auto message = [](const std::string& layers) {
     const std::string text =
         "net:\n  input: {channels: 3, height: 32, width: 32}\n  source: test\n  layers:\n" + layers;
-    return message_of([&] { read_layer_tables(parse_document(text, "n.yaml")); });
+    return error_of([&] { read_layer_tables(parse_document(text, "n.yaml")); });
   };
-  EXPECT_EQ(message("    - {conv: 8, kernel: 3}\n"), "accepted");
+  EXPECT_EQ(message("    - {conv: 8, kernel: 3}\n"), "no error");
   EXPECT_EQ(message("    - {conv: 8, kernl: 3}\n"),
             "n.yaml:5:17: unknown key 'kernl'; did you mean 'kernel'?");
   EXPECT_EQ(message("    - {conv: 8}\n"), "n.yaml:5:7: 'kernel' is missing");
@@ -107,7 +107,7 @@ TEST(Networks, AFileOfItsOwn) {
 }
 
 TEST(Networks, AFileBesideTheScenarioIsItsModel) {
-  const std::string folder = testing::TempDir();
+  const std::string folder = ::testing::TempDir();
   const auto read = [&](const std::string& layers, const std::string& more = "") {
     std::ofstream(folder + "own_net.yaml")
         << "input: 64\nsource: test\nlayers:\n  - {fc: 32, bias: " << layers << "}\n";
@@ -121,14 +121,14 @@ TEST(Networks, AFileBesideTheScenarioIsItsModel) {
   const Case plain = read("false");
   EXPECT_EQ(plain.job.network->parameters(), 64 * 32);
   EXPECT_NE(plain.key, biased.key) << "the layers belong to the case, not the name alone";
-  EXPECT_EQ(message_of([&] { read("false, relus: true"); }),
+  EXPECT_EQ(error_of([&] { read("false, relus: true"); }),
             folder + "own_a.yaml:2:8: model: " + folder +
                 "own_net.yaml:4:27: unknown key 'relus'; did you mean 'relu'?");
-  EXPECT_EQ(message_of([&] { read("false", "{base: own_net.yaml, layers: 3}"); }),
+  EXPECT_EQ(error_of([&] { read("false", "{base: own_net.yaml, layers: 3}"); }),
             folder +
                 "own_a.yaml:2:37: model.layers: 'own_net.yaml' is a table of layers, which has "
                 "no such dimension");
-  EXPECT_NE(message_of([&] { read("false", "no_net.yaml"); }).find("no_net.yaml: cannot be read"),
+  EXPECT_NE(error_of([&] { read("false", "no_net.yaml"); }).find("no_net.yaml: cannot be read"),
             std::string::npos);
 }
 

@@ -230,9 +230,9 @@ TEST(Library, ModelsThatContradictThemselvesAreRefused) {
     const size_t at = changed.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     if (at != std::string::npos) changed.replace(at, from.size(), to);
-    return message_of([&] { read_models(parse_document(changed, "m.yaml")); });
+    return error_of([&] { read_models(parse_document(changed, "m.yaml")); });
   };
-  EXPECT_EQ(message("moe:", "moe:"), "accepted");
+  EXPECT_EQ(message("moe:", "moe:"), "no error");
   EXPECT_EQ(message("per_token: 8", "per_token: 257"),
             "m.yaml:2:3: model.moe.per_token 257 is not from 1 to the 256 experts");
   EXPECT_EQ(message("dense_layers: 3", "dense_layers: 62"),
@@ -248,12 +248,12 @@ TEST(Library, ModelsThatContradictThemselvesAreRefused) {
 }
 
 TEST(Library, UnknownNamesGetTheNearest) {
-  EXPECT_EQ(message_of([] { find_gpu("h10"); }), "unknown gpu 'h10'; did you mean 'h100'?");
-  EXPECT_EQ(message_of([] { find_node("dgx-h10"); }),
+  EXPECT_EQ(error_of([] { find_gpu("h10"); }), "unknown gpu 'h10'; did you mean 'h100'?");
+  EXPECT_EQ(error_of([] { find_node("dgx-h10"); }),
             "unknown node 'dgx-h10'; did you mean 'dgx-h100'?");
-  EXPECT_EQ(message_of([] { find_model("llama3-405"); }),
+  EXPECT_EQ(error_of([] { find_model("llama3-405"); }),
             "unknown model 'llama3-405'; did you mean 'llama3-405b'?");
-  EXPECT_EQ(message_of([] { find_calibration("h100-publish"); }),
+  EXPECT_EQ(error_of([] { find_calibration("h100-publish"); }),
             "unknown calibration 'h100-publish'; did you mean 'h100-published'?");
 }
 
@@ -287,9 +287,9 @@ TEST(Library, BadCalibrationsAreRefused) {
   const std::string good =
       read_text_file(source_path("scenarios/library/calibrations/generic.yaml"));
   const auto message = [](const std::string& text) {
-    return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
+    return error_of([&] { read_calibration(parse_document(text, "c.yaml")); });
   };
-  EXPECT_EQ(message(good), "accepted");
+  EXPECT_EQ(message(good), "no error");
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const size_t at = text.find(from);
@@ -317,7 +317,7 @@ std::string message_of_calibration(const std::string& key, const std::string& va
                         changed ? value : usual, unit, changed ? low : usual, unit,
                         changed ? high : usual, unit, "origin: assumed, source: test");
   }
-  return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
+  return error_of([&] { read_calibration(parse_document(text, "c.yaml")); });
 }
 
 TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
@@ -326,18 +326,18 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
     if (key == "convolution.winograd") continue;  // at least 1: below
     const bool divides = key.ends_with("efficiency") || key == "kernel.sustained" ||
                          key == "host.run_ahead" || key.starts_with("gemm.tile_");
-    EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "0.5", "0.6", "0.7"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "0.5", "0.3", "0.4"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "inf", "0.5", "inf"), "accepted") << key;
-    EXPECT_NE(message_of_calibration(key, "nan", "0.5", "0.5"), "accepted") << key;
-    EXPECT_EQ(message_of_calibration(key, "0", "0", "0.5") == "accepted", !divides) << key;
+    EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "0.6", "0.7"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "0.5", "0.3", "0.4"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "inf", "0.5", "inf"), "no error") << key;
+    EXPECT_NE(message_of_calibration(key, "nan", "0.5", "0.5"), "no error") << key;
+    EXPECT_EQ(message_of_calibration(key, "0", "0", "0.5") == "no error", !divides) << key;
   }
   const auto message = message_of_calibration;
-  EXPECT_EQ(message("convolution.winograd", "2", "1", "2.25"), "accepted");
-  EXPECT_NE(message("convolution.winograd", "0.9", "0.8", "2"), "accepted");
+  EXPECT_EQ(message("convolution.winograd", "2", "1", "2.25"), "no error");
+  EXPECT_NE(message("convolution.winograd", "0.9", "0.8", "2"), "no error");
   EXPECT_EQ(message("gemm.efficiency", "1.1", "1", "2"),
             "c.yaml:4:28: gemm.efficiency: must be above 0 and at most 1, not 1.1");
   EXPECT_EQ(message("gemm.efficiency", "1", "0", "1"),
@@ -361,16 +361,16 @@ TEST(Library, BadLawsOfTheNetworkAreRefused) {
   calibration.network = specified_interconnect_law(find_node("dgx-h100"), Transport::infiniband);
   const auto message = [](const Calibration& changed) {
     const std::string text = calibration_text(changed, "test");
-    return message_of([&] { read_calibration(parse_document(text, "c.yaml")); });
+    return error_of([&] { read_calibration(parse_document(text, "c.yaml")); });
   };
-  EXPECT_EQ(message(calibration), "accepted");
+  EXPECT_EQ(message(calibration), "no error");
   for (const InterconnectLawField& field : interconnect_law_fields()) {
     Calibration changed = calibration;
     Parameter& parameter = changed.network.*field.member;
     parameter.value = parameter.low = 0;
-    EXPECT_EQ(message(changed) == "accepted", !field.fitted) << field.name;
+    EXPECT_EQ(message(changed) == "no error", !field.fitted) << field.name;
     parameter.value = parameter.low = -1;
-    EXPECT_NE(message(changed), "accepted") << field.name;
+    EXPECT_NE(message(changed), "no error") << field.name;
   }
   calibration.network.slow_share.high = 1.5;
   EXPECT_NE(message(calibration).find("slow.share: must be from 0 to 1, not 1.5"),
@@ -378,7 +378,7 @@ TEST(Library, BadLawsOfTheNetworkAreRefused) {
   const std::string text =
       read_text_file(source_path("scenarios/library/calibrations/generic.yaml")) +
       "network: {origin: spec, source: test}\n";
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               read_calibration(parse_document(text, "c.yaml"));
             }).find("'launch' is missing"),
             std::string::npos);

@@ -25,7 +25,7 @@ class QualityCurve : public ::testing::Test {
     return load_case((folder_ / "s.yaml").string(), {}).job;
   }
   std::string fault(const std::string& keys, const std::string& curve = "") const {
-    std::string message = message_of([&] { job(keys, curve); });
+    std::string message = error_of([&] { job(keys, curve); });
     const std::string path = folder_.string() + "/";
     for (std::size_t at; (at = message.find(path)) != std::string::npos;) {
       message.erase(at, path.size());

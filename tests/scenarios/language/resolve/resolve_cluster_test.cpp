@@ -15,7 +15,7 @@ Job job_of(const std::string& keys) {
 }
 
 std::string fault_of(const std::string& keys) {
-  return message_of([&] { job_of(keys); });
+  return error_of([&] { job_of(keys); });
 }
 
 TEST(ResolveModel, ATableOfLayersIsAModel) {

@@ -5,6 +5,7 @@
 #include "policies/exchange/stage_message.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,12 +16,7 @@ std::string text_with(const std::string& more) {
 }
 
 std::string refusal_of(const std::string& text) {
-  try {
-    parse_case(text, "a.yaml");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { parse_case(text, "a.yaml"); });
 }
 
 std::string refusal(const std::string& more) {
@@ -109,7 +105,7 @@ TEST(ResolveParallel, CutsThatAreNoneAreRefused) {
     return refusal("model: llama3-8b\nlayout: {" + layout +
                    "}\ncommunication:\n  boundary_rank: " + rank + "\n" + more);
   };
-  EXPECT_EQ(refused("pp: 2", "4096"), "");
+  EXPECT_EQ(refused("pp: 2", "4096"), "no error");
   EXPECT_EQ(refused("pp: 1", "8"),
             "a.yaml:7:18: communication.boundary_rank: layout.pp is 1, so that no activations are "
             "sent on; leave it out");

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -195,12 +195,7 @@ TEST(CollectiveMachine, StandsForOthers) {
 }
 
 std::string refusal(const CollectiveRow& row) {
-  try {
-    machine(row);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { machine(row); });
 }
 
 TEST(CollectiveMachine, SaysWhatIsMissing) {

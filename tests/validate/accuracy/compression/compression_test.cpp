@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 #include "validate/accuracy/compression/exchange_job.hpp"
 
 namespace windtunnel {
@@ -133,12 +134,9 @@ TEST(Compression, OneGpuTakesTheStatedTime) {
 }
 
 std::string refusal(const std::string& model, double parameters, int gpus) {
-  try {
+  return error_of([&] {
     exchange_job(model, parameters, gpus, 64, {"pcie-rtx2080ti", 4, 1.25e9});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  });
 }
 
 TEST(Compression, RefusesWhatItDoesNotKnow) {
@@ -154,16 +152,11 @@ std::string quantised_refusal(const std::string& first, const std::string& secon
   const std::string header = "gpu,gpus,bytes_fp16,baseline_us,qr_int8_us,qr_int6_us,qr_int4_us\n";
   const std::string text =
       fmt::format("{}{},2048,7,23,25,21\n{},16384,7,23,25,21\n", header, first, second);
-  try {
-    validate_quantised(CsvTable::parse(text, "q.csv"));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return error_of([&] { validate_quantised(CsvTable::parse(text, "q.csv")); });
 }
 
 TEST(Compression, AQuantisedAllReduceIsOfOneNode) {
-  EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,4"), "none");
+  EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,4"), "no error");
   EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,8"),
             "q.csv:3:1: another machine than 4 MI300X of the first row; one table each");
   EXPECT_EQ(quantised_refusal("MI300X,1", "MI300X,1"),

@@ -9,8 +9,6 @@
 #include "models/base/error.hpp"
 #include "models/reliability/interval_theory.hpp"
 #include "validate/accuracy/faults/fault_campaign.hpp"
-#include "validate/accuracy/faults/fault_inputs.hpp"
-#include "validate/accuracy/faults/fault_rates.hpp"
 
 namespace windtunnel {
 namespace {

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
-#include "models/base/random.hpp"
 #include "traces/text/csv.hpp"
 #include "validate/accuracy/pairs/pair_fit.hpp"
 #include "validate/accuracy/pairs/pair_spread.hpp"

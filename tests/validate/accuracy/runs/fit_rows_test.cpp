@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -45,19 +45,14 @@ TEST(FitRows, EveryRowIsUsedOrUnusableOrCounted) {
 }
 
 TEST(FitRows, OneKindOfGpuIsChosenByName) {
-  const auto error_of = [](const std::string& where, const std::string& gpu) -> std::string {
-    try {
-      read_fit_rows(rows_file(), where, gpu);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const std::string& where, const std::string& gpu) -> std::string {
+    return error_of([&] { read_fit_rows(rows_file(), where, gpu); });
   };
-  EXPECT_NE(error_of("", "").find("a100-80 (2), h100 (1)"), std::string::npos) << error_of("", "");
-  EXPECT_NE(error_of("", "b200").find("no row of GPU kind b200"), std::string::npos);
-  EXPECT_NE(error_of("layers==99", "").find("can be used"), std::string::npos)
-      << error_of("layers==99", "");
-  EXPECT_NE(error_of("layer==1", "").find("did you mean 'layers'"), std::string::npos);
+  EXPECT_NE(refusal("", "").find("a100-80 (2), h100 (1)"), std::string::npos) << refusal("", "");
+  EXPECT_NE(refusal("", "b200").find("no row of GPU kind b200"), std::string::npos);
+  EXPECT_NE(refusal("layers==99", "").find("can be used"), std::string::npos)
+      << refusal("layers==99", "");
+  EXPECT_NE(refusal("layer==1", "").find("did you mean 'layers'"), std::string::npos);
 }
 
 }  // namespace

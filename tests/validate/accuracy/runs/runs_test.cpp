@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 
 #include "models/base/error.hpp"
 #include "tests/support/small_job.hpp"

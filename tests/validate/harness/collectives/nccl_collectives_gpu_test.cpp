@@ -1,7 +1,6 @@
 // NCCL against TCP: the same calls on the same numbers. On one GPU its ranks share it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "models/base/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -32,13 +32,7 @@ void expect_place(const Variables& variables, int rank, int ranks, const std::st
 
 void expect_refusal(const Variables& variables, const std::string& words,
                     const std::string& coordinator = "") {
-  try {
-    place_in(variables, coordinator);
-    FAIL() << words;
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-    EXPECT_EQ(error.code(), ExitCode::usage);
-  }
+  EXPECT_TRUE(fails([&] { place_in(variables, coordinator); }, words));
 }
 
 const Variables kSlurmStep = {

@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <map>
-#include <set>
 #include <thread>
 
 #include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -319,12 +319,7 @@ TEST_F(Measure, WithoutTimeWhatOthersDisturbedDoesNotComeAgain) {
 TEST_F(Measure, AFaultNamesTheWork) {
   std::vector<TimedWork> works = copies(1);
   works[0].prepare = []() -> std::function<void()> { throw Error("no memory"); };
-  try {
-    measured(works);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "copy bytes=1: no memory");
-  }
+  EXPECT_EQ(error_of([&] { measured(works); }, ExitCode::failed), "copy bytes=1: no memory");
 }
 
 }  // namespace

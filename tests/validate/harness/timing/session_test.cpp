@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/base/error.hpp"
+#include "tests/support/error_of.hpp"
 #include "traces/rows/samples.hpp"
 #include "validate/harness/collectives/tcp_collectives.hpp"
 #include "validate/harness/timing/kernel_suite.hpp"
@@ -109,13 +110,7 @@ TEST_F(SessionTest, SamplesOfAnotherNumberOfRanksAreNotMixedIn) {
   other.driver = cpu().describe().driver;
   other.ranks = 3;
   std::ofstream(path_) << samples_header() << sample_row(other);
-  try {
-    run(session());
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("measure with --ranks 3"), std::string::npos)
-        << error.what();
-  }
+  EXPECT_TRUE(fails([&] { run(session()); }, "measure with --ranks 3"));
 }
 
 TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {

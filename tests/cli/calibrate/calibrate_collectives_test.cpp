@@ -1,0 +1,167 @@
+// windtunnel validate collectives and calibrate on timings of collectives.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using nlohmann::json;
+
+// All-reduces of 8 to 64 H100 in 10 us per step of a ring and 40 GB/s; one row is inconsistent.
+std::string rows_file(const std::string& folder) {
+  const std::string path = folder + "/rows.csv";
+  std::ofstream out(path);
+  out << "source,machine,gpu,gpus,nodes,network,collective,bytes,time_us,placement,dtype,notes,"
+         "check\n";
+  for (const int gpus : {8, 16, 32, 64}) {
+    for (double bytes = 1 << 20; bytes <= 1 << 28; bytes *= 4) {
+      out << fmt::format(
+          "s,M,H100,{},{},InfiniBand NDR 8x400Gb/s/node,all_reduce,{:.0f},{},out,"
+          "float,,\n",
+          gpus, gpus / 8, bytes, 20.0 * gpus + bytes / 4e4);
+    }
+  }
+  out << "s,M,H100,64,8,InfiniBand NDR 8x400Gb/s/node,all_reduce,1024,5,out,float,,inconsistent\n";
+  return path;
+}
+
+std::string log_file(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name;
+  std::ofstream out(path);
+  out << "# Collective test starting: all_reduce_perf\n# Using devices\n";
+  for (int rank = 0; rank < 16; ++rank) {
+    out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
+                       rank / 8, rank % 8);
+  }
+  out << "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw "
+         "#wrong\n";
+  for (const double bytes : {1048576.0, 16777216.0, 268435456.0}) {
+    const double us = 100 + bytes / 4e4;
+    const std::string half =
+        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 1.875);
+    out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
+  }
+  return path;
+}
+
+TEST(ValidateCollectives, FitsAndJudges) {
+  const std::string folder = scratch_folder("validate_collectives");
+  const std::string rows = rows_file(folder);
+  const std::string page = folder + "/page.md";
+  const ProgramResult result = run_program(fmt::format(
+      "validate collectives {} --fit-where 'gpus<=32' --json --markdown {}", rows, page));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("rows").size(), 5u);
+  EXPECT_EQ(document.at("fitted").size(), 15u);
+  EXPECT_EQ(document.at("skipped").size(), 1u);
+  EXPECT_EQ(document.at("rows")[0].at("metric"), "time_s");
+  EXPECT_EQ(document.at("rows")[0].at("family"), "M, from 1 MB");
+  EXPECT_TRUE(document.at("families")[0].at("baselines").contains("alpha-beta, ring"));
+  EXPECT_NE(read_text(page).find("# Predicted against measured collectives"), std::string::npos);
+}
+
+TEST(ValidateCollectives, ReadsALog) {
+  const std::string folder = scratch_folder("validate_collectives_log");
+  const ProgramResult result =
+      run_program(fmt::format("validate collectives {} --network 'InfiniBand NDR 8x400Gb/s/node' "
+                              "--json",
+                              log_file(folder, "run.log")));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("rows").size(), 3u);
+  EXPECT_EQ(document.at("families")[0].at("name"), "NVIDIA H100, from 1 MB, from specification");
+}
+
+// Several nodes without a network cannot be predicted, and the reason is named.
+TEST(ValidateCollectives, SaysWhatALogLacks) {
+  const std::string folder = scratch_folder("validate_collectives_network");
+  const ProgramResult result = run_program("validate collectives " + log_file(folder, "run.log"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.out.find("6: '' does not say which network joins the nodes"), std::string::npos)
+      << result.out;
+}
+
+TEST(ValidateCollectives, FailsAboveTheBound) {
+  const std::string rows = rows_file(scratch_folder("validate_collectives_bound"));
+  EXPECT_EQ(run_program("validate collectives " + rows + " --fail-above 100").exit_code, 0);
+  const ProgramResult result = run_program("validate collectives " + rows + " --fail-above 1e-6");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("is above 1e-06"), std::string::npos) << result.err;
+}
+
+TEST(ValidateCollectives, RefusesBadInput) {
+  const std::string folder = scratch_folder("validate_collectives_bad");
+  const std::string path = folder + "/bad.csv";
+  std::ofstream(path) << "machine,gpu,gpus,nodes,network,collective,bytes,time_us\n"
+                         "M,H100,16,2,IB,all_redcue,1024,5\n";
+  const ProgramResult result = run_program("validate collectives " + path);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("bad.csv:2:6: unknown collective 'all_redcue'; did you mean "
+                            "'all_reduce'?"),
+            std::string::npos)
+      << result.err;
+  EXPECT_EQ(run_program("validate collectives no-such-file.csv").exit_code, 2);
+}
+
+// What calibrate writes is what validate reads, and it is nearer to the rows than where it started.
+TEST(CalibrateCollectives, WritesACalibration) {
+  const std::string folder = scratch_folder("calibrate_collectives");
+  const std::string rows = rows_file(folder);
+  const std::string out = folder + "/mine.yaml";
+  const ProgramResult fit =
+      run_program(fmt::format("calibrate --from {} --out {} --json", rows, out));
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const json document = json::parse(fit.out);
+  EXPECT_EQ(document.at("machine"), "M");
+  EXPECT_EQ(document.at("points"), 20);
+  EXPECT_EQ(document.at("skipped").size(), 1u);
+  EXPECT_NE(fit.err.find("warning: 1 rows not used: its source marks the row as inconsistent"),
+            std::string::npos)
+      << fit.err;
+  const auto mape = [&](const std::string& options) {
+    const ProgramResult result =
+        run_program(fmt::format("validate collectives {} --json {}", rows, options));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out).at("families")[0].at("median_ape").get<double>();
+  };
+  EXPECT_LT(mape("--calibration " + out), mape(""));
+}
+
+TEST(CalibrateCollectives, FromALog) {
+  const std::string folder = scratch_folder("calibrate_collectives_log");
+  const std::string out = folder + "/mine.yaml";
+  const ProgramResult result = run_program(
+      fmt::format("calibrate --from {} --machine mine --network 'RoCE 8x400Gb/s/node' --out {}",
+                  log_file(folder, "run.txt"), out));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("run.txt: 3 points of mine"), std::string::npos) << result.out;
+  EXPECT_NE(read_text(out).find("name: \"mine\""), std::string::npos);
+}
+
+TEST(CalibrateCollectives, IsOfOneMachine) {
+  const std::string folder = scratch_folder("calibrate_collectives_machines");
+  const std::string path = folder + "/rows.csv";
+  std::ofstream(path) << "machine,gpu,gpus,nodes,network,collective,bytes,time_us\n"
+                         "M,H100,8,1,NVLink4,all_reduce,1024,5\n"
+                         "N,H100,8,1,NVLink4,all_reduce,1024,5\n";
+  const std::string command = fmt::format("calibrate --from {} --out {}/o.yaml", path, folder);
+  const ProgramResult result = run_program(command);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("has rows of 2 machines, a calibration is of one; choose with "
+                            "--machine: M, N"),
+            std::string::npos)
+      << result.err;
+  EXPECT_EQ(run_program(command + " --machine N").exit_code, 0);
+  const ProgramResult unknown = run_program(command + " --force --machine K");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_EQ(run_program(command + " --force --machine M --gpu h100").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Json = nlohmann::json;
+
+Json json_of(const std::string& arguments) {
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return Json::parse(result.out);
+}
+
+const std::string kSmall = "optimise scenarios/small.yaml ";
+
+TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
+  const Json result =
+      json_of(kSmall + "--over layout batch.micro recompute --top 5 --simulate 2 --json");
+  const Json& best = result.at("best");
+  ASSERT_GE(best.size(), 2U);
+  EXPECT_TRUE(best[0].contains("simulated_s"));
+  EXPECT_TRUE(best[1].contains("simulated_s"));
+  EXPECT_LE(best[0].at("simulated_s"), best[1].at("simulated_s"));
+  // What it says is what `run` gives for the same values.
+  std::string run = "run scenarios/small.yaml --json";
+  for (const auto& [key, value] : best[0].at("set").items()) {
+    run += " --set " + key + "=" + value.get<std::string>();
+  }
+  const Json ran = json_of(run);
+  EXPECT_NE(ran.dump().find(best[0].at("simulated_s").dump()), std::string::npos);
+}
+
+TEST(OptimiseCommand, BeatsTheScenarioItself) {
+  const Json own = json_of(kSmall + "--over recompute --top 1 --json");
+  const Json all = json_of(kSmall + "--over layout schedule batch.micro recompute --top 1 --json");
+  EXPECT_LE(all.at("best")[0].at("estimated_s"), own.at("best")[0].at("estimated_s"));
+  EXPECT_GT(all.at("estimated"), own.at("estimated"));
+}
+
+// What is passed over would not have been in the ranking: a longer one starts with the shorter.
+TEST(OptimiseCommand, PassesOverNothingGood) {
+  const std::string over = "--over layout schedule batch.micro recompute --simulate 0 --json ";
+  const Json one = json_of(kSmall + over + "--top 1");
+  const Json many = json_of(kSmall + over + "--top 10000");
+  EXPECT_EQ(many.at("passed_over"), 0);
+  EXPECT_GE(many.at("estimated"), one.at("estimated"));
+  EXPECT_EQ(one.at("best")[0], many.at("best")[0]);
+  for (size_t i = 1; i < many.at("best").size(); ++i) {
+    EXPECT_LE(many.at("best")[i - 1].at("estimated_s"), many.at("best")[i].at("estimated_s"));
+  }
+}
+
+TEST(OptimiseCommand, SameOnAnyThreads) {
+  const std::string over =
+      kSmall + "--over layout schedule batch.micro --top 4 --simulate 0 --json -j ";
+  EXPECT_EQ(json_of(over + "1"), json_of(over + "3"));
+}
+
+TEST(OptimiseCommand, MemoryAndListsOfValues) {
+  const Json memory =
+      json_of(kSmall + "--over layout recompute --for memory --top 3 --simulate 0 --json");
+  const Json time = json_of(kSmall + "--over layout recompute --top 3 --simulate 0 --json");
+  EXPECT_LE(memory.at("best")[0].at("memory_bytes"), time.at("best")[0].at("memory_bytes"));
+  const Json lists =
+      json_of(kSmall + "--over recompute=none,full layout --top 9 --simulate 0 --json");
+  for (const Json& row : lists.at("best")) {
+    const std::string recompute = row.at("set").at("recompute");
+    EXPECT_TRUE(recompute == "none" || recompute == "full") << recompute;
+  }
+}
+
+// In the order in which they were given: later ones count.
+TEST(OptimiseCommand, ItsLineRepeatsWhatWasSetAsAShellReadsIt) {
+  const ProgramResult result =
+      run_program(kSmall + "--over recompute=none --set batch.global=64 --set 'name=a \"b\"'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("best: windtunnel run scenarios/small.yaml --set batch.global=64 --set "
+                            "'name=a \"b\"' --set recompute=none "),
+            std::string::npos)
+      << result.out;
+}
+
+TEST(OptimiseCommand, RefusesWhatItCannotDo) {
+  const auto expect_fault = [](const std::string& arguments, const std::string& words) {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  };
+  expect_fault(kSmall + "--over layuot", "layout");
+  expect_fault(kSmall + "--over layout layout.tp=1,2", "varied as a whole");
+  expect_fault(kSmall + "--over layout 'layout={tp: 2}'", "varied as a whole");
+  expect_fault(kSmall + "--over batch.micro=", "--over 'batch.micro='");
+  expect_fault(kSmall + "--over batch.nothing=1,2", "batch.nothing");
+  expect_fault(kSmall + "--over layout --for speed", "speed");
+  expect_fault(kSmall, "--over");
+}
+
+TEST(ScheduleSearchCommand, FindsBoundsAndExports) {
+  const std::string file = ::testing::TempDir() + "search_" + std::to_string(getpid()) + ".csv";
+  const std::string numbers =
+      "schedule search --ranks 4 --microbatches 8 --chunks 1 --times 1,1.2,0.7 --message 0.05 "
+      "--memory-limit 5 --effort 0.5 ";
+  const Json result = json_of(numbers + "--json --out " + file);
+  EXPECT_GE(result.at("gap"), 0);
+  const double longest_stage_s = result.at("best").at("longest_stage_s");
+  EXPECT_LE(result.at("bound_s").get<double>(), longest_stage_s * (1 + 1e-9));
+  for (const Json& peak : result.at("best").at("peak_activation")) EXPECT_LE(peak, 5 + 1e-9);
+  bool some_do_not_fit = false;
+  for (const Json& row : result.at("candidates")) {
+    some_do_not_fit = some_do_not_fit || !row.at("fits");
+    if (row.at("fits")) {
+      EXPECT_GE(row.at("longest_stage_s"), result.at("best").at("longest_stage_s"));
+    }
+  }
+  EXPECT_TRUE(some_do_not_fit);  // zb-h2
+  // The file is what was found.
+  const Json again = json_of("schedule show " + file + " --times 1,1.2,0.7 --message 0.05 --json");
+  EXPECT_NE(again.dump().find(result.at("best").at("makespan_s").dump()), std::string::npos);
+  const ProgramResult text = run_program(numbers);
+  EXPECT_NE(text.out.find("no longest stage below"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("gap"), std::string::npos);
+}
+
+TEST(ScheduleSearchCommand, RefusesWhatItCannotDo) {
+  const auto expect_fault = [](const std::string& arguments, const std::string& words) {
+    const ProgramResult result = run_program("schedule search " + arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  };
+  expect_fault("--ranks 4 --memory-limit 0.5", "memory limit of 0.5");
+  expect_fault("--ranks 0", "at least 1 rank");
+  expect_fault("--ranks -3", "at least 1 rank");
+  expect_fault("--ranks 2000000000", "too large");
+  expect_fault("--effort nan", "not in range");
+  expect_fault("--dialect old", "unknown option");
+  expect_fault("--ranks 4 --slices 2", "--slices");
+  expect_fault("--ranks 4 --times 1,2", "three times");
+  expect_fault("--objective speed", "speed");
+  expect_fault("zb-v", "one argument too many");
+}
+
+}  // namespace
+}  // namespace windtunnel

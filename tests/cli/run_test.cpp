@@ -1,0 +1,232 @@
+// What commands do beyond their exact text: documents that parse, files, the same bytes twice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+TEST(RunCommand, SameBytesTwiceAndOnAnyNumberOfThreads) {
+  const ProgramResult first = run_program("run scenarios/small.yaml --json");
+  const ProgramResult second = run_program("run scenarios/small.yaml --json -j 1");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_EQ(first.err, second.err);
+  EXPECT_GT(json::parse(first.out).at("iteration").at("time_s").get<double>(), 0);
+}
+
+TEST(RunCommand, JsonLeavesStdoutToTheDocument) {
+  const ProgramResult text = run_program("run scenarios/small.yaml");
+  const ProgramResult document = run_program("run scenarios/small.yaml --json");
+  EXPECT_EQ(text.out, document.err);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("step time"), std::string::npos);
+}
+
+TEST(RunCommand, TimingOnRequestOnly) {
+  EXPECT_FALSE(json::parse(run_program("run scenarios/small.yaml --json").out).contains("timing"));
+  const json timed = json::parse(run_program("run scenarios/small.yaml --json --timing").out);
+  EXPECT_GT(timed.at("timing").at("wall_s").get<double>(), 0);
+}
+
+TEST(RunCommand, WritesTheFolderAndReportDrawsItAgain) {
+  const std::string folder = scratch_folder("run") + "/deep/out";
+  const ProgramResult run = run_program("run scenarios/small.yaml --out " + folder);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(json::parse(read_text(folder + "/trace.json")).contains("traceEvents"));
+  const std::string page = read_text(folder + "/report.html");
+  fs::remove(folder + "/report.html");
+  const ProgramResult report = run_program("report " + folder);
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(read_text(folder + "/report.html"), page);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
+  EXPECT_EQ(files, 3u) << "a temporary file was left behind";
+}
+
+TEST(RunCommand, ARecordMakesItsResultAgain) {
+  const std::string folder = scratch_folder("again");
+  const std::string set =
+      " --set recompute=full --set batch.global=32 --set 'failures.0.rate=9 per 1000 node-days'";
+  ASSERT_EQ(run_program("run scenarios/small.yaml --out " + folder + "/a" + set).exit_code, 0);
+  const ProgramResult again =
+      run_program("run " + folder + "/a/record.json --out " + folder + "/b --json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  for (const std::string name : {"/record.json", "/report.html", "/trace.json"}) {
+    EXPECT_EQ(read_text(folder + "/b" + name), read_text(folder + "/a" + name)) << name;
+  }
+  const json record = json::parse(read_text(folder + "/a/record.json"));
+  EXPECT_EQ(record.at("source").at("scenario"),
+            read_text(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml"));
+  EXPECT_EQ(record.at("source").at("set").at(0), json({"recompute", "full"}));
+  const auto rate = std::ranges::find(record.at("values"), "failures.0.rate",
+                                      [](const json& value) { return value.at("key"); });
+  ASSERT_NE(rate, record.at("values").end());
+  EXPECT_EQ(rate->at("value"), "9 per 1000 node-days");
+  EXPECT_EQ(rate->at("from"), "scenario");
+  // What is set now comes on top.
+  const json other =
+      json::parse(run_program("run " + folder + "/a/record.json --json --set batch.global=64").out);
+  EXPECT_NE(other.at("key"), json::parse(again.out).at("key"));
+  const ProgramResult folder_of_sweep = run_program("run " + folder + "/a/trace.json");
+  EXPECT_EQ(folder_of_sweep.exit_code, 2) << "no record";
+}
+
+TEST(RunCommand, WhatDoesNotFitFailsUnlessAllowed) {
+  const std::string arguments = "run scenarios/small.yaml --set schedule=gpipe";
+  const ProgramResult refused = run_program(arguments + " --json");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("activations"), std::string::npos) << refused.err;
+  const ProgramResult allowed = run_program(arguments + " --allow-oom");
+  EXPECT_EQ(allowed.exit_code, 0);
+  EXPECT_NE(allowed.out.find("excess"), std::string::npos) << allowed.out;
+}
+
+TEST(RunCommand, ExplainStatesEveryValueWithItsOrigin) {
+  const ProgramResult result = run_program("run scenarios/small.yaml --explain");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* word : {"layout.pp", "default", "scenario"}) {
+    EXPECT_NE(result.out.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(RunCommand, AFullDiskIsAnError) {
+  const ProgramResult result = run_program("run scenarios/small.yaml --json >/dev/full");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("cannot write to standard output"), std::string::npos) << result.err;
+}
+
+TEST(RunCommand, PathsTheSystemRefusesAreErrors) {
+  const std::string long_name(5000, 'x');
+  const std::pair<std::string, int> cases[] = {
+      {"run scenarios/small.yaml --out " + long_name, 1},
+      {"run scenarios/small.yaml --out CMakeLists.txt/out", 1},
+      {"run scenarios/small.yaml --out /proc/no-such-folder", 1},
+      {"report " + long_name, 2},
+      {"report CMakeLists.txt", 2},
+      {"validate schedules " + long_name, 2},
+      {"validate schedules tests", 2}};
+  for (const auto& [arguments, exit_code] : cases) {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << arguments;
+    EXPECT_NE(result.err.find("cannot"), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
+  }
+}
+
+TEST(CompareCommand, ListsInfeasiblePointsWithoutFailing) {
+  const std::string folder = scratch_folder("compare");
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary layout.pp=1,2,3 --vary schedule=gpipe,1f1b --json "
+      "--out " +
+      folder);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("points").size() + document.at("infeasible").size(), 6u);
+  EXPECT_EQ(document.at("points").size(), 2u);
+  for (const json& point : document.at("points")) {
+    EXPECT_EQ(point.at("set").at("schedule"), "1f1b");
+  }
+  for (const json& point : document.at("infeasible")) EXPECT_NE(point.at("reason"), "");
+  EXPECT_EQ(read_text(folder + "/compare.json"), result.out);
+}
+
+TEST(CompareCommand, CommasInsideOfBracesDoNotSeparate) {
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary 'batch={global: 64, micro: 1, sequence: 8192},"
+      "{global: 32, micro: 1, sequence: 8192}' --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json::parse(result.out).at("points").size(), 2u);
+}
+
+TEST(CompareCommand, WritesAPageAndAFolderPerPointThatReportDrawsAgain) {
+  const std::string folder = scratch_folder("compare-page");
+  const ProgramResult result = run_program(
+      "compare scenarios/small.yaml --vary schedule=1f1b,gpipe,interleaved-1f1b --allow-oom "
+      "--set layout.vpp=1 --out " +
+      folder);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = read_text(folder + "/report.html");
+  for (const std::string name : {"1f1b", "gpipe", "interleaved-1f1b"}) {
+    EXPECT_NE(page.find("<th scope=\"row\">" + name + "</th>"), std::string::npos) << name;
+  }
+  EXPECT_EQ(run_program("report " + folder).exit_code, 0);
+  EXPECT_EQ(read_text(folder + "/report.html"), page);
+  for (const std::string name : {"1f1b", "gpipe"}) {
+    const json trace = json::parse(read_text(folder + "/" + name + "/trace.json"));
+    EXPECT_GT(trace.at("traceEvents").size(), 100u);
+    EXPECT_EQ(run_program("report " + folder + "/" + name).exit_code, 0);
+  }
+}
+
+TEST(CompareCommand, TheNumberOfThreadsDoesNotShow) {
+  const std::string arguments =
+      "compare scenarios/small.yaml --vary schedule=1f1b,gpipe --vary batch.micro=1,2 --json -j ";
+  const ProgramResult one = run_program(arguments + "1");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(run_program(arguments + "4").out, one.out);
+}
+
+TEST(SchemaCommand, PrintsASchema) {
+  const ProgramResult result = run_program("schema");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json schema = json::parse(result.out);
+  EXPECT_TRUE(schema.contains("$schema"));
+  EXPECT_TRUE(schema.at("properties").contains("layout"));
+}
+
+TEST(ListCommand, EveryListIsATableAndADocument) {
+  for (const std::string what : {"gpus", "nodes", "models", "fabrics", "schedules", "compressors",
+                                 "calibrations", "snapshots", "recoveries"}) {
+    const ProgramResult table = run_program("list " + what);
+    EXPECT_EQ(table.exit_code, 0) << table.err;
+    EXPECT_GT(std::count(table.out.begin(), table.out.end(), '\n'), 1) << what;
+    const json document = json::parse(run_program("list " + what + " --json").out);
+    // Rows that go on with the entry above, or have no name, are none of the document's entries.
+    std::istringstream rows(table.out);
+    std::size_t named = 0;
+    for (std::string row; std::getline(rows, row);) named += row[0] != ' ' && row[0] != '-';
+    EXPECT_EQ(document.at(what).size() + 1, named) << what;
+  }
+}
+
+// Of NVIDIA's data sheet (SXM5, 80 GB): 989.4 TFLOP/s dense in 16 bits, twice that in 8.
+TEST(ListCommand, ARowSaysWhatIsKnownAndFromWhere) {
+  const std::string gpus = run_program("list gpus").out;
+  const std::string row = gpus.substr(gpus.find("\nh100 ") + 1);
+  for (const char* part : {" 989.4   989.4  1978.9 ", " 80.0 GB  3.35 TB/s  132  spec "}) {
+    EXPECT_NE(row.substr(0, row.find('\n')).find(part), std::string::npos) << row;
+  }
+}
+
+// GEMINI (SOSP 2023) keeps copies on two machines, so one of them may be lost.
+TEST(ListCommand, TheDocumentSaysWhatASnapshotSurvives) {
+  const json document = json::parse(run_program("list snapshots --json").out);
+  EXPECT_EQ(document.at("tiers").size(), 6U);
+  for (const json& tier : document.at("tiers")) EXPECT_NE(tier.at("help"), "");
+  const json& all = document.at("snapshots");
+  for (const json& one : all) {
+    EXPECT_TRUE(one.at("help").is_string() && one.at("source").is_string()) << one;
+    EXPECT_TRUE(one.at("origin") == "published" || one.at("origin") == "assumed") << one;
+  }
+  const auto gemini = std::ranges::find(all, "gemini", [](const json& one) { return one["name"]; });
+  ASSERT_NE(gemini, all.end());
+  const json& tiers = gemini->at("tiers");
+  ASSERT_EQ(tiers.size(), 2U);
+  EXPECT_EQ(tiers[0].at("survives"),
+            json::parse(R"({"everything": false, "process": true, "keeper": true, "planned": true,
+                            "nodes": 1, "of_nodes": 2})"));
+  EXPECT_EQ(tiers[1].at("survives").at("everything"), true);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,35 @@
+#include "policies/evaluation/stage_cost.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+TEST(StageCost, SumsTheParts) {
+  ChunkCost chunk;
+  chunk.forward = {{Category::forward, Origin::spec, 3}, {Category::ep, Origin::spec, 1}};
+  chunk.backward_input = {{Category::ep, Origin::spec, 2}, {Category::tp, Origin::spec, 4}};
+  chunk.backward_weight = {{Category::backward, Origin::spec, 5}};
+  chunk.activation_bytes = 7;
+  const StageCost cost = stage_costs({chunk}).at(0);
+  EXPECT_EQ(cost.forward_s, 4);
+  EXPECT_EQ(cost.backward_s(), 11);
+  EXPECT_EQ(cost.forward_hideable_s, 1);  // the experts' exchange alone
+  EXPECT_EQ(cost.backward_hideable_s, 2);
+  EXPECT_EQ(cost.activation, 7);
+}
+
+// Forward 3 and 1 s of exchange, backward 3 and 2: each exchange hides behind the other's kernels,
+// 9 - 3 s; of an exchange of 8 s only the 3 of the forward's kernels are hidden.
+TEST(StageCost, PairsHideTheirExchangesBehindEachOther) {
+  StageCost cost;
+  cost.forward_s = 4;
+  cost.forward_hideable_s = 1;
+  cost.backward_hideable_s = 2;
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, 5), 6);
+  cost.backward_hideable_s = 8;
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, 11), 11);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,216 @@
+// Jobs whose sequences have unequal lengths: their Plan in the engine against the closed form,
+// against the same job with equal sequences, and what FlexSP and ByteScale report.
+#include "policies/lengths/length_plan.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
+#include "scenarios/language/case.hpp"
+#include "sim/engine/engine.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array kPolicies = {LengthPolicy::fixed, LengthPolicy::flexsp, LengthPolicy::hdp};
+
+Job unequal_job(int tp, int cp, int dp, LengthPolicy policy) {
+  Job job = testing::small_job(tp, 1, dp);
+  job.layout.cp = cp;
+  job.cluster = testing::small_cluster(tp * cp * dp / 4, 4);
+  job.batch = {8 * dp, 1, 4096};
+  job.communication.fidelity = Fidelity::closed;
+  job.lengths = {{.median = 300, .sigma = 1.2, .longest = 4096}, policy, 7};
+  return job;
+}
+
+double engine_s(const Job& job, const PreparedIteration& prepared) {
+  const Plan plan = iteration_plan(job, prepared, {});
+  validate_plan(plan);
+  const Timeline timeline =
+      execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  const IterationReport report = iteration_report(job, prepared.units, prepared.memory, plan,
+                                                  timeline, critical_path(plan, timeline));
+  EXPECT_NEAR(std::accumulate(report.critical_path_s.begin(), report.critical_path_s.end(), 0.0),
+              report.time_s, 1e-9 * report.time_s);
+  EXPECT_GE(report.hfu, report.mfu * (1 - 1e-9));
+  EXPECT_NEAR(report.tokens_per_s * report.time_s, tokens_per_step(job), 1e-6);
+  return report.time_s;
+}
+
+double step_s(const Job& job) {
+  const IterationEstimate estimate = estimate_iteration(job, prepare_iteration(job));
+  EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
+              estimate.step_s, 1e-9 * estimate.step_s);
+  return estimate.step_s;
+}
+
+TEST(UnequalLengths, EngineTakesWhatTheEstimateSays) {
+  for (const LengthPolicy policy : kPolicies) {
+    for (const Sharding sharding :
+         {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
+      if (policy == LengthPolicy::hdp && sharding >= Sharding::zero2) continue;
+      for (const auto& [tp, cp, dp] : {std::array{1, 2, 4}, std::array{2, 1, 8}}) {
+        Job job = unequal_job(tp, cp, dp, policy);
+        job.layout.sharding = sharding;
+        SCOPED_TRACE(fmt::format("policy {} zero {} tp {}", int(policy), int(sharding), tp));
+        const PreparedIteration prepared = prepare_iteration(job);
+        const double estimate_s = estimate_iteration(job, prepared).step_s;
+        EXPECT_NEAR(engine_s(job, prepared), estimate_s, 1e-6 * estimate_s);
+        EXPECT_GE(estimate_s, prepared.balanced->plan.seconds * (1 - 1e-9));
+      }
+    }
+  }
+}
+
+TEST(UnequalLengths, EqualOnesAreTheJobWithoutLengths) {
+  for (const Sharding sharding : {Sharding::none, Sharding::zero1, Sharding::zero3}) {
+    for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
+      Job job = unequal_job(1, 2, 4, LengthPolicy::fixed);
+      job.layout.sharding = sharding;
+      job.communication.overlap = overlap;
+      job.calibration.overlap_slowdown = testing::spec(0.1);
+      job.lengths->distribution = {.median = 4096, .sigma = 0, .longest = 4096};
+      Job plain = job;
+      plain.lengths.reset();
+      const PreparedIteration prepared = prepare_iteration(job);
+      const PreparedIteration same = prepare_iteration(plain);
+      const double expected_s = engine_s(plain, same);
+      EXPECT_NEAR(engine_s(job, prepared), expected_s, 1e-9 * expected_s);
+      EXPECT_NEAR(prepared.memory[0].total(), same.memory[0].total(), 1);
+      EXPECT_DOUBLE_EQ(flops_per_step(job), flops_per_step(plain));
+    }
+  }
+}
+
+TEST(UnequalLengths, FlexibleGroupsAreNeverSlowerThanOneDegree) {
+  RandomStream random(3, RandomPurpose::test, 0);
+  for (int i = 0; i < 12; ++i) {
+    Job job = unequal_job(1, 1 << random.below(3), 4, LengthPolicy::fixed);
+    job.lengths->seed = i;
+    job.lengths->distribution.sigma = 2 * random.uniform();
+    const double fixed_s = step_s(job);
+    job.lengths->policy = LengthPolicy::flexsp;
+    EXPECT_LE(step_s(job), fixed_s * (1 + 1e-9));
+  }
+}
+
+TEST(UnequalLengths, EveryRankComputesItsTokensOnce) {
+  for (const LengthPolicy policy : kPolicies) {
+    const Job job = unequal_job(1, 4, 2, policy);
+    const PreparedIteration prepared = prepare_iteration(job);
+    const std::vector<int> lengths = step_lengths(job);
+    double tokens = 0;
+    std::multiset<int> seen;
+    for (const auto& round : prepared.balanced->plan.rounds) {
+      for (const LengthPack& pack : round) {
+        tokens += pack.tokens;
+        seen.insert(pack.sequences.begin(), pack.sequences.end());
+        EXPECT_LE(pack.first + pack.ranks, 8);
+      }
+    }
+    EXPECT_DOUBLE_EQ(tokens, tokens_per_step(job));
+    EXPECT_EQ(seen.size(), lengths.size());
+    EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), lengths.size());
+    EXPECT_EQ(iteration_plan(job, prepared, {}), iteration_plan(job, prepare_iteration(job), {}));
+    Job other = job;
+    other.lengths->seed = 8;
+    EXPECT_NE(step_s(job), step_s(other));
+  }
+}
+
+// Memory says what a pack holds: what is prepared fits, and hardly more would.
+TEST(UnequalLengths, PacksFillTheMemory) {
+  Job job = unequal_job(1, 1, 8, LengthPolicy::flexsp);
+  job.cluster.node.gpu.memory_bytes = testing::spec(2e9);
+  const double room = tokens_per_gpu(job);
+  const PreparedIteration prepared = prepare_iteration(job);
+  EXPECT_EQ(gpu_memory_excess(prepared.memory, job.cluster.node.gpu), "");
+  for (const auto& round : prepared.balanced->plan.rounds) {
+    for (const LengthPack& pack : round) EXPECT_LE(pack.tokens, room * pack.ranks);
+  }
+  job.cluster.node.gpu.memory_bytes = testing::spec(4e9);
+  EXPECT_GT(tokens_per_gpu(job), 1.5 * room);
+}
+
+Job scenario(const std::string& name, const Overrides& overrides) {
+  return load_case(fmt::format("{}/scenarios/headlines/{}.yaml", WINDTUNNEL_SOURCE_DIR, name),
+                   overrides)
+      .job;
+}
+
+// How long that takes: bench/length_bench.cpp.
+TEST(UnequalLengths, AThousandGpusShareFourThousandSequences) {
+  double fixed_s = 0;
+  for (const char* policy : {"fixed", "hdp", "flexsp"}) {
+    const Job job = scenario("flexsp", {{"cluster.nodes", "128"},
+                                        {"batch.global", "4096"},
+                                        {"layout.sharding", "zero1"},
+                                        {"cluster.node.gpu", "a100-80"},
+                                        {"layout.length_policy", policy}});
+    const PreparedIteration prepared = prepare_iteration(job);
+    const double step_s = estimate_iteration(job, prepared).step_s;
+    EXPECT_GE(step_s, prepared.balanced->plan.seconds);
+    if (fixed_s == 0) fixed_s = step_s;
+    EXPECT_LE(step_s, fixed_s) << policy;
+  }
+}
+
+// FlexSP: up to 1.98 over the best static degree (arXiv 2412.01523).
+TEST(UnequalLengths, FlexSpGainsOnLongTails) {
+  const double fixed_s = step_s(scenario("flexsp", {}));
+  const double flexible_s = step_s(scenario("flexsp", {{"layout.length_policy", "flexsp"}}));
+  RecordProperty("gain", fmt::format("{:.3f}", fixed_s / flexible_s));
+  fmt::print("flexsp: fixed {:.3f} s, flexible {:.3f} s, gain {:.3f}\n", fixed_s, flexible_s,
+             fixed_s / flexible_s);
+  EXPECT_GT(fixed_s / flexible_s, 1.05);
+  EXPECT_LT(fixed_s / flexible_s, 1.98);
+}
+
+// ByteScale: up to 7.89 over static degrees, windows of up to 2M tokens (arXiv 2502.21231).
+TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
+  const Overrides zero1 = {{"layout.sharding", "zero1"}, {"cluster.node.gpu", "a100-80"}};
+  const double fixed_s = step_s(scenario("flexsp", zero1));
+  Overrides overrides = zero1;
+  overrides.emplace_back("layout.length_policy", "hdp");
+  const double mesh_s = step_s(scenario("flexsp", overrides));
+  fmt::print("hdp: fixed {:.3f} s, hdp {:.3f} s, gain {:.3f}\n", fixed_s, mesh_s, fixed_s / mesh_s);
+  EXPECT_GT(fixed_s / mesh_s, 1.647);  // what packs filled to memory gain
+  EXPECT_LT(fixed_s / mesh_s, 7.89);
+}
+
+std::string refusal(const Overrides& overrides) {
+  return error_of([&] { scenario("flexsp", overrides); });
+}
+
+TEST(UnequalLengths, RefusalsNameTheKey) {
+  const auto expect = [](const Overrides& overrides, const std::string& part) {
+    EXPECT_NE(refusal(overrides).find(part), std::string::npos) << refusal(overrides);
+  };
+  expect({{"layout.pp", "2"}, {"layout.cp", "16"}}, "layout.pp is 2");
+  expect({{"layout.length_policy", "hdp"}}, "layout.length_policy hdp");
+  expect({{"batch.lengths", "{median: 2000, longest: 400000}"}}, "batch.lengths: ");
+  expect({{"batch.lengths", "{buckets: [{shortest: 1, longest: 9, share: 0.5}]}"}},
+         "shares add up to 0.5");
+  expect({{"batch.lengths", "{sigma: 1}"}}, "batch.lengths: has neither");
+  expect({{"layout.length_policy", "flexsp"}, {"layout.context", "usp"}, {"layout.ulysses", "8"}},
+         "layout.context usp");
+  expect({{"layout.length_policy", "flexsp"}, {"batch.sequence", "1966080"}}, "batch.sequence: ");
+  expect({{"model.moe", "{experts: 8, per_token: 2, ffn: 4096}"}}, "batch.lengths: ");
+  expect({{"schedule", "gpipe"}}, "schedule: ");
+  expect({{"layout.length_policy", "flexsp"}, {"layout.sharding", "none"}}, "layout.sharding: ");
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/policies/schedules/generated_schedule.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(DualPipe, ByHand) {
+  const Schedule schedule = generate_schedule("dualpipe", 2, 4, 1);
+  EXPECT_EQ(schedule.rank_of_stage, (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(listing(schedule, 0), "0F0 3F2 0F1 3B2 3F3 0B0 3B3 0I1 0W1");
+  EXPECT_EQ(listing(schedule, 1), "2F2 1F0 2F3 1B0 1F1 2B2 1B1 2I3 2W3");
+  for (const auto& actions : schedule.actions) {
+    for (size_t i = 0; i < actions.size(); ++i) EXPECT_EQ(actions[i].with_next, i == 4);
+  }
+}
+
+// (p/2 - 1) (T_FB + T_B+W - 3 T_W), see the test of DualPipeV; weights held twice, p + 1
+// activations on every rank.
+TEST(DualPipe, Bubble) {
+  for (const auto& [p, m] : even_sizes(false)) {
+    if (m < 2 * p) continue;
+    const Schedule schedule = generate_schedule("dualpipe", p, m, 1);
+    for (const StageCost& whole :
+         {kUsual, StageCost{1, 1.3, 0.7, 1, 0.5}, StageCost{2, 3, 2, 1, 0.5}}) {
+      for (const double hideable : {0.0, 0.1, 0.3}) {
+        SCOPED_TRACE(fmt::format("{} {} {} {}", p, m, whole.backward_input_s, hideable));
+        StageCost cost = whole;
+        cost.forward_hideable_s = hideable * cost.forward_s;
+        cost.backward_hideable_s = hideable * cost.backward_s();
+        const double pair_s = overlapped_s(cost, cost, cost.backward_s());
+        const double bubble_s =
+            (p / 2.0 - 1) * (pair_s + cost.backward_s() - 3 * cost.backward_weight_s);
+        const ScheduleEvaluation evaluation = evaluate_equal(schedule, cost);
+        const double against_least_s = evaluation.makespan_s - least(evaluation.busy_s);
+        EXPECT_LE(against_least_s, bubble_s + kTolerance);
+        if (cost.forward_s == cost.backward_input_s) {
+          EXPECT_NEAR(against_least_s, bubble_s, kTolerance);
+        }
+        EXPECT_NEAR(worst(evaluation.peak_activation), p + 1, kTolerance);
+        EXPECT_NEAR(least(evaluation.peak_activation), p + 1, kTolerance);
+      }
+    }
+  }
+}
+
+// No bound where weight gradients are longer than input gradients: the drain waits for them.
+TEST(DualPipe, WithLongWeightGradients) {
+  const StageCost cost{1, 0.6, 1.3, 1, 0.5};
+  const ScheduleEvaluation evaluation =
+      evaluate_equal(generate_schedule("dualpipe", 8, 32, 1), cost);
+  EXPECT_GT(evaluation.bubble_makespan_s(), 3 * (1 + 1.9 + 1.9 - 3 * 1.3));
+}
+
+}  // namespace
+}  // namespace windtunnel

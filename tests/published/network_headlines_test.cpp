@@ -1,0 +1,178 @@
+// What papers report of networks: docs/network.md has our figures beside the published ones. Where
+// we miss a published band, the test holds what is predicted, and says so.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/cost/op/op_cost.hpp"
+#include "models/network/collectives/collective.hpp"
+#include "models/network/groups/group_shape.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Keys over the smallest of scenarios.
+Case case_of(const std::string& model, const std::string& cluster, const Overrides& overrides) {
+  return parse_case(fmt::format("name: headline\nmodel: {}\ncluster: {{{}}}\n"
+                                "layout: {{tp: 1}}\nbatch: {{global: 23040}}\n"
+                                "recompute: selective\nschedule: 1f1b\n",
+                                model, cluster),
+                    "headline.yaml", overrides);
+}
+
+double step_s(const Case& of) {
+  return simulate(of, {.threads = 1, .allow_oom = true}).iteration.time_s;
+}
+
+std::vector<std::int32_t> all_gpus(const Cluster& cluster) {
+  std::vector<std::int32_t> gpus(cluster.gpus());
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return gpus;
+}
+
+double all_gpus_s(CollectiveKind kind, CollectiveChoice choice, double bytes, const Job& job) {
+  return collective_cost(kind, choice, group_shape(all_gpus(job.cluster), job.cluster), bytes,
+                         job.cluster, job.calibration)
+      .seconds;
+}
+
+const Overrides kThreeWays = {
+    {"layout", "{tp: 8, pp: 4, sharding: zero1, sequence_parallel: true}"},
+    {"batch.global", "64"},
+    {"communication.overlap", "bucketed"}};
+
+double rail_step_s(const std::string& fabric) {
+  return step_s(case_of("llama3-8b", fmt::format("nodes: 16, node: dgx-h100, fabric: {}", fabric),
+                        kThreeWays));
+}
+
+TEST(NetworkHeadlines, RailsAloneAreEnoughForThreeWaysOfParallelism) {
+  // Wang et al., arXiv 2307.12169: the same training performance as a Clos; here within 1 %.
+  const double rails_s = rail_step_s("rail-only-h100");
+  EXPECT_NEAR(rails_s / rail_step_s("clos-3-level"), 1, 0.01);
+  EXPECT_NEAR(rails_s / rail_step_s("full-bisection"), 1, 0.01);
+}
+
+double routed_step_s(const std::string& routing) {
+  return step_s(case_of(
+      "llama2-7b",
+      fmt::format("nodes: 16, node: dgx-h100, fabric: {{topology: fat-tree, transport: roce, "
+                  "nodes_per_pod: 4, pod_oversubscription: 1, {}}}",
+                  routing),
+      {{"layout.sharding", "zero2"},
+       {"batch.global", "128"},
+       {"recompute", "full"},
+       {"communication.overlap", "none"}}));
+}
+
+TEST(NetworkHeadlines, PlannedRoutesBeatHashedOnes) {
+  // C4, arXiv 2406.04594: 15 % more throughput on average.
+  const double planned_s = routed_step_s("routing: planned");
+  EXPECT_NEAR(planned_s, routed_step_s("routing: spray"), 0.01 * planned_s);
+  double hashed_s = 0;
+  constexpr int kSeeds = 8;
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    hashed_s += routed_step_s(fmt::format("routing: ecmp, routing_seed: {}", seed)) / kSeeds;
+  }
+  fmt::print("gain {:.4f}\n", hashed_s / planned_s - 1);
+  EXPECT_GT(hashed_s / planned_s, 1.10);
+  EXPECT_LT(hashed_s / planned_s, 1.30);
+}
+
+struct HostAndRing {
+  double host_GBps = 0;
+  double ring_GBps = 0;
+};
+
+HostAndRing host_and_ring(int nodes, const std::string& keys) {
+  const Case of = case_of(
+      "llama3-8b",
+      fmt::format("nodes: {}, node: {{base: fire-flyer-a100{}}}, fabric: fire-flyer", nodes, keys),
+      {});
+  constexpr double kBytes = 186 * 1048576.0;
+  const auto GBps = [&of](CollectiveAlgorithm algorithm) {
+    return kBytes / 1e9 / all_gpus_s(CollectiveKind::all_reduce, algorithm, kBytes, of.job);
+  };
+  return {GBps(CollectiveAlgorithm::hfreduce), GBps(CollectiveAlgorithm::ring)};
+}
+
+TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
+  // Fire-Flyer, arXiv 2408.14158: 6.3 to 8.1 GB/s against 1.6 to 4.8 of NCCL, 16 to 1,440 GPUs, 1.7
+  // to 4 times. Where the host bridge passes 9 GiB/s from a device to its peer, eight times over;
+  // without a limit the ring is nearly as fast. The rate of the host itself is missed: 1.7 to 1.8
+  // times too high.
+  for (const int nodes : {2, 16, 80, 180}) {
+    const HostAndRing limited = host_and_ring(nodes, ", host_bridge: 77.3 GB/s");
+    fmt::print("{} GPUs: {:.1f} against {:.1f} GB/s\n", 8 * nodes, limited.host_GBps,
+               limited.ring_GBps);
+    EXPECT_GT(limited.host_GBps, 1.7 * limited.ring_GBps);
+    EXPECT_LT(limited.host_GBps, 4.0 * limited.ring_GBps);
+    EXPECT_GT(limited.ring_GBps, 1.6);
+    EXPECT_LT(limited.ring_GBps, 4.8);
+    EXPECT_LT(limited.host_GBps, 1.75 * 8.1);
+    const HostAndRing free = host_and_ring(nodes, "");
+    fmt::print("  no limit: {:.1f} against {:.1f} GB/s\n", free.host_GBps, free.ring_GBps);
+    EXPECT_GT(free.host_GBps, free.ring_GBps);
+  }
+}
+
+// A step of data parallelism, the gradients of every layer reduced as soon as they are there, one
+// layer after the other.
+double layerwise_step_s(const LayerTable& network, double samples, const Job& job) {
+  double network_free_s = 0;
+  const auto time_of = [&](const LayerTable& part, Pass pass) {
+    double seconds = 0;
+    for (const Op& op : network_ops(part, samples, Precision::fp32, pass)) {
+      seconds += op_cost(op, job.cluster.node.gpu, Precision::fp32, job.calibration).seconds;
+    }
+    return seconds;
+  };
+  double compute_s = time_of(network, Pass::forward);
+  for (size_t i = network.layers.size(); i-- > 0;) {
+    const LayerTable layer{network.name, {network.layers[i]}, network.source};
+    compute_s += time_of(layer, Pass::backward_input) + time_of(layer, Pass::backward_weight);
+    if (network.layers[i].parameters == 0) continue;
+    network_free_s =
+        std::max(compute_s, network_free_s) +
+        all_gpus_s(CollectiveKind::all_reduce, {}, 4 * network.layers[i].parameters, job);
+  }
+  return std::max(compute_s, network_free_s);
+}
+
+TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
+  // Goyal et al., arXiv 1706.02677: about 90 % of the throughput per GPU of 8 on 256, 32 images
+  // each, 50 Gb/s Ethernet. We hide all of the reductions; what else cost their tenth is not here.
+  const auto job_of = [](int nodes) {
+    return case_of("llama3-8b",
+                   fmt::format("nodes: {}, node: {{base: dgx-v100, gpu: p100, nvlink: 80 GB/s, "
+                               "nics: 1, nic: 50 Gb/s}}",
+                               nodes),
+                   {{"precision", "fp16"}})
+        .job;
+  };
+  const LayerTable& network = find_network("resnet-50");
+  const double efficiency =
+      layerwise_step_s(network, 32, job_of(1)) / layerwise_step_s(network, 32, job_of(32));
+  fmt::print("efficiency {:.4f}\n", efficiency);
+  EXPECT_GT(efficiency, 0.9);
+  EXPECT_LE(efficiency, 1.0);
+}
+
+double shared_nics_s(const std::string& schedule, const std::string& fidelity) {
+  return step_s(load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/mixtral-shared-nics.yaml",
+                          {{"schedule", schedule}, {"communication.fidelity", fidelity}}));
+}
+
+TEST(NetworkHeadlines, ContentionTurnsTheRankingOfSchedulesRound) {
+  const double other_closed_s = shared_nics_s("zb-v", "closed");
+  const double other_flows_s = shared_nics_s("zb-v", "flows");
+  EXPECT_LT(shared_nics_s("hanayo", "closed"), 0.99 * other_closed_s);
+  EXPECT_GT(shared_nics_s("hanayo", "flows"), 1.01 * other_flows_s);
+}
+
+}  // namespace
+}  // namespace windtunnel

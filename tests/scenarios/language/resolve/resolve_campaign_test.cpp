@@ -1,0 +1,257 @@
+// Snapshots, failures and recovery that cannot be: each is refused at its place in the file.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "scenarios/language/text/document.hpp"
+#include "tests/scenarios/golden.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct Parts {
+  std::string snapshots = "[{tier: storage, every: 1 h}]";
+  std::string failures = "[{class: node, rate: 6.5 per 1000 node-days}]";
+  std::string recovery = "{spares: 2}";
+  std::string layout = "{tp: 8, dp: 8, sharding: zero1}";
+};
+
+std::string scenario(const Parts& parts) {
+  return fmt::format(
+      "name: a\nmodel: llama3-8b\n"
+      "cluster: {{nodes: 8, node: dgx-h100, storage: {{write: 10 GB/s, read: 10 GB/s}}}}\n"
+      "layout: {}\nbatch: {{global: 64}}\n"
+      "snapshots: {}\nfailures: {}\nrecovery: {}\n"
+      "campaign: {{length: 30 d, replicas: 10}}\n",
+      parts.layout, parts.snapshots, parts.failures, parts.recovery);
+}
+
+// All of one part refused in one line of the file; the golden holds what is said.
+void expect_refused(std::string Parts::*part, int line, const std::vector<std::string>& bad,
+                    const std::string& golden, Parts parts = {}) {
+  EXPECT_EQ(parse_message(scenario(parts), "a.yaml"), "no error");
+  std::string text;
+  std::set<std::string> messages;
+  for (const std::string& value : bad) {
+    parts.*part = value;
+    const std::string message = parse_message(scenario(parts), "a.yaml");
+    EXPECT_TRUE(message.starts_with(fmt::format("a.yaml:{}:", line))) << value << "\n" << message;
+    messages.insert(message);
+    text += message + "\n";
+  }
+  EXPECT_EQ(messages.size(), bad.size());
+  expect_golden(golden, text);
+}
+
+TEST(BadProtection, Tiers) {
+  expect_refused(
+      &Parts::snapshots, 6,
+      {
+          "[{tier: storage}]",
+          "[{tier: storage, every: {}}]",
+          "[{tier: storage, every: {overhead: 0}}]",
+          "[{tier: storage, every: {overhead: 3.5 %}}]",
+          "[{tier: storage, every: 1 h, keeper: process}]",
+          "[{tier: local-disk, every: 1 h, keeper: process}]",
+          "[{tier: storage, every: 1 h, changed: 0.1}]",
+          "[{tier: storage, every: 1 h, changed: 1.1, full_every: 10}]",
+          "[{tier: storage, every: 1 h, kept: 9}]",
+          "[{tier: host-memory, every: 1 h, kept: 2}]",
+          "[{tier: replicas, every: 1 h}]",
+          "[{tier: replicas, mode: lazy}]",
+          "[{tier: replicas}]",  // zero1 over all replicas: no second copy
+          "[{tier: peer, every: 1 h}]",
+          "[{tier: storage, every: 1 h}, {tier: storage, every: 1 h}, {tier: storage, every: 1 h}, "
+          "{tier: storage, every: 1 h}, {tier: storage, every: 1 h}]",
+          "bytecheckpont",
+      },
+      "protection_tiers.txt");
+}
+
+TEST(BadProtection, Codes) {
+  const auto peers = [](const std::string& code) {
+    return fmt::format("[{{tier: peers, every: 1 h, keeper: process, code: {}}}]", code);
+  };
+  const auto host = [](const std::string& code) {
+    return fmt::format("[{{tier: host-memory, every: 1 h, keeper: process, code: {}}}]", code);
+  };
+  expect_refused(&Parts::snapshots, 6,
+                 {
+                     "[{tier: peers, every: 1 h}]",
+                     "[{tier: storage, every: 1 h, code: {name: copies}}]",
+                     "[{tier: host-memory, every: 1 h, code: xor}]",
+                     peers("{name: rs, data: 6, parity: 3}"),  // eight nodes
+                     peers("{name: rs, data: 4}"),
+                     peers("{name: xor}"),
+                     peers("{name: xor, data: 3, parity: 2}"),
+                     peers("{name: copies, data: 2}"),
+                     peers("{name: recompute}"),
+                     peers("{name: xor, data: 3, scope: node}"),
+                     peers("{name: xor, data: 3, cores: 200}"),
+                     peers("{name: xor, data: 0}"),
+                     peers("{name: raid, data: 3}"),
+                     peers("{data: 3}"),
+                     host("{name: xor, data: 8}"),  // eight GPUs
+                     host("{name: copies, scope: nodes}"),
+                     host("{name: recompute, parity: 1}"),
+                 },
+                 "protection_codes.txt");
+}
+
+TEST(BadProtection, Failures) {
+  const auto with = [](const std::string& keys) { return fmt::format("[{{{}}}]", keys); };
+  expect_refused(
+      &Parts::failures, 7,
+      {
+          with("class: node"),
+          with("class: node, rate: 11 per node-day"),
+          with("class: node, job_rate: 2000 per day"),
+          with("class: node, job_rate: 2 per node-day"),
+          with("class: node, job_rate: 1 per day, growth: {exponent: 1, nodes: 8}"),
+          with("class: node, rate: 1 per node-day, growth: {exponent: 1}"),
+          with("class: node, rate: 1 per node-day, batch: {shares: [0.9, 0.2]}"),
+          with("class: node, rate: 1 per node-day, batch: {shares: []}"),
+          with("class: node, rate: 1 per node-day, batch: {placement: any}"),
+          with("class: process, rate: 1 per node-day, batch: {shares: [1]}"),
+          with("class: node, rate: 1 per node-day, keeper: lost"),
+          with("class: node, rate: 1 per node-day, slowdown: 2"),
+          with("class: slow-node, rate: 1 per node-day"),
+          with("class: slow-node, rate: 1 per node-day, slowdown: 0.9"),
+          with("class: slow-node, rate: 1 per node-day, slowdown: 2, detect: {heartbeat: 5 s}"),
+          with("class: loss-spike, job_rate: 1 per day"),
+          with("class: corrupt-snapshot, job_rate: 1 per day, tier: 1"),
+          with("class: corrupt-snapshot, job_rate: 1 per day, tier: 4"),
+          with("class: node, rate: 1 per node-day, detect: {heartbeat: 0 s}"),
+          with("class: node, rate: 1 per node-day, arrivals: {day_amplitude: 1}"),
+          with("class: node, arrivals: {trace: infinitehbd, day_amplitude: 0.2}"),
+          with("class: node, arrivals: {trace: infinitehbd}, job_rate: 1 per day"),
+          with("class: node, rate: 1 per node-day, arrivals: {empirical: infinitehb}"),
+          with("class: node, rate: 1 per node-day, arrivals: {weibull: 0}"),
+          with("class: node, rate: 1 per node-day, repair: {lognormal: {median: 1 h}}"),
+          with("class: node, rate: 1 per node-day, repair: {lognormal: {median: 0 h, sigma: 1}}"),
+          with("class: node, rate: 1 per node-day, repair: {empirical: infinitehbd, lognormal: "
+               "{median: 1 h, sigma: 1}}"),
+          with("class: node, rate: 1 per node-day, manual: 1.5"),
+          with("class: node, rate: 1 per node-day, frailty: -1"),
+      },
+      "protection_failures.txt");
+}
+
+TEST(BadProtection, PlannedStopsNeedATierThatSurvivesThem) {
+  for (const char* snapshots : {"[]", "[{tier: replicas}]", "[{tier: host-memory, every: 1 h}]"}) {
+    const std::string message =
+        parse_message(scenario({.snapshots = snapshots,
+                                .failures = "[{class: planned, job_rate: 1 per day}]",
+                                .layout = "{tp: 8, dp: 8}"}),
+                      "a.yaml");
+    EXPECT_NE(message.find("a.yaml:7:12: failures.0: "), std::string::npos) << message;
+    EXPECT_NE(message.find("no snapshot tier survives a planned stop"), std::string::npos);
+  }
+}
+
+TEST(BadProtection, Recoveries) {
+  expect_refused(&Parts::recovery, 8,
+                 {
+                     "{spares: 2, hot_spares: 3}",
+                     "{success: 0}",
+                     "{success: 1.01}",
+                     "{attended: {from: 8, to: 25}}",
+                     "{attended: {from: 8}}",
+                     "{elastic: {groups: 3}}",  // of eight replicas
+                     "{elastic: {groups: 1}}",
+                     "{elastic: {stall: 3 min}}",
+                     "{elastic: {groups: 2}, when_no_spare: shrink}",
+                     "{elastic: {groups: 2}, when_no_spare: reroute}",
+                     "{when_no_spare: re-route}",
+                     "{detect: {misses: 0}}",
+                     "{detect: 60 s, restart: {scheduler: 30}}",
+                     "{restart: {container: 30 s}}",
+                     "{base: oobleck, restarts: 30 s}",
+                     "{base: obleck}",
+                     "hot-spare",
+                     "{steady_overhead: -0.1}",
+                     "{repair_slots: 2.5}",
+                 },
+                 "protection_recoveries.txt");
+}
+
+TEST(BadProtection, RecordsThatCannotBeRead) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       fmt::format("windtunnel-bad-protection-{}", getpid());
+  std::filesystem::create_directory(folder);
+  const auto message = [&](const std::string& text, const std::string& law) {
+    const std::string file = (folder / "own.csv").string();
+    std::ofstream(file) << text;
+    const std::string failures = fmt::format("[{{class: node, {}}}]", law);
+    std::string said =
+        parse_message(scenario({.failures = failures}), (folder / "a.yaml").string());
+    for (size_t at = said.find(folder.string()); at != std::string::npos;
+         at = said.find(folder.string())) {
+      said.replace(at, folder.string().size() + 1, "");
+    }
+    return said;
+  };
+  const std::string trace = "arrivals: {trace: own.csv}";
+  const std::string gaps = "rate: 1 per node-day, arrivals: {empirical: own.csv}";
+  const std::string repair = "rate: 1 per node-day, repair: {empirical: own.csv}";
+  EXPECT_EQ(message("1\n2\n", trace), "no error");
+  EXPECT_EQ(message("1\n2\n", gaps), "no error");
+  EXPECT_EQ(message("2\n1\n", repair), "no error");
+  EXPECT_EQ(message("1\ntwo\n", trace), "a.yaml:7:44: own.csv:2:1: 'two' is not a number of hours");
+  EXPECT_EQ(message("2\n1\n", trace),
+            "a.yaml:7:44: own.csv:2:1: 1 hours is before the line above; arrivals ascend");
+  EXPECT_EQ(message("-1\n", repair), "a.yaml:7:68: own.csv:1:1: -1 hours is negative");
+  EXPECT_EQ(message("# nothing\n", repair), "a.yaml:7:68: own.csv: has no times");
+  EXPECT_EQ(message("nan\n", repair), "a.yaml:7:68: own.csv:1:1: 'nan' is not a number of hours");
+  EXPECT_EQ(message("3\n", gaps),
+            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
+  EXPECT_EQ(message("3\n3\n", gaps),
+            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
+  // Logs of faults, by their columns.
+  EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", trace), "no error");
+  EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", repair), "no error");
+  EXPECT_EQ(message("start_h,repair_h\n1,0\n", repair), "a.yaml:7:68: own.csv: has no times");
+  EXPECT_TRUE(message("begin,end\n1,2\n", trace).starts_with("a.yaml:7:44: own.csv:1:"));
+  EXPECT_TRUE(message("start_h,node\n1,2\nx,2\n", trace).starts_with("a.yaml:7:44: own.csv:3:"));
+  std::ofstream(folder / "own.csv") << "# a log\nstart_h,repair_h,node\n1,2,3\n4,0,1\n";
+  const Parts logged{.failures =
+                         "[{class: node, arrivals: {trace: own.csv}, repair: {empirical: "
+                         "own.csv}}]"};
+  const Case result = parse_case(scenario(logged), (folder / "a.yaml").string());
+  EXPECT_EQ(result.job.failures[0].trace_s, (std::vector<double>{3600, 4 * 3600}));
+  EXPECT_EQ(result.job.failures[0].trace_nodes, (std::vector<std::int32_t>{3, 1}));
+  EXPECT_EQ(result.job.failures[0].repair.empirical_s, (std::vector<double>{7200}));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(BadProtection, WhatIsLeftOutFollows) {
+  const auto job = [](const Parts& parts) { return parse_case(scenario(parts), "a.yaml").job; };
+  // Repairs: a day for nodes, none where the network is routed around.
+  const Job kinds = job({.failures = "[{class: node, rate: 1 per node-day}, "
+                                     "{class: network, job_rate: 1 per day}]"});
+  EXPECT_DOUBLE_EQ(kinds.failures[0].repair.fixed_s, 86400);
+  EXPECT_DOUBLE_EQ(kinds.failures[1].repair.fixed_s, 0);
+  EXPECT_DOUBLE_EQ(kinds.failures[1].rate_per_job_s, 1 / 86400.0);
+  EXPECT_LT(kinds.failures[0].detect_s, 0);
+  // Detection by kind, and its sum for the GPUs of the job.
+  const Job seen = job({.failures = "[{class: node, rate: 1 per node-day}, {class: hang, rate: 1 "
+                                    "per node-day}, {class: process, rate: 1 per node-day, "
+                                    "detect: 7 s}]",
+                        .recovery = "{detect: {heartbeat: 10 s, timeout: 5 min}, restart: "
+                                    "{scheduler: 30 s, communicators_per_gpu: 1 s}}"});
+  EXPECT_DOUBLE_EQ(seen.failures[0].detect_s, 25);
+  EXPECT_DOUBLE_EQ(seen.failures[1].detect_s, 300);
+  EXPECT_DOUBLE_EQ(seen.failures[2].detect_s, 7);
+  EXPECT_DOUBLE_EQ(seen.recovery.detect_s, 25);
+  EXPECT_DOUBLE_EQ(seen.recovery.restart_s, 30 + 64);
+  // Gaps of recorded times: one less, and as long in all as the record.
+  const Job gaps = job({.failures = "[{class: node, rate: 1 per node-day, arrivals: {empirical: "
+                                    "infinitehbd}}]"});
+  EXPECT_EQ(gaps.failures[0].gaps_s.size(), 583u);
+  EXPECT_EQ(gaps.failures[0].arrivals, Arrivals::empirical);
+}
+
+}  // namespace
+}  // namespace windtunnel

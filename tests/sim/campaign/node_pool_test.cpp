@@ -1,0 +1,60 @@
+#include "sim/campaign/node_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace windtunnel {
+namespace {
+
+// Two nodes, of the spares 2 and 3 the first is hot; others take 30 s to be provided. A spare is
+// made ready as soon as the hot one is taken.
+TEST(NodePool, HotSparesJoinAtOnce) {
+  const RecoveryPolicy recovery{.spares = 2, .hot_spares = 1, .provision_s = 30};
+  NodePool pool(recovery, 2, 1000);
+  EXPECT_EQ(pool.replace(0, 100, 500), 0);
+  EXPECT_EQ(pool.node_at(0), 2);
+  EXPECT_EQ(pool.replace(1, 110, 500), 20);  // ready at 130
+  EXPECT_EQ(pool.node_at(1), 3);
+  EXPECT_EQ(pool.replace(0, 120, 500), 0);  // nobody is left
+  EXPECT_EQ(pool.node_at(0), kNobody);
+  EXPECT_EQ(pool.empty_slots(), 1);
+  EXPECT_FALSE(pool.take_back(599));
+  const auto back = pool.take_back(600);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->node, 0);
+  EXPECT_EQ(back->slot, 0);
+  EXPECT_EQ(pool.empty_slots(), 0);
+  EXPECT_EQ(pool.next_back_s(), 610);
+}
+
+// One repair at a time, of 100 s each: nodes 0 and 1 fail at 10 and 20 s and come back at 110 and
+// 210. Down 100 and 190 s; where the campaign ends at 150, 100 and 130.
+TEST(NodePool, RepairsQueueForTheirSlots) {
+  for (const auto& [length_s, down_s] : {std::pair(1000, 290), std::pair(150, 230)}) {
+    const RecoveryPolicy recovery{.repair_slots = 1};
+    NodePool pool(recovery, 2, length_s);
+    pool.replace(0, 10, 100);
+    pool.replace(1, 20, 100);
+    EXPECT_EQ(pool.take_back(200)->at_s, 110);
+    EXPECT_EQ(pool.next_back_s(), 210);
+    EXPECT_NEAR(pool.down_s(), down_s, 1e-9);
+    EXPECT_EQ(pool.take_back(210)->node, 1);
+    EXPECT_TRUE(std::isinf(pool.next_back_s()));
+  }
+}
+
+TEST(NodePool, ANodeThatFailsTwiceWithinItsTimeIsNotTakenBack) {
+  const RecoveryPolicy recovery{.evict_after = 2, .evict_within_s = 100};
+  NodePool pool(recovery, 1, 1e6);
+  for (const auto& [failed_s, evicted] :
+       {std::pair(0, false), std::pair(200, false), std::pair(290, true)}) {
+    pool.replace(0, failed_s, 1);
+    EXPECT_EQ(pool.take_back(failed_s + 1)->evicted, evicted) << failed_s;
+  }
+  EXPECT_EQ(pool.evicted(), 1);
+  EXPECT_EQ(pool.node_at(0), kNobody);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,45 @@
+#include "sim/campaign/reduction.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+TrialResult trial(double useful_s, double wait_s, std::int64_t failures) {
+  TrialResult result;
+  result.wall_s = 100;
+  result.useful_s = useful_s;
+  result.lost_s[static_cast<int>(Loss::wait)] = wait_s;
+  result.failures = {failures};
+  result.restored_from = {failures};
+  result.node_down_s = 50;
+  return result;
+}
+
+// Two trials of 100 s: 80 and 60 s useful, the second waited for 20 s in which nobody could train.
+// A job of a hundred iterations of 1 s would take 100 / 0.8 and 100 / 0.6 s.
+TEST(Reduction, MeansOfTwoTrialsByHand) {
+  CampaignInputs inputs;
+  inputs.table.iteration_s = {1};
+  inputs.failures.resize(1);
+  inputs.failures[0].name = "node";
+  inputs.campaign.length_s = 100;
+  inputs.tokens_per_iteration = 10;
+  inputs.tokens = 1000;
+  inputs.price_usd_per_s = 2;
+  const CampaignReport report = reduce(inputs, {trial(80, 0, 2), trial(60, 20, 4)});
+  EXPECT_EQ(report.trials, 2);
+  EXPECT_DOUBLE_EQ(report.goodput.mean, 0.7);
+  EXPECT_EQ(report.trial_goodput, (std::vector<double>{0.8, 0.6}));
+  EXPECT_DOUBLE_EQ(report.ettr.mean, (0.8 + 60.0 / 80) / 2);
+  EXPECT_DOUBLE_EQ(report.nodes_down.mean, 0.5);
+  EXPECT_DOUBLE_EQ(report.failures.at("node").mean, 3);
+  EXPECT_DOUBLE_EQ(report.failures.at("unexpected").mean, 3);
+  EXPECT_DOUBLE_EQ(report.failures.at("planned").mean, 0);
+  EXPECT_DOUBLE_EQ(report.survival.at("none").mean, 1);
+  EXPECT_NEAR(report.job_days.mean, (100 / 0.8 + 100 / 0.6) / 2 / 86400, 1e-12);
+  EXPECT_NEAR(report.job_cost_usd.mean, 100 / 0.8 + 100 / 0.6, 1e-9);
+}
+
+}  // namespace
+}  // namespace windtunnel
