@@ -81,7 +81,7 @@ struct InterconnectLawField {
   std::string_view name;  // key in the file, "net.ll128"
   Parameter InterconnectLaw::*member;
   std::string_view unit;  // "" for a plain number
-  bool fitted;            // by the least squares of validate/accuracy/collective_fit
+  bool fitted;            // by the least squares of validate/accuracy/collectives/collective_fit
   std::string_view help;
 };
 

@@ -52,7 +52,7 @@ struct TierReport {
 };
 
 // Theory beside simulation for the tier whose snapshots cost most. Formulas:
-// models/interval_theory.
+// models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
   double mtbf_s = 0;        // between failures that are restored from this tier

@@ -1,3 +1,5 @@
+// The compressor of a job, from checked values: which keys its method has a use for, and measured
+// errors of layers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

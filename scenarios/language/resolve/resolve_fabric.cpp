@@ -1,3 +1,5 @@
+// The fabric between the nodes, from checked values: its form, routing, cables of a file, and
+// faults of links.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
