@@ -25,10 +25,10 @@ constexpr std::size_t bitmap_words(std::size_t elements) {
 // Kernels may still run until Device::synchronize.
 //
 // Adding in fp32 depends on the order, which differs on CUDA from run to run: a counter of m
-// elements is off by at most (m - 1) 2^-24 of the sum of their |x|, on either device. Where sums are
-// exact (m = 1, small integers) the bits are the same. The estimate of one element is off by what
-// else its counters hold; with a NaN or an infinity in them it may be NaN or infinite, and of the
-// NaN or infinity itself it is.
+// elements is off by at most (m - 1) 2^-24 of the sum of their |x|, on either device. Where sums
+// are exact (m = 1, small integers) the bits are the same. The estimate of one element is off by
+// what else its counters hold; with a NaN or an infinity in them it may be NaN or infinite, and of
+// the NaN or infinity itself it is.
 struct Sketch {
   // `counters`: kSketchRows rows of `columns` >= 1, columns < 2^32. CUDA adds to them as its memory
   // does (PTX ISA, atom.add.f32): a sum or number below the normal ones counts as zero.

@@ -3,10 +3,10 @@
 // (group, pattern, pipelined flow). The folding looks here for equal flows, and the engine runs
 // them.
 //
-// A pipelined flow is ONE flow over the links of all edges of a collective that carry equal bytes:
-// a ring or a tree passes its chunks over every edge at the pace of the slowest. Edges that do not
-// wait for each other (all-to-all pairs) are a flow each. A transfer that routing splits over
-// several ways is one, too, because a sender's window spans its parts.
+// A pipelined flow is ONE flow over all edges of a collective that carry equal bytes, and over its
+// members' own resources: chunks of a ring or a tree pass every edge at the pace of the slowest.
+// Edges that do not wait for each other (all-to-all pairs) are a flow each. A transfer that routing
+// splits over several ways is one, too, because a sender's window spans its parts.
 #pragma once
 
 #include <cstdint>
