@@ -1,7 +1,7 @@
 // What a measured kernel, copy or collective is and does: the terms in which the harness names what
-// it timed, fits what it read, and a prediction what it predicts. In text: `gemm type=fp32 m=512
-// n=512 k=256`; steps that follow each other are joined by `>`, works that run beside each other by
-// `&`.
+// it timed, fits what it read, and a prediction what it predicts. In text steps that follow each
+// other are joined by `>`, works that run beside each other by `&`:
+//   gemm type=fp32 m=512 n=512 k=256 > quantise-int8 elements=1048576 & copy bytes=67108864
 //
 // Of a collective, `bytes` is the full buffer, as nccl-tests' column `size` has it. `send` is a
 // message from each rank to the next of a ring, both directions of every link at once. More:
