@@ -86,11 +86,11 @@ struct Leave {
   double time_s = 0;  // mean, whichever comes
 };
 
-// A segment of length L is passed in one go with probability s = exp(-l L), and a try takes
-// (1 - s) / l on average. A near failure goes back to the start of its segment after a near restart.
-// Failures strike it too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b /
-// l), else in a far failure. So a segment is left by completing it or by a far failure, both after
-// any number of near ones: geometric sums.
+// A segment of length L is passed in one go with probability s = exp(-l L), and a try takes (1 - s)
+// / l on average. A near failure goes back to the start of its segment after a near restart.
+// Failures strike it too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b
+// / l), else in a far failure. So a segment is left by completing it or by a far failure, both
+// after any number of near ones: geometric sums.
 Leave leave_segment(const TwoLevels& levels, double length_s) {
   const double near_rate = 1 / levels.near_mtbf_s;
   const double far_rate = 1 / levels.far_mtbf_s;
