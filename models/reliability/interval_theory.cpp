@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_times(double save_s, double mtbf_s) {
   CHECK(save_s >= 0 && mtbf_s > 0, "a save of {} s and {} s between failures", save_s, mtbf_s);

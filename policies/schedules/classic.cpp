@@ -32,7 +32,7 @@ Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& 
 }
 
 // Which groups deadlock depends on p, m, v and the group in no simple way: try.
-void require_no_deadlock(const Schedule& schedule, int group) {
+void require_groups_fill(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
   } catch (const Error&) {
@@ -122,7 +122,7 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
       actions.push_back({ActionKind::backward, stage, unit.microbatch});
     }
   }
-  if (microbatches % group != 0 || group < ranks) require_no_deadlock(schedule, group);
+  if (microbatches % group != 0 || group < ranks) require_groups_fill(schedule, group);
   return schedule;
 }
 
