@@ -1,4 +1,4 @@
-// A grid of 20 failure rates x 20 storage intervals, 100 replicas each, of the Llama-size campaign
+// A grid of 20 failure rates x 20 storage intervals, 100 trials each, of the Llama-size campaign
 // (2,048 nodes for 54 days), iterations included. Budget: 60 s on two cores.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>

@@ -63,12 +63,6 @@ RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibra
 
 // ---- Text.
 
-std::string value_text(double value, std::string_view unit) {
-  if (unit == "s") return format_seconds(value);
-  if (unit == "B") return format_bytes(value);
-  return fmt::format("{:.4g}", value);
-}
-
 std::string interval_text(const Parameter& parameter, std::string_view unit) {
   return fmt::format("{} ({} to {})", value_text(parameter.value, unit),
                      value_text(parameter.low, unit), value_text(parameter.high, unit));

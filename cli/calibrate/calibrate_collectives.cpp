@@ -101,13 +101,6 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-std::string value_text(double value, std::string_view unit) {
-  if (unit == "B" && value >= kNever) return "never";
-  if (unit == "s") return format_seconds(value);
-  if (unit == "B") return format_bytes(value);
-  return fmt::format("{:.4g}", value);
-}
-
 // The parameters that the fit moved.
 std::string parameters_text(const Calibration& before, const Calibration& after) {
   TextTable table{{{"parameter"}, {"before"}, {"fitted (90 % interval)"}}, {}};
@@ -206,6 +199,13 @@ Json report_document(const CollectiveCalibration& options, const FitPoints& poin
 }
 
 }  // namespace
+
+std::string value_text(double value, std::string_view unit) {
+  if (unit == "B" && value >= kNever) return "never";
+  if (unit == "s") return format_seconds(value);
+  if (unit == "B") return format_bytes(value);
+  return fmt::format("{:.4g}", value);
+}
 
 bool holds_collectives(const std::string& path) {
   const std::string extension = fs::path(path).extension().string();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "models/base/error.hpp"
 
@@ -20,6 +21,9 @@ struct CollectiveCalibration {
 
 // Whether the file holds such timings; anything else is a table of training runs.
 bool holds_collectives(const std::string& path);
+
+// A parameter's value in its unit ("s", "B" or none), for people; 1e18 bytes and more are "never".
+std::string value_text(double value, std::string_view unit);
 
 // Fits, writes `out` and prints what was fitted.
 ExitCode calibrate_on_collectives(const CollectiveCalibration& options);

@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kDay_s = 24 * 3600;
-
 // Of several logs in a file each gets a folder of its own. Returns what it wrote.
 std::string write_log(const FaultLog& log, const FaultFit& fit, const std::string& path,
                       const std::string& folder) {

@@ -1,15 +1,12 @@
 // From a case to its figures.
 //
 // The engine keeps one clock per process, so simulate() and sweep() fork a child for each of its
-// runs (a few per case), which computes, sends its result through a pipe and ends. For the caller:
-// - The calling process stays as it was; a child that dies is an Error.
-// - Threads are allowed, and both functions may be called from several. A child has the calling
-//   thread alone; it runs no code of the caller (schedules are made before), no atexit() handlers
-//   and no destructors of static objects. Locks that other threads hold at that moment stay locked
-//   in it, which matters to a malloc() of one's own that does not survive fork().
-// - A child inherits open files and mapped memory until it ends; whoever waits for any child
-//   (waitpid(-1), a handler of SIGCHLD) must leave those alone that are not his own.
-// - stdout and stderr are flushed before each.
+// runs (a few per case), which computes, sends its result through a pipe and ends. The calling
+// process stays as it was; a child that dies is an Error. Threads are allowed, and both functions
+// may be called from several. stdout and stderr are flushed before each fork.
+//
+// What a child inherits, and what that asks of a caller with handlers, locks or a malloc() of its
+// own: docs/library.md of the project, "Child processes".
 #pragma once
 
 #include <functional>

@@ -3,12 +3,8 @@
 // ranks are summed, bitmaps or-ed; then each element whose bit is set is estimated by the median of
 // its three counters.
 //
-// Element i adds sign * x_i to one counter in each of 3 rows: of Philox(seed, i) words 0 to 2 say
-// which, bits 0 to 2 of word 3 the sign. Adding in fp32 depends on the order, which differs on
-// CUDA from run to run: a counter of m elements is off by at most (m - 1) 2^-24 of the sum of their
-// |x|, on either device. Where sums are exact (m = 1, small integers) the bits are the same. The
-// estimate of one element is off by what else its counters hold; with a NaN or an infinity in
-// them it may be NaN or infinite, and of the NaN or infinity itself it is.
+// Element i adds sign * x_i to one counter in each of 3 rows: of Philox(seed, i), words 0 to 2 say
+// which, bits 0 to 2 of word 3 the sign.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +23,12 @@ constexpr std::size_t bitmap_words(std::size_t elements) {
 
 // Arrays lie in the device's memory, aligned to 16 bytes, and do not overlap; elements < 2^32.
 // Kernels may still run until Device::synchronize.
+//
+// Adding in fp32 depends on the order, which differs on CUDA from run to run: a counter of m
+// elements is off by at most (m - 1) 2^-24 of the sum of their |x|, on either device. Where sums
+// are exact (m = 1, small integers) the bits are the same. The estimate of one element is off by
+// what else its counters hold; with a NaN or an infinity in them it may be NaN or infinite, and of
+// the NaN or infinity itself it is.
 struct Sketch {
   // `counters`: kSketchRows rows of `columns` >= 1, columns < 2^32. CUDA adds to them as its memory
   // does (PTX ISA, atom.add.f32): a sum or number below the normal ones counts as zero.

@@ -12,10 +12,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMinute = 60;
-constexpr double kHour = 3600;
-constexpr double kDay = 86400;
-constexpr double kYear = 365.25 * kDay;
+constexpr double kYear = 365.25 * kDay_s;
 
 struct DimensionText {
   Dimension dimension;
@@ -86,24 +83,24 @@ constexpr std::array kUnits{
     Unit{"µs", Dimension::seconds, 1e-6, false},
     Unit{"ms", Dimension::seconds, 1e-3},
     Unit{"s", Dimension::seconds, 1},
-    Unit{"min", Dimension::seconds, kMinute},
-    Unit{"h", Dimension::seconds, kHour},
-    Unit{"d", Dimension::seconds, kDay},
+    Unit{"min", Dimension::seconds, kMinute_s},
+    Unit{"h", Dimension::seconds, kHour_s},
+    Unit{"d", Dimension::seconds, kDay_s},
 
-    Unit{"per 1000 node-days", Dimension::per_node_s, 1e-3 / kDay},
-    Unit{"per 1000 node-hours", Dimension::per_node_s, 1e-3 / kHour, false},
+    Unit{"per 1000 node-days", Dimension::per_node_s, 1e-3 / kDay_s},
+    Unit{"per 1000 node-hours", Dimension::per_node_s, 1e-3 / kHour_s, false},
     Unit{"per node-year", Dimension::per_node_s, 1 / kYear, false},
-    Unit{"per node-day", Dimension::per_node_s, 1 / kDay, false},
-    Unit{"per node-hour", Dimension::per_node_s, 1 / kHour, false},
+    Unit{"per node-day", Dimension::per_node_s, 1 / kDay_s, false},
+    Unit{"per node-hour", Dimension::per_node_s, 1 / kHour_s, false},
 
     Unit{"per year", Dimension::per_s, 1 / kYear, false},
-    Unit{"per week", Dimension::per_s, 1 / (7 * kDay), false},
-    Unit{"per day", Dimension::per_s, 1 / kDay},
-    Unit{"per hour", Dimension::per_s, 1 / kHour, false},
+    Unit{"per week", Dimension::per_s, 1 / (7 * kDay_s), false},
+    Unit{"per day", Dimension::per_s, 1 / kDay_s},
+    Unit{"per hour", Dimension::per_s, 1 / kHour_s, false},
 
-    Unit{"USD per gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour},
-    Unit{"USD/gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour, false},
-    Unit{"USD per gpu-day", Dimension::usd_per_gpu_s, 1 / kDay, false},
+    Unit{"USD per gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour_s},
+    Unit{"USD/gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour_s, false},
+    Unit{"USD per gpu-day", Dimension::usd_per_gpu_s, 1 / kDay_s, false},
 
     Unit{"iterations", Dimension::iterations, 1},
     Unit{"iteration", Dimension::iterations, 1, false},

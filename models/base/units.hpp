@@ -3,11 +3,17 @@
 // (`stall_s`, `size_bytes`, `bandwidth_Bps`).
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace windtunnel {
+
+inline constexpr double kMinute_s = 60;
+inline constexpr double kHour_s = 3600;
+inline constexpr double kDay_s = 86400;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();  // of a time: never
 
 enum class Dimension {
   number,         // "0.5", "16"

@@ -31,7 +31,7 @@ struct Calibration {
   std::string name;  // "h100-published"
   std::string gpu;   // GPU kind it was fitted on; empty = any
 
-  // Matrix multiplication: see models/cost/op/op_cost.hpp for the law.
+  // Matrix multiplication: see docs/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
   Parameter gemm_k_half;      // inner dimension at which a tile reaches half of that
   Parameter gemm_tile_m;      // output tile of one thread block

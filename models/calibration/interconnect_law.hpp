@@ -1,17 +1,11 @@
 // How far a machine is from NCCL's own model of it: factors on NCCL's latencies per step
 // (models/network/nccl/nccl_latencies.hpp), shares of the links' bandwidth, how much latency and
-// bytes overlap, and how jobs on a shared fabric slow down. From specification (one layer of the
-// library per GPU generation and transport), or fitted on nccl-tests of the machine.
-// interconnect_law_fields() is the one list that readers, writers and the fit use.
+// bytes overlap (the exponent p), and how jobs on a shared fabric slow down. From specification
+// (one layer of the library per GPU generation and transport), or fitted on nccl-tests of the
+// machine.
 //
-// The law (models/network/collectives/collective_law.hpp), for a pair of algorithm and protocol
-// with `node` and `net` steps and the bytes of the busiest link:
-//   L = base * launch + node * step * node_step + net * (step * net_* + rendezvous + switches)
-//   X = bytes / (bandwidth * share)
-//   T = (L^p + X^p)^(1/p) * slowdown(nodes)
-// p = 1: latency and transfer one after the other. p = 1/2: chunks of the best size, whose number
-// falls with the latency: L + X + 2 sqrt(L X), the time of an optimally pipelined chain (van de
-// Geijn 1994). Large p: the larger of the two, credits that cover a round trip.
+// The formula that these numbers go into: docs/collectives.md, "What a step and a byte cost".
+// interconnect_law_fields() is the one list that readers, writers and the fit use.
 #pragma once
 
 #include <string_view>
@@ -81,7 +75,7 @@ struct InterconnectLawField {
   std::string_view name;  // key in the file, "net.ll128"
   Parameter InterconnectLaw::*member;
   std::string_view unit;  // "" for a plain number
-  bool fitted;            // by the least squares of validate/accuracy/collective_fit
+  bool fitted;            // by the least squares of validate/accuracy/collectives/collective_fit
   std::string_view help;
 };
 

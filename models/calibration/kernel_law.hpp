@@ -68,19 +68,13 @@ double law_time(const KernelLaw& law, const KernelWork& work);
 // of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is near).
 double shape_factor(const KernelLaw& law, double m, double n, double k);
 
-// Steps work on buffers of their own, in turn, and again: what one left in a cache is gone when the
-// working set of them all has passed (least recently used goes first). So each moves its bytes at
-// the rate that its kernel has on a working set of that size. Beyond the largest that was measured
-// of it, what has outgrown the caches, as the sizes of `scale` tell, takes as long as it does cold,
-// or without a cold law as much longer as in `scale`.
-//
+// The time of steps that run one after the other, again and again, as in training. Works of one
+// step run side by side, and the longest decides. With warm caches each work moves its bytes at the
+// rate of its kernel on the working set of all steps together; with cold ones at its cold law.
 // `disturbed`: share of the time with others beside it on its cores.
 //
-// Its interval: a law errs alike in all steps that are its own, laws err apart from each other, how
-// much of the caches is this work's varies, steps in turn stray from what they are alone, and the
-// whole differs from the next time by run_spread, however many steps it has. A slowdown that is
-// unsure counts by how far `disturbed` lies from the share that a law was fitted at. Throws Error
-// for a kernel without a law.
+// Which errors make up the interval, and what holds beyond the sizes that were measured:
+// docs/cost.md, "Measured kernels". Throws Error for a kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache,
                              double disturbed = 0);
 

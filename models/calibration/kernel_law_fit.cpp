@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kLeastSpread = 0.01;  // between two runs of a program
+constexpr double kLeastSpreadOfRuns = 0.01;  // between two runs of a program
 
 // Standard deviation of the log of its median, beside what runs differ by.
 double spread_of(const Sample& sample) {
@@ -29,13 +29,13 @@ double flops_of(const KernelWork& work) {
   return kernel_kind(work.kernel).flops(work);
 }
 
-using Points = std::vector<const Sample*>;
+using Samples = std::vector<const Sample*>;
 
 const KernelWork& work_of(const Sample& sample) {
   return sample.work[0][0];
 }
 
-std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Points& points) {
+std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Samples& points) {
   std::vector<MeasuredShape> shapes;
   if (work_of(*points[0]).n <= 0) return shapes;  // of one matrix: its line tells all
   std::vector<double> sizes;
@@ -45,14 +45,14 @@ std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Points& poi
     shapes.push_back({work.m, work.n, work.k, off});
     sizes.push_back(std::abs(off));
   }
-  const double about = std::max(kLeastSpread, normal_spread(sizes));
+  const double about = std::max(kLeastSpreadOfRuns, normal_spread(sizes));
   for (size_t i = 0; i < shapes.size(); ++i) {
     shapes[i].weight = 1 / (1 + std::pow(spread_of(*points[i]) / about, 2));
   }
   return shapes;
 }
 
-KernelLaw fit_line(const Points& points) {
+KernelLaw fit_line(const Samples& points) {
   std::vector<std::vector<double>> columns(3);
   std::vector<double> y;
   std::vector<double> weights;
@@ -61,8 +61,8 @@ KernelLaw fit_line(const Points& points) {
     columns[1].push_back(flops_of(work_of(*sample)));
     columns[2].push_back(bytes_of(work_of(*sample)));
     y.push_back(sample->median_s);
-    const double spread = std::max(kLeastSpread, spread_of(*sample));
-    weights.push_back(std::pow(kLeastSpread / (spread * sample->median_s), 2));
+    const double spread = std::max(kLeastSpreadOfRuns, spread_of(*sample));
+    weights.push_back(std::pow(kLeastSpreadOfRuns / (spread * sample->median_s), 2));
   }
   const std::vector<double> x = nonnegative_fit(columns, y, weights);
   KernelLaw law;
@@ -73,10 +73,10 @@ KernelLaw fit_line(const Points& points) {
   return law;
 }
 
-double left_out_spread(const Points& points) {
+double left_out_kernel_spread(const Samples& points) {
   double sum = 0;
   for (size_t i = 0; i < points.size(); ++i) {
-    Points others = points;
+    Samples others = points;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const KernelWork& work = work_of(*points[i]);
     const double error = std::log(law_time(fit_line(others), work) / points[i]->median_s);
@@ -86,7 +86,7 @@ double left_out_spread(const Points& points) {
 }
 
 // Series stray from each other by run_spread, whatever each one knows of itself.
-KernelLaw fit_law(const std::string& key, const Points& points, double run_spread) {
+KernelLaw fit_law(const std::string& key, const Samples& points, double run_spread) {
   if (points.size() < kLeastSizes) {
     throw Error(
         fmt::format("{}: {} sizes were measured; a law needs {}", key, points.size(), kLeastSizes));
@@ -94,7 +94,7 @@ KernelLaw fit_law(const std::string& key, const Points& points, double run_sprea
   KernelLaw law;
   if (flops_of(work_of(*points[0])) > 0) {
     law = fit_line(points);
-    law.spread = left_out_spread(points);
+    law.spread = left_out_kernel_spread(points);
   } else {
     std::vector<TimedSize> sizes;
     for (const Sample* sample : points) {
@@ -146,7 +146,7 @@ double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) 
     if (repeat.first->disturbed == 0 && repeat.again->disturbed == 0) quiet.push_back(all.back());
   }
   const std::vector<double>& changes = quiet.size() < kFew ? all : quiet;
-  if (changes.empty()) return kLeastSpread;
+  if (changes.empty()) return kLeastSpreadOfRuns;
   // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
   // of its own would widen the intervals of all.
   constexpr size_t kMany = 8;
@@ -155,15 +155,15 @@ double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) 
   const double spread = changes.size() < kMany
                             ? std::sqrt(squares / static_cast<double>(changes.size()))
                             : normal_spread(changes);
-  return std::max(kLeastSpread, spread / std::numbers::sqrt2);
+  return std::max(kLeastSpreadOfRuns, spread / std::numbers::sqrt2);
 }
 
 bool is_fitted(const Sample& sample) {
   return sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1;
 }
 
-std::map<std::string, Points> by_key_of(const std::vector<Sample>& samples) {
-  std::map<std::string, Points> by_key;
+std::map<std::string, Samples> by_key_of(const std::vector<Sample>& samples) {
+  std::map<std::string, Samples> by_key;
   for (const Sample& sample : samples) {
     if (is_fitted(sample)) by_key[law_key(work_of(sample), sample.cache)].push_back(&sample);
   }
@@ -185,15 +185,15 @@ constexpr double kMuch = 0.3;  // a smaller share tells little
 
 // Of sizes that were measured beside others: how much longer than the law of those that were not,
 // within its sizes.
-void add_sizes(const std::string& key, const Points& points, Slowdowns& slowdowns) {
-  Points quiet;
-  Points beside;
+void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdowns) {
+  Samples quiet;
+  Samples beside;
   for (const Sample* sample : points) {
     if (sample->disturbed == 0) quiet.push_back(sample);
     if (sample->disturbed > kMuch) beside.push_back(sample);
   }
   if (quiet.size() < kLeastSizes || beside.empty()) return;
-  const KernelLaw law = fit_law(key, quiet, kLeastSpread);
+  const KernelLaw law = fit_law(key, quiet, kLeastSpreadOfRuns);
   for (const Sample* sample : beside) {
     const KernelWork& work = work_of(*sample);
     if (bytes_of(work) < law.least || bytes_of(work) > law.most) continue;

@@ -1,18 +1,11 @@
 // What a measured kernel, copy or collective is and does: the terms in which the harness names what
-// it timed, fits what it read, and a prediction what it predicts.
+// it timed, fits what it read, and a prediction what it predicts. In text steps that follow each
+// other are joined by `>`, works that run beside each other by `&`:
+//   gemm type=fp32 m=512 n=512 k=256 > quantise-int8 elements=1048576 & copy bytes=67108864
 //
-// In text: `gemm type=fp32 m=512 n=512 k=256`; steps that follow each other are joined by `>`,
-// works that run beside each other by `&`:
-//   quantise-int8 elements=1048576 > send bytes=1064960
-//   gemm type=fp32 m=1024 n=1024 k=1024 & copy bytes=67108864
-//
-// Of a collective, `bytes` is the full buffer, as nccl-tests' column `size` has it: what is
-// reduced; what all ranks' parts make up, before a reduce-scatter and after an all-gather; what a
-// rank sends in an all-to-all, its own part with it. Parts are whole fp32 values, rounded up.
-// `send`: one message of `bytes` from each rank to the next of a ring while that of the rank before
-// comes in, as in nccl-tests' sendrecv. So stages of a pipeline in its steady state, replicas of
-// snapshots and the steps of a ring send: both directions of every link at once, which is what the
-// simulator's links are asked for. A message on idle links is no slower.
+// Of a collective, `bytes` is the full buffer, as nccl-tests' column `size` has it. `send` is a
+// message from each rank to the next of a ring, both directions of every link at once. More:
+// docs/harness.md, "How a work is written".
 #pragma once
 
 #include <span>

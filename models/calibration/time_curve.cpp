@@ -14,7 +14,7 @@ namespace windtunnel {
 namespace {
 
 constexpr size_t kMostPieces = 4;
-constexpr double kLeastSpread = 2e-3;  // of a timing: nothing is known better
+constexpr double kLeastSpreadOfTiming = 2e-3;  // of a timing: nothing is known better
 constexpr double kFreedom = 4;
 constexpr int kTurns = 8;
 
@@ -45,7 +45,7 @@ TimeCurve curve_over(const std::vector<double>& ends, const Points& points) {
     for (const TimedSize& point : points) {
       errors.push_back(std::abs(curve.at(point.size) / point.seconds - 1) / point.spread);
     }
-    const double scale = std::max(kLeastSpread, normal_spread(errors));
+    const double scale = std::max(kLeastSpreadOfTiming, normal_spread(errors));
     for (size_t i = 0; i < points.size(); ++i) {
       const double r = errors[i] / scale;
       weights[i] = (kFreedom + 1) / (kFreedom + r * r) / std::pow(y[i] * points[i].spread, 2);

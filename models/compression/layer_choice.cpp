@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/compression/recipe_parts.hpp"
 #include "models/compression/recipes.hpp"
@@ -15,7 +16,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array<std::string_view, 3> kBases = {"powersgd", "topk", "qsgd"};
 constexpr std::array<double, 15> kRanks = {1,  2,  3,  4,  5,  6,   8,        12,
                                            16, 24, 32, 48, 64, 128, kInfinity};

@@ -1,4 +1,7 @@
-// Everything resolved that decides what happens: what a policy and the simulator read.
+// A Job holds everything that a scenario decides, resolved to values in SI units: model, machine,
+// layout, batch, software, communication, snapshots, failures, recovery and campaign. Policies and
+// the simulator read nothing else. The initialiser of a member is the default of the key that sets
+// it (scenarios/language/fields/).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
-// A pipeline schedule: for every pipeline rank the ordered list of its actions.
+// A pipeline schedule says for every pipeline rank which actions it runs and in which order:
+// forward and backward passes of units (micro-batches, or slices of them) on the stages that the
+// rank holds. Named ones come from policies/schedules/. It has no times, and messages only where it
+// says when they are posted.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What a second of simulated time is charged to, and on which evidence it rests.
+// What a second of simulated time is charged to (Category), and on which evidence it rests
+// (Origin): the parts of a task's time, from which reports add up where a step goes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// When every task of the recorded ranks ran.
+// When every task of the recorded ranks began and ended, in simulated seconds: what the engine
+// gives back for a Plan, and what reports, traces and drawings read.
 #pragma once
 
 #include <cstdint>

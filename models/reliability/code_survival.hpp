@@ -1,4 +1,7 @@
-// Whether copies outlive the loss of their holders, in closed form.
+// The probability that copies outlive the loss of the nodes that hold them, in closed form. For
+// reports alone (survival in 7 days): a campaign asks policies/protection/snapshot_tiers.hpp
+// (survives_nodes) whether these lost nodes are too many, and sim/campaign/copies.cpp drops the
+// copy.
 #pragma once
 
 namespace windtunnel {

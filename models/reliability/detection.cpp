@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 double or_never(double seconds) {
-  return seconds > 0 ? seconds : kNever;
+  return seconds > 0 ? seconds : kInfinity;
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ double detection_s(const Detection& detection, FailureKind kind) {
     case FailureKind::loss_spike:
       return 0;
   }
-  return kNever;
+  return kInfinity;
 }
 
 }  // namespace windtunnel

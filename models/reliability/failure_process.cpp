@@ -7,12 +7,10 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kDay_s = 24 * 3600;
 
 bool is_share(double share) {
   return share >= 0 && share <= 1;
@@ -177,7 +175,7 @@ ArrivalStream::ArrivalStream(const FailureClass& failure_class, int nodes, std::
     return;
   }
   if (!std::isfinite(mean_gap_s_)) {
-    next_s_ = kNever;
+    next_s_ = kInfinity;
     return;
   }
   double first_s = 0;
@@ -211,12 +209,12 @@ void ArrivalStream::set_speed(double now_s, double speed) {
   CHECK(speed >= 0, "hazards are 0 or more, not {}", speed);
   const double amplitude = class_->day_amplitude;
   if (speed_ > 0) halted_s_ = operational_time_s(now_s, next_s_, amplitude) * speed_;
-  next_s_ = speed > 0 ? wall_time_s(now_s, halted_s_ / speed, amplitude) : kNever;
+  next_s_ = speed > 0 ? wall_time_s(now_s, halted_s_ / speed, amplitude) : kInfinity;
   speed_ = speed;
 }
 
 double ArrivalStream::traced_s() const {
-  return trace_index_ < class_->trace_s.size() ? class_->trace_s[trace_index_] : kNever;
+  return trace_index_ < class_->trace_s.size() ? class_->trace_s[trace_index_] : kInfinity;
 }
 
 double ArrivalStream::gap_s() {

@@ -98,7 +98,7 @@ double wall_time_s(double at_s, double operational_s, double day_amplitude);
 // The arrivals of one class in a job of `nodes` nodes. `failure_class` must outlive the stream.
 class ArrivalStream {
  public:
-  // `index` tells streams of one seed apart (replica and class).
+  // `index` tells streams of one seed apart (trial and class).
   ArrivalStream(const FailureClass& failure_class, int nodes, std::uint64_t seed,
                 std::uint64_t index);
 

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kDay_s = 24 * 3600;
 constexpr double kTail = 0.025;               // of 95 %, on each side
 constexpr double kNormalQuantile = 1.959964;  // of 1 - kTail
 // A profile's logarithmic likelihood falls by this to the ends of the interval: half the 95 %

@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_times(double save_s, double mtbf_s) {
   CHECK(save_s >= 0 && mtbf_s > 0, "a save of {} s and {} s between failures", save_s, mtbf_s);
@@ -75,19 +74,9 @@ double cycle_ettr(double mtbf_s, double stall_s, double degraded_s, double share
 // --- two levels
 
 // A period is far_every segments, each near_s of work and a save; the far save, which leaves a near
-// copy as well, ends the last. With failures at rate l = a + b (near, far) a segment of length L is
-// passed in one go with probability s = exp(-l L), and a try takes (1 - s) / l on average.
-//
-// A near failure goes back to the start of its segment after a near restart. Failures strike it
-// too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b / l), else in a far
-// failure. So a segment is left by completing it or by a far failure, both after any number of near
-// ones: geometric sums.
-//
-// A far failure goes back to the start of the period. The near copies are gone: until the first
-// segment is complete both kinds are far failures, each costs exp(l R_far) / l - 1 / l, and the
-// segment is passed exp(l R_far) (exp(l L) - 1) / l after the first far restart began to count. The
-// other segments follow as before; Y, from a far failure to the end of the period, solves Y = W + E
-// + (1 - C) Y, C and E being the chance to pass them and the time spent on them.
+// copy as well, ends the last. Failures come at rate l = a + b (near, far). leave_segment() gives
+// how a segment ends whose near copy is there, leave_row() how several do, and period_s() solves
+// for the whole.
 namespace {
 
 // Leaving a segment whose near copy exists.
@@ -96,6 +85,11 @@ struct Leave {
   double time_s = 0;  // mean, whichever comes
 };
 
+// A segment of length L is passed in one go with probability s = exp(-l L), and a try takes (1 - s)
+// / l on average. A near failure goes back to the start of its segment after a near restart.
+// Failures strike it too: with r = exp(-l R_near) it ends well with probability r / (r + (1 - r) b
+// / l), else in a far failure. So a segment is left by completing it or by a far failure, both
+// after any number of near ones: geometric sums.
 Leave leave_segment(const TwoLevels& levels, double length_s) {
   const double near_rate = 1 / levels.near_mtbf_s;
   const double far_rate = 1 / levels.far_mtbf_s;
@@ -127,6 +121,11 @@ Leave then(const Leave& first, const Leave& next) {
           first.time_s + (1 - first.fails) * next.time_s};
 }
 
+// A far failure goes back to the start of the period. The near copies are gone: until the first
+// segment is complete both kinds are far failures, each costs exp(l R_far) / l - 1 / l, and the
+// segment is passed exp(l R_far) (exp(l L) - 1) / l after the first far restart began to count. The
+// other segments follow as before; Y, from a far failure to the end of the period, solves Y = W + E
+// + (1 - C) Y, C and E being the chance to pass them and the time spent on them.
 double period_s(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
   const double near_s = intervals.near_s + levels.near_save_s;
   const double far_s = intervals.near_s + levels.far_save_s;

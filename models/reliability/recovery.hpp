@@ -1,4 +1,6 @@
-// What is done after a failure, beyond what the snapshots decide.
+// What a job does after a failure, beyond what its snapshots decide: spares, repairs, how long
+// detection and a restart take, and whether it waits, shrinks, reroutes or goes on in groups. How a
+// campaign uses these numbers: docs/campaign.md.
 #pragma once
 
 namespace windtunnel {

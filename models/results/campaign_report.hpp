@@ -1,4 +1,6 @@
-// How much of months of wall time became progress.
+// How much of months of wall time became progress, as means over trials with their uncertainty, and
+// where the rest went (Loss). sim/campaign fills it; which second counts as which loss:
+// docs/campaign.md.
 #pragma once
 
 #include <limits>
@@ -52,7 +54,7 @@ struct TierReport {
 };
 
 // Theory beside simulation for the tier whose snapshots cost most. Formulas:
-// models/interval_theory.
+// models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
   double mtbf_s = 0;        // between failures that are restored from this tier

@@ -1,4 +1,5 @@
-// What an iteration took and where the time went.
+// What an iteration took and where the time went: step time, throughput, MFU and HFU, bubbles,
+// exposed communication and the critical path, read off a Plan and its Timeline.
 #pragma once
 
 #include <array>

@@ -1,12 +1,11 @@
-// How unevenly the router of a mixture of experts loads the ranks that share its experts.
-//
-// Either stated (MixtureOfExperts::imbalance), or from the popularity of the experts: the i-th most
-// visited one gets a share proportional to i^-zipf of all copies. (That no expert can see a token
-// twice is not counted.) Experts lie on the ranks in an order that knows nothing of it: the mean
-// over seeded random orders of the fullest rank.
+// How unevenly the router of a mixture of experts loads the ranks that share its experts. A
+// scenario states it (MixtureOfExperts::imbalance), or it follows from the popularity of the
+// experts: the i-th most visited one gets a share of all copies proportional to i^-zipf. Experts
+// lie on the ranks in an order that knows nothing of that, so the load of the fullest rank is a
+// mean over seeded random orders. That no expert can see a token twice is not counted.
 //
 // Hot experts, the most visited ones, may lie on every rank (Hecate's fully sharded sparse data
-// parallelism: arXiv 2502.02581, as remembered): their tokens stay where they are, evenly.
+// parallelism: arXiv 2502.02581, as remembered): then their tokens stay where they are, evenly.
 #pragma once
 
 #include "models/workload/transformer.hpp"

@@ -38,7 +38,7 @@ class CollectiveStreams {
 
  private:
   struct RankStream {
-    double before_s = 0;   // end of the last piece but one
+    double before_s = 0;   // end of the last segment but one
     double channel_s = 0;  // end of the last collective that was issued
     double reduce_s = 0;   // of the reduction that is to be issued next
     double gathers_s = 0;  // when the gathers of the iteration were issued

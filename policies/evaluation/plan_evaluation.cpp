@@ -39,9 +39,9 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   return on_nic / node.nic_Bps.value;
 }
 
-class Evaluation {
+class PlanEvaluator {
  public:
-  Evaluation(const Plan& plan, const Cluster& cluster) : plan_(plan) {
+  PlanEvaluator(const Plan& plan, const Cluster& cluster) : plan_(plan) {
     const auto counterparts = match_messages(plan);
     const auto rendezvous = rendezvous_of(plan);
     for (const RankClass& owner : plan.classes) {
@@ -357,7 +357,7 @@ class Evaluation {
 }  // namespace
 
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster) {
-  Evaluation evaluation(plan, cluster);
+  PlanEvaluator evaluation(plan, cluster);
   evaluation.run();
   return evaluation.timeline();
 }

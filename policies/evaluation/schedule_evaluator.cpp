@@ -41,10 +41,10 @@ struct RankMessages {
 // action is looked at once, and once more if it had to wait. `kSide`: with the streams beside the
 // compute stream.
 template <bool kSide>
-class Evaluation {
+class Evaluator {
  public:
-  Evaluation(const Schedule& schedule, const std::vector<StageCost>& costs,
-             const SideStreams& beside, ScheduleSpans* spans)
+  Evaluator(const Schedule& schedule, const std::vector<StageCost>& costs,
+            const SideStreams& beside, ScheduleSpans* spans)
       : schedule_(schedule),
         costs_(costs),
         stages_(stage_times(schedule, costs, beside.messages.times, beside.slowdown)),
@@ -457,7 +457,7 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
   CHECK(message_s >= 0, "a message of {} s", message_s);
   const SideStreams beside{.messages = {{{message_s}, {message_s}}}};
   check_costs(schedule, stages, beside.messages.times);
-  return Evaluation<false>(schedule, stages, beside, spans).run();
+  return Evaluator<false>(schedule, stages, beside, spans).run();
 }
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
@@ -465,7 +465,7 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
   check_costs(schedule, stages, beside.messages.times);
   CHECK(ends_s == nullptr || beside.end != nullptr,
         "an evaluation without ends was asked for them");
-  Evaluation<true> evaluation(schedule, stages, beside, nullptr);
+  Evaluator<true> evaluation(schedule, stages, beside, nullptr);
   ScheduleEvaluation result = evaluation.run();
   if (ends_s != nullptr) *ends_s = evaluation.ends_s();
   return result;

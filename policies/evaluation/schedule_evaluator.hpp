@@ -58,22 +58,22 @@ struct Messages {
   Sends sends = Sends::asynchronous;
 };
 
-// An action that is cut into pieces with collectives beside them, seen from outside. The pieces run
-// one after another on the compute stream and the collectives on one stream of theirs, so every
+// An action that is cut into segments with collectives beside them, seen from outside. The segments
+// run one after another on the compute stream and the collectives on one stream of theirs, so every
 // time in it is a maximum of sums: in max-plus algebra (Baccelli et al. 1992, "Synchronization and
-// Linearity") the action is a matrix, whatever the number of its pieces.
+// Linearity") the action is a matrix, whatever the number of its segments.
 struct ActionMap {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
   // What goes in and, except for kFixed, comes out.
   enum Time {
-    kBefore,   // in: end of the last piece before the action; out: of its last piece but one
-    kCompute,  // in: start of its first piece; out: end of its last
+    kBefore,   // in: end of the last segment before the action; out: of its last segment but one
+    kCompute,  // in: start of its first segment; out: end of its last
     kChannel,  // end of the last collective that was issued
     kFixed,    // in: when the gathers of the iteration were issued
   };
-  double gather_s = 0;                             // before the first piece
+  double gather_s = 0;                             // before the first segment
   std::array<std::array<double, 4>, 3> later_s{};  // [out][in]
-  double reduce_s = 0;                             // behind the last piece
+  double reduce_s = 0;                             // behind the last segment
 };
 
 struct StageMaps : ByAction<ActionMap> {
@@ -91,8 +91,8 @@ struct CollectivesBeside {
   std::map<std::pair<int, int>, PairMaps> pairs;  // by the indices of forward and backward
   // [rank] How long the gathers take that it issues when an iteration starts.
   std::vector<double> gathers_s;
-  // A gather waits for the last piece but one and goes before the reduction of the last piece;
-  // otherwise both wait for the last piece and the next one for them.
+  // A gather waits for the last segment but one and goes before the reduction of the last segment;
+  // otherwise both wait for the last segment and the next one for them.
   bool overlap = true;
   // [stage] Of unshard and reduce_grad actions: they start when what computes before them in the
   // list has ended, and the stage's later actions wait for the unshard. Empty: they take no time.

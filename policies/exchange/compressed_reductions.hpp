@@ -1,37 +1,10 @@
-// What one bucket of gradients becomes: the row of transfers, kernels and collectives, that reduces
-// it, as they are, compressed (models/compression/recipe.hpp), or by way of servers.
+// What one bucket of gradients becomes: a row of transfers, each with its kernels and a collective,
+// that reduces the bucket as it is, compressed (models/compression/recipe.hpp), or by way of
+// parameter servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a recipe
+// is a transfer whose kernels wait for the transfer before; kernels take the compute stream and
+// neither slow collectives down nor are slowed down by them.
 //
-// Compressed: each step of the recipe is a transfer; its kernels wait for the transfer before.
-// Where gradients are sharded, a sum is scattered over the shards and then summed across them, and
-// every rank decodes its shard. Kernels take the compute stream: they are not slowed down by
-// collectives, nor do they slow them.
-//
-// Parameter server (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020): the GPUs of a node sum
-// their gradients S first, each a part, and gather the sums in the end. Between them
-//   on the workers' hosts   each of n hosts serves an equal part: a node pushes S (n - 1)/n, and as
-//                           a server answers with as much
-//   on k other machines     a node pushes S while it pulls S, on a NIC that sends and receives at
-//                           once, whatever n is; with k < n the servers' NICs are slower, by n/k
-//                           (BytePS, docs/best-practice.md)
-// The sums of the servers keep up with the network (BytePS section 4.2). Tensors go in partitions
-// through all of this, each as soon as it can (BytePS, docs/architecture.md), so that transfers in
-// nodes and between them run beside each other, on two streams, and the slower one decides. What
-// the first partition needs to get from one to the other is left out. Where GPUs reach each other
-// over PCIe, copies to the host and back take that link's time; beside NVLink they are hidden.
-// Experts go to servers without sums in nodes.
-//
-// What goes with what: refused is whatever no such row exists for.
-//   compressor, gradients sharded   it must be summable and take tensors in parts
-//   compressor, dear                all its collectives are one all-reduce, which is split in two
-//   compressor, priority            likewise, and it takes tensors in parts: partitions
-//   compressor, parameter server    none: servers sum dense gradients
-//   compressor, experts   no hops inside nodes; it must be summable where ep leaves copies of an
-//                         expert among the ranks that hold one copy of the other weights
-//   priority, dear, sharding        none: zero1 is dear's split, with weights in place of gradients
-//   parameter server, sharding or dear   none: the server holds the whole sum
-//   zero3                           its units are the layers: overlap none or bucketed
-//   compressor, zero3 with gradients of its own levels or bits   none: that is another exchange
-//   rows of embeddings, sharding, dear or parameter server   none: they are no sum in parts
+// What servers send, and which overlaps, compressors and shardings go together: docs/gradients.md.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// What runs beside something else takes longer. Kernels of an action's segments, because
-// collectives take SMs and memory bandwidth from them: Segment::slowdown; `slowdown`:
-// overlapped_slowdown(job). Collectives, because others take bandwidth from them:
-// Transfer::longer_s.
+// What runs beside something else takes longer. Kernels of an action's segments take longer because
+// collectives take SMs and memory bandwidth from them (Segment::slowdown, by the factor `slowdown`
+// of overlapped_slowdown(job)). Collectives take longer because others take bandwidth from them
+// (Transfer::longer_s).
 #pragma once
 
 #include "policies/exchange/segments.hpp"

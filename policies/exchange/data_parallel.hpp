@@ -1,48 +1,11 @@
-// What data parallelism puts between and beside the actions of a pipeline rank: which parameters
-// are gathered before which segment of an action, which gradients are reduced behind it. The Plan
-// (pipeline_rank) and the closed form (iteration_estimate) both read it.
+// Says what data parallelism puts between and beside the actions of a pipeline rank: which
+// parameters are gathered before which segment of an action, and which gradients are reduced behind
+// it, by layout.sharding and communication.overlap. The Plan (policies/lowering/pipeline_rank.cpp)
+// and the closed form (iteration_estimate.hpp) both read it.
 //
-// What is gathered and reduced, and by which collectives: policies/exchange/shard_transfers.hpp.
-//   none, zero1   reduced once, in the last backward of a stage, bucket by bucket (Li et al. 2020);
-//                 zero1 gathers the updated weights bucket by bucket under the first forward
-//                 (Rajbhandari et al. 2020, arXiv 1910.02054; Megatron's --overlap-param-gather)
-//   zero2         the same, but gradients are not kept whole: every backward reduces
-//   zero3         layer by layer in every action (FSDP's FULL_SHARD without no_sync: Zhao et al.
-//                 2023, arXiv 2304.11277): gathered before forward and again before backward,
-//                 reduced behind the backward of the layer. Embedding and head are in the outermost
-//                 unit: gathered before the first layer, kept until the backward is through,
-//                 reduced last. Two units are gathered at once, the one that runs and the next
-//                 (limit_all_gathers), so a gather waits for the last segment but one; it goes
-//                 before the reduction of the last segment (BACKWARD_PRE). All on one stream, in
-//                 order.
-// Without overlap the collectives stand between the actions (zero3: between the layers), and one
-// waits for all.
-//
-// Other ways to place reductions, of none, zero1 and zero2 (Communication::overlap; which go with
-// which: compressed_reductions.hpp):
-//   blocking       buckets as bucketed has them, each reduced as soon as it is full; the rest of
-//                  the backward pass waits for it (collectives on the cores that compute)
-//   wfbp, mg_wfbp  as bucketed, each tensor alone, or merged where that pays
-//   asc            as mg_wfbp, each bucket on the stream that is free first of two
-//                  (run_two_at_once)
-//   priority       in partitions, in the order that priority_order() finds for the backward of the
-//                  stage alone. All ranks must agree on it, so it is fixed in the Plan. What has
-//                  not been issued when the backward ends goes under the next forward pass, whose
-//                  segments wait for their own gradients and their update
-//   dear           reduce-scatter bucket by bucket under the backward pass; all-gather, and the
-//                  update, in the order of the next forward pass, whose segments wait for theirs
-// Under the last two a stage's step of an iteration begins with what the one before left: the
-// channel is busy and the rank computes nothing between them, so that one iteration has the period
-// of many; pipelines, whose ranks do not wait for each other, run several (in_a_row).
-//
-// Kernels beside collectives are slower (overlapped_slowdown), all policies alike: by the seconds
-// of collectives that are issued and not through, were they back to back; kernels of compressors
-// are not, and do not count as collectives.
-//
-// A schedule that says itself when stages are unsharded (unshard, reshard, reduce_grad) has under
-// zero3 one gather of the whole stage where it says unshard and one reduction where it says
-// reduce_grad, at the end where it says nothing; that kernels run slower beside them is not
-// counted. Without zero3 there is nothing to unshard and these actions mean nothing.
+// The rules in words, with their sources: docs/gradients.md. Groups and bytes of each collective:
+// shard_transfers.hpp; buckets and their order: gradient_overlap.hpp; compressors and servers:
+// compressed_reductions.hpp.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-void append(GradientBucket& bucket, const std::vector<StageTensor>& tensors, int index) {
+void add_tensor(GradientBucket& bucket, const std::vector<StageTensor>& tensors, int index) {
   bucket.parameters += tensors[index].parameters;
   bucket.expert = tensors[index].expert;
   bucket.tensors.push_back(index);
@@ -29,7 +29,7 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
   for (int i = 0; i < std::ssize(tensors); ++i) {
     done += tensors[i].work;
     const bool expert = tensors[i].expert;
-    append(open[expert], tensors, i);
+    add_tensor(open[expert], tensors, i);
     open[expert].ready_share = done;
     open_bytes[expert] += bytes[i];
     if (open_bytes[expert] < full_bytes[expert]) continue;
@@ -82,7 +82,7 @@ std::vector<GradientBucket> merged_buckets(const std::vector<StageTensor>& tenso
         open_bytes[expert] = 0;
       }
     }
-    append(bucket, tensors, i);
+    add_tensor(bucket, tensors, i);
     bucket.ready_share = done;
     open_bytes[expert] += bytes[i];
   }

@@ -23,10 +23,11 @@ struct StageTensor {
 // In the order in which the backward pass completes them, biases and norms as vectors of their own;
 // work and forward work add up to 1 each, the parameters to those of the chunk. Of a transformer
 // the weight matrices only carry time, spread in proportion to the parameters that a token meets,
-// because forward and backward of a GEMM cost 6 FLOPs per weight and token; of a layer network each
-// layer carries its kernels'. The time of a layer stands at its tensor that comes first here: the
-// backward completes all of them with it, and the forward needs them all before it. `first_layer`:
-// of the stage, `layers` of them. `embedding_here`: the first stage lies on the same rank as this.
+// because forward and backward of a GEMM cost 6 FLOPs per weight and token; of a table of layers
+// each layer carries its kernels'. The time of a layer stands at its tensor that comes first here:
+// the backward completes all of them with it, and the forward needs them all before it.
+// `first_layer`: of the stage, `layers` of them. `embedding_here`: the first stage lies on the same
+// rank as this.
 std::vector<StageTensor> stage_tensors(const Job& job, int stage, int first_layer, int layers,
                                        const ChunkCost& chunk, bool embedding_here = false);
 

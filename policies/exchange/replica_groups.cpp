@@ -141,7 +141,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       // An ep group that reaches beyond the region leaves no second copy of an expert inside it.
       return strided(members, layout.ep, region % layout.ep == 0 ? region / layout.ep : 1);
     case ReplicaAxis::expert_across:
-      return region % layout.ep == 0 ? groups(members, region, members / region)
+      return region % layout.ep == 0 ? strided(members, region, members / region)
                                      : strided(members, layout.ep, members / layout.ep);
     case ReplicaAxis::node_part:
       return part(in_node);

@@ -1,18 +1,9 @@
 // Which ranks hold the same parameters, and how they lie on the machine. The ranks of a stage are
-// consecutive, so every family of groups is strided: lane, stride, count. That makes the worst
+// consecutive, so every family of groups is strided (lane, stride, count), which makes the worst
 // shape of thousands of groups cheap.
 //
-// Dense parameters are the same on all cp x dp ranks of equal tp; experts (one ep group is ep
-// consecutive ranks) on the tp x cp x dp / ep ranks of equal place in their ep group. Sharding
-// divides a copy over `shard` consecutive ones of them; `across` joins the ranks that hold equal
-// shards (FSDP's HYBRID_SHARD, Zhao et al. 2023, arXiv 2304.11277, section 3.2.2; without sharding
-// a shard is the whole and `across` all replicas).
-//
-// The dense group is the one that reduces dense gradients first: the shard, without sharding all
-// replicas. Where it lies regularly on nodes it falls into `node_part`, its members in one node,
-// and `node_peers`, those of equal place in their nodes; elsewhere each part is one rank and the
-// peers are the whole group. A shard likewise falls into parts that share a copy of the weights, of
-// the gradients or a second copy of the weights (Layout), and their peers.
+// Which ranks share dense parameters, experts, shards (FSDP's HYBRID_SHARD, Zhao et al. 2023, arXiv
+// 2304.11277, section 3.2.2) and the parts of a shard is told in docs/gradients.md, "Which ranks".
 #pragma once
 
 #include <vector>
@@ -24,17 +15,17 @@
 namespace windtunnel {
 
 enum class ReplicaAxis {
-  dense_shard,
-  dense_across,
-  expert_shard,
-  expert_across,
-  node_part,
-  node_peers,
-  weight_part,
-  weight_peers,
-  gradient_part,
-  gradient_peers,
-  secondary_part,
+  dense_shard,     // consecutive ranks among which a copy of the dense parameters is divided
+  dense_across,    // ranks with equal shards of them; without sharding all replicas
+  expert_shard,    // likewise of the experts
+  expert_across,   // likewise
+  node_part,       // of the group that reduces dense gradients first: its members in one node
+  node_peers,      // and those of equal place in their nodes
+  weight_part,     // of a shard: ranks that together hold a copy of the weights
+  weight_peers,    // and those of equal place in their parts
+  gradient_part,   // likewise of the gradients
+  gradient_peers,  // likewise
+  secondary_part,  // likewise of the second copy of the weights
 };
 inline constexpr int kReplicaAxes = 11;
 

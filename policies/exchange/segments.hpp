@@ -1,4 +1,5 @@
-// An action of a schedule, cut where collectives of data parallelism begin or end.
+// An action of a schedule cut into segments, at the points where collectives of data parallelism
+// begin or end; each segment knows what is gathered before it and reduced behind it.
 #pragma once
 
 #include <vector>

@@ -116,8 +116,8 @@ class Steps {
   std::vector<Step> steps_;
 };
 
-void append(const std::vector<Step>& steps, const Job& job, const ReplicaNetwork& network, int pp,
-            double parameters, std::vector<Transfer>& to) {
+void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaNetwork& network,
+                  int pp, double parameters, std::vector<Transfer>& to) {
   if (parameters <= 0) return;
   for (const Step& step : steps) {
     Transfer transfer{step.axis, step.kind, step.bytes * parameters, 0};
@@ -202,14 +202,14 @@ Origin ReplicaNetwork::origin(const Job& job, int pp) const {
 
 void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                     std::vector<Transfer>& to, StageAction action) {
-  append(Steps(job, network).gathers(false, action), job, network, pp, amount.dense, to);
-  append(Steps(job, network).gathers(true, action), job, network, pp, amount.experts, to);
+  append_steps(Steps(job, network).gathers(false, action), job, network, pp, amount.dense, to);
+  append_steps(Steps(job, network).gathers(true, action), job, network, pp, amount.experts, to);
 }
 
 void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
                        std::vector<Transfer>& to, StageAction action) {
-  append(Steps(job, network).reductions(false, action), job, network, pp, amount.dense, to);
-  append(Steps(job, network).reductions(true, action), job, network, pp, amount.experts, to);
+  append_steps(Steps(job, network).reductions(false, action), job, network, pp, amount.dense, to);
+  append_steps(Steps(job, network).reductions(true, action), job, network, pp, amount.experts, to);
 }
 
 }  // namespace windtunnel

@@ -1,28 +1,11 @@
 // The collectives of data parallelism for some parameters of a stage: which groups of ranks gather
 // weights and reduce gradients, in which order, of how many bytes, and the kernels before them.
 //
-// Gather: all-gather of weights over the shard group. Reduce: reduce-scatter of gradients over the
-// shard group, then all-reduce of the shard across groups (replica_groups.hpp). M: bytes of the
-// weights on a GPU. ZeRO-3 sends between nodes 3 M an iteration and micro-batch; what changes that:
-//
-//   weight_bits      gathered in fewer bits, quantised in the shard and back when they are there
-//                    (ZeRO++'s qwZ, Wang et al. 2023, arXiv 2306.10209: 8 bits, M / 2; QSDP, Markov
-//                    et al. 2023, arXiv 2302.02390); or 32, where weights are only cast once they
-//                    are there (FSDP's MixedPrecision with param_dtype fp32): 2 M
-//   gradient_bits    sums of quantised numbers would be quantised again at each step of a ring, so
-//                    two all-to-alls, within nodes and then between them, quantised before each and
-//                    summed behind (qgZ: 4 bits, M / 4 between nodes)
-//   secondary_ranks  backward gathers from the second copy (hpZ: nothing between nodes)
-//   weight_ranks, gradient_ranks  three levels (Xu et al. 2025, arXiv 2501.04266): every action
-//                    gathers over weight_ranks and reduces over gradient_ranks; the last backward
-//                    scatters the sums over their peers, and the first forward gathers the updated
-//                    weights, at full precision, from theirs
-//
-// Experts lie on other ranks: theirs are gathered in fewer bits and otherwise as without.
-//
-// Scales are not counted: 4 bytes for 4,000 to 8,000 elements in DeepSpeed. Kernels by the bytes of
-// HBM that they read and write, each hop's dequantising, sum and quantising in one, as ZeRO++ has
-// it. The second copy is written by whoever dequantises.
+// A gather is an all-gather of weights over the shard group; a reduction is a reduce-scatter of
+// gradients over the shard group, then an all-reduce of the shard across groups
+// (replica_groups.hpp). Fewer bits (ZeRO++, QSDP), second copies (hpZ) and three levels change
+// that: docs/gradients.md, "Fewer bits, second copies, levels". Scales of quantised numbers are not
+// counted.
 #pragma once
 
 #include <array>

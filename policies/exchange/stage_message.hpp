@@ -1,4 +1,4 @@
-// A message between pipeline ranks on an idle network.
+// What a message between the ranks of two pipeline stages takes on an idle network.
 #pragma once
 
 #include "models/plan/job.hpp"

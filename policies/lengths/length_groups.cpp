@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
 namespace {
-
-constexpr double kInfinity_s = std::numeric_limits<double>::infinity();
 
 // How many groups there are of each degree.
 using Division = std::vector<int>;
@@ -31,7 +31,7 @@ struct Need {
 };
 
 struct Shares {
-  double seconds = kInfinity_s;
+  double seconds = kInfinity;
   Division division = {};
   std::vector<Load> loads = {};    // widest first
   std::vector<int> group_of = {};  // [place among the sequences]
@@ -143,7 +143,7 @@ class RoundSearch {
     for (const std::vector<Load>& alone : alone_) {
       for (const Load& load : alone) high_s += load.seconds;
     }
-    if (!enough(high_s)) return kInfinity_s;
+    if (!enough(high_s)) return kInfinity;
     for (int i = 0; i < kHalvings; ++i) {
       const double middle_s = (low_s + high_s) / 2;
       (enough(middle_s) ? high_s : low_s) = middle_s;
@@ -166,7 +166,7 @@ class RoundSearch {
 
   // Without loads: a sequence fits nowhere, or a group would take longer than `limit_s`.
   Shares assigned(const Division& division, double limit_s) const {
-    Shares shares{kInfinity_s, division};
+    Shares shares{kInfinity, division};
     std::vector<std::vector<int>> rising(costs_.size());  // groups of a degree by their seconds
     for (std::size_t i = costs_.size(); i-- > 0;) {
       for (int n = 0; n < division[i]; ++n) {
@@ -187,7 +187,7 @@ class RoundSearch {
         best = load;
         at = found - groups.begin();
       }
-      if (at < 0) return {kInfinity_s, division};
+      if (at < 0) return {kInfinity, division};
       std::vector<int>& groups = rising[best.degree];
       const int group = groups[at];
       shares.loads[group] = best;

@@ -1,17 +1,9 @@
 // An iteration over sequences of unequal length (Job::lengths): which ranks compute which of them
 // (length_balance.hpp), and the Plan of that. Each rank has the list of its packs in place of
-// micro-batches; the ranks of a pack begin its forward pass together, under flexsp those of all
-// packs of a round. Gathers, reductions, the optimizer and snapshots are those of any job
-// (pipeline_rank.hpp); exposed communication of context parallelism is part of a pack's passes, as
-// elsewhere.
+// micro-batches, and the ranks of a pack begin its forward pass together. Gathers, reductions, the
+// optimizer and snapshots are those of any job (pipeline_rank.hpp).
 //
-// A pack holds, under `fixed`, batch.micro x batch.sequence tokens on cp ranks (sequences packed to
-// the window). Under flexsp and hdp the cp x dp ranks are one pool, divided into groups of powers
-// of two, and memory says what a pack holds: what the training state leaves, linear in tokens.
-// flexsp falls back on the fixed plan where that is faster.
-//
-// ZeRO-2 and 3 reduce in every backward pass, so that all ranks must make as many: ranks with fewer
-// packs make empty passes.
+// What a pack holds under each policy, and when ranks make empty passes: docs/lengths.md.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Independent segments of work on several threads, with results that do not depend on how many.
+// Independent parts of a work on several threads, with results that do not depend on how many.
 #pragma once
 
 #include <cstddef>

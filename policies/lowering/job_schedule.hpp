@@ -1,4 +1,6 @@
-// The schedule of a job.
+// Makes the schedule of a job: the generator that its scenario names
+// (policies/schedules/schedules.hpp), or the file that it read, with the job's stage costs and
+// memory.
 #pragma once
 
 #include <vector>

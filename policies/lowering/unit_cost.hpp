@@ -1,15 +1,10 @@
-// What one unit of a schedule costs: a micro-batch, or a slice of its sequence; and how much of it
-// each stage recomputes.
+// What one unit of a schedule costs (a micro-batch, or a slice of its sequence), and how much of it
+// each stage recomputes. Later slices do more, because causal attention sees the keys of the slices
+// before; smaller GEMMs are less efficient.
 //
-// A slice cuts the rows of every GEMM (small ones run less efficiently) and of every activation;
-// its causal attention sees the keys of the slices before it, so later slices do more. Summed over
-// the slices, fused attention does what it does over a whole sequence; unfused attention skips the
-// blocks above the diagonal.
-//
-// Stage-aware recomputation (Merak: Lai et al. 2023, arXiv 2206.04959): under 1F1B later stages
-// hold fewer micro-batches, so that at equal memory they recompute less. With r_0 the share of its
-// layers that stage 0 recomputes (ScheduleChoice::recompute_share), the stages of rank k of p do
-// 1 - (1 - r_0) (p - 1) / (p - 1 - k) of theirs, but at least none; those of the last rank none.
+// Stage-aware recomputation (Merak: Lai et al. 2023, arXiv 2206.04959): rank k of p recomputes 1 -
+// (1 - r_0) (p - 1) / (p - 1 - k) of its layers, at least none, r_0 being the share of rank 0
+// (ScheduleChoice::recompute_share); the last rank recomputes none. More: docs/cost.md.
 #pragma once
 
 #include <vector>
@@ -32,7 +27,7 @@ std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
 std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,
                                      const std::vector<ChunkCost>& units);
 
-// Rank k of `ranks`, see above.
+// Of rank k of `ranks`, by the formula of stage-aware recomputation at the top.
 double recompute_share(double first_share, int rank, int ranks);
 
 }  // namespace windtunnel

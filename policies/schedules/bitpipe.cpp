@@ -1,3 +1,5 @@
+// BitPipe: two V-shaped pipelines run in opposite directions over the same ranks (Wu et al., arXiv
+// 2410.19367; the order is that of github.com/wuhouming/BitPipe, 6fb0e22f).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Looped breadth-first pipelines: all micro-batches pass one chunk before the next chunk begins
+// (Lamy-Poirier, MLSys 2023, arXiv 2211.05953).
 #include "policies/schedules/generators.hpp"
 
 namespace windtunnel {

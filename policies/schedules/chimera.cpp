@@ -1,3 +1,5 @@
+// Chimera: two 1F1B pipelines run in opposite directions over the same ranks and fill each other's
+// gaps (Li and Hoefler, SC 2021, arXiv 2107.06925).
 #include <fmt/format.h>
 
 #include <algorithm>

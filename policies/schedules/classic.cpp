@@ -1,3 +1,6 @@
+// GPipe (Huang et al., NeurIPS 2019, arXiv 1811.06965), 1F1B (Narayanan et al., ICML 2021, arXiv
+// 2006.09503), eager 1F1B (Zhuang et al., MLSys 2023, arXiv 2211.05322), 2BP (Rae et al., arXiv
+// 2405.18047) and Megatron-LM's interleaved 1F1B (Narayanan et al., SC 2021, arXiv 2104.04473).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +32,7 @@ Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& 
 }
 
 // Which groups deadlock depends on p, m, v and the group in no simple way: try.
-void require_no_deadlock(const Schedule& schedule, int group) {
+void require_groups_fill(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);
   } catch (const Error&) {
@@ -119,7 +122,7 @@ Schedule generate_interleaved(const ScheduleRequest& request) {
       actions.push_back({ActionKind::backward, stage, unit.microbatch});
     }
   }
-  if (microbatches % group != 0 || group < ranks) require_no_deadlock(schedule, group);
+  if (microbatches % group != 0 || group < ranks) require_groups_fill(schedule, group);
   return schedule;
 }
 

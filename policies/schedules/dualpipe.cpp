@@ -1,3 +1,6 @@
+// DualPipe and DualPipeV: two streams of micro-batches meet on every rank, and a forward of one
+// runs with a backward of the other (DeepSeek-V3, arXiv 2412.19437;
+// github.com/deepseek-ai/DualPipe).
 #include <fmt/format.h>
 
 #include <deque>

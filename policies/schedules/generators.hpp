@@ -1,4 +1,4 @@
-// The generators that the table of policies/schedules/schedules.hpp names, and what they share.
+// The generators that the table in policies/schedules/schedules.cpp names, and what they share.
 #pragma once
 
 #include <string_view>

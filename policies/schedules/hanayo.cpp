@@ -1,3 +1,5 @@
+// Hanayo: micro-batches run back and forth over the ranks in waves (Liu et al., SC 2023, arXiv
+// 2308.15762). The paper publishes no order; the rule below is assumed.
 #include <fmt/format.h>
 
 #include <algorithm>

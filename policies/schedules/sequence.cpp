@@ -86,7 +86,7 @@ void append_interleaved(Schedule& schedule, int chunks) {
   }
 }
 
-void require_no_deadlock(const Schedule& schedule, int chunks) {
+void require_slices_fill(const Schedule& schedule, int chunks) {
   try {
     const std::size_t costs = static_cast<std::size_t>(schedule.stages()) * schedule.slices;
     evaluate_schedule(schedule, std::vector<StageCost>(costs), 0);
@@ -111,7 +111,7 @@ Schedule generate_seq1f1b(const ScheduleRequest& request) {
   schedule.slice_shares = balanced_shares(request.costs, request.slices);
   if (request.chunks > 1) {
     append_interleaved(schedule, request.chunks);
-    require_no_deadlock(schedule, request.chunks);
+    require_slices_fill(schedule, request.chunks);
     return schedule;
   }
   for (int rank = 0; rank < schedule.ranks; ++rank) {

@@ -1,3 +1,5 @@
+// Two chunks per rank in a V: ZB-V (Qi et al., Zero Bubble, ICLR 2024, arXiv 2401.10241) in torch's
+// fixed order, V-Half and V-Min (Qi et al., controllable memory, NeurIPS 2024, arXiv 2405.15362).
 #include <algorithm>
 
 #include "policies/schedules/generators.hpp"

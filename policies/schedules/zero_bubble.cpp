@@ -1,3 +1,5 @@
+// The handcrafted orders of Zero Bubble, ZB-H1 and ZB-H2: backward passes are split, and weight
+// gradients fill the drain (Qi et al., ICLR 2024, arXiv 2401.10241).
 #include <algorithm>
 
 #include "policies/schedules/generators.hpp"

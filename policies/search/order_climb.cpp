@@ -14,7 +14,7 @@ namespace {
 constexpr double kMeanShare = 0.02;
 // Of the objective: what is accepted as a loss at the start; falls to 0.
 constexpr double kTemperature = 2e-4;
-constexpr double kPatiences[] = {0, 0.25, 0.5, 0.75, 1};
+constexpr double kChainPatiences[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr int kStepsBetweenStops = 64;
 
 // Changes ranks of an order and can take the last change back.
@@ -49,7 +49,7 @@ class Mutation {
   }
 
   bool set_patience(int first, int last) {
-    const double patience = kPatiences[below(std::size(kPatiences))];
+    const double patience = kChainPatiences[below(std::size(kChainPatiences))];
     bool any = false;
     for (int rank = first; rank < last; ++rank) {
       if (order_.ranks[rank].patience == patience) continue;

@@ -9,11 +9,11 @@
 #include <numeric>
 
 #include "policies/schedules/generators.hpp"
+#include "policies/search/split_order.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kSlack = 1e-9;
 // How much later than it could the last rank's first backward starts decides how much is in flight:
 // so many periods of it are searched apart.
 constexpr int kLanes = 6;

@@ -8,13 +8,13 @@
 
 #include "models/base/error.hpp"
 #include "policies/schedules/generators.hpp"
+#include "policies/search/split_order.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // Limits are multiples of activations, which sums of them meet up to rounding.
-constexpr double kSlack = 1e-9;
 
 double whole_part(double value) {
   return std::floor(value * (1 + kSlack) + kSlack);

@@ -1,13 +1,11 @@
-// What no order of a synchronous schedule can beat under a memory limit: a search is judged by its
-// gap to it.
-//
-// Every rank has its work. Beside it, two waits that memory does not let it fill:
+// What no order of a synchronous schedule can beat under a memory limit. Every rank has its work,
+// and two waits that memory does not let it fill:
 //   1. from its first forward to its first input gradient, at least the way through the stages
 //      behind; only forwards fit in, as many as memory holds (Qi et al., Zero Bubble, arXiv
 //      2401.10241, appendix B: (p-1)(T_I + 2 T_c) + (p-k) T_F on the first rank);
 //   2. from its last forward to the input gradient of it, the same way; only the backwards of what
 //      memory held then fit in.
-// And chains through another rank: the way to it, its forwards, input gradients, waits, and the
+// A chain through another rank counts the way to it, its forwards, input gradients, waits, and the
 // weight gradients that memory did not let it defer, and the way back.
 #pragma once
 

@@ -15,7 +15,6 @@ namespace {
 // messages and T_I > T_F.
 constexpr double kSlopes[] = {1, 1.25, 1.5, 1.75, 2, 2.25, 2.5};
 constexpr double kPatiences[] = {1, 0.5, 0};
-constexpr double kMemorySlack = 1e-9;
 
 }  // namespace
 
@@ -29,10 +28,10 @@ std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request) {
     for (int rank = 0; rank < request.ranks; ++rank) {
       SplitRank& at = order.ranks.emplace_back();
       const int after = request.ranks - 1 - rank;
-      double deep = 1 + std::ceil(slope * after - kMemorySlack);
+      double deep = 1 + std::ceil(slope * after - kSlack);
       if (request.memory_limit > 0 && costs[rank].activation > 0) {
-        deep = std::min(
-            deep, std::floor(request.memory_limit / costs[rank].activation * (1 + kMemorySlack)));
+        deep = std::min(deep,
+                        std::floor(request.memory_limit / costs[rank].activation * (1 + kSlack)));
       }
       const int warm_up = static_cast<int>(std::clamp<double>(deep, 1, units));
       for (int unit = 0; unit < units; ++unit) {

@@ -15,11 +15,11 @@
 #include "policies/search/order_climb.hpp"
 #include "policies/search/periodic_schedule.hpp"
 #include "policies/search/schedule_families.hpp"
+#include "policies/search/split_order.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kSlack = 1e-9;
 // Chains of the local search, whatever the threads; each starts from another order.
 constexpr int kChains = 4;
 

@@ -10,8 +10,6 @@ namespace windtunnel {
 namespace {
 
 constexpr double kPending = -1;
-// Limits are sums of activations up to rounding.
-constexpr double kMemorySlack = 1e-9;
 
 }  // namespace
 
@@ -39,7 +37,7 @@ SplitOrder split_order(const Schedule& schedule) {
 
 WeightFiller::WeightFiller(const ScheduleRequest& request)
     : request_(request),
-      limit_(request.memory_limit > 0 ? request.memory_limit * (1 + kMemorySlack)
+      limit_(request.memory_limit > 0 ? request.memory_limit * (1 + kSlack)
                                       : std::numeric_limits<double>::infinity()) {
   for (const StageCost& cost : costs_of(request)) {
     stages_.push_back({cost.forward_s, cost.backward_input_s + cost.recompute_s,

@@ -11,6 +11,8 @@
 
 namespace windtunnel {
 
+inline constexpr double kSlack = 1e-9;  // of sums of times and of activations: rounding
+
 struct SplitItem {
   std::int32_t stage = 0;
   std::int32_t unit = 0;

@@ -86,7 +86,7 @@ class RankTasks {
   std::vector<TaskIndex> last_transfers() const;
   void forget_transfers();
 
-  // Kernels of transfers run as soon as they can, between the pieces of actions: those must wait
+  // Kernels of transfers run as soon as they can, between the segments of actions: those must wait
   // for one another themselves.
   void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Infinite where a replica makes no progress.
+// Infinite where a trial makes no progress.
 std::string days_text(const Estimate& days) {
   if (!std::isfinite(days.mean)) return "never: some replica makes no progress";
   return estimate_text(Unit::days, days);

@@ -120,7 +120,7 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
-// Not known where no tokens or no price are given (0), and where some replica makes no progress.
+// Not known where no tokens or no price are given (0), and where some trial makes no progress.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
   return campaign_value(record, [](const CampaignReport& report) {

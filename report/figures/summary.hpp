@@ -37,7 +37,7 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 // "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
 std::string layout_text(const Layout& layout);
 
-// What an iteration works through: tokens, of a layer network samples.
+// What an iteration works through: tokens, of a table of layers samples.
 const char* item_noun(const Job& job);
 std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"
 

@@ -1,18 +1,8 @@
-// The JSON documents of the command line. Their keys and their order are a contract with scripts.
+// The JSON documents of the command line. Their keys and their order are a contract with scripts,
+// and the same input gives the same bytes: figures of our own run's clock appear only on request.
+// Seconds, bytes and FLOP/s throughout; what is not known or not finite is null.
 //
-// The same input gives the same bytes: figures of our own run's clock appear only on request.
-// Seconds, bytes and FLOP/s throughout. In `iteration.bubble`, `makespan` and `longest_stage` are
-// seconds and `idle` is a share (models/results/iteration_report.hpp). A layer network's sample
-// counts as one token; its `samples_per_s` says so. Where a compressor starts behind a warm-up,
-// `time_s` is a step after it, `warmup_step_s` one of it, and `run_step_s` the mean over a run, by
-// which days and costs count. `job` is there where the scenario names the steps to a target
-// quality: days and cost if nothing fails. An estimate is {mean, low, high, p05, p95}: mean over
-// replicas with its 95 % confidence interval, and the quantiles of single replicas. What is not
-// known or not finite is null: `campaign.job.days` without tokens, `campaign.job.cost_usd` without
-// tokens or price, both when some replica makes no progress, and any other estimate or number that
-// is not finite; `campaign.interval` where nothing fails or no snapshot has an interval and costs
-// anything. In `tiers` and `interval` names with _s are seconds, with _bytes bytes; all others are
-// shares.
+// What each part means, and when it is null: docs/json.md.
 #pragma once
 
 #include "models/results/record.hpp"

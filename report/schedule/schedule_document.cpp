@@ -1,3 +1,4 @@
+// An analysed schedule as a JSON document; schedule_report.hpp declares it.
 #include "report/schedule/schedule_report.hpp"
 
 namespace windtunnel {

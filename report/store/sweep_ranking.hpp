@@ -3,7 +3,7 @@
 // The best point is the one with the most training done per time: the mean goodput, where points
 // differ in the iteration itself weighted by its tokens per second against the fastest one. The
 // same random numbers at every point make differences between points much surer than their own
-// intervals: the runner-up comes with the interval of the difference replica by replica.
+// intervals: the runner-up comes with the interval of the difference trial by trial.
 #pragma once
 
 #include <string>

@@ -9,8 +9,6 @@
 namespace windtunnel {
 namespace {
 
-using Kind = DocumentNode::Kind;
-
 template <class Items>
 void check_name(const std::string& what, const std::string& name, const Items& known) {
   if (name.empty()) throw Error(fmt::format("a {} needs a name", what));
@@ -24,8 +22,8 @@ void check_name(const std::string& what, const std::string& name, const Items& k
 Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tiers) {
   check_name("snapshot scheme", name, snapshot_schemes());
   if (tiers.empty()) throw Error(fmt::format("snapshot scheme '{}' has no tier", name));
-  const DocumentNode empty = document_node(Kind::map, "", {});
-  DocumentNode list = document_node(Kind::list, "", {});
+  const DocumentNode empty = document_node(DocumentNode::Kind::map, "", {});
+  DocumentNode list = document_node(DocumentNode::Kind::list, "", {});
   list.items.assign(tiers.size(), empty);
   DocumentNode document = empty;
   document.entries.push_back({"snapshots", {}, list});

@@ -1,4 +1,7 @@
-// What tells cases apart: hashes of their exact values by what those decide.
+// What tells cases apart: hashes of their exact values. Which keys count is the `scope` of their
+// row (scenarios/language/text/fields.hpp): for tables of iterations only keys that iterations
+// depend on, for campaigns also those that of_campaign() marks
+// (scenarios/language/fields/field_rows.hpp), labels never.
 #pragma once
 
 #include <string>

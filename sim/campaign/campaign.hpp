@@ -1,55 +1,10 @@
-// Months of a job from event to event: failures, snapshots, recovery, spares. The rules:
+// Plays months of a job, many times: failures, snapshots, recovery and spares, from event to event.
+// The engine has measured each kind of iteration before (IterationTable), so nothing here simulates
+// a network. A trial is the state machine of sim/campaign/trial.hpp; its account (account.hpp) says
+// where each second of the wall time went.
 //
-// Copies
-// - A snapshot taken in an iteration holds the state at its start and can be restored complete_s
-//   later; until then, and if it is lost, the copy before it counts. undisturbed_run.hpp says when
-//   one is due.
-// - A failure loses the running iteration, copies under way, and the copies of tiers that do not
-//   survive the end of the trainers (policies/protection/snapshot_tiers.hpp). A lost node is lost
-//   for every copy that was begun before, of tiers that are on nodes; a copy is there as long as no
-//   group lost more than its code tolerates. With nodes lost a load takes rebuild_s, where there is
-//   one; in a job that has shrunk or grown since, reshape_s more. A keeper that dies with its
-//   trainer counts as a lost node of a code over nodes.
-// - Memory keeps the newest copy, disks and storage `kept` ones.
-// - Replicas have no cadence: their copy is the start of the iteration under way. The GPUs that the
-//   failure hit are lost, and those of places where nobody stands or of groups that are out; after
-//   a restart all hold the state again. A planned stop ends them.
-// Failures
-// - One that stops the job is detected (Loss::detect); where a human must act, that takes until the
-//   next attended hour (a campaign starts at midnight) and manual_s. The job waits for nodes that
-//   it lacks and for the link of a network failure, if its repair takes time, whoever stands by
-//   (Loss::wait). It restarts, again where that does not work, and loads the newest state left
-//   (Loss::restart); a failure meanwhile starts all this again.
-// - A hang costs what it takes to notice it, then it is a crash that leaves keepers alive.
-// - A batch takes several nodes at once, each with its own repair.
-// - A slow node slows the job, from the iteration under way on, until it is noticed; then it is
-//   replaced by a planned stop, or as a failure when no copy would outlive that. Of several the
-//   slowest counts. Noticed while the job is down, it is replaced by a stop after the restart.
-// - A corrupt snapshot is the newest complete copy of its tier; the time of its load is spent
-//   before the next newest copy of any tier is tried.
-// - A loss spike spoils all copies begun less than rollback_s before it.
-// - A planned stop waits for the end of the iteration and for a last snapshot (stall), then
-//   restarts. One that arrives while the job is down is done by then, and so is a loss spike.
-// - A failure that strikes a place where nobody stands is counted, no more.
-// Nodes
-// - A lost node leaves for its repair at the failure, when a repair slot is free. The first spare
-//   takes its place: one of the hot ones at once, another after provision_s, by which the restart
-//   is longer; the next spare is made ready then. Without a spare the first node back takes the
-//   place. A node lost evict_after times (within evict_within_s) does not come back from repair.
-// - Hazards go with nodes: places where nobody stands do not fail, lemons that leave take their
-//   share of the rate along.
-// - Without spares the job waits or, when it may shrink or reroute, goes on with the nodes left as
-//   long as the table knows such an iteration. It grows back after a repair by a planned stop, or
-//   at the next failure when no tier survives such a stop.
-// - steady_overhead and the missing share of smaller jobs are Loss::degraded.
-// Elastic groups
-// - A failure of some groups costs the step under way, its detection and stall_s (Loss::restart);
-//   then the others go on, periods of snapshots included. The table's rows count groups out; with
-//   more out the job restarts from its tiers. No tier is asked before, and restored_from does not
-//   count it, but tiers lose what they lose in any failure.
-// - A group is back rejoin_s after it has its nodes and the stall is over: at the end of an
-//   iteration, for rejoin_stall_s (Loss::restart). A failure of a group that is out starts its own
-//   recovery again and stops nobody else.
+// The rules of copies, failures, recovery, nodes and elastic groups, and which Loss each second is:
+// docs/campaign.md.
 #pragma once
 
 #include <cstdint>

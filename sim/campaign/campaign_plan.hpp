@@ -1,4 +1,6 @@
-// What the trials of a campaign share; made before they start.
+// What all trials of a campaign share and is made before they start: the tiers with what each
+// survives, and the pace of every state that the job can train in (nodes or groups out, a slow
+// node).
 #pragma once
 
 #include <vector>

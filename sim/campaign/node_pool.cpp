@@ -4,18 +4,16 @@
 #include <limits>
 #include <numeric>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 NodePool::NodePool(const RecoveryPolicy& recovery, int nodes, double length_s)
     : recovery_(recovery), length_s_(length_s), node_at_(nodes) {
   std::iota(node_at_.begin(), node_at_.end(), 0);
   for (int i = 0; i < recovery.spares; ++i) {
-    spares_.push_back({nodes + i, i < recovery.hot_spares ? 0 : kNever});
+    spares_.push_back({nodes + i, i < recovery.hot_spares ? 0 : kInfinity});
   }
 }
 
@@ -60,7 +58,7 @@ bool NodePool::is_evicted(int node, double now_s) {
 }
 
 double NodePool::next_back_s() const {
-  return repairs_.empty() ? kNever : std::get<0>(repairs_.top());
+  return repairs_.empty() ? kInfinity : std::get<0>(repairs_.top());
 }
 
 std::optional<NodePool::Back> NodePool::take_back(double now_s) {
@@ -80,7 +78,7 @@ std::optional<NodePool::Back> NodePool::take_back(double now_s) {
     node_at_[back.slot] = node;
   } else {
     const bool hot = std::ssize(spares_) < recovery_.hot_spares;
-    spares_.push_back({node, hot ? at_s + recovery_.provision_s : kNever});
+    spares_.push_back({node, hot ? at_s + recovery_.provision_s : kInfinity});
   }
   return back;
 }

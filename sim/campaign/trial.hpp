@@ -1,4 +1,4 @@
-// One campaign: the state machine around runs of iterations. The rules are in campaign.hpp.
+// One campaign: the state machine around runs of iterations. The rules: docs/campaign.md.
 //
 //   training --failure--> down --restart and load--> training
 //   training --failure that other groups outlive--> reforming --> training

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "models/base/units.hpp"
 #include "sim/campaign/trial.hpp"
 
 namespace windtunnel {
@@ -10,7 +11,6 @@ namespace {
 
 // Until somebody is there.
 double attended_after_s(const AttendedHours& attended, double now_s) {
-  constexpr double kHour_s = 3600;
   if (attended.from_h == attended.to_h) return 0;
   const double hour = std::fmod(now_s / kHour_s, 24);
   const bool through_midnight = attended.to_h < attended.from_h;

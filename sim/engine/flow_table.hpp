@@ -1,15 +1,12 @@
 // Every transfer that a Plan can make, as a route over links: messages by (class, peer slot,
 // member), demands of tasks by (class, task, flow, member), pipelined flows of collectives by
-// (group, pattern, pipelined flow). One table serves the folding, which looks for equal flows, and
-// the engine, which runs them.
+// (group, pattern, pipelined flow). The folding looks here for equal flows, and the engine runs
+// them.
 //
-// A pipelined flow is the edges of a collective that carry equal bytes, and what its members move
-// over resources of their own, as ONE flow over the links of all of them: a ring or a tree is a
-// pipeline, whose chunks pass every edge at the pace of the slowest one. Edges that do not wait for
-// each other (all-to-all pairs) are a pipelined flow each.
-//
-// So is a transfer that routing splits over several ways: its parts go at one pace, because a
-// sender's window spans them.
+// A pipelined flow is ONE flow over all edges of a collective that carry equal bytes, and over its
+// members' own resources: chunks of a ring or a tree pass every edge at the pace of the slowest.
+// Edges that do not wait for each other (all-to-all pairs) are a flow each. A transfer that routing
+// splits over several ways is one, too, because a sender's window spans its parts.
 #pragma once
 
 #include <cstdint>

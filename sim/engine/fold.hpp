@@ -1,15 +1,12 @@
-// Folding: ranks that cannot behave differently are simulated once.
+// Folding: ranks that cannot behave differently are simulated once. Colour refinement
+// (Weisfeiler-Leman, dimension 1) finds the coarsest equitable partition of the graph of ranks,
+// groups, flows and links that respects the initial differences (task list, speed of the node,
+// capacity of a link). Max-min sharing and in-order execution treat equals equally, so one
+// representative of each colour behaves as every member does, provided each shared link keeps the
+// load of the flows that are not simulated: one that stands for k flows weighs k there.
 //
-// Ranks, groups, flows and links form a graph; colour refinement (Weisfeiler-Leman, dimension 1)
-// finds its coarsest equitable partition that respects the initial differences (task list, speed of
-// the node, capacity of a link). Max-min sharing and in-order execution treat equals equally, so
-// one representative per colour behaves as every member does, provided each shared link keeps the
-// load of the flows that are not simulated: a flow that stands for k flows on that link weighs k
-// there.
-//
-// Contention carries a difference along, but not around a ring: a ring is one (pipelined flow, see
-// flow_table.hpp) that feels its links as a whole, so a slow node unfolds its own pipeline and
-// neither its neighbours on the ring nor the other replicas.
+// Contention carries a difference along, but not around a ring, which is one pipelined flow
+// (flow_table.hpp): a slow node unfolds its own pipeline, not its neighbours on the ring.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kReplicas = 32;
-constexpr int kGridPoints = 9;
+constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
@@ -159,8 +159,8 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   const int young = subject.iterations(advice.young_s);
   const int exact = subject.iterations(advice.exact_s);
   std::set<int> intervals = {young, exact, subject.iterations(advice.configured_s)};
-  for (int i = 0; i < kGridPoints; ++i) {
-    const double part = std::pow(kGridFactor, 2.0 * i / (kGridPoints - 1) - 1);
+  for (int i = 0; i < kAdvicePoints; ++i) {
+    const double part = std::pow(kGridFactor, 2.0 * i / (kAdvicePoints - 1) - 1);
     intervals.insert(subject.iterations(subject.possible_s(advice.exact_s * part)));
   }
   // The way from there to a configured interval that is far off.

@@ -21,14 +21,14 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kGridPoints = 25;
+constexpr int kSearchPoints = 25;
 constexpr int kNearPoints = 5;         // of later rounds, around what was found
 constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
 constexpr double kLeastGain = 1e-6;    // relative, of a round
 constexpr int kMostRounds = 6;
 
-bool has_interval(const SnapshotTier& tier) {
+bool is_periodic(const SnapshotTier& tier) {
   return tier.every_iterations > 0 || tier.every_s > 0 || tier.every_overhead > 0;
 }
 
@@ -42,7 +42,7 @@ std::string three_digits(double value, Dimension dimension) {
 }
 
 // Shares of the time become the intervals that they come to, which can be searched.
-void set_intervals(IterationTable& table) {
+void resolve_overheads(IterationTable& table) {
   const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
   for (int i = 0; i < pace.tiers(); ++i) {
     SnapshotTier& tier = table.tiers[i].tier;
@@ -60,14 +60,14 @@ std::vector<int> tiers_of(const std::vector<std::string>& keys, const Job& job) 
     const std::string item = split_path(key).at(1);
     int index = count;
     std::from_chars(item.data(), item.data() + item.size(), index);
-    if (item != "*" && (index >= count || !has_interval(job.snapshots[index]))) {
+    if (item != "*" && (index >= count || !is_periodic(job.snapshots[index]))) {
       throw Error(
           fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
                       "intervals; it has {} tiers, counted from 0",
                       key, item, count));
     }
     for (int i = 0; i < count; ++i) {
-      if ((item == "*" || i == index) && has_interval(job.snapshots[i])) tiers.push_back(i);
+      if ((item == "*" || i == index) && is_periodic(job.snapshots[i])) tiers.push_back(i);
     }
   }
   std::ranges::sort(tiers);
@@ -84,7 +84,7 @@ class Search {
     result_.best = result_.given;
     best_value_ = value_of(result_.given);
     result_.campaigns = 1;
-    set_intervals(inputs_.table);
+    resolve_overheads(inputs_.table);
     for (const int index : tiers_) {
       const SnapshotTier& tier = inputs_.table.tiers[index].tier;
       chosen_.push_back(tier.every_iterations > 0
@@ -173,7 +173,7 @@ class Search {
   void search_tier(size_t at, bool whole_range) {
     double low_s = shortest_s(at);
     double high_s = std::max(low_s, inputs_.campaign.length_s);
-    int points = kGridPoints;
+    int points = kSearchPoints;
     if (!whole_range) {
       const double now_s = seconds_of(at, chosen_[at]);
       low_s = std::max(low_s, now_s / kNearFactor);

@@ -37,7 +37,7 @@ struct IntervalSearch {
   std::vector<Tier> tiers;
   CampaignReport given;  // with the scenario's own intervals
   CampaignReport best;
-  Estimate gain;  // of goodput over these, replica by replica
+  Estimate gain;  // of goodput over these, trial by trial
   int campaigns = 0;
   std::optional<IntervalReport> theory;  // at the scenario's own intervals
 };

@@ -67,7 +67,7 @@ struct SweepPoint {
   std::string reason{};  // not empty: infeasible, and why
   Job job{};
   IterationReport iteration{};
-  std::optional<CampaignReport> campaign{};  // with a goodput per replica
+  std::optional<CampaignReport> campaign{};  // with a goodput per trial
 };
 
 struct SweepOptions {

@@ -121,7 +121,7 @@ class OwnHeader {
 };
 
 // PyTorch's text: a list in brackets and quotes around the JSON list. Other texts hold no groups.
-std::vector<ProcessGroup> process_groups(const std::string& text) {
+std::vector<ProcessGroup> parse_process_groups(const std::string& text) {
   using nlohmann::json;
   std::vector<ProcessGroup> groups;
   const size_t first = text.find("[{");
@@ -287,7 +287,7 @@ class RankReader {
 
   void add(const chakra::Node& node) {
     if (node.type() == chakra::METADATA_NODE) {
-      for (ProcessGroup& group : process_groups(node.inputs().values())) {
+      for (ProcessGroup& group : parse_process_groups(node.inputs().values())) {
         rank_.declared.push_back(std::move(group));
       }
       if (rank_.own) return;

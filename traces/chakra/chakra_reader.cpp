@@ -258,13 +258,13 @@ void check_collectives(const Plan& plan) {
   const auto terms = [](const Task& task) {
     return std::tuple(task.collective, task.algorithm, task.bytes, task.as_flows);
   };
-  const std::vector<std::vector<std::int32_t>> meeting = meetings(plan);
+  const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
   std::map<std::pair<std::int32_t, std::int32_t>, Met> met;
   for (size_t c = 0; c < plan.classes.size(); ++c) {
     const RankClass& owner = plan.classes[c];
     for (const Task& task : owner.tasks) {
       if (task.kind != TaskKind::collective) continue;
-      const std::pair key(meeting[c][task.group_slot], task.sequence);
+      const std::pair key(rendezvous[c][task.group_slot], task.sequence);
       const auto [other, is_new] = met.try_emplace(key, Met{&task, &owner});
       if (is_new || terms(*other->second.task) == terms(task)) continue;
       throw Error(fmt::format("'{}' of {} ({}, {:.0f} bytes) meets '{}' of {} ({}, {:.0f} bytes)",

@@ -37,7 +37,7 @@ bool is_world(const std::vector<RankId>& members, int ranks) {
 }
 
 // PyTorch's text of its process groups: a Python list of one JSON text.
-std::string process_groups(const Plan& plan, const std::vector<std::int32_t>& groups) {
+std::string process_groups_text(const Plan& plan, const std::vector<std::int32_t>& groups) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::int32_t g : groups) {
     const Group& group = plan.groups[g];
@@ -242,7 +242,7 @@ std::string ChakraExport::content(int file) const {
   chakra::Node header;
   header.set_name("process_groups");
   header.set_type(chakra::METADATA_NODE);
-  header.mutable_inputs()->set_values(process_groups(plan_, groups));
+  header.mutable_inputs()->set_values(process_groups_text(plan_, groups));
   bytes += encode(header);
   TaskWriter writer(plan_, partners_, part.rank_class, part.first);
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) bytes += encode(writer.node(t));

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRequired = {
+constexpr std::array<std::string_view, 8> kRequiredOfExchanges = {
     "source",  "model",  "gpus",         "gpu_type",
     "network", "method", "iter_time_ms", "throughput_samples_s"};
 
@@ -42,7 +42,7 @@ bool put_back_source(const std::vector<std::string>& header, std::vector<std::st
   return true;
 }
 
-std::optional<double> seconds(RowReader& reader, std::string_view column) {
+std::optional<double> seconds_in(RowReader& reader, std::string_view column) {
   const std::optional<double> ms = reader.number({column, "milliseconds", 1e9});
   if (!ms) return std::nullopt;
   return *ms * kMillisecond;
@@ -68,7 +68,7 @@ void check_times(CompressionRun& run, RowReader& reader) {
   }
 }
 
-CompressionRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
+CompressionRun read_compression_run(const CsvTable& table, size_t row, RowReader& reader) {
   CompressionRun run;
   run.id = table.id(row);
   run.table_row = row;
@@ -82,10 +82,10 @@ CompressionRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
   run.gpus = reader.count({"gpus", "", 1e7}).value_or(0);
   run.parameters = reader.number({"params", "", 1e14});
   run.batch = reader.count({"batch", "samples of a GPU", 1e8});
-  run.step_s = seconds(reader, "iter_time_ms");
-  run.compress_s = seconds(reader, "compress_ms");
-  run.communicate_s = seconds(reader, "comm_ms");
-  run.compute_s = seconds(reader, "fwd_bwd_ms");
+  run.step_s = seconds_in(reader, "iter_time_ms");
+  run.compress_s = seconds_in(reader, "compress_ms");
+  run.communicate_s = seconds_in(reader, "comm_ms");
+  run.compute_s = seconds_in(reader, "fwd_bwd_ms");
   run.samples_per_s = reader.number({"throughput_samples_s", "samples/s", 1e12});
   run.samples_sd = reader.number({"throughput_std", "samples/s", 1e12, true});
   for (const char* column : {"source", "model", "gpus", "network", "method"}) {
@@ -100,7 +100,8 @@ CompressionRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
 CompressionRuns parse_compression_runs(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
   CsvTable table = CsvTable::parse(text, file, &faults, put_back_source);
-  return read_runs<CompressionRuns>(std::move(table), faults, kRequired, read_row);
+  return read_runs<CompressionRuns>(std::move(table), faults, kRequiredOfExchanges,
+                                    read_compression_run);
 }
 
 CompressionRuns read_compression_runs(const std::string& path) {

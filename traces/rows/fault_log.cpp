@@ -14,13 +14,13 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kDay_s = 24 * 3600;
 constexpr double kMost_s = 100 * 365 * kDay_s;
 constexpr int kMostNodes = 10'000'000;
 

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::array<std::string_view, 9> kRequired = {
+constexpr std::array<std::string_view, 9> kRequiredOfRuns = {
     "source", "model", "seq", "global_batch", "gpus", "gpu_type", "tp", "pp", "iter_time_s"};
 
 // What a time may differ from what a rate implies: sources round and average them apart.
@@ -56,7 +56,7 @@ void check_required(const TrainingRun& run, RowReader& reader) {
     }
     return false;
   };
-  for (const std::string_view column : kRequired) {
+  for (const std::string_view column : kRequiredOfRuns) {
     if (column != "iter_time_s" && reader.text(column).empty() && !filled(column)) {
       reader.fault(column, "is empty, and no step can be predicted without it");
     }
@@ -145,7 +145,7 @@ void read_times(TrainingRun& run, RowReader& reader) {
   }
 }
 
-TrainingRun read_row(const CsvTable& table, size_t row, RowReader& reader) {
+TrainingRun read_training_run(const CsvTable& table, size_t row, RowReader& reader) {
   TrainingRun run;
   run.id = table.id(row);
   run.table_row = row;
@@ -187,7 +187,7 @@ std::string TrainingRun::noted(std::string_view key) const {
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faults;
   CsvTable table = CsvTable::parse(text, file, &faults);
-  return read_runs<TrainingRuns>(std::move(table), faults, kRequired, read_row);
+  return read_runs<TrainingRuns>(std::move(table), faults, kRequiredOfRuns, read_training_run);
 }
 
 TrainingRuns read_training_runs(const std::string& path) {

@@ -43,17 +43,10 @@ struct TrainingRuns {
 };
 
 // Throws Error only where nothing can be read: no file, no header, a column twice, a column marked
-// * missing. A faulty row goes to `unusable` and the next one is read. Faults are:
-//   - more or fewer cells than the header has, a quote that is not closed
-//   - a number with text or a unit, not finite, not positive, a fraction of something whole, or
-//     larger than anything that was ever built
-//   - an empty cell in source, model, seq, global_batch, gpus, gpu_type, tp or pp, unless
-//     source_settings.hpp knows it
-//   - GPUs that are not tp pp dp cp; experts' ranks that do not divide those of a stage
-//   - heads that do not divide the hidden size (unless head_width is stated), or kv_heads the heads
-//   - a batch that is no whole number of micro-batches on each of the dp ranks
-//   - a time that differs by more than 10 % from what tokens/s or samples/s imply
-//   - a time of a run that is noted to have run out of memory
+// * missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong cells
+// or numbers, empty cells that nothing else tells, layouts that do not multiply to the GPUs,
+// batches that are no whole number of micro-batches, times that contradict tokens/s. All faults:
+// docs/rows.md.
 TrainingRuns read_training_runs(const std::string& path);
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file);
 

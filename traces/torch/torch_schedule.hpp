@@ -1,27 +1,11 @@
-// Pipeline schedules as torch.distributed.pipelining reads and writes them: a CSV whose row k is
+// Reads and writes pipeline schedules as torch.distributed.pipelining does: a CSV whose row k is
 // what pipeline rank k does, in order (torch/distributed/pipelining/schedules.py, pytorch
-// 00722e64).
+// 00722e64). A file that names messages (compute_comms) is in its final order; else it is
+// compute_only.
 //
-//   cell    := "" | action | "(" action ";" action ")OVERLAP_F_B"
-//   action  := stage type [micro-batch]         "3F1", "2UNSHARD", "1SEND_F0"
-//
-// An empty cell is an idle time step. A file that names messages (compute_comms) is in its final
-// order and has none; else it is compute_only. Stages count over all ranks; which rank has which is
-// inferred. Torch matches a prefix of a cell and takes what follows it for granted; here the whole
-// cell must be an action.
-//
-// Dialects: today I is the input gradient and B the full backward; an older release wrote B and BW.
-//
-// An extension, which torch does not read, holds what torch has no words for: replicated stages,
-// slices of a sequence, several iterations without a flush, recomputation.
-//
-//   action  := stage ["@" direction] type [[iteration ":"] micro-batch ["." slice]]
-//   type    := ... | "R"
-//
-// Numbers that are 0 are left out. The row "#recompute" before the first rank says that
-// recomputation is in R actions only where none of them says so.
-//
-// Every error names the file, the line and, as column, the cell.
+// The grammar of a cell, torch's two dialects, and our extension for what torch has no words for:
+// docs/schedules.md, "Files of torch". Every error names the file, the line and, as column, the
+// cell.
 #pragma once
 
 #include <optional>

@@ -168,16 +168,16 @@ void add_ends(ChunkCost& chunk, const BlockCost& first, const BlockCost& last) {
 }
 
 // A dense layer, or one with experts.
-struct LayerKind {
+struct LayerForm {
   Block block = Block::layer;
   BlockCost cost;
   LayerActivations activations;
 };
 
-std::vector<LayerKind> layer_kinds(const Job& job, const SequenceSlice& slice) {
+std::vector<LayerForm> layer_kinds(const Job& job, const SequenceSlice& slice) {
   const BlockCoster coster(job, slice);
   const int moe_layers = job.model.moe_layers();
-  std::vector<LayerKind> kinds;
+  std::vector<LayerForm> kinds;
   for (const Block block : {Block::layer, Block::moe_layer}) {
     const int count = block == Block::layer ? job.model.layers - moe_layers : moe_layers;
     if (count == 0) continue;
@@ -186,7 +186,7 @@ std::vector<LayerKind> layer_kinds(const Job& job, const SequenceSlice& slice) {
   return kinds;
 }
 
-void add_layers(ChunkCost& chunk, const LayerKind& kind, int count, bool recomputes_ahead) {
+void add_layers(ChunkCost& chunk, const LayerForm& kind, int count, bool recomputes_ahead) {
   if (count == 0) return;
   const LayerActivations& bytes = kind.activations;
   add_block(chunk, kind.cost, count);
@@ -199,13 +199,13 @@ void add_layers(ChunkCost& chunk, const LayerKind& kind, int count, bool recompu
 
 // Layers of one kind, of which a share recomputes.
 struct SharedKind {
-  LayerKind recomputing;
-  LayerKind keeping;  // the same where nothing is recomputed
+  LayerForm recomputing;
+  LayerForm keeping;  // the same where nothing is recomputed
 };
 
 std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
-  const std::vector<LayerKind> recomputing = layer_kinds(job, unit.slice);
-  std::vector<LayerKind> keeping = recomputing;
+  const std::vector<LayerForm> recomputing = layer_kinds(job, unit.slice);
+  std::vector<LayerForm> keeping = recomputing;
   if (!unit.recompute_shares.empty() && job.recompute != Recompute::none) {
     Job without = job;
     without.recompute = Recompute::none;

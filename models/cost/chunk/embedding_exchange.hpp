@@ -1,13 +1,9 @@
-// How the gradient of an embedding travels, of which a step touches few rows.
+// How the gradient of an embedding travels, of which a step touches few rows: as the whole table
+// (dense), as every rank's rows (all-gather), or by columns (all-to-all: EmbRace, Li et al. 2021,
+// arXiv 2110.09132, as remembered). `rows` are those that a rank meets in a step, each once
+// (TensorShape::filled).
 //
-//   dense       all-reduce of the whole table: 2 (P-1)/P V d on a ring
-//   all-gather  every rank's rows with their numbers to every other (PyTorch's and Horovod's sparse
-//               gradients): (P-1) rows (d + index)
-//   all-to-all  EmbRace (Li et al. 2021, arXiv 2110.09132, as remembered): each rank keeps d/P
-//               columns of all rows, so that lookups are exchanged forward and their gradients
-//               backward, two all-to-alls of rows d, of which (P-1)/P travels
-//
-// Rows: those that a rank meets in a step, each once (TensorShape::filled). Both all-to-alls count
+// The bytes of each: docs/gradients.md, "Embeddings that few rows touch". Both all-to-alls count
 // behind the backward pass, and every rank keeps the whole table in memory.
 #pragma once
 

@@ -1,12 +1,11 @@
-// What context parallelism adds to a layer, exposed; which bytes each form sends, and sources:
-// context_traffic.hpp.
+// What context parallelism adds to a layer's attention and nothing hides. Which bytes each form
+// sends, with sources: docs/cost.md, "Context parallelism".
 //
-// A ring (Megatron-Core's cp_comm_type p2p) runs step by step beside the attention over what the
-// last step brought; every rank has an early and a late piece of the sequence, so that all have the
-// same work. RSA's rings stand between its products, beside nothing. The states of linear attention
-// pass from rank to rank beside the products inside the blocks, which need none. All-to-alls of
-// Ulysses wait for the projection and attention for them, those of DSP stand between layers: all
-// exposed.
+// A ring (Megatron-Core's cp_comm_type p2p) sends step by step beside the attention over what the
+// last step brought; each rank has an early and a late part of the sequence, so that all do the
+// same work. RSA's rings run between its products, beside nothing. States of linear attention pass
+// on beside the products inside the blocks, which do not need them. The all-to-alls of Ulysses
+// stand between projection and attention, those of DSP between layers: all of them are exposed.
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"

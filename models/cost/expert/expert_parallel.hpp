@@ -1,22 +1,9 @@
-// What expert parallelism adds to a layer with experts, exposed: an all-to-all of one copy per
-// token and expert to the experts and one back, forward and again backward; the busiest rank's
-// share: expert_routing.hpp.
+// What expert parallelism adds to a layer with experts and no compute hides: an all-to-all of one
+// copy per token and expert to the experts and one back, forward and again backward. The busiest
+// rank decides (models/workload/expert_routing.hpp).
 //
-// Software::ep_merged sends one copy per node (DeepEP, HybridEP; that a router may limit the nodes
-// is not counted). MixtureOfExperts::locality leaves a share of the copies in the node (LocMoE).
-// Layout::ep_tokens: the ranks of a tp group that hold the same tokens send each all of them, or
-// drop the duplicates and gather over tp what arrives, after both all-to-alls (TED; its experts,
-// which tp divides, count as whole ones for 1/tp of the tokens).
-//
-// Hidden, as far as the compute beside them lasts: Software::ep_overlap behind the other direction
-// of the same layer, of another micro-batch (Megatron-Core's overlap_moe_expert_parallel_comm,
-// DualPipe; that the first and last micro-batches have no other is not counted);
-// MixtureOfExperts::shortcut behind all of the layer but its experts, backward its weight gradients
-// too (ScMoE; the dense MLP of the layer before, which may help, is not counted);
-// Software::tp_overlap behind the shared expert (moe_shared_expert_overlap).
-//
-// Hot experts (Hecate): their weights are gathered ahead of both passes and their gradients
-// reduce-scattered behind the backward, beside what is left of that same compute.
+// Merged dispatch, locality, dropped duplicates (TED), hot experts (Hecate), and what is hidden
+// behind which compute: docs/cost.md, "Expert parallelism".
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"

@@ -1,3 +1,5 @@
+// The training state on a GPU, in bytes: weights, gradients and optimizer under sharding, and what
+// a snapshot holds of it.
 #include <algorithm>
 
 #include "models/cost/chunk/layer_table_cost.hpp"

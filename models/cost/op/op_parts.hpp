@@ -1,17 +1,8 @@
 // What the blocks of op.hpp are made of: one GPU's share of a micro-batch, and the kernels of a
 // linear layer, of attention and of an MLP. For the op*.cpp files alone.
 //
-// Scaled precisions (fp8, mxfp8, nvfp4), as Transformer Engine runs them: tensors stand in bf16,
-// and each linear layer of a transformer layer quantises its input before the forward GEMM and its
-// output gradient before the backward ones, by rows and by columns at once (the weight gradient's
-// GEMM reads the columns; Hopper multiplies fp8 in one layout only, block scales lie along the
-// inner dimension). Weights are quantised once per step, spread here over its micro-batches.
-// Quantising is a kernel of its own, but for fp8 with one scale per tensor, which norms and dense
-// activations write themselves (LayerNormLinear; "fusion of activation and cast", Megatron-Bridge
-// 25.09, release notes). Router and loss head stay in 16 bit. nvfp4 runs in every layer, as in
-// Megatron-Bridge's bf16_with_nvfp4_mixed; that long runs keep some 15 % of the layers in bf16
-// (NVIDIA 2025, arXiv 2509.25149, section 4) is not counted, and its Hadamard transform is part of
-// quantising.
+// What scaled precisions (fp8, mxfp8, nvfp4) quantise, when and in which kernel, as Transformer
+// Engine does it: docs/cost.md, "Scaled precisions".
 #pragma once
 
 #include <string_view>

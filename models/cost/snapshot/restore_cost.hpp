@@ -1,4 +1,5 @@
-// Reading a snapshot back.
+// How long it takes to read a snapshot back: whole (restore_s), with nodes lost that its code or
+// copies cover (rebuild_s), and converted for a job that lacks other nodes than then (reshape_s).
 #pragma once
 
 #include <vector>

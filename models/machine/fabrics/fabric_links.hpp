@@ -1,5 +1,5 @@
 // The links of a fabric between the NICs of the cluster, and the ways over them. One
-// implementation per form (models/fabrics/), answered by arithmetic: O(1) memory, or O(levels), for
+// implementation per form (this folder), answered by arithmetic: O(1) memory, or O(levels), for
 // any size; only an edge list is stored.
 //
 // LinkTable (models/machine/links/links.hpp) puts NICs and the inside of nodes around it.

@@ -29,39 +29,14 @@ struct CollectiveCost {
 };
 
 // Closed form on an idle network, in O(1): launch + steps * latency per step, and the busiest
-// link's bytes / (its bandwidth * efficiency), together as law_seconds() has it. A step across
-// nodes takes the NIC's latency and that of the switches on the longest way between two neighbours
-// (GroupShape::fabric_hops). `bytes` is the size S of the full buffer (the nccl-tests size column):
-// what all_reduce reduces, what all_gather leaves on every rank, what reduce_scatter starts from,
-// what a rank of all_to_all sends in all, its own part included.
+// link's bytes / (its bandwidth * efficiency), together as law_seconds() has it. `bytes` is the
+// size S of the full buffer (the nccl-tests size column): what all_reduce reduces, what all_gather
+// leaves on every rank, what reduce_scatter starts from, what a rank of all_to_all sends in all,
+// its own part included.
 //
-// `automatic` takes the cheapest of ring, tree and hierarchical (ties in this order); where the
-// algorithm asked for does not apply to the group (collective_steps.hpp), the kind's usual one
-// runs.
-//
-// n members, g per node, N nodes; payload of the busiest NVLink port and of a member's NIC; f =
-// (n-1)/n, all-reduce twice that, likewise for its steps:
-//   ring         n-1 steps, N-1 of them across nodes; f S and f S/g
-//   tree         2(g-1) steps in the node, 2 ceil(log2 N) across; 2 (g-1)/g S and min(N,4)/2 S/g
-//   hierarchical one step to scatter in the node, N-1 across on every rail, one to gather;
-//                (g-1)/g S and (N-1)/N S/g (all-reduce twice)
-//   recursive doubling   log2 g and log2 N steps of S each, one after the other
-//   halving doubling     2 log2 g and 2 log2 N; 2 (g-1)/g S, then 2 (N-1)/N S/g
-//   nvls, nvls tree      (1 + 1/g) S (all-gather, reduce-scatter S); ring per rail, or tree
-//   collnet      2 (g-1)/g S; S/g each way, one step through the tree of switches
-//   pat          ceil(log2 N) steps; (N-1)/N S
-//   hfreduce     S over PCIe each way, the hosts' memory, and a tree's bytes between nodes
-//   broadcast, reduce    a pipelined chain: n-1 steps; S and S/g
-//   all to all   first within the node to the receiver's rail, then along it (PXN): (g-1) + (N-1)
-//                steps pairwise, 1 + 1 direct; (g-1)/g S and (n-g)/n S, g being the fewest on any
-//                node
-//   gather       likewise, all to member 0: (g-1)/n S and (n-g)/n S on its NIC (irregular groups:
-//                at most; without NVLink flows take up to a fifth longer, since the root's PCIe
-//                link idles once the node's own are in)
-//   send, receive        S on one NIC of every node
-// Uplinks of a pod carry what leaves it: one edge per ring, the trees' edges, all pairs of
-// all_to_all. Traffic between rails of an irregular group is not counted here; flows route it.
-// Without NVLink what crosses a GPU's PCIe link, to its node and to others, adds up.
+// Without an interconnect law `automatic` takes the cheapest of ring, tree and hierarchical (ties
+// in this order), with one what NCCL's tuner picks; an algorithm that does not apply to the group
+// gives way to the kind's usual one. Steps and bytes of each, and which runs: docs/collectives.md.
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);

@@ -1,15 +1,11 @@
-// What a step of a collective costs and what share of a link's bandwidth its payload gets, by
-// algorithm and protocol: the fitted part of the closed form (collective.hpp), apart from the byte
-// and step counts, which are exact.
+// What a step of a collective costs, and what share of a link's bandwidth its payload gets, by
+// algorithm and protocol. This is the fitted part of the closed form (collective.hpp), apart from
+// the byte and step counts, which are exact.
 //
-// Where the calibration has a measured curve (models/calibration/kernel_law.hpp) of a kind, an
-// algorithm and so many ranks, such as "all-reduce-ring ranks=2", a group of as many inside one
-// node takes what the curve says: as long as the smallest measured size waits for nothing but
-// latency, the rest are bytes at whatever share of the ports makes up the sum, so that flows
-// compete with it. Elsewhere, where the calibration states a law of the network
-// (models/calibration/interconnect_law.hpp), it scales NCCL's own constants by algorithm and
-// protocol. Else five constants serve all: launch, a latency per step and a share of the bandwidth,
-// inside nodes and across, one after the other.
+// It rests on a measured curve where the calibration has one of such a group
+// (models/calibration/kernel_law.hpp), else on an interconnect law
+// (models/calibration/interconnect_law.hpp), else on five constants: docs/collectives.md, "What a
+// step and a byte cost".
 #pragma once
 
 #include <optional>

@@ -19,7 +19,8 @@ namespace windtunnel {
 
 struct CollectiveSteps {
   Pattern node = Pattern::none;
-  double node_bytes = 0;  // payload of an edge (of the pattern's largest edges: see above)
+  // Bytes of the pattern: an edge of it carries its share of them (pattern.hpp).
+  double node_bytes = 0;
   int node_steps = 0;
   Pattern across = Pattern::none;
   double across_bytes = 0;  // the same, of one lane: the i-th members of all nodes
@@ -30,7 +31,7 @@ struct CollectiveSteps {
   double host_bytes = 0;    // of a node, through its host's memory
 };
 
-// `bytes` is the size S of collective_cost. The pair applies (see below).
+// `bytes` is the size S of collective_cost. The pair must apply: why_not() says nullptr.
 CollectiveSteps steps_of(CollectiveKind kind, CollectiveAlgorithm algorithm,
                          const GroupShape& shape, double bytes);
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <span>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // GB/s per channel that the search tries, in a node and between nodes.
 constexpr std::array kSpeedsInside = {40., 30., 20., 18., 15., 12., 10., 9., 7., 6., 5., 4., 3.};

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "models/base/units.hpp"
 #include "models/network/nccl/nccl_channels.hpp"
 #include "models/network/nccl/nccl_latencies.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kP2pLlBytes = 16384;  // per peer
 
 using ByNodes = std::array<double, 3>;        // one, two, more

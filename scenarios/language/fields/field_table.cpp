@@ -1,3 +1,5 @@
+// The table of all keys that a scenario may have, and its rows about job, model, kernels, host,
+// layout and batch; the other rows have files of their own.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,5 @@
 // Rows of the field table for what happens in months: failures, the job as a whole, the campaign.
+#include "models/base/units.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/time_series.hpp"
@@ -6,7 +7,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kDay_s = 86400;
 // Ten failures of every node a day leave no job that is worth a simulation; the last factor admits
 // the limit itself in every unit.
 constexpr double kMostFailures_per_node_s = 10 / kDay_s * (1 + 1e-12);

@@ -1,3 +1,4 @@
+// Rows of the field table below "communication", but for the compressor's.
 #include <fmt/format.h>
 
 #include <deque>

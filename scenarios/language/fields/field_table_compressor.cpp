@@ -1,3 +1,4 @@
+// Rows of the field table below "communication.compressor".
 #include "models/compression/compressors.hpp"
 #include "models/compression/layer_choice.hpp"
 #include "scenarios/language/fields/field_rows.hpp"

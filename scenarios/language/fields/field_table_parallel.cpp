@@ -1,3 +1,5 @@
+// Rows of the field table about forms of parallelism: context, sequence lengths, sharding, overlap
+// of tensor parallelism, routing to experts.
 #include "models/workload/layout.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,3 +1,4 @@
+// The rows that a program brings beside the table: this one brings none.
 #include "scenarios/language/fields/field_rows.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,5 @@
 // What measured rows call GPUs, and the machine of the library that stands for each:
-// library/gpu_names.yaml, which says how a text is read.
+// scenarios/library/gpu_names.yaml, which says how a text is read.
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// Failures, recovery and the campaign of a job, from checked values: rates and arrivals, repair,
+// detection, and the origins that lost time rests on.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -213,10 +215,10 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
   }
 }
 
-// Expected failures of all replicas together; more would take hours to draw.
+// Expected failures of all trials together; more would take hours to draw.
 void check_failures_in_all(const Values& values, const Job& job) {
   constexpr double kMost = 1e9;
-  double failures = 0;  // of one replica
+  double failures = 0;  // of one trial
   for (const FailureClass& failure : job.failures) {
     failures += failure.arrivals == Arrivals::trace
                     ? static_cast<double>(failure.trace_s.size())

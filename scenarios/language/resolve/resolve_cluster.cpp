@@ -1,3 +1,5 @@
+// The machine and the model of a job, from checked values: nodes, storage, slow nodes, calibration,
+// transformer or table of layers.
 #include <fmt/format.h>
 
 #include <algorithm>

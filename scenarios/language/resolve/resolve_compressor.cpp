@@ -1,3 +1,5 @@
+// The compressor of a job, from checked values: which keys its method has a use for, and measured
+// errors of layers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-std::string key_of(std::string_view number) {
+std::string compressor_key(std::string_view number) {
   return fmt::format("communication.compressor.{}", number);
 }
 
@@ -30,9 +32,9 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
 
 [[noreturn]] void refuse(const Values& values, std::string_view key, const CompressorKind& kind) {
   const std::vector<std::string_view> keys = keys_of(kind);
-  values.fail(key_of(key), keys.empty() ? fmt::format("{} has no use for it", kind.name)
-                                        : fmt::format("{} has no use for it; it takes {}",
-                                                      kind.name, fmt::join(keys, ", ")));
+  values.fail(compressor_key(key), keys.empty() ? fmt::format("{} has no use for it", kind.name)
+                                                : fmt::format("{} has no use for it; it takes {}",
+                                                              kind.name, fmt::join(keys, ", ")));
 }
 
 // All gradients of the model as the ranks of a pipeline hold them.
@@ -53,7 +55,7 @@ std::vector<TensorShape> gradients_of(const Job& job) {
 
 void resolve_errors(const Values& values, const std::string& folder, const CompressorKind& kind,
                     CompressorChoice& choice) {
-  const std::string key = key_of("errors");
+  const std::string key = compressor_key("errors");
   if (!values.has(key)) return;
   if (kind.usual.base.empty()) refuse(values, "errors", kind);
   const std::string path = (std::filesystem::path(folder) / values.text(key)).string();
@@ -69,7 +71,7 @@ CompressorChoice resolve_compressor(const Values& values, const std::string& fol
   choice.where = values.fault_at("communication.compressor");
   const CompressorKind& kind = compressor_kind(choice.name);
   const auto check = [&](std::string_view key, bool taken) {
-    if (!taken && values.has(key_of(key))) refuse(values, key, kind);
+    if (!taken && values.has(compressor_key(key))) refuse(values, key, kind);
   };
   for (const CompressorNumber& number : compressor_numbers()) {
     check(number.name, takes(kind, number));
@@ -85,7 +87,7 @@ void check_compressor(const Values& values, const Job& job) {
   if (choice.name == "none") return;
   const std::vector<TensorShape> gradients = gradients_of(job);
   if (choice.errors != nullptr) {
-    values.about(key_of("errors"), [&] { check_layer_errors(*choice.errors, gradients); });
+    values.about(compressor_key("errors"), [&] { check_layer_errors(*choice.errors, gradients); });
   }
   check_compressor(choice, gradients);
 }

@@ -1,3 +1,5 @@
+// The fabric between the nodes, from checked values: its form, routing, cables of a file, and
+// faults of links.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPath = "cluster.fabric";
 
-std::string key_of(std::string_view name) {
+std::string fabric_key(std::string_view name) {
   return join_path(kPath, name);
 }
 
@@ -36,7 +38,7 @@ MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evide
 // A key of another form or another routing would do nothing in silence.
 void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
   for (const FormKey& form : form_keys()) {
-    const std::string key = key_of(form.key);
+    const std::string key = fabric_key(form.key);
     if (!values.stated(key) || form.holds_for(fabric.topology)) continue;
     std::vector<std::string_view> homes;
     for (const Choice<Topology>& choice : kChoices<Topology>) {
@@ -46,9 +48,9 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
                                  fmt::join(homes, " or "), name_of(fabric.topology)));
   }
   const auto check = [&](const char* name, bool used, const char* routing) {
-    if (!values.stated(key_of(name)) || used) return;
-    values.fail(key_of(name), fmt::format("does nothing under routing {}; set routing: {}",
-                                          name_of(fabric.routing), routing));
+    if (!values.stated(fabric_key(name)) || used) return;
+    values.fail(fabric_key(name), fmt::format("does nothing under routing {}; set routing: {}",
+                                              name_of(fabric.routing), routing));
   };
   check("uplinks", fabric.routing != Routing::spray, "ecmp, split-single-path or planned");
   check("parts", fabric.routing == Routing::split_single_path, "split-single-path");
@@ -56,7 +58,7 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
 }
 
 std::vector<int> resolve_dimensions(const Values& values, std::vector<int> otherwise) {
-  const std::string list = key_of("dimensions");
+  const std::string list = fabric_key("dimensions");
   if (!values.stated(list)) return otherwise;
   std::vector<int> dimensions;
   for (int i = 0; i < values.length(list); ++i) {
@@ -66,7 +68,7 @@ std::vector<int> resolve_dimensions(const Values& values, std::vector<int> other
 }
 
 std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
-  const std::string list = key_of("sites");
+  const std::string list = fabric_key("sites");
   std::vector<SiteSpec> sites;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
@@ -121,8 +123,8 @@ std::vector<EdgeSpec> read_edges(const std::string& path, const Cluster& cluster
 
 std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& folder,
                                     const Cluster& cluster) {
-  const std::string list = key_of("edges");
-  const std::string file = key_of("edges_file");
+  const std::string list = fabric_key("edges");
+  const std::string file = fabric_key("edges_file");
   if (values.has(file)) {
     if (values.stated(list))
       values.fail(file, "the cables stand in 'edges' or in a file, not both");
@@ -142,7 +144,7 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& fol
 }
 
 std::vector<LinkFault> resolve_faults(const Values& values) {
-  const std::string list = key_of("faults");
+  const std::string list = fabric_key("faults");
   std::vector<LinkFault> faults;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
@@ -155,14 +157,14 @@ std::vector<LinkFault> resolve_faults(const Values& values) {
 void check_form(const Values& values, const Cluster& cluster) {
   std::string key(kPath);
   for (const char* name : {"edges_file", "edges", "sites", "dimensions"}) {
-    if (values.stated(key_of(name))) key = key_of(name);
+    if (values.stated(fabric_key(name))) key = fabric_key(name);
   }
   values.about(key, [&] { const LinkTable links(cluster); });
 }
 
 // Every link is there, and what failed leaves a way between the nodes.
 void check_faults(const Values& values, const Cluster& cluster) {
-  const std::string list = key_of("faults");
+  const std::string list = fabric_key("faults");
   Cluster single = cluster;
   for (size_t i = 0; i < cluster.fabric.faults.size(); ++i) {
     const std::string path = fmt::format("{}.{}.link", list, i);
@@ -186,19 +188,20 @@ void check_faults(const Values& values, const Cluster& cluster) {
 void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
                     Cluster& cluster) {
   FabricSpec& fabric = cluster.fabric;
-  fabric = find_fabric(values.text(key_of("base"))).fabric;
+  fabric = find_fabric(values.text(fabric_key("base"))).fabric;
   values.fill(kPath, fabric);
   check_keys_of_form(values, fabric);
   override_sizes(fabric_sizes(), kPath, values, fabric);
   override_parameters(fabric_parameters(), kPath, values, evidence, fabric);
   for (const FabricRatio& ratio : fabric_ratios()) {
-    if (values.has(key_of(ratio.key))) fabric.*ratio.member = values.number(key_of(ratio.key));
+    if (values.has(fabric_key(ratio.key)))
+      fabric.*ratio.member = values.number(fabric_key(ratio.key));
   }
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
   fabric.sites = resolve_sites(values, fabric.transport);
   fabric.edges = resolve_edges(values, folder, cluster);
-  values.fill(key_of("variation"), fabric.variation);
+  values.fill(fabric_key("variation"), fabric.variation);
   check_form(values, cluster);
   fabric.faults = resolve_faults(values);
   if (!fabric.faults.empty()) check_faults(values, cluster);

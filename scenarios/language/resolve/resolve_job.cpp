@@ -1,3 +1,5 @@
+// A Job from checked values: precision, schedule, layout, batch, communication and software here,
+// the other parts by the files beside this one.
 #include <fmt/format.h>
 
 #include <algorithm>

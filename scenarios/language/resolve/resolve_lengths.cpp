@@ -1,3 +1,4 @@
+// Sequences of unequal length, from checked values.
 #include <utility>
 
 #include "scenarios/language/library/spec_fields.hpp"

@@ -1,3 +1,4 @@
+// Checks of expert routing and of embeddings that need the whole job.
 #include <fmt/format.h>
 
 #include "models/cost/expert/expert_parallel.hpp"

@@ -1,3 +1,5 @@
+// The tiers of snapshots, from checked values: interval, place, members of the code, and keys that
+// a place has no use for.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Holds a scenario's text to the field table: unknown keys, wrong types, units and ranges, each an
+// Error with its place and an example.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

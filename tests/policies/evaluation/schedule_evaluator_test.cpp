@@ -314,7 +314,7 @@ TEST(ScheduleEvaluator, AgreesWithRelaxationUnderEverySchedule) {
         try {
           makespan_s = evaluate_schedule(sample->schedule, sample->costs, beside).makespan_s;
         } catch (const Error&) {
-          continue;  // sim/engine/pipeline_test looks at these
+          continue;  // tests/sim/engine/pipeline_test.cpp: these
         }
         ++compared;
         EXPECT_NEAR(makespan_s, makespan_of(Relaxation(*sample, sends).run()), 1e-9) << int(sends);

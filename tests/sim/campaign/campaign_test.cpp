@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(Campaign, Modes,
                            return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
                          });
 
-// --- many replicas
+// --- many trials
 
 CampaignInputs with_rates(double process_per_s, double node_per_s) {
   CampaignInputs inputs = two_tiers();

@@ -322,7 +322,7 @@ INSTANTIATE_TEST_SUITE_P(Campaign, Rules,
                            return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
                          });
 
-// --- many replicas
+// --- many trials
 
 // Without spares the same nodes come back and fail at the mean rate; spares that stay keep the bad
 // ones away.

@@ -1,3 +1,5 @@
+// Reads a network from what measured rows say of it, such as "InfiniBand NDR 8x400Gb/s/node":
+// transport, NICs, bandwidths.
 #include <fmt/format.h>
 #include <re2/re2.h>
 

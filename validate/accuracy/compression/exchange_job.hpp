@@ -1,4 +1,4 @@
-// From a measured step of data-parallel training to the Job that predicts it: the network of layers
+// From a measured step of data-parallel training to the Job that predicts it: the table of layers
 // by its name, so many GPUs on nodes of one kind, and a GPU whose speed is that of the measured
 // step on one of them. What the step takes beside is then exchange alone.
 #pragma once

@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr double kDay_s = 86400;
-constexpr double kHour_s = 3600;
 constexpr double kMostNodes = 1e7;
 // CheckFreq (Mohan et al., FAST 2021) saves as often as costs at most this share of the time.
 constexpr double kMostStallShare = 0.035;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/reliability/failure_process.hpp"
 #include "models/reliability/interval_theory.hpp"
 #include "traces/text/text.hpp"
@@ -19,8 +20,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kHour_s = 3600;
-constexpr double kDay_s = 86400;
 constexpr double kTolerance = 0.01;      // where nothing is left open
 constexpr double kMeanTolerance = 0.15;  // of a mean time between failures: counts are small
 

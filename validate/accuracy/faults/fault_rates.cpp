@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/reliability/fault_fit.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kHour_s = 3600;
 
 double rate_per_node_s(const PublishedMean& mean) {
   return 1 / (mean.mtbf_h * kHour_s * mean.nodes);

@@ -7,13 +7,12 @@
 #include <cmath>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "validate/accuracy/faults/fault_metrics.hpp"
 #include "validate/accuracy/faults/fault_rates.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kDay_s = 86400;
 
 std::string rows_of(const std::vector<PublishedMean>& means) {
   std::vector<std::string> names;

@@ -1,17 +1,10 @@
-// Why pairs of nodes of one cluster differ. Three things, each found in the timings of two clusters
-// of H100 (17 and 10 nodes, all pairs, all-to-all and send-receive, 1 to 8 GPUs per node;
-// github.com/xxrjun/nccl-tests-cluster 455de4f):
+// Why pairs of nodes of one cluster differ, as a model of three things: nodes that hang on
+// different leaves collide on uplinks, jobs meet others at NICs that they share, and contention
+// grows with buffers beyond 512 MiB. Each was found in the timings of two clusters of H100 (all
+// pairs, all-to-all and send-receive; github.com/xxrjun/nccl-tests-cluster 455de4f).
 //
-// - Leaves. Jobs of whole nodes are slow if and only if their nodes hang on different leaves, and
-//   only where all GPUs talk to all: their g * g connections are hashed onto few uplinks and
-//   collide (Routing::ecmp). A send-receive, with one connection each way, is not slowed.
-// - Jobs that leave GPUs of their nodes to others meet these at their NICs: a NIC is shared with
-//   probability `slow_share` (NicVariation), drawn anew for every job. It is no property of a node:
-//   a node's other pairs are fast.
-// - Beyond a size of 512 MiB contention grows: the time lost per byte is `excess + growth * (size -
-//   512 MiB)`, the growth being drawn per job. It goes with the size of the buffer, not with
-//   the bytes sent: on one GPU per node an all-to-all and a send-receive of one size, which sends
-//   twice as much, are slowed alike. That is an observation; its cause is not known.
+// What was seen, and what of it has no known cause: docs/collectives.md, "Why pairs of nodes
+// differ".
 #pragma once
 
 #include <array>

@@ -1,14 +1,8 @@
 // Which rows of a table: an expression over its columns, as in
 //   tp<=8 && (pp==1 || note~"after_pp_fix=True")
-// Grammar, loosest first:
-//   or:         and ('||' and)*
-//   and:        unary ('&&' unary)*
-//   unary:      '!' unary | '(' or ')' | comparison
-//   comparison: operand ('==' | '!=' | '<' | '<=' | '>' | '>=' | '~' | '!~') operand
-//   operand:    column | number | "text" | 'text'
 // `~` holds when the right side stands somewhere in the left, whatever the case; `==` and `!=`
 // compare as numbers where both sides are, else as text. A comparison with an empty cell does not
-// hold: `!(mem_gib>0)` selects the rows that state no memory.
+// hold. The grammar: docs/rows.md, "Which rows".
 #pragma once
 
 #include <cstddef>

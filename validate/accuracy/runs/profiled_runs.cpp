@@ -72,7 +72,7 @@ struct Predicted {
 };
 
 // Runs that differ in the schedule only.
-std::string group_of(const TrainingRun& run) {
+std::string profile_group(const TrainingRun& run) {
   return fmt::format("{}|{}|{}|{}|{}|{}", run.source, run.parameters, run.gpus.value_or(0),
                      run.pp.value_or(0), run.micro_batch.value_or(0), run.global_batch.value_or(0));
 }
@@ -91,7 +91,7 @@ struct PairCount {
   }
 };
 
-ValidationRow row_of(const TrainingRun& run, const char* metric) {
+ValidationRow profile_row(const TrainingRun& run, const char* metric) {
   ValidationRow row;
   row.id = run.id;
   row.family = fmt::format("{} {}", family_of(run), metric);
@@ -103,7 +103,7 @@ ValidationRow row_of(const TrainingRun& run, const char* metric) {
 
 // `fast` was measured to be the faster one.
 ValidationRow ratio_row(const Predicted& fast, const Predicted& slow, PairCount& count) {
-  ValidationRow row = row_of(*slow.run, "speed_ratio");
+  ValidationRow row = profile_row(*slow.run, "speed_ratio");
   row.label = fmt::format("{} over {}, {}, batch {}", fast.run->schedule, slow.run->schedule,
                           fast.run->parameters, fast.run->global_batch.value_or(0));
   row.measured = *slow.run->step_s / *fast.run->step_s;
@@ -140,7 +140,7 @@ void add_pairs(const std::vector<Predicted>& group, std::map<std::string, PairCo
       const bool first = *group[i].run->step_s <= *group[j].run->step_s;
       const Predicted& fast = group[first ? i : j];
       const Predicted& slow = group[first ? j : i];
-      PairCount& count = counts[row_of(*slow.run, "speed_ratio").family];
+      PairCount& count = counts[profile_row(*slow.run, "speed_ratio").family];
       report.rows.push_back(ratio_row(fast, slow, count));
     }
   }
@@ -198,14 +198,14 @@ ValidationReport validate_profiled_runs(const std::vector<TrainingRuns>& files,
       try {
         if (!run.step_s) throw Error("no time is stated");
         const Predicted predicted = predict_run(run, profiles);
-        ValidationRow row = row_of(run, "step_s");
+        ValidationRow row = profile_row(run, "step_s");
         row.measured = *run.step_s;
         row.predicted = row.low = row.high = predicted.step_s;
         if (predicted.bubbles_alone_s) row.baselines[kBubblesAlone] = *predicted.bubbles_alone_s;
         row.label = fmt::format("{}, {}, batch {}", run.schedule, run.parameters,
                                 run.global_batch.value_or(0));
         report.rows.push_back(std::move(row));
-        const std::string group = group_of(run);
+        const std::string group = profile_group(run);
         if (!groups.contains(group)) order.push_back(group);
         groups[group].push_back(predicted);
       } catch (const Error& error) {

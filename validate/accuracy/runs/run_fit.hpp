@@ -1,16 +1,9 @@
-// Calibration from measured step times, by maximum a posteriori: the parameters start from the
-// prior calibration, whose intervals say how far each may move, and the rows pull. The method
-// stands in models/base/fit/fit.hpp; here is what its rows, groups and folds are.
+// Calibration from measured step times, by maximum a posteriori (the method:
+// models/base/fit/fit.hpp): the parameters start from the prior calibration, whose intervals say
+// how far each may move, and the rows pull.
 //
-// Groups: the rows of one source share what nobody states (clocks, network, software), so n of them
-// tell less than n independent ones. Each weighs 1/sqrt(n), up to a common factor that makes the
-// weights' sum Kish's effective sample size (Survey Sampling, 1965): with one group every row
-// weighs 1, and 900 rows beside 10 weigh 9.5 times as much instead of 90.
-// Error on unseen runs: rows are left out together, once all those of a model (layers, hidden size)
-// of their group and once all those of a GPU count of it, so that the prediction extrapolates as a
-// user's would; the worse of the two decides.
-// Error of memory: the memory law has no parameter that step times decide, so every row that states
-// its memory is one that was left out; a fold is a model of a group.
+// How rows of one source weigh together, and which rows are left out to tell the error on unseen
+// runs: docs/rows.md, "A calibration from rows".
 #pragma once
 
 #include <functional>

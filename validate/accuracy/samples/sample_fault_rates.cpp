@@ -25,13 +25,13 @@ constexpr double kNoSlip = 5;
 // eight. Three rows that are off by eight are off, no more; and so are more of them where half as
 // many stray by less, to the same side: noise has tails, which thin out, slips leave a gap.
 constexpr double kUnitsTolerance = 3;
-constexpr double kStrays = 3;
+constexpr double kRateStrays = 3;
 constexpr double kLessStrays = 2;
 constexpr double kBitsTolerance = 1.7;  // of their middle: their neighbours vary by two
 constexpr double kBitsNear = 2.5;       // of most of them; beside streams, whose caches differ
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
-constexpr double kDeviations = 7;
+constexpr double kRateDeviations = 7;
 constexpr double kEndDoubt = 3;  // times as unsure: expected beyond the neighbours, not between
 constexpr double kSure = 0.1;  // deviation of a row by its own interval: others may stray by noise
 
@@ -77,12 +77,6 @@ SlipKind slip_kind(double ratio, double bits_tolerance = kBitsTolerance) {
   const bool thousands = std::ranges::any_of(
       kThousands, [&](double slip) { return near(log, slip, kUnitsTolerance); });
   return thousands ? SlipKind::units : SlipKind::neither;
-}
-
-std::vector<const Sample*> rows_of(const KernelSeries& series) {
-  std::vector<const Sample*> rows;
-  for (const SizedSample& point : series.points) rows.push_back(point.sample);
-  return rows;
 }
 
 bool moves_memory(const KernelSeries& series) {
@@ -302,14 +296,14 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
   std::size_t less_fast = 0;
   for (const KernelSeries& series : evidence.series) {
     // Where rows stray by themselves, such a factor tells nothing.
-    const double noise = kDeviations * std::max(evidence.noise, series.noise);
+    const double noise = kRateDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;
       if (slip_kind(std::exp(r)) == SlipKind::units) {
         if (std::abs(r) > (point.inner ? noise : kEndDoubt * noise)) units.push_back(&point);
       } else if (series.product || !point.inner) {
         continue;  // a product's sizes are no bytes
-      } else if (std::abs(r) > std::log(kStrays) && point.noise < kSure) {
+      } else if (std::abs(r) > std::log(kRateStrays) && point.noise < kSure) {
         (r > 0 ? slow : fast).push_back(&point);
       } else if (std::abs(r) > std::log(kLessStrays)) {
         ++(r > 0 ? less_slow : less_fast);
@@ -317,7 +311,7 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
     }
   }
   if (!units.empty()) slips.push_back({SlipKind::units, blame_of(units)});
-  if (kDeviations * evidence.noise > std::log(kBits)) return;
+  if (kRateDeviations * evidence.noise > std::log(kBits)) return;
   eighths(slow, less_slow, slips);
   eighths(fast, less_fast, slips);
 }

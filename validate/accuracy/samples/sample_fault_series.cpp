@@ -57,12 +57,6 @@ constexpr double kLawMisses = 3;  // times its spread
 constexpr std::size_t kLawNeeds = 6;
 constexpr double kRareRuns = -3.7;  // standard deviations: one law of ten thousand
 
-std::vector<const Sample*> rows_of(const KernelSeries& series) {
-  std::vector<const Sample*> rows;
-  for (const SizedSample& point : series.points) rows.push_back(point.sample);
-  return rows;
-}
-
 // Standard deviation of log times about a line in log size.
 double scatter_about_line(std::span<const SizedSample> points) {
   const auto n = static_cast<double>(points.size());

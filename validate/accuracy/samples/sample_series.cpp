@@ -86,6 +86,12 @@ bool belongs(const Sample& sample) {
 
 }  // namespace
 
+std::vector<const Sample*> rows_of(const KernelSeries& series) {
+  std::vector<const Sample*> rows;
+  for (const SizedSample& point : series.points) rows.push_back(point.sample);
+  return rows;
+}
+
 std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples) {
   std::map<std::string, KernelSeries> by_key;
   for (const Sample* sample : samples) {

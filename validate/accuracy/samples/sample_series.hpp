@@ -27,6 +27,8 @@ struct KernelSeries {
   double noise = 0;                 // robust standard deviation of the residuals
 };
 
+std::vector<const Sample*> rows_of(const KernelSeries& series);
+
 // Of single works that were to be fitted on or judged. Expected is a line in log size and log time
 // through three neighbours on either side (repeated medians, Siegel 1982), which two bad ones of
 // six do not bend.

@@ -2,18 +2,9 @@
 // and Collectives, in the order of the recipe that the simulator costs (models/compression), which
 // this is measured to judge.
 //
-// What runs differs from the recipes where kernels and collectives are not there as costed; a
-// test holds these differences to be the only ones:
-//   int8, int4, signs   each rank's part is filled up to whole blocks and words of 16 bytes
-//   int8                scales go with their codes in one message, small copies put them in place
-//   int4                parts are decoded, added and encoded by three kernels in place of one
-//   signsgd with ef     the ranks' scales are summed, 4 bytes
-//   powersgd            the factor Q is divided by the ranks, a pass over it
-//   acp-sgd             vectors are copied behind the factor, to travel with it, and back
-//   sparse methods      the gradient is cleared before received elements are scattered into it
-//   terngrad            maxima and codes are gathered, not summed: nobody sums 2-bit codes or takes
-//                       maxima on the way; one scale for the buffer
-//   s2-reducer          bitmaps are gathered and or-ed by a kernel: nobody or-s on the way
+// What runs differs from a recipe where kernels or collectives are not there as costed. The
+// differences are listed in docs/harness.md, "Exchanges that really run"; a test holds them to be
+// the only ones.
 #pragma once
 
 #include <functional>

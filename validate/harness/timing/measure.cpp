@@ -35,10 +35,6 @@ constexpr double kTeamTimings = 8;
 constexpr double kOthersStay_s = 0.5e-3;
 constexpr double kFewDisturbed = 0.05;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 DeviceState state_of(const DeviceReadings& now) {
   return {now.clock_Hz, now.memory_clock_Hz, now.temperature_C,
           (now.throttle_reasons & kThrottled) != 0};

@@ -15,10 +15,6 @@ namespace {
 constexpr double kClockDrift = 0.01;
 constexpr double kStolenShare = 0.05;  // of a core, that a hypervisor gave to others
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 bool moved(double before, double after) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > kClockDrift;
 }
@@ -69,6 +65,10 @@ std::string name_of(const TimedWork& work) {
 }
 
 }  // namespace
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 struct Team::Order {
   enum class Kind : std::int32_t { prepare, time, drop, end };

@@ -16,6 +16,8 @@
 
 namespace windtunnel {
 
+double now_s();  // of a clock that never goes back
+
 // Of so many runs of a work, on the slowest rank.
 struct Timing {
   double seconds = 0;
