@@ -62,7 +62,6 @@ TEST(Golden, HelpAndLists) {
            {"help-run", "run --help"},
            {"help-compare", "compare --help"},
            {"help-validate", "validate schedules --help"},
-           {"list-snapshots", "list snapshots"},
            {"list-recoveries", "list recoveries"},
        }) {
     const ProgramResult result = run_program(arguments);

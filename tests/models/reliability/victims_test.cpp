@@ -28,16 +28,22 @@ double chi_square(const std::vector<int>& counts, const std::vector<double>& haz
   return result;
 }
 
+// How often each slot is the one that is hit.
+std::vector<int> hits(Victims& victims, int slots, int draws) {
+  std::vector<int> counts(slots, 0);
+  std::vector<int> hit;
+  for (int i = 0; i < draws; ++i) {
+    victims.draw(hit);
+    EXPECT_EQ(hit.size(), 1U);
+    ++counts.at(hit.at(0));
+  }
+  return counts;
+}
+
 TEST(Victims, AllAlikeAreHitEvenly) {
   const FailureClass plain;
   Victims victims(plain, 7, 1, 2);
-  std::vector<int> counts(7, 0);
-  std::vector<int> hit;
-  for (int i = 0; i < 70000; ++i) {
-    victims.draw(hit);
-    ASSERT_EQ(hit.size(), 1U);
-    ++counts.at(hit[0]);
-  }
+  const std::vector<int> counts = hits(victims, 7, 70000);
   EXPECT_EQ(victims.speed(), 1);
   // 99.9 % quantile of 6 degrees of freedom.
   EXPECT_LT(chi_square(counts, std::vector<double>(7, 1), 70000), 22.5);
@@ -49,13 +55,7 @@ TEST(Victims, AreHitInProportionToTheirHazard) {
   const std::vector<double> hazards = {0.5, 0, 1, 4, 2};
   for (int i = 0; i < 5; ++i) victims.set_hazard(i, hazards[i]);
   EXPECT_DOUBLE_EQ(victims.speed(), 7.5 / 5);
-  std::vector<int> counts(5, 0);
-  std::vector<int> hit;
-  for (int i = 0; i < 70000; ++i) {
-    victims.draw(hit);
-    ASSERT_EQ(hit.size(), 1U);
-    ++counts.at(hit[0]);
-  }
+  const std::vector<int> counts = hits(victims, 5, 70000);
   EXPECT_EQ(counts[1], 0);
   EXPECT_LT(chi_square(counts, hazards, 70000), 16.3);  // 99.9 % of 3 degrees of freedom
 }

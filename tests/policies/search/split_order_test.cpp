@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/search/schedule_families.hpp"
 #include "tests/support/zero_bubble_profiles.hpp"

@@ -36,6 +36,16 @@ double largest_difference(const Timeline& folded, const Timeline& all) {
   return difference / all.makespan_s;
 }
 
+// Ranks folded, and every one of them.
+std::pair<Timeline, Timeline> both_ways(const RandomCase& random) {
+  EngineOptions options;
+  options.calibration = calibration();
+  Timeline folded = execute(random.plan, random.cluster, options);
+  options.fold = FoldMode::none;
+  options.record_all = true;
+  return {std::move(folded), execute(random.plan, random.cluster, options)};
+}
+
 class FoldedEqualsUnfolded : public ::testing::TestWithParam<int> {};
 
 TEST_P(FoldedEqualsUnfolded, OnRandomJobs) {
@@ -43,12 +53,7 @@ TEST_P(FoldedEqualsUnfolded, OnRandomJobs) {
   for (int i = 0; i < 15; ++i) {
     const RandomCase random = RandomCaseMaker(GetParam() * 100 + i).make();
     validate_plan(random.plan);
-    EngineOptions options;
-    options.calibration = calibration();
-    const Timeline folded = execute(random.plan, random.cluster, options);
-    options.fold = FoldMode::none;
-    options.record_all = true;
-    const Timeline all = execute(random.plan, random.cluster, options);
+    const auto [folded, all] = both_ways(random);
     ASSERT_EQ(all.ranks_simulated, random.plan.ranks);
     EXPECT_LT(largest_difference(folded, all), 1e-6)
         << "seed " << GetParam() * 100 + i << " tp " << random.tp << " dp " << random.dp << " pp "
@@ -70,12 +75,7 @@ TEST_P(FoldedOnEveryFabric, EqualsUnfolded) {
   for (int seed = 0; seed < 6; ++seed) {
     RandomCase random = RandomCaseMaker(1000 + seed).make();
     testing::put_on_fabric(random.cluster, topology, routing, seed);
-    EngineOptions options;
-    options.calibration = calibration();
-    const Timeline folded = execute(random.plan, random.cluster, options);
-    options.fold = FoldMode::none;
-    options.record_all = true;
-    const Timeline all = execute(random.plan, random.cluster, options);
+    const auto [folded, all] = both_ways(random);
     EXPECT_LT(largest_difference(folded, all), 1e-6) << "seed " << seed;
     EXPECT_LE(folded.ranks_simulated, all.ranks_simulated);
   }

@@ -156,13 +156,13 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (field.path == "schedule.file" || field.path == "schedule.memory_limit") continue;
     // Other ways to say how long to train: quality_curve_test.cpp.
     if (field.path == "job.steps" || field.path == "job.quality") continue;
-    // Every compressor takes a few of these, none takes none: compressor_test.cpp.
+    // Every compressor takes a few of these, none takes none: resolve_compressor_test.cpp.
     if (field.path.starts_with("communication.compressor.") && !field.path.ends_with(".name")) {
       continue;
     }
-    // Unequal sequences go neither through pipelines nor to experts: unequal_lengths_test.cpp.
+    // Unequal sequences go neither through pipelines nor to experts: length_plan_test.cpp.
     if (field.path.starts_with("batch.lengths")) continue;
-    // The keys of other forms of fabrics contradict this one's: bad_fabrics_test.cpp.
+    // The keys of other forms of fabrics contradict this one's: resolve_fabric_test.cpp.
     if (field.path.starts_with("cluster.fabric.") && of_another_fabric(field.path)) continue;
     const bool covered =
         std::any_of(subject.places.begin(), subject.places.end(),
