@@ -29,7 +29,7 @@ TEST_F(DeviceGpu, IsOneOfSome) {
 TEST_F(DeviceGpu, RefusesMoreMemoryThanThereIs) {
   const Device& where = device(DeviceKind::cuda);
   EXPECT_TRUE(fails([&] { const DeviceBuffer buffer(where, 3 * where.describe().memory_bytes); },
-                    "too large for this device"));
+                    "too large for this device", ExitCode::failed));
   expect_times_work(DeviceKind::cuda);
 }
 
