@@ -8,7 +8,7 @@
 
 #include "models/base/error.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 // "no error" where the call throws none.
 inline std::string error_of(const std::function<void()>& call) {
@@ -21,4 +21,4 @@ inline std::string error_of(const std::function<void()>& call) {
   return "no error";
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/reliability/fault_simulation.hpp"
 #include "traces/rows/fault_log.hpp"
 #include "traces/text/text.hpp"
@@ -14,8 +15,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kHour_s = 3600;
-constexpr double kDay_s = 24 * kHour_s;
 constexpr double kPer1000NodeDays = 1e-3 / kDay_s;
 
 FaultLog infinitehbd() {

@@ -4,7 +4,7 @@
 
 #include "models/base/error.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 LayerTable small_network() {
@@ -102,4 +102,4 @@ TEST(NetworkOps, BackwardPassesRunFromTheLastLayer) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

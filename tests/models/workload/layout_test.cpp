@@ -5,7 +5,7 @@
 #include "models/base/error.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 std::string error_of(const auto& action) {
@@ -177,4 +177,4 @@ TEST(Layout, VocabularyIsPaddedAsMegatronDoes) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -133,7 +133,7 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
     }
     const int gpus = 4;
     if (layout.ranks() % gpus != 0) continue;
-    const Cluster cluster = testing::small_cluster(layout.ranks() / gpus, gpus);
+    const Cluster cluster = small_cluster(layout.ranks() / gpus, gpus);
     const NodeGroups groups = same_shard_nodes(layout, cluster);
     found += groups.size > 1;
     std::map<int, int> first;  // group -> its first node
@@ -152,7 +152,7 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
 
 TEST(NodeGroups, OfKnownLayouts) {
   const auto groups = [](Layout layout) {
-    return same_shard_nodes(layout, testing::small_cluster(layout.ranks() / 4, 4));
+    return same_shard_nodes(layout, small_cluster(layout.ranks() / 4, 4));
   };
   // Data parallelism without sharding: every node of a stage has the same.
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).size, 4);
@@ -231,7 +231,7 @@ TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
   const auto refused = [](SnapshotTier tier, const std::string& reason) {
     Layout layout{.tp = 4, .dp = 4, .sharding = Sharding::zero1};
     try {
-      check_snapshot_tiers({tier}, layout, testing::small_cluster(4, 4));
+      check_snapshot_tiers({tier}, layout, small_cluster(4, 4));
       ADD_FAILURE() << "accepted instead of: " << reason;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::usage);

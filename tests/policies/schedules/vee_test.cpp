@@ -11,15 +11,15 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kTolerance = 1e-8;
+constexpr double kVeeTolerance = 1e-8;
 const StageCost kEqual{1, 1, 1, 1, 1};         // T_F = T_B = T_W, weights' activations all kept
 const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as profiled on transformers
-const StageCost kUsual{1, 1, 1, 1, 0.5};       // backward twice the forward
+const StageCost kUsualVee{1, 1, 1, 1, 0.5};    // backward twice the forward
 
-double worst(const std::vector<double>& peaks) {
+double worst_of_vee(const std::vector<double>& peaks) {
   return *std::ranges::max_element(peaks);
 }
-double least(const std::vector<double>& peaks) {
+double least_of_vee(const std::vector<double>& peaks) {
   return *std::ranges::min_element(peaks);
 }
 
@@ -70,14 +70,14 @@ TEST(Vee, ZeroBubbleHasNone) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
     const Schedule schedule = generate_schedule("zb-v", p, m, 2);
     const ScheduleEvaluation equal = evaluate_equal(schedule, kEqual);
-    EXPECT_NEAR(equal.bubble_longest_stage_s(), 0, kTolerance);
-    EXPECT_NEAR(equal.bubble_makespan_s(), (p - 1) / 2.0, kTolerance);
-    EXPECT_NEAR(worst(equal.peak_activation), p, kTolerance);
-    EXPECT_NEAR(least(equal.peak_activation), p, kTolerance);
+    EXPECT_NEAR(equal.bubble_longest_stage_s(), 0, kVeeTolerance);
+    EXPECT_NEAR(equal.bubble_makespan_s(), (p - 1) / 2.0, kVeeTolerance);
+    EXPECT_NEAR(worst_of_vee(equal.peak_activation), p, kVeeTolerance);
+    EXPECT_NEAR(least_of_vee(equal.peak_activation), p, kVeeTolerance);
     // Approximate in the table, yet exact.
     const ScheduleEvaluation uneven = evaluate_equal(schedule, kUneven);
-    EXPECT_NEAR(uneven.bubble_longest_stage_s(), 0.6 * (p - 1), kTolerance);
-    EXPECT_NEAR(worst(uneven.peak_activation), p, kTolerance);
+    EXPECT_NEAR(uneven.bubble_longest_stage_s(), 0.6 * (p - 1), kVeeTolerance);
+    EXPECT_NEAR(worst_of_vee(uneven.peak_activation), p, kVeeTolerance);
   }
 }
 
@@ -97,14 +97,14 @@ TEST(Vee, DualPipeVBubble) {
         const double bubble_s =
             (p - 1) * (pair_s + cost.backward_s() - 3 * cost.backward_weight_s) / 2;
         const ScheduleEvaluation evaluation = evaluate_equal(schedule, cost);
-        const double against_least_s = evaluation.makespan_s - least(evaluation.busy_s);
-        EXPECT_LE(against_least_s, bubble_s + kTolerance);
+        const double against_least_s = evaluation.makespan_s - least_of_vee(evaluation.busy_s);
+        EXPECT_LE(against_least_s, bubble_s + kVeeTolerance);
         if (cost.forward_s == cost.backward_input_s) {
-          EXPECT_NEAR(against_least_s, bubble_s, kTolerance);
+          EXPECT_NEAR(against_least_s, bubble_s, kVeeTolerance);
         }
         // In chunks: 2p + 1.
-        EXPECT_NEAR(2 * worst(evaluation.peak_activation), 2 * p + 1, kTolerance);
-        EXPECT_NEAR(2 * least(evaluation.peak_activation), 2 * p + 1, kTolerance);
+        EXPECT_NEAR(2 * worst_of_vee(evaluation.peak_activation), 2 * p + 1, kVeeTolerance);
+        EXPECT_NEAR(2 * least_of_vee(evaluation.peak_activation), 2 * p + 1, kVeeTolerance);
       }
     }
   }
@@ -119,10 +119,10 @@ TEST(Vee, ControllableMemoryBubbles) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));
     const double half_s =
         evaluate_equal(generate_schedule("v-half", p, m, 2), kEqual).bubble_longest_stage_s();
-    EXPECT_NEAR(half_s, 1.5 * p - (p % 2 == 0 ? 3.5 : 2), kTolerance);
+    EXPECT_NEAR(half_s, 1.5 * p - (p % 2 == 0 ? 3.5 : 2), kVeeTolerance);
     const double min_s =
         evaluate_equal(generate_schedule("v-min", p, m, 2), kEqual).bubble_longest_stage_s();
-    EXPECT_NEAR(min_s, 2 * p - (p % 3 == 0 ? 3.5 : 2.5), kTolerance);
+    EXPECT_NEAR(min_s, 2 * p - (p % 3 == 0 ? 3.5 : 2.5), kVeeTolerance);
     if (p < 24) continue;
     EXPECT_NEAR(half_s / (3 * m), p / (2.0 * m), 0.1 * p / (2.0 * m));
     EXPECT_NEAR(min_s / (3 * m), 2 * p / (3.0 * m), 0.1 * 2 * p / (3.0 * m));
@@ -137,13 +137,15 @@ TEST(Vee, ControllableMemoryPeaks) {
     const int min_peak = (p + 4) / 3;
     const ScheduleEvaluation half = evaluate_equal(generate_schedule("v-half", p, m, 2), kEqual);
     const ScheduleEvaluation min = evaluate_equal(generate_schedule("v-min", p, m, 2), kEqual);
-    EXPECT_LE(worst(half.peak_activation), half_peak + kTolerance);
-    EXPECT_LE(worst(min.peak_activation), min_peak + kTolerance);
+    EXPECT_LE(worst_of_vee(half.peak_activation), half_peak + kVeeTolerance);
+    EXPECT_LE(worst_of_vee(min.peak_activation), min_peak + kVeeTolerance);
     if (m < 2 * p) continue;
-    EXPECT_NEAR(worst(half.peak_activation), half_peak, kTolerance);
-    EXPECT_NEAR(worst(min.peak_activation), min_peak, kTolerance);
-    EXPECT_GE(least(half.peak_activation), worst(half.peak_activation) - 0.5 - kTolerance);
-    EXPECT_GE(least(min.peak_activation), worst(min.peak_activation) - 0.5 - kTolerance);
+    EXPECT_NEAR(worst_of_vee(half.peak_activation), half_peak, kVeeTolerance);
+    EXPECT_NEAR(worst_of_vee(min.peak_activation), min_peak, kVeeTolerance);
+    EXPECT_GE(least_of_vee(half.peak_activation),
+              worst_of_vee(half.peak_activation) - 0.5 - kVeeTolerance);
+    EXPECT_GE(least_of_vee(min.peak_activation),
+              worst_of_vee(min.peak_activation) - 0.5 - kVeeTolerance);
   }
 }
 
@@ -155,7 +157,7 @@ TEST(Vee, ControllableMemoryWithUnevenTimes) {
   const auto bubble_s = [&](const char* name, int m) {
     return evaluate_equal(generate_schedule(name, 8, m, 2), cost).bubble_longest_stage_s();
   };
-  EXPECT_NEAR(bubble_s("v-half", 32), bubble_s("v-half", 64), kTolerance);
+  EXPECT_NEAR(bubble_s("v-half", 32), bubble_s("v-half", 64), kVeeTolerance);
   EXPECT_GT(bubble_s("v-min", 64), bubble_s("v-min", 32) + 1);
   const double min_rate =
       evaluate_equal(generate_schedule("v-min", 8, 32, 2), cost).bubble_longest_stage_rate();
@@ -172,16 +174,16 @@ TEST(Vee, HanayoBubble) {
     for (int waves = 1; waves <= 4; ++waves) {
       SCOPED_TRACE(fmt::format("{} {}", p, waves));
       const ScheduleEvaluation evaluation =
-          evaluate_equal(generate_schedule("hanayo", p, p, 2 * waves), kUsual);
+          evaluate_equal(generate_schedule("hanayo", p, p, 2 * waves), kUsualVee);
       const double rate = evaluation.bubble_makespan_s() / evaluation.makespan_s;
       if (waves == 1) {
-        EXPECT_NEAR(rate, (p - 1) / (2.5 * p - 1), kTolerance);
+        EXPECT_NEAR(rate, (p - 1) / (2.5 * p - 1), kVeeTolerance);
       } else {
         const double published = (2.0 * p - 2) / (3.0 * p * waves + p - 1);
-        EXPECT_NEAR(rate, published, 0.1 * published + kTolerance);
+        EXPECT_NEAR(rate, published, 0.1 * published + kVeeTolerance);
         EXPECT_NEAR(rate, published, 0.02);
       }
-      EXPECT_NEAR(worst(evaluation.peak_activation), p, kTolerance);
+      EXPECT_NEAR(worst_of_vee(evaluation.peak_activation), p, kVeeTolerance);
     }
   }
 }
@@ -191,12 +193,12 @@ TEST(Vee, HanayoWithManyMicrobatches) {
   for (const auto& [p, m] : schedule_sizes()) {
     for (const int chunks : {2, 4, 8}) {
       const ScheduleEvaluation flight =
-          evaluate_equal(generate_schedule("hanayo", p, p, chunks), kUsual);
+          evaluate_equal(generate_schedule("hanayo", p, p, chunks), kUsualVee);
       const int flights = (m + p - 1) / p;
       const ScheduleEvaluation many =
-          evaluate_equal(generate_schedule("hanayo", p, m, chunks), kUsual);
-      EXPECT_LE(many.makespan_s, flights * flight.makespan_s + kTolerance) << p << " " << m;
-      EXPECT_LE(worst(many.peak_activation), p + kTolerance) << p << " " << m;
+          evaluate_equal(generate_schedule("hanayo", p, m, chunks), kUsualVee);
+      EXPECT_LE(many.makespan_s, flights * flight.makespan_s + kVeeTolerance) << p << " " << m;
+      EXPECT_LE(worst_of_vee(many.peak_activation), p + kVeeTolerance) << p << " " << m;
     }
   }
 }

@@ -105,8 +105,7 @@ TEST(ChakraWire, ReadsEveryTypeOfAttribute) {
     EXPECT_EQ(number_of(attribute_of(bytes)), value) << ::testing::PrintToString(bytes);
   }
   const std::string most = "\x68\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s;  // 13 uint64
-  EXPECT_EQ(testing::error_of([&] { integer_of(attribute_of(most)); }),
-            "attribute 'x' is not below 2^63");
+  EXPECT_EQ(error_of([&] { integer_of(attribute_of(most)); }), "attribute 'x' is not below 2^63");
   EXPECT_TRUE(flag_of(attribute_of("\xd8\x01\x01")));                    // 27 bool
   EXPECT_EQ(text_of(attribute_of("\xea\x01\x02hi")), "hi");              // 29 string
   EXPECT_EQ(text_of(attribute_of("\xfa\x01\x02\xff\xfe")), "\xff\xfe");  // 31 bytes

@@ -174,7 +174,7 @@ class BadTimings : public ::testing::TestWithParam<BadCase> {};
 TEST_P(BadTimings, AreRefusedByPlace) {
   const BadCase& bad = GetParam();
   const bool log = bad.text.starts_with('#') || bad.text.starts_with('{');
-  EXPECT_EQ(testing::error_of([&] {
+  EXPECT_EQ(error_of([&] {
               log ? parse_nccl_tests(bad.text, "x", {}) : parse_collective_rows(bad.text, "x");
             }),
             bad.message);

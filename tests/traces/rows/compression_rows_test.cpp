@@ -7,12 +7,12 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kExchangeHeader =
     "source,model,params,gpus,gpu_type,network,method,batch,iter_time_ms,compress_ms,comm_ms,url,"
     "throughput_samples_s,throughput_std,fwd_bwd_ms,evidence,note\n";
 
 CompressionRuns parsed(const std::string& lines) {
-  return parse_compression_runs(std::string(kHeader) + lines, "runs.csv");
+  return parse_compression_runs(std::string(kExchangeHeader) + lines, "runs.csv");
 }
 
 // Of one faulty row.
@@ -101,7 +101,7 @@ TEST(CompressionRuns, AFaultyRowDoesNotHideTheNext) {
 }
 
 std::string fault_of(const std::string& text) {
-  return testing::error_of([&] { parse_compression_runs(text, "runs.csv"); });
+  return error_of([&] { parse_compression_runs(text, "runs.csv"); });
 }
 
 TEST(CompressionRuns, RefusesAFileOfAnotherKind) {

@@ -111,7 +111,7 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
 }
 
 std::string message_of(const std::string& text) {
-  return testing::error_of([&] { parse_samples(text, "s.csv"); });
+  return error_of([&] { parse_samples(text, "s.csv"); });
 }
 
 TEST(Samples, MessagesOfFilesThatAreNone) {

@@ -8,8 +8,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::error_of;
-
 TEST(Csv, ReadsCellsByName) {
   const CsvTable table = CsvTable::parse("name,bytes,time_s\na,8, 0.5 \nb,16,\n", "t.csv");
   ASSERT_EQ(table.rows(), 2U);

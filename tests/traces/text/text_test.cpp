@@ -36,7 +36,7 @@ TEST(Text, WhatCannotBeReadIsTheUsersFault) {
       {::testing::TempDir(), "Is a directory"},
       {::testing::TempDir() + std::string(5000, 'x'), "File name too long"}};
   for (const auto& [path, reason] : cases) {
-    const std::string error = testing::error_of([&] { read_file(path); });
+    const std::string error = error_of([&] { read_file(path); });
     EXPECT_NE(error.find("cannot be read: " + reason), std::string::npos) << error;
   }
 }

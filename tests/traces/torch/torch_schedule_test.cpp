@@ -15,8 +15,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::error_of;
-
 std::string data_file(const std::string& name) {
   return fmt::format("{}/tests/data/{}.csv", WINDTUNNEL_SOURCE_DIR, name);
 }

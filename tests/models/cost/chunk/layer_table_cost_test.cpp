@@ -7,7 +7,7 @@
 #include "models/workload/layer_table.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Job network_job(int micro) {
@@ -131,4 +131,4 @@ TEST(LayerTableCost, MemoryFollowsTheSharding) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

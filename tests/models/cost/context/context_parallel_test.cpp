@@ -11,7 +11,7 @@
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Job context_job(ContextForm form, int cp, int sequence = 65536) {
@@ -336,4 +336,4 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

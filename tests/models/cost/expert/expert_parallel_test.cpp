@@ -6,7 +6,7 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Four layers of Mixtral's shape with 16 experts on two nodes.
@@ -190,4 +190,4 @@ TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -6,7 +6,7 @@
 #include "models/workload/stage_parameters.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
@@ -405,4 +405,4 @@ TEST(Memory, HostExcessNamesTheNode) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

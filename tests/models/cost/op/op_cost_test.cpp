@@ -9,7 +9,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/straight_laws.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Op gemm(double m, double n, double k, double batch = 1) {
@@ -281,4 +281,4 @@ TEST(MeasuredOps, NeverFallWithSize) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -8,7 +8,7 @@
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr Signature kRows = split_along(0);
@@ -108,4 +108,4 @@ TEST(Sbp, NegativeAxisIsRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

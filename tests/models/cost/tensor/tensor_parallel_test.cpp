@@ -15,7 +15,7 @@
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr std::array kForms = {TensorOverlap::none,   TensorOverlap::pipelined,
@@ -313,4 +313,4 @@ TEST(TensorOverlapRefusals, NameTheKey) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

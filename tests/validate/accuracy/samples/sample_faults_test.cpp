@@ -17,14 +17,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::clean_run;
-using testing::is_single;
-using testing::is_stream;
-using testing::kernel_of;
-using testing::MachineKind;
-using testing::series_of;
-using testing::slow_down;
-using testing::stretch;
 using Series = std::vector<Sample>;
 using Random = RandomStream;
 
