@@ -110,8 +110,10 @@ function(windtunnel_test name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
+  windtunnel_compile_together(${name})
   windtunnel_use_headers(${name} test_headers)
-  target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE WINDTUNNEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   windtunnel_options(${name})
   if(ARG_LABEL STREQUAL fast-gpu)
@@ -125,6 +127,26 @@ function(windtunnel_test name)
     set(ARG_LONG -${ARG_LONG})
   endif()
   gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} PROPERTIES LABELS ${ARG_LABEL})
+endfunction()
+
+# windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu]): one executable of all
+# sources in the folder and below it but for long tests (_long_test.cpp) and those of GPUs
+# (_gpu_test.cpp); of the latter alone with LABEL gpu. A test that is added there needs no row.
+function(windtunnel_room_tests folder)
+  cmake_parse_arguments(ARG "" "LABEL" "LINKS;EXCEPT" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.cpp)
+  set(name ${folder}_test)
+  if(ARG_LABEL)
+    list(FILTER sources INCLUDE REGEX "_${ARG_LABEL}_test\\.cpp$")
+    set(name ${folder}_${ARG_LABEL}_test)
+  else()
+    list(FILTER sources EXCLUDE REGEX "_(gpu|long)_test\\.cpp$")
+  endif()
+  list(REMOVE_ITEM sources "" ${ARG_EXCEPT})
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests
+    OUTPUT_VARIABLE floor)
+  string(MAKE_C_IDENTIFIER ${floor}_${name} name)
+  windtunnel_test(${name} SOURCES ${sources} LINKS ${ARG_LINKS} LABEL ${ARG_LABEL})
 endfunction()
 
 # windtunnel_bench(NAME SOURCES a_bench.cpp LINKS wt_models): a Google Benchmark executable.

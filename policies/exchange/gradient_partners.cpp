@@ -41,6 +41,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
     partners[first].embedding = partners[last].embedding = true;
   }
   const int members = job.layout.ranks() / job.layout.pp;
+  StridedShapes shapes(job.cluster);
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     GradientPartner& partner = partners[rank];
     if (partner.rank == rank) continue;
@@ -51,7 +52,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
     const int low = std::min(rank, partner.rank);
     partner.groups = {std::abs(partner.rank - rank) * members, 2, members, 1};
-    partner.shape = strided_shape(partner.groups, low * members, job.cluster);
+    partner.shape = shapes.worst(partner.groups, low * members);
   }
   return partners;
 }

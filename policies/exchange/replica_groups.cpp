@@ -63,47 +63,6 @@ NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
   return ports;
 }
 
-// One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
-GroupShape worst_of_regular(const StridedGroups& groups, int first, const Cluster& cluster) {
-  const int gpus = cluster.node.gpus;
-  const int per_node = groups.stride >= gpus ? 1 : std::min(groups.count, gpus / groups.stride);
-  const int gpus_per_nic = gpus / cluster.node.nics;
-  const int per_nic = std::min(std::max(1, gpus_per_nic / groups.stride), per_node);
-  const int nodes = groups.count / per_node;
-  const int node_step = std::max(1, groups.stride / gpus);
-  const int pod_nodes = nodes_of_pod(cluster, 0);
-  const int last_pod = pod_of(cluster, cluster.gpus() - 1);
-  const LinkTable links(cluster);
-  std::vector<int> seen;  // places in a pod where a group started; -1: it did not leave its switch
-  GroupShape worst;
-  bool empty = true;
-  for (int block = 0; block < groups.blocks; ++block) {
-    for (int lane = 0; lane < groups.lanes; lane += gpus) {
-      const int node = cluster.node_of(first + block * groups.stride * groups.count + lane);
-      const int end_node = node + (nodes - 1) * node_step;
-      const bool one_switch = links.switch_hops(node * gpus, end_node * gpus) == 1;
-      if (one_switch || end_node / pod_nodes < last_pod) {
-        const int place = one_switch ? -1 : node % pod_nodes;
-        if (std::ranges::find(seen, place) != seen.end()) continue;
-        seen.push_back(place);
-      }
-      std::vector<std::int32_t> one_per_node(nodes);
-      for (int n = 0; n < nodes; ++n) one_per_node[n] = (node + n * node_step) * gpus;
-      const GroupShape shape = group_shape(one_per_node, links);
-      worst = empty ? shape : worse(worst, shape);
-      empty = false;
-    }
-  }
-  worst.members = groups.count;
-  worst.members_per_node = per_node;
-  worst.members_per_nic = per_nic;
-  worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
-  worst.ports = first_node_ports(groups, first, per_node, cluster);
-  const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
-  worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
-  return worst;
-}
-
 // Of the members of a group those in one node; 1 unless all groups lie on nodes alike. Stages start
 // where nodes do, or a group never crosses the edge of one.
 int members_in_node(const StridedGroups& group, int gpus) {
@@ -161,12 +120,61 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
   return {};
 }
 
-GroupShape strided_shape(const StridedGroups& groups, int first, const Cluster& cluster) {
+StridedShapes::StridedShapes(const Cluster& cluster) : links_(cluster) {}
+
+GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   if (groups.count == 1) return {};
-  const GroupShape worst = regular(groups, first, cluster)
-                               ? worst_of_regular(groups, first, cluster)
-                               : worst_of_all(groups, first, cluster);
+  const Cluster& cluster = links_.cluster();
+  const GroupShape worst = regular(groups, first, cluster) ? worst_of_regular(groups, first)
+                                                           : worst_of_all(groups, first, cluster);
   return among_concurrent(worst, cluster.node);
+}
+
+// Groups that start at the same place of a pod and do not reach the last one, which may be smaller,
+// and all that stay under one switch, are alike: place -1.
+GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
+  const Cluster& cluster = links_.cluster();
+  const int gpus = cluster.node.gpus;
+  const int pod_nodes = nodes_of_pod(cluster, 0);
+  const int end_node = node + (nodes - 1) * node_step;
+  const bool one_switch = links_.switch_hops(node * gpus, end_node * gpus) == 1;
+  const bool alike = one_switch || end_node / pod_nodes < pod_of(cluster, cluster.gpus() - 1);
+  const std::tuple place(one_switch ? -1 : node % pod_nodes, nodes, node_step);
+  if (const auto known = known_.find(place); alike && known != known_.end()) return known->second;
+  std::vector<std::int32_t> members(nodes);
+  for (int n = 0; n < nodes; ++n) members[n] = (node + n * node_step) * gpus;
+  const GroupShape shape = group_shape(members, links_);
+  if (alike) known_[place] = shape;
+  return shape;
+}
+
+// One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
+GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int first) {
+  const Cluster& cluster = links_.cluster();
+  const int gpus = cluster.node.gpus;
+  const int per_node = groups.stride >= gpus ? 1 : std::min(groups.count, gpus / groups.stride);
+  const int gpus_per_nic = gpus / cluster.node.nics;
+  const int per_nic = std::min(std::max(1, gpus_per_nic / groups.stride), per_node);
+  const int nodes = groups.count / per_node;
+  const int node_step = std::max(1, groups.stride / gpus);
+  GroupShape worst;
+  bool empty = true;
+  for (int block = 0; block < groups.blocks; ++block) {
+    for (int lane = 0; lane < groups.lanes; lane += gpus) {
+      const int node = cluster.node_of(first + block * groups.stride * groups.count + lane);
+      const GroupShape shape = one_gpu_per_node(node, nodes, node_step);
+      worst = empty ? shape : worse(worst, shape);
+      empty = false;
+    }
+  }
+  worst.members = groups.count;
+  worst.members_per_node = per_node;
+  worst.members_per_nic = per_nic;
+  worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
+  worst.ports = first_node_ports(groups, first, per_node, cluster);
+  const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
+  worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
+  return worst;
 }
 
 GroupShape world_shape(const Cluster& cluster) {

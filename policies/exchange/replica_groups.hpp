@@ -6,6 +6,8 @@
 // 2304.11277, section 3.2.2) and the parts of a shard is told in docs/gradients.md, "Which ranks".
 #pragma once
 
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "models/machine/cluster.hpp"
@@ -47,9 +49,23 @@ struct StridedGroups {
 // Of the ranks of one stage. Only parts and peers ask for the node.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 
-// The worst shape (WorstShape) of the groups, the first of whose members is GPU `first`, when
-// all of them run at once.
-GroupShape strided_shape(const StridedGroups& groups, int first, const Cluster& cluster);
+// The worst shapes (WorstShape) of groups of a machine when all of a kind run at once. Groups of
+// other stages that lie on the machine alike are measured once.
+class StridedShapes {
+ public:
+  // Keeps a reference.
+  explicit StridedShapes(const Cluster& cluster);
+
+  // Of the groups, the first of whose members is GPU `first`.
+  GroupShape worst(const StridedGroups& groups, int first);
+
+ private:
+  GroupShape worst_of_regular(const StridedGroups& groups, int first);
+  GroupShape one_gpu_per_node(int node, int nodes, int node_step);
+
+  LinkTable links_;
+  std::map<std::tuple<int, int, int>, GroupShape> known_;  // place in a pod, nodes, step
+};
 
 // Of all GPUs in one group, for a few bytes: uplinks are not looked at.
 GroupShape world_shape(const Cluster& cluster);

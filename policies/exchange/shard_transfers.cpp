@@ -160,9 +160,10 @@ ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
     active_ |= axis <= ReplicaAxis::expert_across;
   }
   mark_used(job);
+  StridedShapes shapes(job.cluster);
   for (int a = 0; a < kReplicaAxes; ++a) {
     for (int pp = 0; uses_[a] && pp < job.layout.pp; ++pp) {
-      shape_[pp][a] = strided_shape(groups_[a], pp * members, job.cluster);
+      shape_[pp][a] = shapes.worst(groups_[a], pp * members);
     }
   }
 }

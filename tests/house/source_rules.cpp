@@ -249,6 +249,29 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files) {
   return breaches;
 }
 
+namespace {
+
+// Whether the folder's CMakeLists.txt names the source, or a folder of it as a room of tests.
+bool lists(const fs::path& folder, const fs::path& source) {
+  bool names = false;
+  bool has_rooms = false;
+  bool names_room = false;
+  for (const std::string& line : read_lines(folder / "CMakeLists.txt")) {
+    has_rooms |= line.find("windtunnel_room_tests(") != std::string::npos;
+    std::string words = line.substr(0, line.find('#'));
+    std::ranges::replace_if(
+        words, [](char c) { return c == '(' || c == ')'; }, ' ');
+    std::istringstream stream(words);
+    for (std::string word; stream >> word;) {
+      names |= word == source;
+      names_room |= source.generic_string().starts_with(word + "/");
+    }
+  }
+  return names || (has_rooms && names_room);
+}
+
+}  // namespace
+
 std::vector<Breach> unlisted_sources(const std::string& root,
                                      const std::vector<SourceFile>& files) {
   std::vector<Breach> breaches;
@@ -257,11 +280,7 @@ std::vector<Breach> unlisted_sources(const std::string& root,
     bool listed = false;
     for (fs::path folder = fs::path(file.path).parent_path(); !listed && !folder.empty();
          folder = folder.parent_path()) {
-      const std::string name = fs::relative(file.path, folder).generic_string();
-      for (const std::string& line : read_lines(fs::path(root) / folder / "CMakeLists.txt")) {
-        std::istringstream words(line.substr(0, line.find('#')));
-        for (std::string word; words >> word;) listed |= word == name || word == name + ")";
-      }
+      listed = lists(fs::path(root) / folder, fs::relative(file.path, folder));
     }
     if (!listed) breaches.push_back({file.path, 1, "no CMakeLists.txt lists this source"});
   }

@@ -51,7 +51,8 @@ std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
 // Functions at namespace level over 70 lines, those apart that are tables.
 std::vector<Breach> long_functions(const SourceFile& file);
 
-// Sources that no CMakeLists.txt between them and the root names: they are never compiled.
+// Sources that no CMakeLists.txt between them and the root names, nor a room of tests that they are
+// in: they are never compiled.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 
 // Sources of the program with no test of their name in the same folder under tests/, apart from

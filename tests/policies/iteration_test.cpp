@@ -12,9 +12,9 @@ namespace {
 
 // Two of four ranks share a sequence where a window is full; half as long ones are packed.
 Job unequal_job() {
-  Job job = testing::small_job(1, 1, 2);
+  Job job = small_job(1, 1, 2);
   job.layout.cp = 2;
-  job.cluster = testing::small_cluster(1, 4);
+  job.cluster = small_cluster(1, 4);
   job.batch = {8, 1, 4096};
   job.lengths = {{.buckets = {{2048, 2048, 1}}}, LengthPolicy::fixed, 7};
   return job;
@@ -54,10 +54,10 @@ TEST(Iteration, OnlyUnequalSequencesAskSomethingOfTheRest) {
 }
 
 TEST(Iteration, PartsThatDoNotGoTogetherAreRefused) {
-  Job job = testing::small_job(1, 2, 4);
+  Job job = small_job(1, 2, 4);
   job.layout.dp = 3;
   EXPECT_THROW(prepare_iteration(job), Error);
-  job = testing::small_job(1, 2, 4);
+  job = small_job(1, 2, 4);
   job.schedule.recompute_share = 0.5;  // of nothing
   EXPECT_THROW(prepare_iteration(job), Error);
   EXPECT_THROW(prepare_checked(job), Error);

@@ -277,9 +277,15 @@ TEST(CommunicationHeadlines, OneBitLamb) {
   EXPECT_LT(gain(40), gain(4.1));
 }
 
-// 81 % less sparse traffic.
+// 81 % less sparse traffic, 1.8 times as fast.
 TEST(CommunicationHeadlines, S2Reducer) {
-  EXPECT_NEAR(1 - 1 / bytes_saved("s2-reducer"), 0.81, 0.02);
+  const double saved = 1 - 1 / bytes_saved("s2-reducer");
+  const double gain = step_s("s2-reducer", {kDense}) / step_s("s2-reducer");
+  fmt::print("S2 Reducer: {:.1f} % less, {:.2f} times as fast\n", 100 * saved, gain);
+  EXPECT_NEAR(saved, 0.81, 0.02);
+  // Missed: more is gained here; what machine and network 1.8 is of is not known.
+  EXPECT_GT(gain, 1.8);
+  EXPECT_LT(gain, 1 / (1 - saved));
 }
 
 // Two bits pushed, log2(2P + 1) pulled: of 64 ranks a sum has 7.
@@ -291,6 +297,36 @@ TEST(CommunicationHeadlines, TernGrad) {
     fmt::print("TernGrad at {} Gb/s: {:.2f}\n", gigabits, gain);
     EXPECT_GT(gain, 2);
     EXPECT_LT(gain, 32 / std::log2(129));
+  }
+}
+
+// 50 times one GPU against 23, 96 GPUs, with fully connected layers divided over them. Here data
+// parallelism alone, and a network that is not known.
+TEST(CommunicationHeadlines, EightBits) {
+  const double alone_s =
+      step_s("eight-bit", {{"cluster.nodes", "1"}, {"batch.global", "128"}, kDense});
+  for (const double gigabits : {40.0, 10.0}) {
+    const double dense = 96 * alone_s / step_s("eight-bit", {nic(gigabits), kDense});
+    const double eight = 96 * alone_s / step_s("eight-bit", {nic(gigabits)});
+    fmt::print("8 bits at {} Gb/s: {:.0f} times one GPU against {:.0f}\n", gigabits, eight, dense);
+    EXPECT_GT(eight / dense, 1.05);
+    EXPECT_LT(eight / dense, 50.0 / 23);
+  }
+}
+
+// Up to 2.5 times as fast and 5 times fewer bytes, at the error of one choice for all layers.
+TEST(CommunicationHeadlines, LGreco) {
+  for (const std::string base : {"powersgd", "qsgd", "topk"}) {
+    const Overrides same = {compressor(base)};
+    const Overrides chosen = {compressor(fmt::format("{{name: lgreco, base: {}}}", base))};
+    const double fewer = run_bytes(job_of("l-greco", same)) / run_bytes(job_of("l-greco", chosen));
+    const double gain = step_s("l-greco", same) / step_s("l-greco", chosen);
+    fmt::print("L-GreCo on {}: bytes {:.2f}, time {:.3f}, over dense {:.2f}\n", base, fewer, gain,
+               step_s("l-greco", {kDense}) / step_s("l-greco", chosen));
+    EXPECT_GE(fewer, 1 - 1e-9);
+    EXPECT_LT(fewer, 5);
+    EXPECT_GE(gain, 0.99);
+    EXPECT_LT(gain, 2.5);
   }
 }
 

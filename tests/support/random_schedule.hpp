@@ -10,7 +10,7 @@
 #include "policies/evaluation/schedule_stages.hpp"
 #include "policies/schedules/schedules.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 struct ScheduleSample {
   Schedule schedule;  // of one iteration: an asynchronous one has all its micro-batches in it
@@ -86,4 +86,4 @@ inline std::optional<ScheduleSample> random_schedule(const ScheduleKind& kind,
   return sample;
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -4,7 +4,7 @@
 #include "models/calibration/calibration.hpp"
 #include "models/plan/job.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 inline Parameter spec(double value) {
   return {value, value, value, Origin::spec, "test"};
@@ -91,4 +91,4 @@ inline Job small_job(int tp, int pp, int dp, int vpp = 1) {
   return job;
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

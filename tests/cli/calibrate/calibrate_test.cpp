@@ -22,7 +22,7 @@ std::string row(int layers, int hidden, int gpus, int tp, double step_s, const c
 }
 
 // A third of an A100's peak, plus a row of another kind and one without a time.
-std::string rows_file(const std::string& folder) {
+std::string runs_file(const std::string& folder) {
   const std::string path = folder + "/rows.csv";
   std::ofstream out(path);
   out << kHeader;
@@ -41,7 +41,7 @@ std::string rows_file(const std::string& folder) {
 
 TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
   const std::string folder = scratch_folder("calibrate");
-  const std::string rows = rows_file(folder), out = folder + "/mine.yaml";
+  const std::string rows = runs_file(folder), out = folder + "/mine.yaml";
   const std::string command = "calibrate --from " + rows + " --gpu a100-80 --out " + out;
   const ProgramResult first = run_program(command + " --json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
@@ -66,7 +66,7 @@ TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
 
 TEST(CalibrateCommand, SameBytesForAnyNumberOfThreads) {
   const std::string folder = scratch_folder("calibrate-threads");
-  const std::string rows = rows_file(folder);
+  const std::string rows = runs_file(folder);
   std::string texts[2];
   for (const int threads : {1, 7}) {
     const std::string out = folder + "/mine.yaml";
@@ -86,7 +86,7 @@ struct BadCall {
 
 TEST(CalibrateCommand, UsageErrorsSayWhatToDo) {
   const std::string folder = scratch_folder("calibrate-errors");
-  const std::string rows = rows_file(folder);
+  const std::string rows = runs_file(folder);
   std::ofstream(folder + "/there.yaml") << "kept";
   const BadCall calls[] = {
       {"--out new.yaml", "2 GPU kinds: a100-80 (8), h100 (1)"},

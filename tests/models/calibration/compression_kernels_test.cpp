@@ -10,7 +10,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/straight_laws.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr double kLaunch_s = 2e-6;
@@ -163,4 +163,4 @@ TEST(CompressionKernels, ThinProductsAreBoundByMemory) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

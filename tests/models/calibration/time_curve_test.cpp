@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-std::vector<TimedSize> timed(double (*law)(double), double noise, std::uint64_t seed) {
+std::vector<TimedSize> timed_sizes(double (*law)(double), double noise, std::uint64_t seed) {
   RandomStream random(seed, RandomPurpose::test, 1);
   std::vector<TimedSize> points;
   for (double size = 1e3; size < 2e9; size *= 2) {
@@ -29,8 +29,8 @@ double two_rates(double size) {
 
 TEST(TimeCurve, OneRateGivesOnePieceAndTwoRatesTwo) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    EXPECT_LE(fit_time_curve(timed(latency_and_rate, 0.01, seed)).sizes.size(), 3U);
-    const TimeCurve curve = fit_time_curve(timed(two_rates, 0.01, seed));
+    EXPECT_LE(fit_time_curve(timed_sizes(latency_and_rate, 0.01, seed)).sizes.size(), 3U);
+    const TimeCurve curve = fit_time_curve(timed_sizes(two_rates, 0.01, seed));
     EXPECT_GE(curve.sizes.size(), 3U);
     for (double size = 2e3; size < 1e9; size *= 1.7) {
       EXPECT_NEAR(curve.at(size) / two_rates(size), 1, 0.06) << size;
@@ -39,7 +39,7 @@ TEST(TimeCurve, OneRateGivesOnePieceAndTwoRatesTwo) {
 }
 
 TEST(TimeCurve, ASpikeDoesNotBendIt) {
-  std::vector<TimedSize> points = timed(latency_and_rate, 0.01, 3);
+  std::vector<TimedSize> points = timed_sizes(latency_and_rate, 0.01, 3);
   points[12].seconds *= 5;
   const TimeCurve curve = fit_time_curve(points);
   for (double size = 1e3; size < 1e9; size *= 1.7) {

@@ -103,7 +103,7 @@ const std::vector<TensorShape>& network() {
   };
   return table;
 }
-constexpr ReducingGroup kGroup = {32, 4};
+constexpr ReducingGroup kChoiceGroup = {32, 4};
 
 TEST(LayerChoice, SendsNoMoreThanItsBaseAtTheSameError) {
   for (const std::string_view base : layer_choice_bases()) {
@@ -112,9 +112,10 @@ TEST(LayerChoice, SendsNoMoreThanItsBaseAtTheSameError) {
     const LayerNumbers chosen = choose_numbers(with_usual(choice), network(), 4);
     EXPECT_LE(chosen.error, chosen.uniform_error) << base;
     EXPECT_GT(chosen.error, 0.5 * chosen.uniform_error) << base;
-    const double own = wire_bytes(make_recipe(choice, network(), kGroup, 4), kGroup);
+    const double own = wire_bytes(make_recipe(choice, network(), kChoiceGroup, 4), kChoiceGroup);
     const CompressorChoice uniform = {.name = std::string(base)};
-    EXPECT_LE(own, wire_bytes(make_recipe(uniform, network(), kGroup, 4), kGroup)) << base;
+    EXPECT_LE(own, wire_bytes(make_recipe(uniform, network(), kChoiceGroup, 4), kChoiceGroup))
+        << base;
   }
 }
 
@@ -124,12 +125,14 @@ TEST(LayerChoice, MoreErrorIsFewerBytes) {
     for (const double error : {0.5, 0.9, 1.0, 1.05, 1.2}) {
       CompressorChoice choice = {.name = "lgreco", .error = error};
       choice.base = base;
-      const double bytes = wire_bytes(make_recipe(choice, network(), kGroup, 4), kGroup);
+      const double bytes =
+          wire_bytes(make_recipe(choice, network(), kChoiceGroup, 4), kChoiceGroup);
       EXPECT_LE(bytes, last) << base << " " << error;
       last = bytes;
     }
     const CompressorChoice uniform = {.name = std::string(base)};
-    EXPECT_LT(last, wire_bytes(make_recipe(uniform, network(), kGroup, 4), kGroup)) << base;
+    EXPECT_LT(last, wire_bytes(make_recipe(uniform, network(), kChoiceGroup, 4), kChoiceGroup))
+        << base;
   }
 }
 
@@ -152,7 +155,7 @@ TEST(LayerChoice, LayersThatGainMostFromARankGetIt) {
 TEST(LayerChoice, UnknownBasesAreRefused) {
   CompressorChoice choice = {.name = "lgreco"};
   choice.base = "topkk";
-  EXPECT_EQ(error_of([&] { make_recipe(choice, network(), kGroup, 4); }),
+  EXPECT_EQ(error_of([&] { make_recipe(choice, network(), kChoiceGroup, 4); }),
             "unknown compressor 'topkk'; did you mean 'topk'?");
 }
 
@@ -192,14 +195,15 @@ TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
     error += at->second / 16;
   }
   EXPECT_NEAR(error, chosen.error, 1e-12);
-  const double uniform = wire_bytes(make_recipe({.name = "topk"}, tensors, kGroup, 4), kGroup);
-  const double own = wire_bytes(make_recipe(choice, tensors, kGroup, 4), kGroup);
+  const double uniform =
+      wire_bytes(make_recipe({.name = "topk"}, tensors, kChoiceGroup, 4), kChoiceGroup);
+  const double own = wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup);
   RecordProperty("ratio", std::to_string(uniform / own));
   EXPECT_GT(uniform / own, 2.5);
   // Without the table all sixteen are alike.
   choice.errors = nullptr;
   EXPECT_EQ(choose_numbers(with_usual(choice), tensors, 4).layers.size(), 1U);
-  EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kGroup, 4), kGroup), 1.1);
+  EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup), 1.1);
 }
 
 // Of a shape, as many tensors stand for each layer of the table; transposes are the same; other

@@ -15,7 +15,7 @@ namespace {
 
 // A random buffer, group and choice; the sums that formulas are made of.
 struct Draw {
-  std::vector<TensorShape> tensors;
+  std::vector<TensorShape> layer_tensors;
   ReducingGroup group;
   double b = 4;
   double rank = 1;
@@ -50,7 +50,7 @@ Draw draw(RandomStream& random, double b) {
     t.columns = 1 + static_cast<double>(random.below(3000));
     t.count = 1 + static_cast<double>(random.below(4));
     t.filled = random.uniform() < 0.3 ? random.uniform() : 1;
-    d.tensors.push_back(t);
+    d.layer_tensors.push_back(t);
     const double size = t.count * (t.rows == 0 ? 1 : t.rows) * t.columns;
     d.elements += size;
     d.columns += t.rows > 1 && t.columns > 1 ? t.count * t.columns : t.count;
@@ -69,7 +69,7 @@ struct LowRankSums {
   double dense = 0;
 
   explicit LowRankSums(const Draw& d) {
-    for (const TensorShape& t : d.tensors) {
+    for (const TensorShape& t : d.layer_tensors) {
       const double n = t.rows;
       const double m = t.columns;
       if (n < 2 || m < 2 || 2 * (n + m) * d.rank >= n * m) {
@@ -155,7 +155,7 @@ Formula acp_sgd(const Draw& d) {
 
 Formula dgc(const Draw& d) {
   double matrices = 0;
-  for (const TensorShape& t : d.tensors) {
+  for (const TensorShape& t : d.layer_tensors) {
     if (t.rows > 1 && t.columns > 1) matrices += t.count * t.rows * t.columns;
   }
   const double k = d.density * matrices;
@@ -190,7 +190,7 @@ Formula ok_top_k(const Draw& d) {
 
 Formula tern_grad(const Draw& d) {
   double scales = 0;
-  for (const TensorShape& t : d.tensors) scales += t.count;
+  for (const TensorShape& t : d.layer_tensors) scales += t.count;
   const double sums = d.elements * std::log2(2 * d.p() + 1) / 8;
   return {.wire = 2 * d.ring() * (4 * scales + sums),
           .bytes = (2 * d.b + 0.25) * d.elements + sums + d.b * d.elements};
@@ -198,14 +198,14 @@ Formula tern_grad(const Draw& d) {
 
 Formula fp8(const Draw& d) {
   double scales = 0;
-  for (const TensorShape& t : d.tensors) scales += t.count;
+  for (const TensorShape& t : d.layer_tensors) scales += t.count;
   return {.wire = 2 * d.ring() * (d.elements + 4 * scales),
           .bytes = 2 * (d.b + 1) * d.elements};  // 5 bytes in, 5 out
 }
 
 Formula s2_reducer(const Draw& d) {
   double filled = 0;
-  for (const TensorShape& t : d.tensors) filled += t.filled * t.elements();
+  for (const TensorShape& t : d.layer_tensors) filled += t.filled * t.elements();
   const double united = d.elements * (1 - std::pow(1 - filled / d.elements, d.p()));
   return {.wire = 2 * d.ring() * (d.b * d.density * d.elements + d.elements / 8),
           // 3 counters of each element that is not zero, read and written; then 3 of each set bit.
@@ -281,7 +281,7 @@ TEST(Recipe, BytesAndFlopsAreThoseOfTheFormulas) {
     for (int i = 0; i < 200; ++i) {
       const Draw d = draw(random, i % 2 == 0 ? 4 : 2);
       const Formula by_hand = formula(d);
-      const Recipe recipe = make_recipe(choice_of(kind, d), d.tensors, d.group, d.b);
+      const Recipe recipe = make_recipe(choice_of(kind, d), d.layer_tensors, d.group, d.b);
       const auto near = [&](double got, double due, const char* what) {
         EXPECT_NEAR(got, due, 1e-9 * std::max(1.0, due)) << kind.name << " " << what << " " << i;
       };
@@ -292,7 +292,7 @@ TEST(Recipe, BytesAndFlopsAreThoseOfTheFormulas) {
   }
 }
 
-const std::vector<TensorShape>& tensors() {
+const std::vector<TensorShape>& layer_tensors() {
   static const std::vector<TensorShape> table = {
       {.rows = 1024, .columns = 1024, .count = 4},
       {.rows = 4096, .columns = 1024},
@@ -302,7 +302,7 @@ const std::vector<TensorShape>& tensors() {
 }
 constexpr double kMatrices = 8 * 1024 * 1024;
 constexpr double kVectors = 6 * 1024;
-constexpr ReducingGroup kGroup = {16, 2};
+constexpr ReducingGroup kRecipeGroup = {16, 2};
 
 std::vector<CollectiveKind> kinds_of(const Recipe& recipe) {
   std::vector<CollectiveKind> kinds;
@@ -316,7 +316,7 @@ using enum CollectiveKind;
 
 TEST(Recipe, CollectivesComeInTheOrderOfTheMethods) {
   const auto kinds = [](const char* name) {
-    return kinds_of(make_recipe({.name = name}, tensors(), kGroup, 4));
+    return kinds_of(make_recipe({.name = name}, layer_tensors(), kRecipeGroup, 4));
   };
   using Kinds = std::vector<CollectiveKind>;
   EXPECT_EQ(kinds("none"), (Kinds{all_reduce}));
@@ -334,7 +334,7 @@ TEST(Recipe, CollectivesComeInTheOrderOfTheMethods) {
   EXPECT_EQ(kinds("fp8"), (Kinds{all_reduce, all_reduce}));
   EXPECT_EQ(kinds("s2-reducer"), (Kinds{all_reduce, all_reduce}));  // sketch, bitmap
   // Only the largest of each part cross.
-  const Recipe recipe = make_recipe({.name = "mstopk"}, tensors(), kGroup, 4);
+  const Recipe recipe = make_recipe({.name = "mstopk"}, layer_tensors(), kRecipeGroup, 4);
   EXPECT_EQ(recipe.steps[0].hop, ReduceHop::node);
   EXPECT_EQ(recipe.steps[1].hop, ReduceHop::across);
   EXPECT_EQ(recipe.steps[2].hop, ReduceHop::node);
@@ -342,7 +342,7 @@ TEST(Recipe, CollectivesComeInTheOrderOfTheMethods) {
 
 // The second product of PowerSGD needs the summed P, the decoding the summed Q.
 TEST(Recipe, PowerSgdsCollectivesDependOnEachOther) {
-  const Recipe recipe = make_recipe({.name = "powersgd"}, tensors(), kGroup, 4);
+  const Recipe recipe = make_recipe({.name = "powersgd"}, layer_tensors(), kRecipeGroup, 4);
   ASSERT_EQ(recipe.steps.size(), 4u);
   const auto has = [](const RecipeStep& step, std::string_view name) {
     for (const Op& op : step.kernels) {
@@ -367,7 +367,7 @@ TEST(Recipe, AcpSgdMultipliesOnceLess) {
   const auto products = [](const char* name) {
     const CompressorChoice choice = {.name = name, .feedback = ErrorFeedback::none};
     std::vector<double> found;
-    for (const RecipeStep& step : make_recipe(choice, tensors(), kGroup, 4).steps) {
+    for (const RecipeStep& step : make_recipe(choice, layer_tensors(), kRecipeGroup, 4).steps) {
       for (const Op& op : step.kernels) {
         if (op.kind == OpKind::gemm) found.push_back(op.batch);
       }
@@ -378,21 +378,21 @@ TEST(Recipe, AcpSgdMultipliesOnceLess) {
   EXPECT_EQ(products("acp-sgd"), (std::vector<double>{4, 1, 4, 1}));
 }
 
-// Kernels of single tensors start one by one, those of a buffer once.
+// Kernels of single layer_tensors start one by one, those of a buffer once.
 TEST(Recipe, TensorsOfOneShapeAreAsManyKernels) {
-  const Recipe recipe = make_recipe({.name = "powersgd"}, tensors(), kGroup, 4);
+  const Recipe recipe = make_recipe({.name = "powersgd"}, layer_tensors(), kRecipeGroup, 4);
   double starts = 0;
   for (const RecipeStep& step : recipe.steps) {
     for (const Op& op : step.kernels) starts += op.starts;
   }
   EXPECT_EQ(starts, 1 + 5 * (3 + 4));  // three products and the four columns of a factor
-  const Recipe flat = make_recipe({.name = "int8"}, tensors(), kGroup, 4);
+  const Recipe flat = make_recipe({.name = "int8"}, layer_tensors(), kRecipeGroup, 4);
   EXPECT_EQ(flat.steps[0].kernels[0].starts, 1);
 }
 
 TEST(Recipe, StateIsErrorsAndFactors) {
   const auto state = [](CompressorChoice choice) {
-    return make_recipe(choice, tensors(), kGroup, 4).state_bytes;
+    return make_recipe(choice, layer_tensors(), kRecipeGroup, 4).state_bytes;
   };
   const double all = 4 * (kMatrices + kVectors);
   const double left = 4 * 4 * (4 * 1024 + 4096);
@@ -414,7 +414,7 @@ TEST(Recipe, FeedbackChangesKernelsAlone) {
   const double n = kMatrices + kVectors;
   for (const char* name : {"topk", "randomk", "oktopk", "int8", "signsgd", "onebit-sgd"}) {
     const auto recipe = [&](ErrorFeedback feedback) {
-      return make_recipe({.name = name, .feedback = feedback}, tensors(), kGroup, 4);
+      return make_recipe({.name = name, .feedback = feedback}, layer_tensors(), kRecipeGroup, 4);
     };
     const Recipe none = recipe(ErrorFeedback::none);
     const double ef = kernel_bytes(recipe(ErrorFeedback::ef)) - kernel_bytes(none);
@@ -424,7 +424,7 @@ TEST(Recipe, FeedbackChangesKernelsAlone) {
     EXPECT_NEAR(kernel_bytes(recipe(ErrorFeedback::econtrol)), kernel_bytes(none) + ef + 8 * n, 1)
         << name;
     for (const auto feedback : {ErrorFeedback::ef, ErrorFeedback::ef21, ErrorFeedback::econtrol}) {
-      EXPECT_EQ(wire_bytes(recipe(feedback), kGroup), wire_bytes(none, kGroup)) << name;
+      EXPECT_EQ(wire_bytes(recipe(feedback), kRecipeGroup), wire_bytes(none, kRecipeGroup)) << name;
     }
   }
 }
@@ -435,7 +435,7 @@ TEST(Recipe, WhatFactorsDoNotPayForIsDense) {
     for (const TensorShape& tensor :
          {TensorShape{.columns = 1000}, TensorShape{.rows = 2, .columns = 1024}}) {
       const std::vector<TensorShape> buffer = {tensor};
-      const Recipe recipe = make_recipe({.name = name, .rank = 4}, buffer, kGroup, 4);
+      const Recipe recipe = make_recipe({.name = name, .rank = 4}, buffer, kRecipeGroup, 4);
       ASSERT_EQ(recipe.steps.size(), 1u);
       EXPECT_TRUE(recipe.steps[0].kernels.empty());
       EXPECT_EQ(recipe.steps[0].bytes, 4 * tensor.elements());
@@ -446,8 +446,9 @@ TEST(Recipe, WhatFactorsDoNotPayForIsDense) {
 
 TEST(Recipe, AnEmptyBufferIsNothing) {
   for (const CompressorKind& kind : compressor_kinds()) {
-    const Recipe recipe = make_recipe({.name = std::string(kind.name)}, {}, kGroup, 4);
-    EXPECT_LE(wire_bytes(recipe, kGroup), kind.name == "one-byte" ? kGroup.ranks - 1 : 0)
+    const Recipe recipe = make_recipe({.name = std::string(kind.name)}, {}, kRecipeGroup, 4);
+    EXPECT_LE(wire_bytes(recipe, kRecipeGroup),
+              kind.name == "one-byte" ? kRecipeGroup.ranks - 1 : 0)
         << kind.name;
     EXPECT_EQ(kernel_bytes(recipe), 0) << kind.name;
   }
@@ -457,12 +458,12 @@ TEST(Recipe, AnEmptyBufferIsNothing) {
 // memory of the paper: 1/6 of the steps).
 TEST(Recipe, OneBitLambsVolume) {
   const CompressorChoice lamb = {.name = "onebit-lamb", .warmup = 0.165};
-  const double dense = run_wire_bytes({}, tensors(), kGroup, 2);
-  EXPECT_NEAR(dense / run_wire_bytes(lamb, tensors(), kGroup, 2), 4.6, 0.05);
+  const double dense = run_wire_bytes({}, layer_tensors(), kRecipeGroup, 2);
+  EXPECT_NEAR(dense / run_wire_bytes(lamb, layer_tensors(), kRecipeGroup, 2), 4.6, 0.05);
   for (const double w : {0.0, 0.3, 1.0}) {
     CompressorChoice choice = lamb;
     choice.warmup = w;
-    const double ratio = dense / run_wire_bytes(choice, tensors(), kGroup, 2);
+    const double ratio = dense / run_wire_bytes(choice, layer_tensors(), kRecipeGroup, 2);
     const double share = w == 0 ? 0.165 : w;  // 0: the usual one
     EXPECT_NEAR(ratio, 1 / (share + (1 - share) / 16), 1e-9);
   }
@@ -471,8 +472,8 @@ TEST(Recipe, OneBitLambsVolume) {
 TEST(Recipe, WhatCannotBeTakenIsRefused) {
   const auto message = [](const CompressorChoice& choice) -> std::string {
     return error_of([&] {
-      check_compressor(choice, tensors());
-      make_recipe(choice, tensors(), kGroup, 4);
+      check_compressor(choice, layer_tensors());
+      make_recipe(choice, layer_tensors(), kRecipeGroup, 4);
     });
   };
   CompressorChoice wrong = {.name = "powersgdd"};

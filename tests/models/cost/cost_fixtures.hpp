@@ -8,17 +8,14 @@
 #include "models/base/error.hpp"
 #include "models/plan/job.hpp"
 #include "models/workload/op_kernel.hpp"
+#include "tests/support/parameter.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 inline const Op& op_named(const std::vector<Op>& ops, std::string_view name) {
   const auto at = std::ranges::find(ops, name, &Op::name);
   CHECK(at != ops.end(), "no op '{}'", name);
   return *at;
-}
-
-inline Parameter parameter(double value, Origin origin = Origin::spec) {
-  return {value, value, value, origin, "test"};
 }
 
 inline Cluster test_cluster(int nodes = 1) {
@@ -126,4 +123,4 @@ inline TransformerSpec llama3_405b() {
   return llama3(126, 16384, 128, 53248);
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -10,6 +10,7 @@
 
 #include "models/machine/links/links.hpp"
 #include "models/network/collectives/collective.hpp"
+#include "tests/support/parameter.hpp"
 
 namespace windtunnel {
 
@@ -17,10 +18,6 @@ inline constexpr double kNvlink_Bps = 450e9;
 inline constexpr double kNic_Bps = 50e9;
 inline constexpr double kPcie_Bps = 64e9;
 inline constexpr double kHostMemory_Bps = 400e9;
-
-inline Parameter parameter(double value, Origin origin = Origin::spec) {
-  return {value, value, value, origin, "test"};
-}
 
 inline Cluster make_cluster(int nodes, int gpus_per_node = 8, int nics = 8) {
   Cluster cluster;

@@ -13,7 +13,7 @@ GroupShape shape_of(const std::vector<std::int32_t>& gpus, const Job& job) {
 }
 
 TEST(JobCollective, RunsAsTheScenarioSaysElseAsCostsLeast) {
-  Job job = testing::small_job(1, 1, 8);
+  Job job = small_job(1, 1, 8);
   const GroupShape all = shape_of({0, 1, 2, 3, 4, 5, 6, 7}, job);
   const auto seconds = [&](CollectiveKind kind) {
     return collective_cost(job, kind, all, 1e9).seconds;
@@ -30,7 +30,7 @@ TEST(JobCollective, RunsAsTheScenarioSaysElseAsCostsLeast) {
 }
 
 TEST(JobCollective, WhatDoesNotApplyIsRefusedWhereItStands) {
-  Job job = testing::small_job(1, 1, 8);
+  Job job = small_job(1, 1, 8);
   CollectiveRule& rule = job.communication.collectives.emplace_back();
   rule.algorithm = CollectiveAlgorithm::nvls;
   rule.where = {"a.yaml", 9, 5};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "models/base/units.hpp"
 #include "models/reliability/fault_simulation.hpp"
 #include "tests/support/error_of.hpp"
 #include "traces/rows/fault_log.hpp"
@@ -13,8 +14,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kHour_s = 3600;
-constexpr double kDay_s = 24 * kHour_s;
 constexpr double kPer1000NodeDays = 1e-3 / kDay_s;
 
 FaultLog infinitehbd() {

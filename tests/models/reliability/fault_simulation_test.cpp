@@ -6,13 +6,11 @@
 #include <map>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "traces/rows/fault_log.hpp"
 
 namespace windtunnel {
 namespace {
-
-constexpr double kHour_s = 3600;
-constexpr double kDay_s = 24 * kHour_s;
 
 FailureClass node_class() {
   FailureClass result;

@@ -84,7 +84,7 @@ TEST(CriticalPath, CrossesRanksThroughTheMessage) {
 
 TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   const TwoRanks two = two_ranks();
-  Job job = testing::small_job(1, 2, 1);
+  Job job = small_job(1, 2, 1);
   const auto path = critical_path(two.plan, two.timeline);
   const IterationReport report =
       iteration_report(job, std::vector<ChunkCost>(2), {}, two.plan, two.timeline, path);
@@ -138,9 +138,8 @@ TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
   }
   timeline.recorded_as = {0, 1};
   timeline.makespan_s = 20;
-  const IterationReport report =
-      iteration_report(testing::small_job(1, 2, 1), std::vector<ChunkCost>(2), {}, plan, timeline,
-                       critical_path(plan, timeline));
+  const IterationReport report = iteration_report(small_job(1, 2, 1), std::vector<ChunkCost>(2), {},
+                                                  plan, timeline, critical_path(plan, timeline));
   EXPECT_DOUBLE_EQ(report.time_s, 10);
   EXPECT_DOUBLE_EQ(report.bubble.makespan_s, 6);       // 10 - 4
   EXPECT_DOUBLE_EQ(report.bubble.longest_stage_s, 5);  // 9 - 4, and not above the makespan's

@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // 32 heads of 128, two bytes: T x h bytes are 1 in the unit of the tests below.
@@ -127,4 +127,4 @@ TEST(ContextTraffic, SwitchingTheDimensionSendsAQuarterOfUlysses) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 MixtureOfExperts experts(double zipf, int hot = 0) {
@@ -55,4 +55,4 @@ TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -4,7 +4,7 @@
 
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 LayerTable small_network() {
@@ -99,4 +99,4 @@ TEST(NetworkOps, BackwardPassesRunFromTheLastLayer) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

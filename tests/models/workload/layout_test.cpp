@@ -5,7 +5,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 TEST(Layout, RanksRunThroughTpThenCpThenDpThenPp) {
@@ -171,4 +171,4 @@ TEST(Layout, VocabularyIsPaddedAsMegatronDoes) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -8,7 +8,7 @@
 
 #include "models/base/error.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -52,4 +52,4 @@ TEST(SequenceLengths, WhatIsNoDistributionIsRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

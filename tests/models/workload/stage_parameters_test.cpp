@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 TEST(StageParameters, CoverTheModel) {
@@ -19,4 +19,4 @@ TEST(StageParameters, CoverTheModel) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

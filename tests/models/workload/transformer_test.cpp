@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Narayanan et al. 2021 (arXiv 2104.04473), eq. 2; it leaves out the final norm.
@@ -39,4 +39,4 @@ TEST(Transformer, LlamaFlopsAreSixPerMatrixWeightPlusFullAttention) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -32,7 +32,7 @@ std::vector<double> ends_s(const Plan& plan, const Cluster& cluster) {
   return ends;
 }
 
-const Cluster kCluster = testing::small_cluster(2, 2);
+const Cluster kCluster = small_cluster(2, 2);
 
 TEST(PlanEvaluation, AStreamByPriorityTakesTheMostUrgentReadyTask) {
   const Plan plan = one_rank({{"compute", StreamOrder::by_priority}, {"dp"}},

@@ -19,9 +19,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::random_schedule;
-using testing::ScheduleSample;
-
 constexpr int kSamples = 300;
 
 struct Sample {

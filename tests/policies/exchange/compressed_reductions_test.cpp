@@ -24,7 +24,7 @@ constexpr std::array kOverlaps = {GradientOverlap::none,     GradientOverlap::wf
 
 Job job_of(GradientOverlap overlap, std::string_view compressor, int tp = 1, int pp = 1,
            int dp = 8) {
-  Job job = testing::small_job(tp, pp, dp);
+  Job job = small_job(tp, pp, dp);
   job.layout.sharding = Sharding::none;
   job.batch.global = dp * 4;
   job.communication.overlap = overlap;
@@ -158,8 +158,8 @@ TEST(GradientExchange, PowerSgdPaysOnSlowNetworksOnly) {
   for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
     for (const double nic_Bps : {1.25e9, 1e15}) {
       Job dense = job_of(overlap, "none");
-      dense.cluster.node.nic_Bps = testing::spec(nic_Bps);
-      if (nic_Bps > 1e12) dense.cluster.node.nvlink_Bps = testing::spec(nic_Bps);
+      dense.cluster.node.nic_Bps = spec(nic_Bps);
+      if (nic_Bps > 1e12) dense.cluster.node.nvlink_Bps = spec(nic_Bps);
       Job low_rank = dense;
       low_rank.communication.compressor.name = "powersgd";
       const double gain = run(dense).seconds / run(low_rank).seconds;
@@ -186,7 +186,7 @@ double wire_bytes(const Plan& plan) {
 TEST(GradientExchange, OverlapMovesTheSameBytesUnderTheKernels) {
   for (const double nic_Bps : {3e9, 12e9, 100e9}) {
     Job job = job_of(GradientOverlap::none, "none");
-    job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+    job.cluster.node.nic_Bps = spec(nic_Bps);
     const Outcome plain = run(job);
     const double kernels_s = busy_s(plain.plan, Category::forward) +
                              busy_s(plain.plan, Category::backward) +
@@ -210,7 +210,7 @@ TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
   for (const GradientOverlap overlap : {GradientOverlap::priority, GradientOverlap::dear}) {
     for (const double nic_Bps : {3e9, 25e9}) {
       Job job = job_of(overlap, "none");
-      job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+      job.cluster.node.nic_Bps = spec(nic_Bps);
       const PreparedIteration prepared = prepare_iteration(job);
       const Plan plan = iteration_plan(job, prepared, {.iterations = 4});
       validate_plan(plan);
@@ -225,7 +225,7 @@ TEST(GradientExchange, OneIterationHasThePeriodOfMany) {
 // Where the network is the bottleneck the next forward pass hides what the backward cannot.
 TEST(GradientExchange, PriorityAndDearUseTheNextForwardPass) {
   Job job = job_of(GradientOverlap::bucketed, "none");
-  job.cluster.node.nic_Bps = testing::spec(4e9);
+  job.cluster.node.nic_Bps = spec(4e9);
   const double bucketed_s = run(job).seconds;
   for (const GradientOverlap overlap : {GradientOverlap::priority, GradientOverlap::dear}) {
     job.communication.overlap = overlap;
@@ -260,8 +260,8 @@ double exposed_s(int nodes, int servers, double nic_Bps, double nvlink_Bps) {
   Job job = job_of(GradientOverlap::none, "none", 1, 1, 4 * nodes);
   job.communication.aggregation = Aggregation::parameter_server;
   job.communication.servers = servers;
-  job.cluster.node.nic_Bps = testing::spec(nic_Bps);
-  job.cluster.node.nvlink_Bps = testing::spec(nvlink_Bps);
+  job.cluster.node.nic_Bps = spec(nic_Bps);
+  job.cluster.node.nvlink_Bps = spec(nvlink_Bps);
   const Outcome result = run(job);
   EXPECT_EQ(result.refused, "");
   return result.seconds - busy_s(result.plan, Category::forward) -

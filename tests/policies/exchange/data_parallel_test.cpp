@@ -10,8 +10,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
 struct Built {
   explicit Built(const Job& the_job, double slowdown = 0)
       : job(the_job),
@@ -136,7 +134,7 @@ TEST(DataParallel, TheStretchOfTheSecondPieceByHand) {
   const double s = 0.25;
   for (const double nic_Bps : {25e9, 2500e9}) {
     Job job = sharded_job(Sharding::none, GradientOverlap::bucketed);
-    job.cluster.node.nic_Bps = testing::spec(nic_Bps);
+    job.cluster.node.nic_Bps = spec(nic_Bps);
     const Built built(job, s);
     const ChunkCost& chunk = built.chunks[1];
     const double backward_s =

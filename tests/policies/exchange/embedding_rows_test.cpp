@@ -15,7 +15,7 @@ namespace {
 
 // A language model whose embedding has 95 % of the weights, few tokens a step, a slow network.
 Job language_model(EmbeddingExchange embeddings, GradientOverlap overlap) {
-  Job job = testing::small_job(1, 1, 16);
+  Job job = small_job(1, 1, 16);
   job.model.layers = 2;
   job.model.vocabulary = 800000;
   job.model.tied_embeddings = false;

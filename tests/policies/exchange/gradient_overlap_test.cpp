@@ -11,8 +11,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
 ChunkCost chunk_of(double parameters, double experts = 0) {
   ChunkCost chunk;
   chunk.parameters = parameters;

@@ -14,9 +14,7 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
-Job job_of(const std::string& model) {
+Job tensors_job(const std::string& model) {
   return parse_case(fmt::format("name: tensors\nmodel: {}\ncluster: {{nodes: 1, node: dgx-v100}}\n"
                                 "batch: {{global: 8}}\nprecision: fp16\n",
                                 model),
@@ -42,12 +40,12 @@ TEST(StageTensors, AreAsManyAsTheFrameworkHas) {
       {"alexnet", 16},     {"vgg-16-cifar", 54},    {"densenet-201", 604}, {"googlenet", 173},
       {"bert-base", 206},  {"bert-large", 398}};
   for (const auto& [name, count] : models) {
-    EXPECT_EQ(tensors_of(job_of(name)).size(), count) << name;
+    EXPECT_EQ(tensors_of(tensors_job(name)).size(), count) << name;
   }
 }
 
 TEST(StageTensors, OfANetworkHaveItsShapesFromTheLastLayerOn) {
-  const std::vector<StageTensor> tensors = tensors_of(job_of("resnet-50"));
+  const std::vector<StageTensor> tensors = tensors_of(tensors_job("resnet-50"));
   EXPECT_EQ(tensors[0].shape.rows, 0);  // the bias of the last layer
   EXPECT_EQ(tensors[0].parameters, 1000);
   EXPECT_EQ(tensors[1].shape.rows, 1000);
@@ -62,7 +60,7 @@ TEST(StageTensors, OfANetworkHaveItsShapesFromTheLastLayerOn) {
 TEST(StageTensors, CarryAllWorkAndTheirShapesAllParameters) {
   for (const char* name : {"resnet-50", "vgg-16", "densenet-201", "bert-large", "llama3-8b",
                            "deepseek-v3", "qwen3-30b-a3b", "gpt-oss-120b", "bloom-176b"}) {
-    const std::vector<StageTensor> tensors = tensors_of(job_of(name));
+    const std::vector<StageTensor> tensors = tensors_of(tensors_job(name));
     EXPECT_NEAR(sum(tensors, &StageTensor::work), 1, 1e-9) << name;
     EXPECT_NEAR(sum(tensors, &StageTensor::forward_work), 1, 1e-9) << name;
     for (const StageTensor& tensor : tensors) {
@@ -112,7 +110,7 @@ TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
 
 // VGG-16 has 90 % of its weights in three linear layers, and hardly any of its time.
 TEST(StageTensors, WorkFollowsTheKernelsAndNotTheWeights) {
-  Job job = job_of("vgg-16");
+  Job job = tensors_job("vgg-16");
   job.batch = {512, 64, 1};  // of single images reading the weights would be most of the work
   const std::vector<StageTensor> tensors = tensors_of(job);
   double parameters = 0;

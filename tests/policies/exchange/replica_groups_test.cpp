@@ -103,7 +103,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     RandomStream random(3, RandomPurpose::test, i);
     const Layout layout = random_layout(random);
     const int per_node = random.below(2) == 0 ? 4 : 8;
-    Cluster cluster = testing::small_cluster((layout.ranks() + per_node - 1) / per_node, per_node);
+    Cluster cluster = small_cluster((layout.ranks() + per_node - 1) / per_node, per_node);
     cluster.node.nics = random.below(3) == 0 ? per_node / 2 : per_node;
     if (random.below(2) == 0) cluster.fabric.nodes_per_pod = 1 + random.below(6);
     if (random.below(2) == 0) cluster.node.package_gpus = random.below(2) == 0 ? 2 : 4;
@@ -117,6 +117,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
       cluster.degraded_nics = {{static_cast<int>(random.below(cluster.nodes)), 0, 0.5}};
     }
     const int members = layout.tp * layout.cp * layout.dp;
+    StridedShapes shapes(cluster);
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
       const StridedGroups groups = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
       if (groups.count == 1) continue;
@@ -124,7 +125,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
         WorstShape worst(cluster);
         for (int g = 0; g < groups.size(); ++g) worst.add(groups.members(pp * members, g));
         const GroupShape expected = among_concurrent(worst.shape(), cluster.node);
-        EXPECT_EQ(strided_shape(groups, pp * members, cluster), expected)
+        EXPECT_EQ(shapes.worst(groups, pp * members), expected)
             << i << " axis " << axis << " pp " << pp;
         several_pods += expected.load.ring > 0;
       }
@@ -135,12 +136,12 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
 
 TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
   for (const int pod : {0, 3}) {
-    Cluster cluster = testing::small_cluster(8, 8);
+    Cluster cluster = small_cluster(8, 8);
     cluster.fabric.nodes_per_pod = pod;
     cluster.node.package_gpus = pod == 0 ? 1 : 2;
-    cluster.node.package_Bps = testing::spec(1e9);
-    Calibration calibration = testing::ideal_calibration();
-    calibration.nic_latency_s = testing::spec(5e-6);
+    cluster.node.package_Bps = spec(1e9);
+    Calibration calibration = ideal_calibration();
+    calibration.nic_latency_s = spec(5e-6);
     std::vector<std::int32_t> all(64);
     std::iota(all.begin(), all.end(), 0);
     const auto seconds = [&](const GroupShape& shape) {

@@ -16,14 +16,14 @@ constexpr double kParameters = 1e9;
 constexpr double kWeights = 2 * kParameters;  // M: bytes of the weights on a GPU
 
 // dp ranks on nodes of `gpus`, each with weights and gradients of 16 bits.
-Job sharded_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
+Job transfers_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
   Job job;
   job.layout = sharding;
   job.layout.tp = tp;
   job.layout.dp = dp;
-  job.model = testing::small_model();
-  job.cluster = testing::small_cluster(dp * tp / gpus, gpus);
-  job.calibration = testing::ideal_calibration();
+  job.model = small_model();
+  job.cluster = small_cluster(dp * tp / gpus, gpus);
+  job.calibration = ideal_calibration();
   job.software.reduce_bytes = 2;
   return job;
 }
@@ -91,7 +91,7 @@ double volume(const Job& job, int microbatches = 1) {
 
 TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   const auto of = [](const Layout& sharding, int microbatches = 1) {
-    return volume(sharded_job(64, 8, sharding), microbatches);
+    return volume(transfers_job(64, 8, sharding), microbatches);
   };
   // Rajbhandari et al. 2020, section 7; Zhao et al. 2023: FSDP 1.5 times DDP.
   EXPECT_NEAR(of({.sharding = Sharding::none}), 2, 1e-9);
@@ -123,7 +123,7 @@ TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
 TEST(ShardTransfers, GradientsMayLieOnFewerRanksThanWeights) {
   for (const int microbatches : {1, 2, 8}) {
     const Layout no_sync{.sharding = Sharding::zero3, .gradient_ranks = 1};
-    EXPECT_NEAR(volume(sharded_job(64, 8, no_sync), microbatches), 2 * microbatches + 1, 1e-9);
+    EXPECT_NEAR(volume(transfers_job(64, 8, no_sync), microbatches), 2 * microbatches + 1, 1e-9);
   }
 }
 
@@ -131,7 +131,7 @@ TEST(ShardTransfers, AllToAllInOneHopWouldSendAsOftenAsANodeHasGpus) {
   // The reason for two hops (arXiv 2306.10209, section 3.3). Where nodes are of one GPU, or groups
   // lie on them irregularly, there is one.
   const Layout sharding{.sharding = Sharding::zero3, .gradient_bits = 4};
-  Job job = sharded_job(64, 8, sharding);
+  Job job = transfers_job(64, 8, sharding);
   const double two_hops = volume(job) - 2;
   const ReplicaNetwork network(job);
   EXPECT_EQ(network.groups(ReplicaAxis::node_part).count, 8);
@@ -165,7 +165,7 @@ TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
       sharding.secondary_ranks = in_node;
       expected = microbatches * (weights + gradients);
     }
-    const Job job = sharded_job(in_node * nodes, gpus, sharding, tp);
+    const Job job = transfers_job(in_node * nodes, gpus, sharding, tp);
     // Each of the tp groups that meet in a node has weights of its own.
     EXPECT_NEAR(volume(job, microbatches), tp * expected, 1e-9 * expected * tp) << i;
     spread += in_node > 1 ? 1 : 0;
@@ -175,7 +175,7 @@ TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
 
 TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
   const auto kernel_bytes = [](const Layout& sharding, bool gather) {
-    const Job job = sharded_job(64, 8, sharding);
+    const Job job = transfers_job(64, 8, sharding);
     const ReplicaNetwork network(job);
     std::vector<Transfer> row;
     Traffic traffic;
@@ -214,7 +214,7 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
         .gradient_bits = 8}}) {
     for (const GradientOverlap overlap : {GradientOverlap::none, GradientOverlap::bucketed}) {
       for (const int pp : {1, 2}) {
-        Job job = testing::small_job(1, pp, 8);
+        Job job = small_job(1, pp, 8);
         const int dp = job.layout.dp;
         job.layout = sharding;
         job.layout.pp = pp;
@@ -235,7 +235,7 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
 
 TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {
   const auto uses = [](const Layout& sharding, ReplicaAxis axis) {
-    return ReplicaNetwork(sharded_job(64, 8, sharding)).uses(axis);
+    return ReplicaNetwork(transfers_job(64, 8, sharding)).uses(axis);
   };
   const Layout plain{.sharding = Sharding::zero3};
   EXPECT_TRUE(uses(plain, ReplicaAxis::dense_shard));

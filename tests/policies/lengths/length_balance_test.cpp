@@ -14,7 +14,7 @@
 #include "policies/lengths/length_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Llama 3 8B on nodes of eight GPUs whose NIC has an eighth of NVLink's bandwidth.
@@ -329,4 +329,4 @@ TEST(LengthBalance, DynamicMeshGainsMostOnFewHugeSequences) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -26,9 +26,9 @@ namespace {
 constexpr std::array kPolicies = {LengthPolicy::fixed, LengthPolicy::flexsp, LengthPolicy::hdp};
 
 Job unequal_job(int tp, int cp, int dp, LengthPolicy policy) {
-  Job job = testing::small_job(tp, 1, dp);
+  Job job = small_job(tp, 1, dp);
   job.layout.cp = cp;
-  job.cluster = testing::small_cluster(tp * cp * dp / 4, 4);
+  job.cluster = small_cluster(tp * cp * dp / 4, 4);
   job.batch = {8 * dp, 1, 4096};
   job.communication.fidelity = Fidelity::closed;
   job.lengths = {{.median = 300, .sigma = 1.2, .longest = 4096}, policy, 7};
@@ -49,7 +49,7 @@ double engine_s(const Job& job, const PreparedIteration& prepared) {
   return report.time_s;
 }
 
-double step_s(const Job& job) {
+double lengths_step_s(const Job& job) {
   const IterationEstimate estimate = estimate_iteration(job, prepare_iteration(job));
   EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
               estimate.step_s, 1e-9 * estimate.step_s);
@@ -80,7 +80,7 @@ TEST(UnequalLengths, EqualOnesAreTheJobWithoutLengths) {
       Job job = unequal_job(1, 2, 4, LengthPolicy::fixed);
       job.layout.sharding = sharding;
       job.communication.overlap = overlap;
-      job.calibration.overlap_slowdown = testing::spec(0.1);
+      job.calibration.overlap_slowdown = spec(0.1);
       job.lengths->distribution = {.median = 4096, .sigma = 0, .longest = 4096};
       Job plain = job;
       plain.lengths.reset();
@@ -100,9 +100,9 @@ TEST(UnequalLengths, FlexibleGroupsAreNeverSlowerThanOneDegree) {
     Job job = unequal_job(1, 1 << random.below(3), 4, LengthPolicy::fixed);
     job.lengths->seed = i;
     job.lengths->distribution.sigma = 2 * random.uniform();
-    const double fixed_s = step_s(job);
+    const double fixed_s = lengths_step_s(job);
     job.lengths->policy = LengthPolicy::flexsp;
-    EXPECT_LE(step_s(job), fixed_s * (1 + 1e-9));
+    EXPECT_LE(lengths_step_s(job), fixed_s * (1 + 1e-9));
   }
 }
 
@@ -126,21 +126,21 @@ TEST(UnequalLengths, EveryRankComputesItsTokensOnce) {
     EXPECT_EQ(iteration_plan(job, prepared, {}), iteration_plan(job, prepare_iteration(job), {}));
     Job other = job;
     other.lengths->seed = 8;
-    EXPECT_NE(step_s(job), step_s(other));
+    EXPECT_NE(lengths_step_s(job), lengths_step_s(other));
   }
 }
 
 // Memory says what a pack holds: what is prepared fits, and hardly more would.
 TEST(UnequalLengths, PacksFillTheMemory) {
   Job job = unequal_job(1, 1, 8, LengthPolicy::flexsp);
-  job.cluster.node.gpu.memory_bytes = testing::spec(2e9);
+  job.cluster.node.gpu.memory_bytes = spec(2e9);
   const double room = tokens_per_gpu(job);
   const PreparedIteration prepared = prepare_iteration(job);
   EXPECT_EQ(gpu_memory_excess(prepared.memory, job.cluster.node.gpu), "");
   for (const auto& round : prepared.balanced->plan.rounds) {
     for (const LengthPack& pack : round) EXPECT_LE(pack.tokens, room * pack.ranks);
   }
-  job.cluster.node.gpu.memory_bytes = testing::spec(4e9);
+  job.cluster.node.gpu.memory_bytes = spec(4e9);
   EXPECT_GT(tokens_per_gpu(job), 1.5 * room);
 }
 
@@ -169,8 +169,9 @@ TEST(UnequalLengths, AThousandGpusShareFourThousandSequences) {
 
 // FlexSP: up to 1.98 over the best static degree (arXiv 2412.01523).
 TEST(UnequalLengths, FlexSpGainsOnLongTails) {
-  const double fixed_s = step_s(scenario("flexsp", {}));
-  const double flexible_s = step_s(scenario("flexsp", {{"layout.length_policy", "flexsp"}}));
+  const double fixed_s = lengths_step_s(scenario("flexsp", {}));
+  const double flexible_s =
+      lengths_step_s(scenario("flexsp", {{"layout.length_policy", "flexsp"}}));
   RecordProperty("gain", fmt::format("{:.3f}", fixed_s / flexible_s));
   fmt::print("flexsp: fixed {:.3f} s, flexible {:.3f} s, gain {:.3f}\n", fixed_s, flexible_s,
              fixed_s / flexible_s);
@@ -181,10 +182,10 @@ TEST(UnequalLengths, FlexSpGainsOnLongTails) {
 // ByteScale: up to 7.89 over static degrees, windows of up to 2M tokens (arXiv 2502.21231).
 TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
   const Overrides zero1 = {{"layout.sharding", "zero1"}, {"cluster.node.gpu", "a100-80"}};
-  const double fixed_s = step_s(scenario("flexsp", zero1));
+  const double fixed_s = lengths_step_s(scenario("flexsp", zero1));
   Overrides overrides = zero1;
   overrides.emplace_back("layout.length_policy", "hdp");
-  const double mesh_s = step_s(scenario("flexsp", overrides));
+  const double mesh_s = lengths_step_s(scenario("flexsp", overrides));
   fmt::print("hdp: fixed {:.3f} s, hdp {:.3f} s, gain {:.3f}\n", fixed_s, mesh_s, fixed_s / mesh_s);
   EXPECT_GT(fixed_s / mesh_s, 1.647);  // what packs filled to memory gain
   EXPECT_LT(fixed_s / mesh_s, 7.89);

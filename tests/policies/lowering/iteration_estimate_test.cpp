@@ -24,15 +24,13 @@
 namespace windtunnel {
 namespace {
 
-using testing::spec;
-
 template <typename T>
 T pick(RandomStream& random, std::initializer_list<T> values) {
   return values.begin()[random.below(values.size())];
 }
 
 Calibration busy_calibration(RandomStream& random) {
-  Calibration calibration = testing::ideal_calibration();
+  Calibration calibration = ideal_calibration();
   calibration.nvlink_latency_s = spec(2e-6);
   calibration.nic_latency_s = spec(6e-6);
   calibration.collective_launch_s = spec(10e-6);
@@ -56,7 +54,7 @@ Job random_job(RandomStream& random) {
   const int pp = pick(random, {1, 1, 2, 4});
   const int vpp = pp > 1 ? pick(random, {1, 1, 2}) : 1;
   const int tp = pick(random, {1, 2, 4});
-  Job job = testing::small_job(tp, pp, pick(random, {1, 2, 4, 8}), vpp);
+  Job job = small_job(tp, pp, pick(random, {1, 2, 4, 8}), vpp);
   Layout& layout = job.layout;
   layout.cp = pick(random, {1, 1, 2});
   layout.sharding =
@@ -68,7 +66,7 @@ Job random_job(RandomStream& random) {
   const int per_node = pick(random, {4, 8});
   const int ranks = layout.ranks();
   const bool whole = ranks % per_node == 0;
-  job.cluster = testing::small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
+  job.cluster = small_cluster(whole ? ranks / per_node : 1, whole ? per_node : ranks);
   job.cluster.fabric.hop_latency_s = spec(1e-6);
   if (random.below(3) == 0) job.cluster.fabric.nodes_per_pod = 1 + random.below(4);
   if (random.below(8) == 0) {
@@ -237,7 +235,7 @@ TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
 Job scheduled_job(const ScheduleKind& kind, RandomStream& random) {
   const int pp = pick(random, {2, 4});
   const int vpp = kind.usual_chunks + (kind.usual_chunks == 2 && random.below(4) == 0 ? 2 : 0);
-  Job job = testing::small_job(pick(random, {1, 2}), pp, pick(random, {1, 2, 4}), vpp);
+  Job job = small_job(pick(random, {1, 2}), pp, pick(random, {1, 2, 4}), vpp);
   Layout& layout = job.layout;
   layout.sharding =
       pick(random, {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3});

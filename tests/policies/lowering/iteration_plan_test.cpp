@@ -16,8 +16,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
 struct Built {
   Schedule schedule;
   std::vector<ChunkCost> chunks;

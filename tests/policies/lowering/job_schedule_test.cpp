@@ -17,8 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Job four_ranks(int sequence) {
-  return testing::test_job(testing::llama3_8b(), {.pp = 4},
-                           {.global = 8, .micro = 1, .sequence = sequence});
+  return test_job(llama3_8b(), {.pp = 4}, {.global = 8, .micro = 1, .sequence = sequence});
 }
 
 TEST(JobSchedule, CutsSlicesOfEqualWork) {

@@ -12,8 +12,7 @@
 namespace windtunnel {
 namespace {
 
-using testing::llama3_8b;
-using testing::test_job;
+using ::testing::HasSubstr;
 
 Job small_job(const TransformerSpec& model, int ranks, Recompute recompute = Recompute::none) {
   Layout layout;
@@ -70,7 +69,7 @@ TEST(UnitCosts, OfAWholeMicrobatchAreTheChunks) {
 // Fused attention under a causal mask: slices add up to the whole, in FLOPs and in bytes, but not
 // in time: small GEMMs are less efficient, and each weight is read once per slice.
 TEST(UnitCosts, SlicesAddUpToTheWhole) {
-  const std::vector<TransformerSpec> models = {llama3_8b(), testing::deepseek_v3()};
+  const std::vector<TransformerSpec> models = {llama3_8b(), deepseek_v3()};
   for (const TransformerSpec& model : models) {
     Job job = small_job(model, 2);
     if (model.moe_layers() > 0) {

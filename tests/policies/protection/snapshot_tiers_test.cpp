@@ -127,7 +127,7 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
     }
     const int gpus = 4;
     if (layout.ranks() % gpus != 0) continue;
-    const Cluster cluster = testing::small_cluster(layout.ranks() / gpus, gpus);
+    const Cluster cluster = small_cluster(layout.ranks() / gpus, gpus);
     const NodeGroups groups = same_shard_nodes(layout, cluster);
     found += groups.size > 1;
     std::map<int, int> first;  // group -> its first node
@@ -146,7 +146,7 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
 
 TEST(NodeGroups, OfKnownLayouts) {
   const auto groups = [](Layout layout) {
-    return same_shard_nodes(layout, testing::small_cluster(layout.ranks() / 4, 4));
+    return same_shard_nodes(layout, small_cluster(layout.ranks() / 4, 4));
   };
   // Data parallelism without sharding: every node of a stage has the same.
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).size, 4);
@@ -224,8 +224,7 @@ TEST(SnapshotTiers, ReplicasOutliveWhatLeavesOneOfThem) {
 TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
   const auto refused = [](SnapshotTier tier, const std::string& reason) {
     Layout layout{.tp = 4, .dp = 4, .sharding = Sharding::zero1};
-    EXPECT_TRUE(
-        fails([&] { check_snapshot_tiers({tier}, layout, testing::small_cluster(4, 4)); }, reason));
+    EXPECT_TRUE(fails([&] { check_snapshot_tiers({tier}, layout, small_cluster(4, 4)); }, reason));
   };
   SnapshotTier tier{.place = SnapshotPlace::peers};
   refused(tier, "keeps nothing for its peers without a code");

@@ -14,12 +14,12 @@
 namespace windtunnel {
 namespace {
 
-struct Size {
+struct AsynchronousSize {
   int ranks;
   int microbatches;
 };
 
-std::vector<Size> sizes() {
+std::vector<AsynchronousSize> asynchronous_sizes() {
   return {{1, 1}, {2, 1}, {2, 5}, {3, 4}, {4, 4}, {8, 3}, {8, 32}, {16, 20}, {64, 7}, {64, 512}};
 }
 
@@ -78,7 +78,7 @@ TEST(AsynchronousSchedules, ByHand) {
 }
 
 TEST(AsynchronousSchedules, HaveNoBubbleInTheSteadyState) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : asynchronous_sizes()) {
     for (const char* name : {"pipedream", "pipedream-2bw"}) {
       if (name == std::string("pipedream-2bw") && microbatches < ranks) continue;
       const Schedule schedule = generate_schedule(name, ranks, microbatches, 1);
@@ -126,7 +126,7 @@ TEST(AsynchronousSchedules, MessagesSlowTheRoundTrip) {
 }
 
 TEST(AsynchronousSchedules, HoldAsManyVersionsAsTheySay) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : asynchronous_sizes()) {
     const Schedule pipedream = generate_schedule("pipedream", ranks, microbatches, 1);
     for (int rank = 0; rank < ranks; ++rank) {
       EXPECT_EQ(pipedream.weight_copies[rank], ranks - rank);

@@ -10,6 +10,7 @@
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "tests/policies/schedules/generated_schedule.hpp"
 
 namespace windtunnel {
 namespace {
@@ -91,15 +92,6 @@ const std::vector<Formula>& formulas() {
        }},
   };
   return all;
-}
-
-// Messages of a micro-batch, forwards and backwards.
-int crossings(const Schedule& schedule) {
-  int count = 0;
-  for (int stage = 1; stage < schedule.stages(); ++stage) {
-    if (schedule.rank_of_stage[stage] != schedule.rank_of_stage[stage - 1]) count += 2;
-  }
-  return count;
 }
 
 // Returns whether the formula speaks of such a pipeline.

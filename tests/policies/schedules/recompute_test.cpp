@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kTolerance = 1e-9;
+constexpr double kRecomputeTolerance = 1e-9;
 
 // A checkpoint is 1, what recomputing it brings 9.
 std::vector<StageCost> stages_of(int ranks, double forward_s, double recompute_s,
@@ -28,12 +28,12 @@ std::vector<StageCost> stages_of(int ranks, double forward_s, double recompute_s
   return std::vector<StageCost>(ranks, cost);
 }
 
-struct Size {
+struct RecomputeSize {
   int ranks;
   int microbatches;
 };
 
-std::vector<Size> sizes() {
+std::vector<RecomputeSize> recompute_sizes() {
   return {{2, 4}, {3, 4},    {4, 4},   {4, 9},   {5, 64},
           {8, 8}, {16, 512}, {33, 40}, {64, 64}, {64, 512}};
 }
@@ -54,15 +54,16 @@ TEST(RecomputeSchedules, ByHand) {
 
 // (p - 1) (T_F + T_B) where plain 1F1B has (p - 1) (T_F + R + T_B), for any R.
 TEST(RecomputeSchedules, RecomputingAheadTakesItOffTheCriticalPath) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : recompute_sizes()) {
     for (const double recompute_s : {0.0, 0.4, 1.0, 1.7}) {
       const auto costs = stages_of(ranks, 1, recompute_s, 2);
       const auto evaluate = [&](const char* name) {
         return evaluate_schedule(generate_schedule(name, ranks, microbatches, 1), costs, 0);
       };
       EXPECT_NEAR(evaluate("1f1b").bubble_makespan_s(), (ranks - 1) * (3 + recompute_s),
-                  kTolerance);
-      EXPECT_NEAR(evaluate("pre-recompute-1f1b").bubble_makespan_s(), (ranks - 1) * 3, kTolerance);
+                  kRecomputeTolerance);
+      EXPECT_NEAR(evaluate("pre-recompute-1f1b").bubble_makespan_s(), (ranks - 1) * 3,
+                  kRecomputeTolerance);
     }
   }
 }
@@ -70,12 +71,13 @@ TEST(RecomputeSchedules, RecomputingAheadTakesItOffTheCriticalPath) {
 // A last stage that does not recompute takes T_F + R off, 2 R where R = T_F; unless the others'
 // recomputations are so short (2 R < T_F) that it delays the last backward.
 TEST(RecomputeSchedules, TheLastStageKeepsItsActivations) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : recompute_sizes()) {
     for (const double recompute_s : {0.5, 1.0, 1.7}) {
       const auto evaluation =
           evaluate_schedule(generate_schedule("last-no-recompute-1f1b", ranks, microbatches, 1),
                             stages_of(ranks, 1, recompute_s, 2), 0);
-      EXPECT_NEAR(evaluation.bubble_makespan_s(), (ranks - 1) * 3 - 1 - recompute_s, kTolerance)
+      EXPECT_NEAR(evaluation.bubble_makespan_s(), (ranks - 1) * 3 - 1 - recompute_s,
+                  kRecomputeTolerance)
           << ranks << " " << microbatches << " " << recompute_s;
     }
   }
@@ -83,11 +85,11 @@ TEST(RecomputeSchedules, TheLastStageKeepsItsActivations) {
 
 // The third forward fills what the last stage but one waits for its first gradient.
 TEST(RecomputeSchedules, TheShiftTakesAnotherForwardOff) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : recompute_sizes()) {
     const auto evaluation =
         evaluate_schedule(generate_schedule("shifted-critical-path", ranks, microbatches, 1),
                           stages_of(ranks, 1, 1, 2), 0);
-    EXPECT_NEAR(evaluation.bubble_makespan_s(), (ranks - 2) * 3, kTolerance)
+    EXPECT_NEAR(evaluation.bubble_makespan_s(), (ranks - 2) * 3, kRecomputeTolerance)
         << ranks << " " << microbatches;
   }
 }
@@ -95,7 +97,7 @@ TEST(RecomputeSchedules, TheShiftTakesAnotherForwardOff) {
 // p - r checkpoints and what is being recomputed; the last stage keeps one micro-batch whole. The
 // shift adds a checkpoint to the last stage but one.
 TEST(RecomputeSchedules, PeaksAreCheckpoints) {
-  for (const auto& [ranks, microbatches] : sizes()) {
+  for (const auto& [ranks, microbatches] : recompute_sizes()) {
     const auto peaks_of = [&](const char* name) {
       return evaluate_schedule(generate_schedule(name, ranks, microbatches, 1),
                                stages_of(ranks, 1, 1, 2), 0)

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kTolerance = 1e-9;
+constexpr double kSequenceTolerance = 1e-9;
 
 Schedule sliced(const char* name, int ranks, int microbatches, int slices, int chunks = 1) {
   return generate_schedule(
@@ -99,7 +99,7 @@ TEST(SequenceSchedules, Seq1f1bDividesBubbleAndPeak) {
     ASSERT_NO_THROW(validate_schedule(schedule));
     const auto evaluation = evaluate_schedule(schedule, equal_slices(ranks, slices), 0);
     EXPECT_NEAR(evaluation.bubble_makespan_s(), (ranks - 1) * 3.0 / slices,
-                kTolerance * (1 + evaluation.makespan_s))
+                kSequenceTolerance * (1 + evaluation.makespan_s))
         << ranks << " " << microbatches << " " << slices;
     for (int rank = 0; rank < ranks; ++rank) {
       const int under_way = std::min(microbatches * slices, ranks - 1 + slices - rank);
@@ -135,7 +135,7 @@ TEST(SequenceSchedules, TerapipeWaitsForTheLongestSlice) {
     const auto evaluation = evaluate_schedule(schedule, costs, 0);
     EXPECT_NEAR(evaluation.bubble_makespan_s(),
                 (ranks - 1) * (longest_forward_s + longest_backward_s),
-                kTolerance * (1 + evaluation.makespan_s));
+                kSequenceTolerance * (1 + evaluation.makespan_s));
     for (const double peak : evaluation.peak_activation) EXPECT_EQ(peak, microbatches * slices);
   }
 }
@@ -199,7 +199,7 @@ TEST(SequenceSchedules, EqualWorkIsFasterThanEqualLength) {
         const double balanced_s = evaluate_schedule(schedule, costs, 0).makespan_s;
         EXPECT_LT(balanced_s, evaluate_schedule(schedule, equal_costs, 0).makespan_s) << name;
         const double least_s = (microbatches + (ranks - 1.0) / slices) * (3 + 2 * attention);
-        EXPECT_GT(balanced_s, (1 - kTolerance) * least_s);
+        EXPECT_GT(balanced_s, (1 - kSequenceTolerance) * least_s);
       }
     }
   }
@@ -219,7 +219,7 @@ TEST(SequenceSchedules, InterleavingDividesTheBubbleAgain) {
           cost.backward_weight_s /= chunks;
         }
         EXPECT_NEAR(evaluate_schedule(schedule, costs, 0).bubble_makespan_s(),
-                    (ranks - 1) * 3.0 / chunks / slices, kTolerance)
+                    (ranks - 1) * 3.0 / chunks / slices, kSequenceTolerance)
             << ranks << " " << chunks << " " << slices;
       }
     }

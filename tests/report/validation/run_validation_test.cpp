@@ -26,7 +26,7 @@ ValidationRow row(const std::string& id, const std::string& metric, double measu
   return made;
 }
 
-ValidationReport sample() {
+ValidationReport sample_runs() {
   ValidationReport report;
   report.rows = {row("runs.csv:2", "step_s", 10, 9), row("runs.csv:3", "step_s", 20, 30),
                  row("runs.csv:2", "memory_bytes", 40e9, 41e9)};
@@ -45,7 +45,7 @@ ValidationReport sample() {
 }
 
 TEST(RunsText, FitsInAHundredColumns) {
-  const std::string text = runs_text(sample(), 2);
+  const std::string text = runs_text(sample_runs(), 2);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const auto width = std::count_if(line.begin(), line.end(),
@@ -59,7 +59,7 @@ TEST(RunsText, FitsInAHundredColumns) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin:\n" << text;
   }
   EXPECT_EQ(text.find("/some/folder"), std::string::npos);
-  EXPECT_EQ(runs_text(sample(), 0).find("worst rows"), std::string::npos);
+  EXPECT_EQ(runs_text(sample_runs(), 0).find("worst rows"), std::string::npos);
 }
 
 TEST(RunsText, CutsBetweenCharacters) {
@@ -73,7 +73,7 @@ TEST(RunsText, CutsBetweenCharacters) {
 }
 
 TEST(RunsPage, ListsEveryMissAndEverySkippedRowWithoutFolders) {
-  const std::string page = runs_page(sample(), "windtunnel validate runs runs.csv");
+  const std::string page = runs_page(sample_runs(), "windtunnel validate runs runs.csv");
   for (const char* part :
        {"windtunnel validate runs runs.csv", "1 of 3 rows.", "| runs.csv:3 |", "+50%",
         "note with a \\| in it", "20 rows.", "| runs.csv:26 | reason 19 |", "vocab 50257 (2)",
@@ -81,7 +81,7 @@ TEST(RunsPage, ListsEveryMissAndEverySkippedRowWithoutFolders) {
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin:\n" << page;
   }
   EXPECT_EQ(page.find("/some/folder"), std::string::npos);
-  EXPECT_NE(runs_page(sample(), "", 0.6).find("0 of 3 rows."), std::string::npos);
+  EXPECT_NE(runs_page(sample_runs(), "", 0.6).find("0 of 3 rows."), std::string::npos);
 }
 
 TEST(RunsPage, NothingPredictedIsAPageToo) {
@@ -91,7 +91,7 @@ TEST(RunsPage, NothingPredictedIsAPageToo) {
 }
 
 TEST(RunsDocument, SaysWhatWasFittedLabelledAndRanked) {
-  const Json document = validation_document(sample());
+  const Json document = validation_document(sample_runs());
   const Json& steps = document["families"][0];
   EXPECT_EQ(steps["fitted"], 1);
   EXPECT_EQ(steps["groups"], 1);

@@ -9,14 +9,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::collective;
-using testing::compute;
-using testing::recv;
-using testing::send;
-using testing::small_cluster;
-using testing::streams;
-using testing::with_flow;
-
 // Runs folded and unfolded, which must agree; returns the unfolded Timeline of all ranks.
 Timeline run(const Plan& plan, const Cluster& cluster) {
   validate_plan(plan);
@@ -184,7 +176,7 @@ TEST(Engine, CopiesContendForHostMemory) {
   plan.ranks = 2;
   for (RankId r = 0; r < 2; ++r) {
     plan.classes.push_back({"r", {r}, streams(1), {}, {}, {}});
-    Task copy = testing::plain(TaskKind::copy, "D2H", 0, 1);
+    Task copy = plain(TaskKind::copy, "D2H", 0, 1);
     copy = with_flow(copy, 60, {{Resource::pcie_out, 1}, {Resource::host_memory, 2}});
     if (r == 0) copy = with_flow(copy, 30, {{Resource::pcie_out, 1}});
     plan.classes[r].tasks = {copy};
@@ -257,11 +249,11 @@ TEST(Engine, ACommunicationKernelTakesSmsFromCompute) {
 TEST(Engine, ASlowNodeSlowsComputesAndCopiesOnly) {
   Cluster cluster = small_cluster(2);
   cluster.slow_nodes = {{1, 1.5}};
-  Plan plan = one_class(
-      {0, 1, 2, 3}, streams(1),
-      {compute("c", 0, 2),
-       with_flow(testing::plain(TaskKind::copy, "d", 0, 1), 40, {{Resource::pcie_out, 1}}),
-       with_flow(testing::plain(TaskKind::store, "w", 0, 1), 15, {{Resource::storage_write, 1}})});
+  Plan plan =
+      one_class({0, 1, 2, 3}, streams(1),
+                {compute("c", 0, 2),
+                 with_flow(plain(TaskKind::copy, "d", 0, 1), 40, {{Resource::pcie_out, 1}}),
+                 with_flow(plain(TaskKind::store, "w", 0, 1), 15, {{Resource::storage_write, 1}})});
   const Timeline timeline = run(plan, cluster);
   expect_span(timeline, 0, 1, 2, 5);
   expect_span(timeline, 2, 0, 0, 3);

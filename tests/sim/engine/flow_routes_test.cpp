@@ -14,11 +14,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::exactly;
-using testing::recv;
-using testing::send;
-using testing::small_cluster;
-
 struct Transfer {
   int from = 0;
   int to = 0;  // a GPU; the same one: a copy to its host, taking host memory twice
@@ -44,8 +39,8 @@ Plan plan_of(const std::vector<Transfer>& transfers, int ranks) {
     const auto tag = static_cast<std::int64_t>(i);
     if (t.from == t.to) {
       add(t.from,
-          testing::with_flow(testing::plain(TaskKind::copy, "d", 0, 0), t.bytes,
-                             {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}, t.max_rate),
+          with_flow(plain(TaskKind::copy, "d", 0, 0), t.bytes,
+                    {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}, t.max_rate),
           t.from, StreamOrder::in_order);
       continue;
     }
@@ -74,7 +69,7 @@ std::vector<double> simulate(const std::vector<Transfer>& transfers, const Clust
 std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster& cluster) {
   const LinkTable links(
       cluster, std::ranges::any_of(transfers, [](const Transfer& t) { return t.from == t.to; }));
-  testing::Fluid fluid;
+  Fluid fluid;
   for (LinkId link = 0; link < links.count(); ++link) {
     fluid.capacity.push_back(links.capacity(link));
   }
@@ -90,7 +85,7 @@ std::vector<double> solve(const std::vector<Transfer>& transfers, const Cluster&
     fluid.left.push_back(t.bytes);
     fluid.max_rate.push_back(t.max_rate);
   }
-  return testing::ends_of(fluid);
+  return ends_of(fluid);
 }
 
 TEST(MaxMin, TwoBottlenecksByHand) {
@@ -127,7 +122,7 @@ TEST(MaxMin, ARingRunsAtThePaceOfItsSlowestEdge) {
   plan.groups = {{Category::dp, {0, 2, 4}}};
   for (const RankId rank : plan.groups[0].members) {
     RankClass& owner = plan.classes[rank];
-    Task gather = testing::collective("gather", static_cast<int>(owner.streams.size()), 0, 0, 0);
+    Task gather = collective("gather", static_cast<int>(owner.streams.size()), 0, 0, 0);
     gather.collective = CollectiveKind::all_gather;
     gather.algorithm = CollectiveAlgorithm::ring;
     gather.as_flows = true;

@@ -14,10 +14,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::exactly;
-using testing::Fluid;
-using testing::small_cluster;
-
 Calibration calibration() {
   Calibration result;
   result.nvlink_efficiency = exactly(0.8);
@@ -43,7 +39,7 @@ class Traffic {
                       const std::vector<RankId>& members, double bytes) {
     const auto group = static_cast<std::int32_t>(plan_.groups.size());
     plan_.groups.push_back({Category::dp, members});
-    Task task = testing::collective("c", 0, 0, 0, 0);
+    Task task = collective("c", 0, 0, 0, 0);
     task.collective = kind;
     task.algorithm = algorithm;
     task.as_flows = true;
@@ -62,9 +58,9 @@ class Traffic {
 
   void add_send(RankId from, RankId to, double bytes) {
     const auto tag = static_cast<std::int64_t>(fluid_.routes.size());
-    append(from, testing::send("s", 0, peer(from, to), tag, bytes), StreamOrder::in_order);
+    append(from, send("s", 0, peer(from, to), tag, bytes), StreamOrder::in_order);
     expect_next(from);
-    append(to, testing::recv("r", 0, peer(to, from), tag, bytes), StreamOrder::unordered);
+    append(to, recv("r", 0, peer(to, from), tag, bytes), StreamOrder::unordered);
     std::vector<LinkId> route;
     append_edge(from, to, bytes, route);
     add_flow(std::move(route), bytes);
@@ -73,8 +69,8 @@ class Traffic {
   // To the host: PCIe once, host memory twice.
   void add_copy(RankId rank, double bytes) {
     append(rank,
-           testing::with_flow(testing::plain(TaskKind::copy, "d2h", 0, 0), bytes,
-                              {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}),
+           with_flow(plain(TaskKind::copy, "d2h", 0, 0), bytes,
+                     {{Resource::pcie_out, 1}, {Resource::host_memory, 2}}),
            StreamOrder::in_order);
     expect_next(rank);
     std::vector<LinkId> route;
@@ -96,7 +92,7 @@ class Traffic {
   // The engine's ends against those of the fluid.
   void check(const std::string& what) const {
     validate_plan(plan_);
-    const std::vector<double> ends = testing::ends_of(fluid_);
+    const std::vector<double> ends = ends_of(fluid_);
     EngineOptions options;
     options.calibration = calibration();
     for (const FoldMode fold : {FoldMode::none, FoldMode::automatic}) {

@@ -12,12 +12,7 @@
 namespace windtunnel {
 namespace {
 
-using testing::exactly;
-using testing::RandomCase;
-using testing::RandomCaseMaker;
-using testing::small_cluster;
-
-Calibration calibration() {
+Calibration fold_calibration() {
   Calibration result;
   result.nvlink_efficiency = exactly(0.5);
   result.nic_efficiency = exactly(0.8);
@@ -74,7 +69,7 @@ TEST_P(FoldedOnEveryFabric, EqualsUnfolded) {
   const auto [topology, routing] = GetParam();
   for (int seed = 0; seed < 6; ++seed) {
     RandomCase random = RandomCaseMaker(1000 + seed).make();
-    testing::put_on_fabric(random.cluster, topology, routing, seed);
+    put_on_fabric(random.cluster, topology, routing, seed);
     const auto [folded, all] = both_ways(random);
     EXPECT_LT(largest_difference(folded, all), 1e-6) << "seed " << seed;
     EXPECT_LE(folded.ranks_simulated, all.ranks_simulated);
@@ -91,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Two pipeline ranks, four replicas, tp 2 on nodes of two GPUs: replica d of rank p is node 4 p +
 // d.
-struct Job {
+struct FoldedJob {
   Cluster cluster = small_cluster(8);
   bool dp_flows = false;
   bool backward = false;  // messages go both ways
@@ -114,13 +109,13 @@ struct Job {
         rank_class.peers[0].push_back(8 * (1 - pp) + r);
       }
       if (pp == 0) {
-        rank_class.tasks = {testing::compute("F", 0, 1), testing::send("s", 0, 0, 0, 5, {0})};
+        rank_class.tasks = {compute("F", 0, 1), send("s", 0, 0, 0, 5, {0})};
       } else {
-        rank_class.tasks = {testing::recv("r", 2, 0, 0, 5), testing::compute("F", 0, 1, {0})};
+        rank_class.tasks = {recv("r", 2, 0, 0, 5), compute("F", 0, 1, {0})};
       }
-      Task reduce = testing::collective("dp", 1, 0, 0, 0.5, {pp});
-      if (backward && pp == 0) rank_class.tasks.push_back(testing::recv("r", 2, 0, 1, 5));
-      if (backward && pp == 1) rank_class.tasks.push_back(testing::send("s", 0, 0, 1, 5, {1}));
+      Task reduce = collective("dp", 1, 0, 0, 0.5, {pp});
+      if (backward && pp == 0) rank_class.tasks.push_back(recv("r", 2, 0, 1, 5));
+      if (backward && pp == 1) rank_class.tasks.push_back(send("s", 0, 0, 1, 5, {1}));
       reduce.as_flows = dp_flows;
       reduce.algorithm = CollectiveAlgorithm::ring;
       reduce.bytes = 10;
@@ -129,14 +124,14 @@ struct Job {
     }
     validate_plan(plan);
     EngineOptions options;
-    options.calibration = calibration();
+    options.calibration = fold_calibration();
     return execute(plan, cluster, options).ranks_simulated;
   }
 };
 
 TEST(Fold, ASymmetricJobIsOneRankPerClass) {
-  EXPECT_EQ(Job().ranks_simulated(), 2);
-  Job flows;
+  EXPECT_EQ(FoldedJob().ranks_simulated(), 2);
+  FoldedJob flows;
   flows.dp_flows = true;
   EXPECT_EQ(flows.ranks_simulated(), 2);
 }
@@ -144,7 +139,7 @@ TEST(Fold, ASymmetricJobIsOneRankPerClass) {
 TEST(Fold, ASlowNodeUnfoldsItsOwnPipelineOnly) {
   // The slow node's tp group is one colour, its partner's on the other pipeline rank another; the
   // three other replicas stay folded.
-  Job job;
+  FoldedJob job;
   job.cluster.slow_nodes = {{1, 1.5}};
   EXPECT_EQ(job.ranks_simulated(), 4);
 }
@@ -153,7 +148,7 @@ TEST(Fold, ADegradedNicUnfoldsItsRank) {
   // One NIC is one GPU of the tp group: ranks 2 and 10 leave their groups, and the dp groups of tp
   // coordinate 0 differ from those of 1. Per pipeline rank: the rank itself, its dp partners (3),
   // and the ranks of the other dp group (4).
-  Job job;
+  FoldedJob job;
   job.cluster.degraded_nics = {{1, 0, 0.5}};
   EXPECT_EQ(job.ranks_simulated(), 6);
 }
@@ -161,7 +156,7 @@ TEST(Fold, ADegradedNicUnfoldsItsRank) {
 TEST(Fold, ASlowNodeStaysInItsPipelineThoughRingsRunAsFlows) {
   // The slow node's messages meet the ring on its NIC at another time than those of the others. The
   // ring feels that as a whole, so the other replicas stay alike, whichever way the messages go.
-  Job job;
+  FoldedJob job;
   job.dp_flows = true;
   job.cluster.slow_nodes = {{1, 1.5}};
   EXPECT_EQ(job.ranks_simulated(), 4);
@@ -172,7 +167,7 @@ TEST(Fold, ASlowNodeStaysInItsPipelineThoughRingsRunAsFlows) {
 TEST(Fold, PodsUnfoldOnlyWhatTheyTellApart) {
   // Pods of two nodes, so that each replica group lies on two: the ring leaves either pod once, and
   // all messages cross between pods. Nothing tells two nodes apart, limited or not.
-  Job job;
+  FoldedJob job;
   job.dp_flows = true;
   job.cluster.fabric.topology = Topology::fat_tree;
   job.cluster.fabric.nodes_per_pod = 2;
@@ -188,7 +183,7 @@ TEST(Fold, PodsUnfoldOnlyWhatTheyTellApart) {
 TEST(Fold, TheSameBytesEveryTime) {
   const RandomCase random = RandomCaseMaker(7).make();
   EngineOptions options;
-  options.calibration = calibration();
+  options.calibration = fold_calibration();
   const Timeline a = execute(random.plan, random.cluster, options);
   const Timeline b = execute(random.plan, random.cluster, options);
   ASSERT_EQ(a.ranks.size(), b.ranks.size());

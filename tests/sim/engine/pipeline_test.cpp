@@ -12,12 +12,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::compute;
-using testing::random_schedule;
-using testing::recv;
-using testing::ScheduleSample;
-using testing::send;
-
 // `sends`: empty: every message a pure delay, none waits for another.
 class PipelinePlan {
  public:
@@ -110,7 +104,7 @@ class PipelinePlan {
 double engine_s(const ScheduleSample& sample, std::optional<Sends> sends) {
   const Plan plan = PipelinePlan(sample, sends).make();
   validate_plan(plan);
-  return execute(plan, testing::small_cluster(sample.schedule.ranks / 2)).makespan_s;
+  return execute(plan, small_cluster(sample.schedule.ranks / 2)).makespan_s;
 }
 
 TEST(Pipeline, EqualsScheduleArithmeticUnderEverySchedule) {

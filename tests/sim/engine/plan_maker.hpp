@@ -8,7 +8,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/plan/plan.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 inline Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
@@ -91,4 +91,4 @@ inline std::vector<Stream> streams(int in_order, int unordered = 0) {
   return result;
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -10,7 +10,7 @@
 
 #include "models/machine/links/links.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 struct Fluid {
   std::vector<std::vector<LinkId>> routes;  // with repetitions: as often as its rate counts there
@@ -88,4 +88,4 @@ inline std::vector<double> ends_of(Fluid fluid) {
   return ends;
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -9,7 +9,7 @@
 #include "models/plan/plan.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 struct RandomCase {
   int tp = 1, dp = 1, pp = 1, microbatches = 1;
@@ -195,4 +195,4 @@ inline void put_on_fabric(Cluster& cluster, Topology topology, Routing routing,
   fabric.link_Bps = exactly(12);
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

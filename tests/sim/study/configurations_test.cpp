@@ -10,7 +10,7 @@ namespace windtunnel {
 namespace {
 
 Configuration under(const char* schedule, int pp = 4) {
-  Configuration base{testing::small_job(1, pp, 1), {}};
+  Configuration base{small_job(1, pp, 1), {}};
   base.job.schedule.name = schedule;
   return base;
 }

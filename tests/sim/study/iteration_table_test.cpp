@@ -18,9 +18,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-using testing::spec;
-
 struct Measured {
   PreparedIteration prepared;
   Execution plain;
@@ -198,7 +195,7 @@ TEST(IterationTable, ASlowNodeHoldsAllBack) {
 TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
   // Four stages on a node of 4 GPUs each, four replicas: 4 + 1/3 of a replica's work for the rest.
   Job job = small_job(1, 4, 4);
-  job.cluster = testing::small_cluster(16, 1);
+  job.cluster = small_cluster(16, 1);
   job.recovery.when_no_spare = WhenNoSpare::reroute;
   job.batch.global = 4 * 4;  // p = m = 4: idle 3/7 of the step
   IterationTable table = measured(job).table;
@@ -207,7 +204,7 @@ TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
   EXPECT_NEAR(table.shrunk_iteration_s[0], table.iteration_s[0], 0.03 * table.iteration_s[0]);
   // One stage and no idle time: a third more.
   job = small_job(1, 1, 4);
-  job.cluster = testing::small_cluster(4, 1);
+  job.cluster = small_cluster(4, 1);
   job.cluster.node.nic_Bps = spec(1e15);
   job.recovery.when_no_spare = WhenNoSpare::reroute;
   job.batch.global *= 8;

@@ -14,8 +14,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
 Case case_of(Job job) {
   Case the_case;
   the_case.scenario = "test";
@@ -144,7 +142,7 @@ TEST(Simulate, ADegradedNicSlowsTheStepOnWhicheverNodeItIs) {
 
 TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
   Job job = small_job(1, 2, 2);
-  job.cluster.node.gpu.memory_bytes = testing::spec(1e6);
+  job.cluster.node.gpu.memory_bytes = spec(1e6);
   EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "pipeline rank", ExitCode::failed));
   const Record record = simulate(case_of(job), {.allow_oom = true});
   EXPECT_FALSE(record.memory_excess.empty());
@@ -160,9 +158,9 @@ TEST(Simulate, HostMemoryHoldsTwoCopiesOfEachHostTierAndOneOnTheWayToStorage) {
     const auto bytes = snapshot_bytes_per_gpu(job, chunks);
     return *std::max_element(bytes.begin(), bytes.end()) * job.cluster.node.gpus;
   }();
-  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 1.001);
+  job.cluster.node.host_memory_bytes = spec(3 * copy * 1.001);
   EXPECT_NO_THROW(simulate(case_of(job)));
-  job.cluster.node.host_memory_bytes = testing::spec(3 * copy * 0.999);
+  job.cluster.node.host_memory_bytes = spec(3 * copy * 0.999);
   EXPECT_THROW(simulate(case_of(job)), Error);
 }
 
@@ -210,7 +208,7 @@ TEST(Simulate, AShrunkJobHasToFitInMemory) {
   double most = 0;
   for (const GpuMemory& at : prepare_iteration(job).memory) most = std::max(most, at.total());
   GpuSpec& gpu = job.cluster.node.gpu;
-  gpu.memory_bytes = testing::spec(1.0001 * most * gpu.memory_bytes.value / usable_bytes(gpu));
+  gpu.memory_bytes = spec(1.0001 * most * gpu.memory_bytes.value / usable_bytes(gpu));
   EXPECT_EQ(lost(simulate(case_of(job)), Loss::degraded), 0);
 }
 
@@ -234,7 +232,7 @@ TEST(Simulate, HardwareFlopsCountWhatIsRecomputed) {
 
 TEST(Simulate, AnAsynchronousSnapshotStallsLessThanASynchronousOne) {
   Job job = with_campaign(small_job(1, 2, 4));
-  job.cluster.storage.write_Bps = testing::spec(1e9);
+  job.cluster.storage.write_Bps = spec(1e9);
   const Record async = simulate(case_of(job));
   job.snapshots[0].mode = SnapshotMode::sync;
   const Record sync = simulate(case_of(job));

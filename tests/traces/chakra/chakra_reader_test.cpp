@@ -19,14 +19,8 @@ namespace windtunnel {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::collective;
-using testing::compute;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::recv;
-using testing::send;
-using testing::streams;
-using testing::with_flow;
 
 // An empty folder of this test.
 std::string scratch(const std::string& name) {
@@ -53,8 +47,8 @@ std::vector<std::string> export_plan(const Plan& plan, ChakraRanks ranks,
   return files;
 }
 
-std::string error_of(const std::vector<std::string>& files) {
-  return windtunnel::error_of([&] { read_chakra(files); });
+std::string reading_error(const std::vector<std::string>& files) {
+  return error_of([&] { read_chakra(files); });
 }
 
 // One class, two ranks that reduce together, a message around, every field away from its default.
@@ -85,10 +79,10 @@ Plan rich_plan() {
   move.kind = TaskKind::copy;
   move.priority = -5;
   move.flows.push_back({2.5, 0.75, {{Resource::host_memory, 2}, {Resource::cpu, 3}}});
-  Task encode = testing::plain(TaskKind::encode, "xor", 3, 0.25, {1, 0});
+  Task encode = plain(TaskKind::encode, "xor", 3, 0.25, {1, 0});
   encode.join_first = 1;
   encode.iteration = 1;
-  Task store = testing::plain(TaskKind::store, "store", 3, 0, {2});
+  Task store = plain(TaskKind::store, "store", 3, 0, {2});
   store.bytes = 12.5;
   Task there = send("send", 1, 0, -(std::int64_t{1} << 40), 1e6 / 3, {0});
   there.synchronous = true;
@@ -122,7 +116,7 @@ TEST_P(RoundTrip, EveryFieldComesBack) {
 
 TEST_P(RoundTrip, RandomPlansComeBackInAnyOrderOfFiles) {
   for (std::uint64_t seed = 0; seed < 15; ++seed) {
-    const Plan plan = testing::RandomCaseMaker(seed).make().plan;
+    const Plan plan = RandomCaseMaker(seed).make().plan;
     const std::string folder = scratch("random");
     std::vector<std::string> files = export_plan(plan, GetParam(), folder);
     std::reverse(files.begin(), files.end());
@@ -332,16 +326,16 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
       {{{reduce_of(0, 0, 1), reduce_of(1, 0, 1)}, {reduce_of(0, 0, 1)}}, "deadlock"},
   };
   for (const auto& [ranks, message] : cases) {
-    EXPECT_THAT(error_of(write_ranks("errors", ranks)), HasSubstr(message));
+    EXPECT_THAT(reading_error(write_ranks("errors", ranks)), HasSubstr(message));
   }
   const auto files = write_ranks("ranks", {{send}, {receive}, {}});
-  EXPECT_THAT(error_of({files[0], files[2]}), HasSubstr("rank 1 of 3 is in no file"));
-  EXPECT_THAT(error_of({files[0], files[1], files[1]}), HasSubstr("and so does"));
-  EXPECT_THAT(error_of({scratch("none") + "/job.0.et"}), HasSubstr("No such file"));
+  EXPECT_THAT(reading_error({files[0], files[2]}), HasSubstr("rank 1 of 3 is in no file"));
+  EXPECT_THAT(reading_error({files[0], files[1], files[1]}), HasSubstr("and so does"));
+  EXPECT_THAT(reading_error({scratch("none") + "/job.0.et"}), HasSubstr("No such file"));
   const std::string unnamed = write(scratch("unnamed") + "/job.et", trace_of({}));
-  EXPECT_THAT(error_of({unnamed}), HasSubstr("NAME.RANK.et"));
+  EXPECT_THAT(reading_error({unnamed}), HasSubstr("NAME.RANK.et"));
   const std::string packed = write(scratch("packed") + "/job.0.et", "\x1f\x8b\x08 and so on");
-  EXPECT_THAT(error_of({packed}), HasSubstr("gunzip"));
+  EXPECT_THAT(reading_error({packed}), HasSubstr("gunzip"));
 }
 
 // One rank with one task.
@@ -361,7 +355,7 @@ TEST(ChakraErrors, OurAttributesAreChecked) {
     chakra::Node node = node_of(1, chakra::COMP_NODE, "a");
     bytes.resize(bytes.size() - encode(node).size());
     add(node, "windtunnel." + name, value);
-    return error_of({write(scratch("own") + "/job.0.et", bytes + encode(node))});
+    return reading_error({write(scratch("own") + "/job.0.et", bytes + encode(node))});
   };
   EXPECT_EQ(with("stage", 3), "no error");
   const std::pair<std::string, const char*> cases[] = {
@@ -383,7 +377,7 @@ TEST(ChakraErrors, AGroupHasOneName) {
   const size_t last = bytes.find("\"10\"");
   ASSERT_NE(last, std::string::npos);
   bytes.replace(last, 4, "\"01\"");  // then none is the tenth
-  EXPECT_THAT(error_of({write(scratch("names") + "/job.0.et", bytes)}),
+  EXPECT_THAT(reading_error({write(scratch("names") + "/job.0.et", bytes)}),
               HasSubstr("process group '01' of 10"));
 }
 
@@ -396,14 +390,14 @@ TEST(ChakraErrors, MembersStandInTheirJob) {
   add_attribute(*metadata.mutable_attr(), "windtunnel.first_member",
                 std::numeric_limits<std::int32_t>::max());
   write(files[0], encode(metadata) + nodes);
-  EXPECT_THAT(error_of(files), HasSubstr("of a class of a job of 2 ranks"));
+  EXPECT_THAT(reading_error(files), HasSubstr("of a class of a job of 2 ranks"));
 }
 
 TEST(ChakraErrors, CutAnywhereIsAnErrorWithItsByte) {
   const auto files = export_plan(rich_plan(), ChakraRanks::one_per_class, scratch("cut"));
   for (auto size = fs::file_size(files[0]); size-- > 0;) {
     fs::resize_file(files[0], size);
-    EXPECT_THAT(error_of(files), HasSubstr(files[0] + ": byte ")) << size;
+    EXPECT_THAT(reading_error(files), HasSubstr(files[0] + ": byte ")) << size;
   }
 }
 
@@ -421,7 +415,7 @@ TEST(ChakraErrors, FlippedBytesAreReadOrRefused) {
   for (size_t at = 0; at < whole.size(); ++at) {
     for (const int flip : {0x01, 0x80, 1 + static_cast<int>(random.below(255))}) {
       put(at, static_cast<char>(whole[at] ^ flip));
-      refused += error_of(files) != "no error";
+      refused += reading_error(files) != "no error";
     }
     put(at, whole[at]);
   }
@@ -433,7 +427,7 @@ TEST(ChakraErrors, HugeLengthsAllocateNothing) {
   const std::string lengths[] = {"\xff\xff\xff\xff\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
                                  "\x07\x0a\xff\xff\xff\xff\x07"};
   for (const std::string& bytes : lengths) {
-    EXPECT_THAT(error_of({write(path, bytes + "abc")}), HasSubstr(path + ": byte "));
+    EXPECT_THAT(reading_error({write(path, bytes + "abc")}), HasSubstr(path + ": byte "));
   }
 }
 

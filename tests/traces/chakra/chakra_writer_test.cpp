@@ -19,7 +19,6 @@ namespace windtunnel {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::small_job;
 
 std::string scratch_folder() {
   const std::string folder =
@@ -56,7 +55,7 @@ void expect_same(const Timeline& a, const Timeline& b) {
   }
 }
 
-Job random_job(RandomStream& random) {
+Job random_traced_job(RandomStream& random) {
   const bool interleaved = random.below(3) == 0;
   Job job = small_job(1 << random.below(3), 2 << random.below(2), 1 << random.below(3),
                       interleaved ? 2 : 1);
@@ -75,7 +74,7 @@ Job random_job(RandomStream& random) {
 TEST(ChakraRoundTrip, RandomJobsRunTheSame) {
   RandomStream random(5, RandomPurpose::test, 0);
   for (int round = 0; round < 12; ++round) {
-    const Job job = random_job(random);
+    const Job job = random_traced_job(random);
     const Schedule schedule = generate_schedule(
         job.schedule.name, job.layout.pp, microbatches(job.layout, job.batch), job.layout.vpp);
     IterationPlanOptions options;

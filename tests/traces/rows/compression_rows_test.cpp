@@ -7,12 +7,12 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kExchangeHeader =
     "source,model,params,gpus,gpu_type,network,method,batch,iter_time_ms,compress_ms,comm_ms,url,"
     "throughput_samples_s,throughput_std,fwd_bwd_ms,evidence,note\n";
 
 CompressionRuns parsed(const std::string& lines) {
-  return parse_compression_runs(std::string(kHeader) + lines, "runs.csv");
+  return parse_compression_runs(std::string(kExchangeHeader) + lines, "runs.csv");
 }
 
 // Of one faulty row.

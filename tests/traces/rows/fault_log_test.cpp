@@ -12,8 +12,8 @@
 namespace windtunnel {
 namespace {
 
-std::string error_of(std::string_view text) {
-  return windtunnel::error_of([&] { parse_fault_logs(text, "f.csv"); });
+std::string log_error(std::string_view text) {
+  return error_of([&] { parse_fault_logs(text, "f.csv"); });
 }
 
 TEST(FaultLog, ReadsThePlainForm) {
@@ -144,7 +144,7 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
        "f.csv:2:1: column 'start_h' holds '1\\x00', not a number"},
   };
   for (const auto& [text, what] : cases) {
-    const std::string error = error_of(text);
+    const std::string error = log_error(text);
     EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
   }
 }
@@ -161,7 +161,7 @@ TEST(FaultLog, DamagedFilesAreReadOrRefused) {
     for (std::uint64_t j = 0; j < 1 + random.below(3) && !damaged.empty(); ++j) {
       damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
     }
-    const std::string error = error_of(damaged);
+    const std::string error = log_error(damaged);
     refused += error != "no error";
     EXPECT_TRUE(error == "no error" || error.starts_with("f.csv:")) << error;
   }

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kHeader =
+constexpr const char* kPointHeader =
     "id,system,gpus,nodes,days,interruptions,mtti_h,checkpoint_bytes,storage_bw_Bps,interval_s,"
     "block_s,restart_s,other_inputs,metric,measured,unpublished_inputs,evidence,source\n";
 
@@ -20,11 +20,11 @@ FaultPoint with_cell(const std::string& column, const std::string& cell) {
   std::map<std::string, std::string> cells = {{"id", "x"}, {"metric", "x"}, {"measured", "1"}};
   cells[column] = '"' + cell + '"';
   std::string row;
-  const CsvTable header = CsvTable::parse(kHeader, "header");
+  const CsvTable header = CsvTable::parse(kPointHeader, "header");
   for (const std::string& name : header.header()) {
     row += (row.empty() ? "" : ",") + cells[name];
   }
-  return parse_fault_points(kHeader + row + "\n", "points.csv").points.at(0);
+  return parse_fault_points(kPointHeader + row + "\n", "points.csv").points.at(0);
 }
 
 std::string error_with(const std::string& column, const std::string& cell) {

@@ -180,15 +180,15 @@ TEST(TrainingRuns, MarkAndCarriageReturns) {
   EXPECT_EQ(runs.runs[0].note, "last");
 }
 
-std::string error_of(const std::string& text) {
-  return windtunnel::error_of([&] { parse(text); });
+std::string reading_error(const std::string& text) {
+  return error_of([&] { parse(text); });
 }
 
 TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
-  EXPECT_EQ(error_of(""), "runs.csv:1:1: the file is empty");
-  EXPECT_EQ(error_of("source,model,sequ,global_batch,gpus,gpu_type,tp,pp,iter_time_s\n"),
+  EXPECT_EQ(reading_error(""), "runs.csv:1:1: the file is empty");
+  EXPECT_EQ(reading_error("source,model,sequ,global_batch,gpus,gpu_type,tp,pp,iter_time_s\n"),
             "runs.csv:1:1: unknown column 'seq'; did you mean 'sequ'?");
-  EXPECT_EQ(error_of("source,model,source\n"),
+  EXPECT_EQ(reading_error("source,model,source\n"),
             "runs.csv:1:3: column 'source' stands twice in the header");
   EXPECT_THROW(read_training_runs("no/such.csv"), Error);
 }

@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
@@ -59,4 +59,4 @@ TEST(Activations, LlamaLayerByHand) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

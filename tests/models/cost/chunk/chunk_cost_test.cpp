@@ -10,7 +10,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/straight_laws.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 const Batch kBatch{.global = 16, .micro = 1, .sequence = 8192};
@@ -477,4 +477,4 @@ TEST(ChunkCost, SharedCoresSlowLaunchesByTensorRanksWhereAPipelineCrossesNodes) 
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // A table of a million rows of 512, of which a rank meets 2,560.
@@ -54,4 +54,4 @@ TEST(EmbeddingExchange, GainsWhereEmbeddingsAreMostOfTheModel) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

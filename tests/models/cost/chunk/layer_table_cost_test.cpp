@@ -7,7 +7,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Job network_job(int micro) {
@@ -126,4 +126,4 @@ TEST(LayerTableCost, MemoryFollowsTheSharding) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

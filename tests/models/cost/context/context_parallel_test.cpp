@@ -11,7 +11,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Job context_job(ContextForm form, int cp, int sequence = 65536) {
@@ -333,4 +333,4 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

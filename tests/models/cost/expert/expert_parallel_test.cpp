@@ -6,7 +6,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Four layers of Mixtral's shape with 16 experts on two nodes.
@@ -185,4 +185,4 @@ TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

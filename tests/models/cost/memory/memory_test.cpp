@@ -6,7 +6,7 @@
 #include "models/workload/stage_parameters.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr double kWorkspace = 64.0 * 1024 * 1024;  // of GEMMs, on a GPU with fp8
@@ -343,4 +343,4 @@ TEST(Memory, HostExcessNamesTheNode) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

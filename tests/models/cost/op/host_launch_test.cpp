@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // Launches take 1 s: the short kernels wait 0.75 s each, the long one makes up for them.
@@ -31,4 +31,4 @@ TEST(HostLaunch, OneKernelMayBeManyLaunchesOrNone) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

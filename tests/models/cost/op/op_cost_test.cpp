@@ -9,7 +9,7 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/straight_laws.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 Op gemm(double m, double n, double k, double batch = 1) {
@@ -279,4 +279,4 @@ TEST(MeasuredOps, NeverFallWithSize) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

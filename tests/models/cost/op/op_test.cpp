@@ -6,7 +6,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 const Batch kBatch{.global = 2, .micro = 2, .sequence = 2048};
@@ -329,4 +329,4 @@ TEST(Op, RingAttentionIsOneKernelPerStep) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

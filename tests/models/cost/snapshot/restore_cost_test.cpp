@@ -7,8 +7,6 @@
 namespace windtunnel {
 namespace {
 
-using testing::small_job;
-
 TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
   Job job = small_job(1, 2, 4);
   const SnapshotTier tier{SnapshotPlace::host_memory, SnapshotMode::async, 1, 0, true};
@@ -23,7 +21,7 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
   Job job = small_job(1, 2, 4);  // 2 nodes of 4 GPUs
   SnapshotTier tier;
   tier.place = SnapshotPlace::storage;
-  job.cluster.storage.latency_s = testing::spec(1);
+  job.cluster.storage.latency_s = spec(1);
   // 4 ranks x (6 + 10) GB over 20 GB/s = 3.2 s; a node: 40 GB over 10 GB/s = 4 s; PCIe 0.5 s.
   EXPECT_DOUBLE_EQ(restore_s(tier, {6e9, 10e9}, job.layout, job.cluster, job.calibration), 5.5);
   job.cluster.storage.read_Bps.value = 5e9;  // 12.8 s

@@ -65,8 +65,8 @@ TEST(SnapshotCost, MoreParityNeverEncodesFaster) {
 TEST(SnapshotCost, AGpuEncodesAtItsMemorysPace) {
   // H200: 4.8 TB/s give XOR over 8 + 1 4.27 TB/s of data, RS 8 + 4 3.20.
   GpuSpec gpu;
-  gpu.memory_Bps = testing::spec(4.8e12);
-  const Calibration ideal = testing::ideal_calibration();
+  gpu.memory_Bps = spec(4.8e12);
+  const Calibration ideal = ideal_calibration();
   EXPECT_NEAR(gpu_encode_rate({.name = CodeName::xor_parity, .data = 8, .parity = 1}, gpu, ideal),
               4.27e12, 0.01e12);
   EXPECT_NEAR(gpu_encode_rate({.name = CodeName::reed_solomon, .data = 8, .parity = 4}, gpu, ideal),

@@ -7,7 +7,7 @@
 #include "models/network/groups/parallel_groups.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr Signature kRows = split_along(0);
@@ -107,4 +107,4 @@ TEST(Sbp, NegativeAxisIsRefused) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

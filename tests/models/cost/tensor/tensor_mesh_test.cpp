@@ -8,10 +8,10 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
-double seconds(const std::vector<CostPart>& parts, Category category) {
+double mesh_seconds(const std::vector<CostPart>& parts, Category category) {
   double sum = 0;
   for (const CostPart& part : parts) sum += part.category == category ? part.seconds : 0;
   return sum;
@@ -84,11 +84,11 @@ TEST(TensorMesh, VolumesAreOptimus) {
                     Block::layer, tensor_parallel_ops(job, Block::layer, {}), cost);
     const double norms_s = 2 * 2.0 * (q - 1) / q * 8 * rows / q / 0.8e6;
     const double once_s = 2 * (7 * rows * h + 12 * h * h) / q / 0.8e6;
-    EXPECT_NEAR(seconds(cost.forward, Category::tp) / (once_s + norms_s), 1, 1e-9) << q;
-    EXPECT_NEAR(
-        (seconds(cost.backward_input, Category::tp) + seconds(cost.backward_weight, Category::tp)) /
-            (2 * once_s + norms_s),
-        1, 1e-9)
+    EXPECT_NEAR(mesh_seconds(cost.forward, Category::tp) / (once_s + norms_s), 1, 1e-9) << q;
+    EXPECT_NEAR((mesh_seconds(cost.backward_input, Category::tp) +
+                 mesh_seconds(cost.backward_weight, Category::tp)) /
+                    (2 * once_s + norms_s),
+                1, 1e-9)
         << q;
   }
 }
@@ -153,7 +153,7 @@ TEST(TensorMesh, BeatsOneDimensionOnSixtyFourGpus) {
   EXPECT_LE(memory, 1.0);
 }
 
-std::string refusal(Layout layout, const TransformerSpec& model, int micro) {
+std::string mesh_refusal(Layout layout, const TransformerSpec& model, int micro) {
   return error_of([&] {
     check_layout(model, layout, {.global = micro, .micro = micro, .sequence = 512}, layout.tp, 4);
   });
@@ -161,21 +161,22 @@ std::string refusal(Layout layout, const TransformerSpec& model, int micro) {
 
 TEST(TensorMesh, RefusesWhatItCannotDivide) {
   Layout layout{.tp = 16, .tensor = TensorForm::two_d};
-  EXPECT_EQ(refusal(layout, gpt(4, 2048), 8), "no error");
-  EXPECT_NE(refusal(layout, gpt(4, 2048), 6).find("batch.micro 6"), std::string::npos);
+  EXPECT_EQ(mesh_refusal(layout, gpt(4, 2048), 8), "no error");
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 6).find("batch.micro 6"), std::string::npos);
   layout.sequence_parallel = true;
-  EXPECT_NE(refusal(layout, gpt(4, 2048), 8).find("layout.sequence_parallel"), std::string::npos);
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 8).find("layout.sequence_parallel"),
+            std::string::npos);
   layout.sequence_parallel = false;
   layout.tp = 8;
-  EXPECT_NE(refusal(layout, gpt(4, 2048), 8).find("take 4 or 9"), std::string::npos);
+  EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 8).find("take 4 or 9"), std::string::npos);
   layout.tp = 16;
   TransformerSpec model = gpt(4, 2048);
   model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
-  EXPECT_NE(refusal(layout, model, 8).find("experts"), std::string::npos);
+  EXPECT_NE(mesh_refusal(layout, model, 8).find("experts"), std::string::npos);
   model = gpt(4, 2048);
   model.heads = model.kv_heads = 30;
-  EXPECT_NE(refusal(layout, model, 8).find("heads"), std::string::npos);
+  EXPECT_NE(mesh_refusal(layout, model, 8).find("heads"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -15,7 +15,7 @@
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 constexpr std::array kForms = {TensorOverlap::none,   TensorOverlap::pipelined,
@@ -308,4 +308,4 @@ TEST(TensorOverlapRefusals, NameTheKey) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

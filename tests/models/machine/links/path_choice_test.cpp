@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-Parameter exactly(double value) {
+Parameter exact_value(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
@@ -26,8 +26,8 @@ Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
   Cluster cluster;
   cluster.nodes = nodes;
   cluster.node.gpus = cluster.node.nics = 1;
-  cluster.node.nvlink_Bps = exactly(100);
-  cluster.node.nic_Bps = exactly(10);
+  cluster.node.nvlink_Bps = exact_value(100);
+  cluster.node.nic_Bps = exact_value(10);
   cluster.fabric.topology = Topology::fat_tree;
   cluster.fabric.nodes_per_pod = nodes_per_pod;
   cluster.fabric.uplinks = uplinks;

@@ -9,7 +9,7 @@
 #include "models/base/random.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // One lane over the first GPUs of all nodes.
@@ -196,4 +196,4 @@ TEST(FabricLoad, SampledDistancesAreEachOnce) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 std::vector<std::int32_t> strided(int count, int stride, int first = 0) {
@@ -149,4 +149,4 @@ TEST(WorstShape, IsThatOfAllGroupsOfATorus) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

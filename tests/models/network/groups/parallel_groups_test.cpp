@@ -6,7 +6,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 // The definition: every group looked at.
@@ -73,4 +73,4 @@ TEST(ParallelGroups, ARingLeavesANodeThroughOneMember) {
 }
 
 }  // namespace
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

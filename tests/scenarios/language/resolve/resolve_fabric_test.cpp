@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-std::string scenario(const std::string& fabric) {
+std::string fabric_scenario(const std::string& fabric) {
   return fmt::format(
       "name: a\nmodel: llama3-8b\n"
       "cluster:\n  nodes: 8\n  node: dgx-h100\n  fabric: {}\n"
@@ -23,7 +23,7 @@ std::string scenario(const std::string& fabric) {
 }
 
 FabricSpec fabric_of(const std::string& fabric) {
-  return parse_case(scenario(fabric), "a.yaml").job.cluster.fabric;
+  return parse_case(fabric_scenario(fabric), "a.yaml").job.cluster.fabric;
 }
 
 // One of each form with every key that it has.
@@ -62,7 +62,7 @@ void collect_keys(const DocumentNode& node, const std::string& path, std::set<st
 TEST(Fabrics, EveryKeyIsAcceptedWhereItBelongs) {
   std::set<std::string> keys = {"cluster.fabric.edges_file"};  // a test of its own
   for (const std::string& fabric : good_fabrics()) {
-    EXPECT_EQ(parse_message(scenario(fabric), "a.yaml"), "no error") << fabric;
+    EXPECT_EQ(parse_message(fabric_scenario(fabric), "a.yaml"), "no error") << fabric;
     collect_keys(parse_document(fabric, "a.yaml"), "cluster.fabric", keys);
   }
   for (const Field& field : field_table()) {
@@ -127,7 +127,7 @@ TEST(Fabrics, OfTheLibrary) {
   EXPECT_EQ(fabric_of("{base: torus-tpuv4, dimensions: [2, 2, 2]}").link_Bps.value, 50e9);
   for (const char* name : {"frontier", "polaris", "sirius", "rail-only-h100", "clos-3-level",
                            "fire-flyer", "gb200-nvl72", "superpod-h100"}) {
-    EXPECT_EQ(parse_message(scenario(name), "a.yaml"), "no error") << name;
+    EXPECT_EQ(parse_message(fabric_scenario(name), "a.yaml"), "no error") << name;
   }
 }
 
@@ -139,7 +139,7 @@ TEST(Fabrics, KeysOfAnotherForm) {
       if (key.holds_for(value_of<Topology>(topology))) continue;
       const std::string fabric =
           fmt::format("{{topology: {}, {}: {}}}", topology, key.key, field.example);
-      const std::string message = parse_message(scenario(fabric), "a.yaml");
+      const std::string message = parse_message(fabric_scenario(fabric), "a.yaml");
       // A list is told by its key. The value itself begins at column 11.
       const std::string_view at = field.example.starts_with('[') ? key.key : field.example;
       EXPECT_TRUE(message.starts_with(fmt::format(
@@ -162,7 +162,7 @@ TEST(Fabrics, Refused) {
     return fmt::format("{{topology: graph, edges: [{}{}]}}", list, more);
   };
   const std::string joined = "{a: east, b: west, bandwidth: 1 TB/s}";
-  EXPECT_EQ(parse_message(scenario(edges(8, joined)), "a.yaml"), "no error");
+  EXPECT_EQ(parse_message(fabric_scenario(edges(8, joined)), "a.yaml"), "no error");
   const std::string dragonfly =
       "{topology: dragonfly, nodes_per_router: 1, routers_per_group: 2, "
       "local: 25 GB/s, global: 100 GB/s, ";
@@ -224,7 +224,7 @@ TEST(Fabrics, Refused) {
   };
   std::string text;
   for (const std::string& fabric : bad) {
-    const std::string message = parse_message(scenario(fabric), "a.yaml");
+    const std::string message = parse_message(fabric_scenario(fabric), "a.yaml");
     EXPECT_TRUE(message.starts_with("a.yaml:6:")) << fabric << "\n" << message;
     text += message + "\n";
   }
@@ -240,8 +240,9 @@ class EdgesFile : public ::testing::Test {
 
   Case read(const std::string& csv, const std::string& more = "") const {
     std::ofstream(folder_ + "/fabric.csv") << csv;
-    return parse_case(scenario(fmt::format("{{topology: graph, edges_file: fabric.csv{}}}", more)),
-                      folder_ + "/a.yaml");
+    return parse_case(
+        fabric_scenario(fmt::format("{{topology: graph, edges_file: fabric.csv{}}}", more)),
+        folder_ + "/a.yaml");
   }
 
   // Without the folder, in which the file is.
@@ -290,7 +291,7 @@ TEST_F(EdgesFile, FaultsNameLineAndColumn) {
             "a.yaml:6:41: cluster.fabric.edges_file: the cables stand in 'edges' or in a file, not "
             "both");
   EXPECT_NE(error_of([] {
-              parse_case(scenario("{topology: graph, edges_file: missing.csv}"), "a.yaml");
+              parse_case(fabric_scenario("{topology: graph, edges_file: missing.csv}"), "a.yaml");
             }),
             "no error");
 }

@@ -20,7 +20,7 @@ double peak_s(const Job& job) {
 }
 
 TEST(Baselines, TheMfuIsTheMedianOfTheRowsToLearnFrom) {
-  const Job job = testing::small_job(2, 2, 2);
+  const Job job = small_job(2, 2, 2);
   const double ideal_s = peak_s(job);
   // MFU 0.5, 0.4 and 0.1 in family a; b has none to learn from, but a's are there.
   const auto predicted = step_baselines({{&job, ideal_s / 0.5, "a", true},
@@ -36,7 +36,7 @@ TEST(Baselines, TheMfuIsTheMedianOfTheRowsToLearnFrom) {
 }
 
 TEST(Baselines, WithoutRowsToLearnFromTheNameSaysSo) {
-  const Job job = testing::small_job(2, 2, 2);
+  const Job job = small_job(2, 2, 2);
   const double ideal_s = peak_s(job);
   const auto predicted =
       step_baselines({{&job, ideal_s / 0.5, "a", false}, {&job, ideal_s / 0.25, "a", false}});
@@ -45,9 +45,9 @@ TEST(Baselines, WithoutRowsToLearnFromTheNameSaysSo) {
 }
 
 TEST(Baselines, OnlyTheExpertsThatATokenMeetsCount) {
-  Job job = testing::small_job(1, 1, 1);
+  Job job = small_job(1, 1, 1);
   job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 4096};
-  Job dense = testing::small_job(1, 1, 1);
+  Job dense = small_job(1, 1, 1);
   const double active =
       job.model.parameters() - job.model.layers * 6 * job.model.expert_parameters();
   const auto predicted =
@@ -56,7 +56,7 @@ TEST(Baselines, OnlyTheExpertsThatATokenMeetsCount) {
 }
 
 TEST(Baselines, AGpuWithoutThePrecisionHasNoPeak) {
-  Job job = testing::small_job(1, 1, 1);
+  Job job = small_job(1, 1, 1);
   job.precision = Precision::fp8;
   EXPECT_TRUE(step_baselines({{&job, 1, "a", false}})[0].empty());
 }
@@ -68,7 +68,7 @@ TEST(Baselines, TheRegressionFindsAQuadraticLaw) {
     for (const int pp : {1, 2, 4}) {
       for (const int dp : {1, 2, 8}) {
         for (const int micro : {1, 2, 4}) {
-          Job job = testing::small_job(tp, pp, dp);
+          Job job = small_job(tp, pp, dp);
           job.batch = {16 * dp * micro, micro, 1024};
           jobs.push_back(job);
         }
@@ -82,7 +82,7 @@ TEST(Baselines, TheRegressionFindsAQuadraticLaw) {
   };
   std::vector<BaselineRow> rows;
   for (const Job& job : jobs) rows.push_back({&job, law_s(job), "a", true});
-  Job far = testing::small_job(8, 2, 4);
+  Job far = small_job(8, 2, 4);
   far.batch = {128, 2, 1024};
   rows.push_back({&far, 1, "a", false});
   rows.push_back({&far, 1, "b", false});

@@ -224,13 +224,13 @@ TEST(RunFit, IntervalsOfPredictionsHoldUnseenRuns) {
 // Rows of three models whose memory is 10 % more than predicted: the prior's 0.15, known as
 // from 3.1 errors (its interval is a factor 1.94 around it), and three folds of 0.095 / 1.645.
 TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
-  Calibration prior = testing::ideal_calibration();
+  Calibration prior = ideal_calibration();
   prior.kernel_sustained = assumed(1, 0.5, 1.5);
   prior.memory_error = assumed(0.15, 0.08, 0.3);
   std::vector<FitRow> rows;
   for (const int layers : {4, 8, 16}) {
     FitRow row;
-    row.job = testing::small_job(1, 1, 2);
+    row.job = small_job(1, 1, 2);
     row.job.model.layers = layers;
     row.job.calibration = prior;
     const RunPrediction predicted = predict(row.job);

@@ -27,7 +27,7 @@ RunPredictor stand_in() {
   predictor.job_of = [](const TrainingRun& run) {
     if (run.model == "odd") throw Error("unknown model 'odd'");
     RunJob made;
-    made.job = testing::small_job(*run.tp, *run.pp, *run.dp);
+    made.job = small_job(*run.tp, *run.pp, *run.dp);
     made.job.batch = {*run.global_batch, run.micro_batch.value_or(1), *run.sequence};
     made.job.calibration.name = run.gpu_type + "-prior";
     made.job.calibration.kernel_sustained.value = 0.5;
@@ -221,7 +221,7 @@ TEST(ValidateRuns, OnePointOfEachFamilyIsTheMiddleOne) {
 
 TEST(ValidateRuns, OneCalibrationForAll) {
   RunsOptions options;
-  options.calibration = testing::ideal_calibration();
+  options.calibration = ideal_calibration();
   EXPECT_EQ(validate(kFour, options).rows[0].predicted, 2);
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace windtunnel::testing {
+namespace windtunnel {
 namespace {
 
 struct Machine {
@@ -26,7 +26,7 @@ struct Machine {
   }
 };
 
-double between(RandomStream& random, double least, double most) {
+double drawn_between(RandomStream& random, double least, double most) {
   return least * std::pow(most / least, random.uniform());
 }
 
@@ -34,22 +34,22 @@ Machine machine_of(MachineKind kind, RandomStream& random) {
   Machine machine;
   machine.kind = kind;
   if (kind == MachineKind::host) {
-    machine.start_s = between(random, 20e-9, 400e-9);
-    machine.message_start_s = between(random, 10e-6, 50e-6);
-    machine.levels = {{between(random, 30e3, 60e3), between(random, 60e9, 150e9)},
-                      {between(random, 5e5, 4e6), between(random, 30e9, 50e9)},
-                      {between(random, 10e6, 100e6), between(random, 15e9, 25e9)}};
-    machine.memory_Bps = between(random, 6e9, 14e9);
-    machine.message_Bps = between(random, 1e9, 3e9);
-    machine.flops = between(random, 20e9, 100e9);
+    machine.start_s = drawn_between(random, 20e-9, 400e-9);
+    machine.message_start_s = drawn_between(random, 10e-6, 50e-6);
+    machine.levels = {{drawn_between(random, 30e3, 60e3), drawn_between(random, 60e9, 150e9)},
+                      {drawn_between(random, 5e5, 4e6), drawn_between(random, 30e9, 50e9)},
+                      {drawn_between(random, 10e6, 100e6), drawn_between(random, 15e9, 25e9)}};
+    machine.memory_Bps = drawn_between(random, 6e9, 14e9);
+    machine.message_Bps = drawn_between(random, 1e9, 3e9);
+    machine.flops = drawn_between(random, 20e9, 100e9);
     return machine;
   }
-  machine.start_s = between(random, 1.5e-6, 4e-6);
-  machine.message_start_s = between(random, 10e-6, 30e-6);
+  machine.start_s = drawn_between(random, 1.5e-6, 4e-6);
+  machine.message_start_s = drawn_between(random, 10e-6, 30e-6);
   machine.levels = {{50e6, 6e12}};
-  machine.memory_Bps = between(random, 3.8e12, 4.3e12);
-  machine.message_Bps = between(random, 100e9, 400e9);
-  machine.flops = between(random, 45e12, 60e12);
+  machine.memory_Bps = drawn_between(random, 3.8e12, 4.3e12);
+  machine.message_Bps = drawn_between(random, 100e9, 400e9);
+  machine.flops = drawn_between(random, 45e12, 60e12);
   return machine;
 }
 
@@ -153,7 +153,7 @@ void Run::add_all() {
 
 void Run::time(Sample& sample, double batch_factor) {
   constexpr double kSlowed = 1.0 / 12;
-  const double spread = between(random_, 0.003, 0.08);
+  const double spread = drawn_between(random_, 0.003, 0.08);
   double seconds = 0;
   for (const std::vector<KernelWork>& step : sample.work) {
     for (const KernelWork& work : step) seconds += true_s(machine_, work);
@@ -166,7 +166,8 @@ void Run::time(Sample& sample, double batch_factor) {
   // Load slows works; faster than alone they are with none of it.
   const double strays = spread * student_of_4(random_);
   seconds *= batch_factor * std::exp(strays > 0 ? noise_ * strays : strays);
-  if (random_.uniform() < noise_ * kSlowed) seconds *= std::pow(between(random_, 1.1, 2), noise_);
+  if (random_.uniform() < noise_ * kSlowed)
+    seconds *= std::pow(drawn_between(random_, 1.1, 2), noise_);
   sample.median_s = seconds;
   sample.low_s = seconds * std::exp(-spread * (0.5 + random_.uniform()));
   sample.high_s = seconds * std::exp(spread * (0.5 + random_.uniform()));
@@ -191,14 +192,14 @@ std::vector<Sample> Run::measured() {
       now_s += took_s;
       took_s = 0;
       const bool slowed = random_.uniform() < 0.1 * noise_;
-      batch_factor = slowed ? std::pow(between(random_, 1.05, 1.3), noise_) : 1;
+      batch_factor = slowed ? std::pow(drawn_between(random_, 1.05, 1.3), noise_) : 1;
     }
     Sample& sample = works_[i];
     time(sample, batch_factor);
     sample.order = static_cast<double>(i);
     sample.started_s = now_s + 1e-6 * static_cast<double>(i % kTogether);
     sample.id = fmt::format("run.csv:{}", i + 2);
-    took_s += sample.repeats * std::max(50e-6, sample.median_s) * between(random_, 1.1, 3);
+    took_s += sample.repeats * std::max(50e-6, sample.median_s) * drawn_between(random_, 1.1, 3);
   }
   return works_;
 }
@@ -250,4 +251,4 @@ std::vector<Sample*> series_of(std::vector<Sample>& run, std::string_view kernel
   return series;
 }
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

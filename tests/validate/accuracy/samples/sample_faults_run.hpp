@@ -9,7 +9,7 @@
 #include "models/base/random.hpp"
 #include "models/calibration/sample.hpp"
 
-namespace windtunnel::testing {
+namespace windtunnel {
 
 enum class MachineKind { host, gpu };
 
@@ -34,4 +34,4 @@ bool is_stream(std::string_view kernel);
 std::vector<Sample*> series_of(std::vector<Sample>& run, std::string_view kernel,
                                bool judged = false);
 
-}  // namespace windtunnel::testing
+}  // namespace windtunnel

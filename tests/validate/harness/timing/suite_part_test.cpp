@@ -13,10 +13,10 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMemory_bytes = 1e9;
+constexpr double kPartMemory_bytes = 1e9;
 
 std::vector<TimedWork> suite() {
-  return kernel_suite(device(DeviceKind::cpu), kMemory_bytes);
+  return kernel_suite(device(DeviceKind::cpu), kPartMemory_bytes);
 }
 
 struct Sizes {

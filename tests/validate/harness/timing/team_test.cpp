@@ -55,15 +55,15 @@ std::vector<TimedWork> works(int count, CacheState cache = CacheState::warm) {
   return made;
 }
 
-struct Outcome {
+struct TeamOutcome {
   std::vector<Sample> samples;
   MeasureProgress progress;
 };
 
-Outcome measured(
+TeamOutcome team_measured(
     std::span<const TimedWork> works, Team& team, const MeasureOptions& options = {},
     std::function<bool()> stopped = [] { return false; }) {
-  Outcome outcome;
+  TeamOutcome outcome;
   MeasureEvents events;
   events.measured = [&](const Sample& sample) { outcome.samples.push_back(sample); };
   events.stopped = std::move(stopped);
@@ -93,7 +93,7 @@ TEST(Team, AllRanksMakeTheSameCallsInTheSameOrder) {
   std::vector<TimedWork> of_ranks = works(10);
   for (const TimedWork& cold : works(3, CacheState::cold)) of_ranks.push_back(cold);
   run_team(
-      of_ranks, [&](Team& team) { measured(of_ranks, team, {.together = 3}); },
+      of_ranks, [&](Team& team) { team_measured(of_ranks, team, {.together = 3}); },
       [](TcpGroup& group) {
         const std::vector<std::string> told = told_by_all(group, calls.text);
         for (const std::string& other : told) {
@@ -107,7 +107,7 @@ TEST(Team, AllRanksMakeTheSameCallsInTheSameOrder) {
 
 TEST(Team, ATimingIsThatOfTheSlowestRank) {
   run_team(works(4), [&](Team& team) {
-    const Outcome outcome = measured(works(4), team);
+    const TeamOutcome outcome = team_measured(works(4), team);
     EXPECT_EQ(outcome.samples.size(), 5U);
     for (const Sample& sample : outcome.samples) {
       EXPECT_DOUBLE_EQ(sample.median_s, kRanks * 1e-4);
@@ -123,7 +123,7 @@ TEST(Team, ABlockIsThrownAwayWhereverADeviceWasDisturbed) {
     if (group.rank() == kRanks - 1) calls.clock_step_Hz = 5e7;
     if (group.rank() > 0) return follow(works(1), noting, group);
     Team team(noting, &group);
-    const Outcome outcome = measured(works(1), team);
+    const TeamOutcome outcome = team_measured(works(1), team);
     EXPECT_GE(outcome.progress.tainted, 1);
     for (const Sample& sample : outcome.samples) EXPECT_TRUE(sample.after.throttled);
   });
@@ -162,7 +162,7 @@ TEST(Team, AFailingRankIsTold) {
         };
         if (group.rank() > 0) return follow(own, noting, group);
         Team team(noting, &group);
-        measured(own, team);
+        team_measured(own, team);
       });
     });
     const std::string who =
@@ -189,7 +189,7 @@ TEST(Team, ARankThatFailsOrDiesInACollectiveEndsAll) {
         };
         if (group.rank() > 0) return follow(own, noting, group);
         Team team(noting, &group);
-        measured(own, team);
+        team_measured(own, team);
       });
     });
     EXPECT_EQ(fault, dies ? "rank 1: ended by signal 9" : "rank 1: out of cheese");
@@ -198,7 +198,7 @@ TEST(Team, ARankThatFailsOrDiesInACollectiveEndsAll) {
 
 TEST(Team, RanksWithOtherWorksAreRefused) {
   const std::string fault =
-      fault_of([] { run_team(works(2), [](Team& team) { measured(works(3), team); }); });
+      fault_of([] { run_team(works(2), [](Team& team) { team_measured(works(3), team); }); });
   EXPECT_NE(fault.find("copy bytes=192"), std::string::npos) << fault;
 }
 
@@ -228,8 +228,8 @@ TEST(Team, WhenAllAreInterruptedRankZeroDecides) {
                   return;
                 }
                 Team team(noting, &group);
-                const Outcome outcome =
-                    measured(own, team, {.together = 1}, [] { return asked != 0; });
+                const TeamOutcome outcome =
+                    team_measured(own, team, {.together = 1}, [] { return asked != 0; });
                 EXPECT_GT(outcome.samples.size(), 0U);
                 EXPECT_LT(outcome.samples.size(), 50U);
               });
@@ -243,7 +243,7 @@ TEST(Team, OneRankTellsNobody) {
   calls = {};
   const Device noting = noting_device();
   Team team(noting);
-  const Outcome outcome = measured(works(3), team);
+  const TeamOutcome outcome = team_measured(works(3), team);
   EXPECT_EQ(outcome.samples.size(), 4U);
   EXPECT_EQ(outcome.samples[0].ranks, 1);
 }

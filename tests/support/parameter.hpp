@@ -1,0 +1,12 @@
+// A number of a cost model as tests give it: exact, of a stated origin.
+#pragma once
+
+#include "models/base/origin.hpp"
+
+namespace windtunnel {
+
+inline Parameter parameter(double value, Origin origin = Origin::spec) {
+  return {value, value, value, origin, "test"};
+}
+
+}  // namespace windtunnel
