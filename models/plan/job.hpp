@@ -74,7 +74,7 @@ struct Communication {
 
 struct Campaign {
   double length_s = 0;  // 0: no campaign
-  int trials = 100;
+  int trials = 100;     // campaign.replicas
   std::uint64_t seed = 1;
 };
 
