@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
@@ -74,7 +75,7 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
 // gradients at once, or for the bucket that is under way and the one behind it.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
-  if (job.communication.compressor.name == "none") return;
+  if (!compresses(job.communication.compressor)) return;
   const ReplicaNetwork network(job);
   if (!network.active()) return;
   const GradientExchange exchange(job, network);

@@ -70,19 +70,7 @@ void check_code(const SnapshotTier& tier, int nodes) {
 }  // namespace
 
 std::string tier_name(const SnapshotTier& tier) {
-  switch (tier.place) {
-    case SnapshotPlace::host_memory:
-      return "host-memory";
-    case SnapshotPlace::peers:
-      return "peers";
-    case SnapshotPlace::local_disk:
-      return "local-disk";
-    case SnapshotPlace::storage:
-      return "storage";
-    case SnapshotPlace::replicas:
-      return "replicas";
-  }
-  return "unknown";
+  return std::string(name_of(tier.place));
 }
 
 int NodeGroups::group_of(int node) const {

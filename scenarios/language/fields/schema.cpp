@@ -80,8 +80,9 @@ Json field_schema(const std::string& path);
 Json map_schema(const std::string& path, const Field& field) {
   Json schema = {{"type", "object"}, {"additionalProperties", false}};
   if (field.free_keys) {
-    schema["additionalProperties"] = {{"type", "string"},
-                                      {"pattern", "^(measured|published|spec|assumed): ."}};
+    schema["additionalProperties"] = {
+        {"type", "string"},
+        {"pattern", fmt::format("^({}): .", fmt::join(names_of<Origin>(), "|"))}};
     return schema;
   }
   Json required = Json::array();
