@@ -16,8 +16,9 @@ namespace windtunnel {
 
 struct BalancedBatch;
 
-// Of sequences of unequal length: one micro-batch of the mean cost, with the memory of the fullest
-// pack.
+// The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
+// of unequal length (Job::lengths) one micro-batch stands for all packs: its cost is their mean,
+// its memory that of the fullest; the packs themselves are `balanced`.
 struct PreparedIteration {
   // Under Software::post_validation several iterations of it without a flush between them.
   Schedule schedule;
