@@ -27,9 +27,9 @@ struct AttendedHours {
 };
 
 struct RecoveryPolicy {
-  int spares = 0;        // nodes that wait
-  double detect_s = 0;   // of classes that do not say; see FailureClass::detect_s
-  double restart_s = 0;  // scheduler, processes, communicators, warm-up
+  int spares = 0;          // nodes that wait
+  double detect_s = 60;    // of classes that do not say; see FailureClass::detect_s
+  double restart_s = 180;  // scheduler, processes, communicators, warm-up
   WhenNoSpare when_no_spare = WhenNoSpare::wait;
   int hot_spares = 0;         // of the spares, those that can join at once
   double provision_s = 0;     // until another spare can

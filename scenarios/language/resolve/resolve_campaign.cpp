@@ -26,18 +26,19 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
                           name, fmt::join(names_of<FailureKind>(), ", ")));
 }
 
-// Keys that only some kinds know.
+// Keys that only one kind knows.
+struct KeyOfKind {
+  std::string_view key;
+  FailureKind kind;
+};
+constexpr KeyOfKind kKeysOfKinds[] = {{"batch", FailureKind::node},
+                                      {"keeper", FailureKind::process},
+                                      {"slowdown", FailureKind::slow_node},
+                                      {"rollback", FailureKind::loss_spike},
+                                      {"tier", FailureKind::corrupt_snapshot}};
+
 void check_keys_of_kind(const Values& values, const std::string& path, FailureKind kind) {
-  struct Row {
-    std::string_view key;
-    FailureKind kind;
-  };
-  constexpr Row kRows[] = {{"batch", FailureKind::node},
-                           {"keeper", FailureKind::process},
-                           {"slowdown", FailureKind::slow_node},
-                           {"rollback", FailureKind::loss_spike},
-                           {"tier", FailureKind::corrupt_snapshot}};
-  for (const Row& row : kRows) {
+  for (const KeyOfKind& row : kKeysOfKinds) {
     const std::string key = join_path(path, row.key);
     if (row.kind == kind || !values.stated(key)) continue;
     values.fail(key,
@@ -133,7 +134,7 @@ void resolve_repair(const Values& values, const std::string& path, const std::st
                             "{{median: 1.1 h, sigma: 1.2}}}}",
                             key));
   } else if (!values.has(median) && failure.kind != FailureKind::network) {
-    repair.fixed_s = values.number_or_default(key);
+    repair.fixed_s = kUsualRepair_s;
   }
 }
 
@@ -340,6 +341,11 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
 }
 
 }  // namespace
+
+bool takes_key(FailureKind kind, std::string_view key) {
+  const auto* const row = std::ranges::find(kKeysOfKinds, key, &KeyOfKind::key);
+  return row == std::end(kKeysOfKinds) || row->kind == kind;
+}
 
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
