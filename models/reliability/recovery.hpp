@@ -43,4 +43,8 @@ struct RecoveryPolicy {
   ElasticGroups elastic{};
 };
 
+// What no key's range says: throws Error about the keys that do not go together, or with a job of
+// so many nodes.
+void check_recovery(const RecoveryPolicy& recovery, int nodes);
+
 }  // namespace windtunnel

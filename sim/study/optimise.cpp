@@ -233,8 +233,10 @@ Optimisation optimise(const std::string& scenario, const Overrides& set,
     Overrides overrides = set;
     overrides.insert(overrides.end(), point.begin(), point.end());
     const Case the_case = load_case(scenario, overrides);
-    check_aim(the_case.job, options.aim);
-    optimiser.enumerate({the_case.job, point});
+    the_case.places.placing([&] {
+      check_aim(the_case.job, options.aim);
+      optimiser.enumerate({the_case.job, point});
+    });
   }
   Optimisation result = optimiser.run();
   if (result.best.empty()) {

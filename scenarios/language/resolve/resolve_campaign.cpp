@@ -209,11 +209,9 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                   fmt::format("{}: a second class '{}'; give it another name and a kind", path,
                               failure.name));
     }
-    const std::string tier = path + ".tier";
-    values.about(values.stated(tier) ? tier : path,
-                 [&] { check_snapshot_tiers(job.snapshots, {failure}); });
     job.failures.push_back(failure);
   }
+  check_snapshot_tiers(job.snapshots, job.failures);
 }
 
 // Expected failures of all trials together; more would take hours to draw.
@@ -350,10 +348,6 @@ bool takes_key(FailureKind kind, std::string_view key) {
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
   values.fill("recovery", recovery);
-  if (recovery.hot_spares > recovery.spares) {
-    values.fail("recovery.hot_spares", fmt::format("{} of {} spares; raise recovery.spares",
-                                                   recovery.hot_spares, recovery.spares));
-  }
   recovery.detect_s =
       values.has("recovery.detect")
           ? values.number("recovery.detect")
@@ -369,6 +363,7 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, const 
   resolve_failures(values, folder, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());
   check_elastic(values, job);
+  check_recovery(job.recovery, job.cluster.nodes);
   check_failures_in_all(values, job);
   resolve_origins(values, evidence, folder, job);
 }

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -123,6 +124,18 @@ TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
               std::string::npos)
         << error.what();
   }
+}
+
+// Read long before its fault is found.
+TEST(Simulate, AFaultHasThePlaceOfItsKey) {
+  Job job = with_campaign(small_job(1, 2, 2));
+  job.campaign.length_s = 0.01;
+  Case the_case = case_of(job);
+  the_case.places.add("campaign", {"a.yaml", 7, 1});
+  the_case.places.add("campaign.length", {"a.yaml", 7, 21});
+  const std::string message = testing::error_of([&] { simulate(the_case); });
+  EXPECT_TRUE(message.starts_with("a.yaml:7:21: campaign.length of 10.0 ms is too short"))
+      << message;
 }
 
 TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
