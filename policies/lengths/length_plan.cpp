@@ -438,6 +438,12 @@ PreparedIteration prepare_lengths(const Job& job) {
   return prepared;
 }
 
+LeastIteration least_lengths(const Job& job) {
+  ChunkCost state;
+  state.parameters = chunk_costs(job).front().parameters;
+  return {0, prepared_of(job, state).memory};
+}
+
 Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options) {
   if (prepared.balanced->gpus == pool_of(job)) {

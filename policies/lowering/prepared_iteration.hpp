@@ -38,6 +38,15 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 // schedule. Throws Error when layout, batch and schedule do not.
 PreparedIteration prepare_microbatches(const Job& job);
 
+// What no schedule of a job goes below: for a search that passes over what cannot win.
+struct LeastIteration {
+  double step_s = 0;
+  std::vector<GpuMemory> memory;  // [pipeline rank]
+};
+// Kernels of the passes, spread evenly over the ranks; one micro-batch of each chunk beside the
+// training state. Of a job as prepare_microbatches() takes it.
+LeastIteration least_microbatches(const Job& job);
+
 // PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
 // `prepared` has all but that.
 std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared);
