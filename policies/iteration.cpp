@@ -13,13 +13,14 @@ struct Strategy {
   PreparedIteration (*prepare)(const Job&);
   Plan (*lower)(const Job&, const PreparedIteration&, const IterationPlanOptions&);
   IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
+  LeastIteration (*least)(const Job&);
 };
 
 const Strategy& strategy_of(const Job& job) {
   static constexpr Strategy kAlike{[](const Job&) {}, prepare_microbatches, plan_microbatches,
-                                   estimate_microbatches};
-  static constexpr Strategy kUnequal{check_lengths, prepare_lengths, plan_lengths,
-                                     estimate_lengths};
+                                   estimate_microbatches, least_microbatches};
+  static constexpr Strategy kUnequal{check_lengths, prepare_lengths, plan_lengths, estimate_lengths,
+                                     least_lengths};
   return job.lengths ? kUnequal : kAlike;
 }
 
@@ -48,6 +49,10 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
 
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared) {
   return strategy_of(job).estimate(job, prepared);
+}
+
+LeastIteration least_iteration(const Job& job) {
+  return strategy_of(job).least(job);
 }
 
 }  // namespace windtunnel

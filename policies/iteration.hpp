@@ -23,4 +23,7 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
 
+// Of a job that check_layout() and check_sequences() have seen.
+LeastIteration least_iteration(const Job& job);
+
 }  // namespace windtunnel

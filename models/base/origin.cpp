@@ -3,17 +3,7 @@
 namespace windtunnel {
 
 const char* to_string(Origin origin) {
-  switch (origin) {
-    case Origin::measured:
-      return "measured";
-    case Origin::published:
-      return "published";
-    case Origin::spec:
-      return "spec";
-    case Origin::assumed:
-      return "assumed";
-  }
-  return "unknown";
+  return name_of(origin).data();  // a literal
 }
 
 }  // namespace windtunnel

@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
+
+#include "models/base/choice.hpp"
 
 namespace windtunnel {
 
 // Ordered from the strongest evidence to the weakest.
 enum class Origin { measured, published, spec, assumed };
-inline constexpr int kOrigins = 4;
+template <>
+inline constexpr Choice<Origin> kChoices<Origin>[] = {{"measured", Origin::measured},
+                                                      {"published", Origin::published},
+                                                      {"spec", Origin::spec},
+                                                      {"assumed", Origin::assumed}};
+inline constexpr int kOrigins = std::size(kChoices<Origin>);
 
 // A result is as strong as the weakest number that it rests on.
 inline Origin weakest(Origin a, Origin b) {

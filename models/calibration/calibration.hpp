@@ -105,11 +105,21 @@ const Parameter* kernel_share(const Calibration& calibration, std::string_view n
 // Kernels for each tensor beyond the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
+// What a fitted constant may be.
+enum class FieldRange {
+  not_negative,  // times and sizes that are added
+  positive,
+  share,        // above 0 and at most 1: efficiencies, which divide
+  added_share,  // 0 to 1
+  at_least_one,
+};
+
 struct CalibrationField {
   std::string_view name;  // key in the file, "gemm.efficiency"
   Parameter Calibration::*member;
   std::string_view unit;  // "" for a plain number
   std::string_view help;
+  FieldRange range = FieldRange::not_negative;
   bool required = true;  // in a file
 };
 

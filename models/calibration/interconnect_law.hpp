@@ -77,6 +77,8 @@ struct InterconnectLawField {
   std::string_view unit;  // "" for a plain number
   bool fitted;            // by the least squares of validate/accuracy/collectives/collective_fit
   std::string_view help;
+  // 0 to 1. Of the others what is fitted, a factor, is above 0, and the rest is at least 0.
+  bool is_share = false;
 };
 
 const std::vector<InterconnectLawField>& interconnect_law_fields();

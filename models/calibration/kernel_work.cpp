@@ -339,9 +339,6 @@ std::vector<KernelKind> make_kinds() {
   };
 }
 
-constexpr std::array<std::string_view, 7> kPrecisions = {"fp32", "tf32",  "fp16", "bf16",
-                                                         "fp8",  "mxfp8", "nvfp4"};
-
 bool takes(const KernelKind& kind, std::string_view size) {
   return std::ranges::find(kind.sizes, size) != kind.sizes.end();
 }
@@ -353,7 +350,7 @@ std::string text_of(const KernelWork& work) {
     if (takes(kind, size)) text += fmt::format(" {}={}", size, value);
   };
   if (takes(kind, "type")) {
-    text += fmt::format(" type={}", kPrecisions[static_cast<size_t>(work.precision)]);
+    text += fmt::format(" type={}", name_of(work.precision));
   }
   add("m", work.m);
   add("n", work.n);
@@ -392,11 +389,11 @@ void read_size(const KernelKind& kind, std::string_view word, KernelWork& work) 
   }
   const std::string_view value = word.substr(sign + 1);
   if (size == "type") {
-    const auto* const found = std::ranges::find(kPrecisions, value);
-    if (found == kPrecisions.end()) {
-      throw Error(fmt::format("'{}': one of {} is due", word, fmt::join(kPrecisions, ", ")));
+    if (!has_choice<Precision>(value)) {
+      throw Error(
+          fmt::format("'{}': one of {} is due", word, fmt::join(names_of<Precision>(), ", ")));
     }
-    work.precision = static_cast<Precision>(found - kPrecisions.begin());
+    work.precision = value_of<Precision>(value);
     return;
   }
   const double number = size_of(word, value);

@@ -8,6 +8,7 @@
 namespace windtunnel {
 namespace {
 
+constexpr std::string_view kDense = "none";
 constexpr auto kEf = ErrorFeedback::ef;
 constexpr auto kNoFeedback = ErrorFeedback::none;
 
@@ -19,7 +20,7 @@ CompressorKind named(CompressorKind kind) {
 
 const std::vector<CompressorKind>& kinds() {
   static const std::vector<CompressorKind> table = {
-      named({.name = "none",
+      named({.name = kDense,
              .help = "gradients travel as they are",
              .source = "-",
              .summable = true,
@@ -98,16 +99,19 @@ const std::vector<CompressorKind>& kinds() {
              .help = "dense warm-up, then signs of the momentum, errors on both sides",
              .source = "Tang et al. 2021 (arXiv 2102.02888)",
              .usual = {.warmup = 0.15},
+             .of_moments = true,
              .recipe = one_bit_adam_recipe}),
       named({.name = "onebit-lamb",
              .help = "the same with LAMB's scaling frozen after the warm-up",
              .source = "Li et al. 2021 (arXiv 2104.06069)",
              .usual = {.warmup = 0.165},
+             .of_moments = true,
              .recipe = one_bit_adam_recipe}),
       named({.name = "zero-one-adam",
              .help = "the same without warm-up, synchronised every few steps",
              .source = "Lu et al. 2022 (arXiv 2202.06009)",
              .usual = {.every = 2},
+             .of_moments = true,
              .recipe = one_bit_adam_recipe}),
       named({.name = "terngrad",
              .help = "-1, 0, 1 under a common scale, summed in log2(2P + 1) bits",
@@ -213,8 +217,12 @@ std::span<const CompressorNumber> compressor_numbers() {
 }
 
 bool takes(const CompressorKind& kind, const CompressorNumber& number) {
-  if (number.member == &CompressorChoice::warmup) return kind.name != "none";
+  if (number.member == &CompressorChoice::warmup) return kind.name != kDense;
   return kind.usual.*number.member != 0;
+}
+
+bool compresses(const CompressorChoice& choice) {
+  return choice.name != kDense;
 }
 
 bool takes_feedback(const CompressorKind& kind) {

@@ -22,6 +22,8 @@ struct CompressorKind {
   bool fusible = false;
   // Reads and writes whole matrices: partitions of tensors and shards do not do.
   bool whole_tensors = false;
+  // Freezes Adam's second moments and sends the first.
+  bool of_moments = false;
   Recipe (*recipe)(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                    const ReducingGroup& group, double element_bytes) = nullptr;
 };
@@ -42,6 +44,9 @@ std::span<const CompressorNumber> compressor_numbers();
 // Of those that the method has a use for; `warmup` goes with every method but none.
 bool takes(const CompressorKind& kind, const CompressorNumber& number);
 bool takes_feedback(const CompressorKind& kind);
+
+// Anything but the gradients as they are.
+bool compresses(const CompressorChoice& choice);
 
 // `choice` with the kind's usual numbers where it has none.
 CompressorChoice with_usual(const CompressorChoice& choice);

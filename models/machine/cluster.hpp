@@ -62,7 +62,8 @@ struct NodeSpec {
 struct StorageSpec {
   Parameter write_Bps;  // whole cluster
   Parameter read_Bps;
-  Parameter latency_s;  // to open and commit
+  // To open and commit.
+  Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
 };
 
 // Computes (and copies) take `slowdown` times as long on this node.

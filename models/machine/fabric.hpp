@@ -71,8 +71,8 @@ struct EdgeSpec {
 // A link, by the name that LinkTable::name gives, runs at `factor` of its bandwidth; 0: it failed,
 // and routes avoid it where there is another way.
 struct LinkFault {
-  std::string link;  // "pod-up 3 rail 2"
-  double factor = 1;
+  std::string link;   // "pod-up 3 rail 2"
+  double factor = 0;  // of the bandwidth that is left
 };
 
 // NICs do not give every job the same: each runs at a factor of its bandwidth, drawn once per

@@ -39,6 +39,12 @@ enum class GradientOverlap {
   priority,  // in partitions, those that the next forward pass needs first going first
   dear,      // reduce-scatter under the backward, all-gather under the next forward pass
 };
+template <>
+inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
+    {"none", GradientOverlap::none},         {"wfbp", GradientOverlap::wfbp},
+    {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
+    {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
+    {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
 // Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
 enum class Aggregation { all_reduce, parameter_server };
 // How gradients of embeddings travel of which a step touches few rows

@@ -4,6 +4,7 @@
 // says when they are posted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -129,6 +130,16 @@ struct ByAction {
   T last_backward;
   T last_backward_weight;
 
+  std::array<T*, 7> all() {
+    return {&first_forward,       &forward,         &backward,
+            &backward_input,      &backward_weight, &last_backward,
+            &last_backward_weight};
+  }
+  std::array<const T*, 7> all() const {
+    return {&first_forward,       &forward,         &backward,
+            &backward_input,      &backward_weight, &last_backward,
+            &last_backward_weight};
+  }
   const T& of(ActionKind kind, bool first, bool last) const {
     switch (kind) {
       case ActionKind::backward:

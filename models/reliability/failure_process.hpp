@@ -36,6 +36,9 @@ enum class Arrivals {
   trace,      // recorded times
 };
 
+// Of a lost or slow node, where a scenario says nothing.
+inline constexpr double kUsualRepair_s = 24 * 3600;
+
 // Repair time of a node: drawn from measured durations, log-normal, or fixed.
 struct RepairTime {
   double fixed_s = 0;

@@ -27,9 +27,9 @@ struct AttendedHours {
 };
 
 struct RecoveryPolicy {
-  int spares = 0;        // nodes that wait
-  double detect_s = 0;   // of classes that do not say; see FailureClass::detect_s
-  double restart_s = 0;  // scheduler, processes, communicators, warm-up
+  int spares = 0;          // nodes that wait
+  double detect_s = 60;    // of classes that do not say; see FailureClass::detect_s
+  double restart_s = 180;  // scheduler, processes, communicators, warm-up
   WhenNoSpare when_no_spare = WhenNoSpare::wait;
   int hot_spares = 0;         // of the spares, those that can join at once
   double provision_s = 0;     // until another spare can
@@ -42,5 +42,9 @@ struct RecoveryPolicy {
   double steady_overhead = 0;  // share of every iteration that readiness costs (Bamboo)
   ElasticGroups elastic{};
 };
+
+// What no key's range says: throws Error about the keys that do not go together, or with a job of
+// so many nodes.
+void check_recovery(const RecoveryPolicy& recovery, int nodes);
 
 }  // namespace windtunnel

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "models/base/choice.hpp"
+
 namespace windtunnel {
 
 enum class SnapshotPlace {
@@ -14,6 +16,13 @@ enum class SnapshotPlace {
   storage,      // shared by the cluster
   replicas,     // no copy: the GPUs that hold the same shard; nothing is moved until a failure
 };
+template <>
+inline constexpr Choice<SnapshotPlace> kChoices<SnapshotPlace>[] = {
+    {"host-memory", SnapshotPlace::host_memory},
+    {"peers", SnapshotPlace::peers},
+    {"local-disk", SnapshotPlace::local_disk},
+    {"storage", SnapshotPlace::storage},
+    {"replicas", SnapshotPlace::replicas}};
 
 enum class SnapshotMode {
   sync,   // training waits until the copy is complete

@@ -101,10 +101,6 @@ bool takes(ContextForm form, AttentionKernel kernel) {
   return form != ContextForm::lasp && form != ContextForm::rsa;
 }
 
-std::string_view name_of(ContextForm form) {
-  return kContextForms[static_cast<std::size_t>(form)];
-}
-
 void check_ulysses(const Layout& layout) {
   if (layout.context != ContextForm::usp) {
     if (layout.ulysses == 0) return;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <vector>
+
+#include "models/base/choice.hpp"
 
 namespace windtunnel {
 
@@ -15,6 +15,11 @@ struct TransformerSpec;
 // optimizer state, zero2 the gradients too, zero3 (FSDP's FULL_SHARD) also the weights, which are
 // gathered layer by layer before use.
 enum class Sharding { none, zero1, zero2, zero3 };
+template <>
+inline constexpr Choice<Sharding> kChoices<Sharding>[] = {{"none", Sharding::none},
+                                                          {"zero1", Sharding::zero1},
+                                                          {"zero2", Sharding::zero2},
+                                                          {"zero3", Sharding::zero3}};
 enum class Recompute { none, selective, full };
 
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
@@ -23,8 +28,16 @@ enum class TensorForm { one_d, two_d };
 
 // How cp ranks share the attention over a sequence: models/workload/context_traffic.hpp.
 enum class ContextForm { ring, ulysses, usp, burst, token_ring, rsa, lasp, dsp };
-inline constexpr std::array<std::string_view, 8> kContextForms = {
-    "ring", "ulysses", "usp", "burst", "token-ring", "rsa", "lasp", "dsp"};
+template <>
+inline constexpr Choice<ContextForm> kChoices<ContextForm>[] = {
+    {"ring", ContextForm::ring},
+    {"ulysses", ContextForm::ulysses},
+    {"usp", ContextForm::usp},
+    {"burst", ContextForm::burst},
+    {"token-ring", ContextForm::token_ring},
+    {"rsa", ContextForm::rsa},
+    {"lasp", ContextForm::lasp},
+    {"dsp", ContextForm::dsp}};
 
 // Which tokens the ranks of a tp group send to their experts.
 enum class ExpertTokens {

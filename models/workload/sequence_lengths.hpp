@@ -18,7 +18,7 @@ struct LengthBucket {
 struct LengthDistribution {
   std::vector<LengthBucket> buckets = {};  // empty: log-normal
   double median = 1;                       // tokens
-  double sigma = 0;                        // of the logarithm; 0: all have the median's length
+  double sigma = 1;                        // of the logarithm; 0: all have the median's length
   double longest = 1;                      // longer ones are cut to it
 };
 

@@ -445,13 +445,6 @@ double ScheduleEvaluation::bubble_longest_stage_rate() const {
   return longest_stage_s > 0 ? bubble_longest_stage_s() / longest_stage_s : 0;
 }
 
-double ScheduleEvaluation::bubble_idle() const {
-  if (makespan_s <= 0) return 0;  // no work at all
-  double idle = 0;
-  for (const double busy : busy_s) idle += 1 - busy / makespan_s;
-  return idle / static_cast<double>(busy_s.size());
-}
-
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans) {
   CHECK(message_s >= 0, "a message of {} s", message_s);

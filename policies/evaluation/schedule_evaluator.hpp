@@ -31,7 +31,6 @@ struct ScheduleEvaluation {
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
   double bubble_longest_stage_rate() const;  // the same / longest stage
-  double bubble_idle() const;                // mean over ranks of 1 - busy / makespan
 };
 
 // When one action ran.

@@ -16,12 +16,6 @@
 namespace windtunnel {
 namespace {
 
-bool compresses(const Job& job) {
-  return job.communication.compressor.name != "none";
-}
-
-constexpr std::array kShardings = {"none", "zero1", "zero2", "zero3"};  // by value
-
 bool has_hops(const CompressorChoice& choice) {
   const TensorShape matrix{.rows = 4096, .columns = 4096};
   const Recipe recipe = make_recipe(choice, {&matrix, 1}, {.ranks = 4, .nodes = 2}, 4);
@@ -101,11 +95,8 @@ constexpr std::array kConflicts{
 // Likewise, of a compressor.
 constexpr std::array kCompressorConflicts{
     Conflict{kCompressor,
-             [](const Exchange& of) {  // they freeze the second moments and send the first
-               const std::string_view name = of.kind.name;
-               const bool of_moments =
-                   name == "onebit-adam" || name == "onebit-lamb" || name == "zero-one-adam";
-               return of_moments && of.job.software.optimizer != Optimizer::adam;
+             [](const Exchange& of) {
+               return of.kind.of_moments && of.job.software.optimizer != Optimizer::adam;
              },
              "compresses Adam's moments, which software.optimizer has not; set it to adam, or take "
              "onebit-sgd"},
@@ -153,9 +144,8 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
     if (!conflict.holds(of)) continue;
     const bool counted = conflict.text.find("{copies}") != std::string_view::npos;
     const std::string text = fmt::format(
-        fmt::runtime(conflict.text),
-        fmt::arg("sharding", kShardings[static_cast<std::size_t>(of.job.layout.sharding)]),
-        fmt::arg("overlap", of.dear() ? "dear" : "priority"), fmt::arg("ep", of.job.layout.ep),
+        fmt::runtime(conflict.text), fmt::arg("sharding", name_of(of.job.layout.sharding)),
+        fmt::arg("overlap", name_of(of.overlap)), fmt::arg("ep", of.job.layout.ep),
         fmt::arg("copies", counted ? of.expert_copies() : 0));
     throw Error::of_key(conflict.key, "{}{}", subject, text);
   }
@@ -166,7 +156,7 @@ void refuse_conflicts(std::span<const Conflict> conflicts, const Exchange& of,
 void check_gradient_exchange(const Job& job) {
   const Exchange of(job);
   refuse_conflicts(kConflicts, of, "");
-  if (compresses(job)) {
+  if (compresses(job.communication.compressor)) {
     refuse_conflicts(kCompressorConflicts, of, fmt::format(": {} ", of.kind.name));
   }
 }
@@ -188,7 +178,7 @@ struct GradientExchange::Axes {
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
-      compresses_(compresses(job)),
+      compresses_(compresses(job.communication.compressor)),
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
               job.layout.sharding == Sharding::none),

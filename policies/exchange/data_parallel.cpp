@@ -105,9 +105,7 @@ void DataParallel::look_for_kernels() {
     }
   };
   for (const StageTraffic& traffic : traffic_) {
-    for (const Segments* segments :
-         {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
-          &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
+    for (const Segments* segments : traffic.all()) {
       for (const Segment& segment : *segments) {
         look(segment.gathers);
         look(segment.reductions);
@@ -164,11 +162,7 @@ double DataParallel::updated_parameters(int pp) const {
 StageTraffic DataParallel::make(int stage, int first_layer, int layers) const {
   const ChunkCost& held = chunk(stage);
   StageTraffic traffic;
-  for (Segments* segments :
-       {&traffic.first_forward, &traffic.forward, &traffic.backward, &traffic.backward_input,
-        &traffic.backward_weight, &traffic.last_backward, &traffic.last_backward_weight}) {
-    segments->resize(1);
-  }
+  for (Segments* segments : traffic.all()) segments->resize(1);
   if (!active() || held.parameters <= 0) return traffic;
   const auto tensors = stage_tensors(job_, schedule_.model_stage(stage), first_layer, layers, held,
                                      embeddings_together(job_, schedule_));

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/plan/job_collective.hpp"
@@ -182,7 +183,7 @@ void ReplicaNetwork::mark_used(const Job& job) {
   // Compressors may reduce in nodes first, and what goes to servers is.
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
-  if (communication.compressor.name == "none" && !served) return;
+  if (!compresses(communication.compressor) && !served) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
     uses_[int(axis)] |= groups(axis).count > 1;
   }

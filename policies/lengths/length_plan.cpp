@@ -335,7 +335,7 @@ void check_passes(const Job& job) {
                                   layout.pp));
   }
   const ScheduleChoice& schedule = job.schedule;
-  if (schedule.name != "1f1b" || schedule.imported || schedule.defer_weights ||
+  if (schedule.name != ScheduleChoice{}.name || schedule.imported || schedule.defer_weights ||
       schedule.slices > 1 || schedule.recompute_share != 1) {
     fail("schedule",
          ": packs of unequal sequences (batch.lengths) go forward and backward one by one; "
@@ -377,7 +377,7 @@ void check_groups(const Job& job) {
     fail("layout.context",
          fmt::format("{} has one degree; groups of different degrees "
                      "(layout.length_policy) take ring, ulysses, burst or token-ring",
-                     kContextForms[static_cast<std::size_t>(layout.context)]));
+                     name_of(layout.context)));
   }
   if (job.lengths->policy == LengthPolicy::hdp && layout.sharding >= Sharding::zero2) {
     fail("layout.length_policy",
@@ -436,6 +436,12 @@ PreparedIteration prepare_lengths(const Job& job) {
   PreparedIteration prepared = prepared_of(job, mean_of(job, *batch));
   prepared.balanced = batch;
   return prepared;
+}
+
+LeastIteration least_lengths(const Job& job) {
+  ChunkCost state;
+  state.parameters = chunk_costs(job).front().parameters;
+  return {0, prepared_of(job, state).memory};
 }
 
 Plan plan_lengths(const Job& job, const PreparedIteration& prepared,

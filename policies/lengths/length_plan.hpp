@@ -32,6 +32,8 @@ double tokens_per_gpu(const Job& job);
 // The strategy of policies/iteration.hpp for such jobs. prepare_lengths(): of one that
 // check_lengths() finds nothing wrong with.
 PreparedIteration prepare_lengths(const Job& job);
+// The training state alone: what packs add, and how long they take, only their balance says.
+LeastIteration least_lengths(const Job& job);
 Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
                   const IterationPlanOptions& options);
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);

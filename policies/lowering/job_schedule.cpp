@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/unit_cost.hpp"
@@ -110,6 +111,20 @@ Schedule imported_schedule(const Job& job) {
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
 
+// Generators know no units, so theirs would be a message about bare numbers.
+void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request) {
+  if ((kind.knobs & kMemoryLimit) == 0 || request.memory_limit == 0) return;
+  constexpr double kSlack = 1 + 1e-9;
+  for (int rank = 0; rank < request.ranks; ++rank) {
+    const double least = request.costs[rank].activation;
+    if (least <= request.memory_limit * kSlack) continue;
+    throw Error::about({"schedule.memory_limit", "batch.global", "schedule"},
+                       "schedule '{}': one micro-batch keeps {} of activations on rank {}, the "
+                       "memory limit is {}",
+                       kind.name, format_bytes(least), rank, format_bytes(request.memory_limit));
+  }
+}
+
 Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   const ScheduleChoice& choice = job.schedule;
   if (choice.slices < 1 || choice.slices > job.batch.sequence) {
@@ -135,6 +150,7 @@ Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
   if (request.memory_limit == 0 && (kind.knobs & kMemoryLimit) != 0) {
     request.memory_limit = std::max(0.0, activation_room_bytes(job, chunks));
   }
+  check_memory_limit(kind, request);
   Schedule schedule = generate_schedule(kind, request);
   check_recomputation(job, schedule.explicit_recompute);
   return choice.defer_weights ? with_deferred_weights(std::move(schedule)) : schedule;

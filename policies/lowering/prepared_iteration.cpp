@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
@@ -74,7 +75,7 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
 // gradients at once, or for the bucket that is under way and the one behind it.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
-  if (job.communication.compressor.name == "none") return;
+  if (!compresses(job.communication.compressor)) return;
   const ReplicaNetwork network(job);
   if (!network.active()) return;
   const GradientExchange exchange(job, network);
@@ -100,7 +101,31 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
   }
 }
 
+double kernels_s(const std::vector<CostPart>& parts) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    if (part.category == Category::forward || part.category == Category::backward) {
+      seconds += part.seconds;
+    }
+  }
+  return seconds;
+}
+
 }  // namespace
+
+LeastIteration least_microbatches(const Job& job) {
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  double unit_s = 0;
+  std::vector<double> activations(job.layout.pp, 0.0);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const ChunkCost& chunk = chunks[i];
+    unit_s += kernels_s(chunk.forward) + kernels_s(chunk.backward_input) +
+              kernels_s(chunk.backward_weight);
+    activations[i % activations.size()] += chunk.activation_bytes;
+  }
+  return {unit_s * microbatches(job.layout, job.batch) / job.layout.pp,
+          gpu_memory(job, chunks, activations)};
+}
 
 PreparedIteration prepare_microbatches(const Job& job) {
   PreparedIteration prepared;

@@ -16,8 +16,9 @@ namespace windtunnel {
 
 struct BalancedBatch;
 
-// Of sequences of unequal length: one micro-batch of the mean cost, with the memory of the fullest
-// pack.
+// The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
+// of unequal length (Job::lengths) one micro-batch stands for all packs: its cost is their mean,
+// its memory that of the fullest; the packs themselves are `balanced`.
 struct PreparedIteration {
   // Under Software::post_validation several iterations of it without a flush between them.
   Schedule schedule;
@@ -36,6 +37,15 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 // Of a job whose micro-batches are all alike, and whose parts go together but perhaps for the
 // schedule. Throws Error when layout, batch and schedule do not.
 PreparedIteration prepare_microbatches(const Job& job);
+
+// What no schedule of a job goes below: for a search that passes over what cannot win.
+struct LeastIteration {
+  double step_s = 0;
+  std::vector<GpuMemory> memory;  // [pipeline rank]
+};
+// Kernels of the passes, spread evenly over the ranks; one micro-batch of each chunk beside the
+// training state. Of a job as prepare_microbatches() takes it.
+LeastIteration least_microbatches(const Job& job);
 
 // PreparedIteration::memory, of another job under the same schedule: with fewer replicas.
 // `prepared` has all but that.

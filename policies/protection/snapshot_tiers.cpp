@@ -70,19 +70,7 @@ void check_code(const SnapshotTier& tier, int nodes) {
 }  // namespace
 
 std::string tier_name(const SnapshotTier& tier) {
-  switch (tier.place) {
-    case SnapshotPlace::host_memory:
-      return "host-memory";
-    case SnapshotPlace::peers:
-      return "peers";
-    case SnapshotPlace::local_disk:
-      return "local-disk";
-    case SnapshotPlace::storage:
-      return "storage";
-    case SnapshotPlace::replicas:
-      return "replicas";
-  }
-  return "unknown";
+  return std::string(name_of(tier.place));
 }
 
 int NodeGroups::group_of(int node) const {
@@ -205,20 +193,23 @@ void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
   if (tiers.size() > kMaxSnapshotTiers) {
     throw Error(fmt::format("{} snapshot tiers; at most {}", tiers.size(), kMaxSnapshotTiers));
   }
-  for (const FailureClass& failure_class : failures) {
-    if (failure_class.kind == FailureKind::corrupt_snapshot &&
-        failure_class.corrupt_tier >= static_cast<int>(tiers.size())) {
-      throw Error(fmt::format("failure class '{}' spoils copies of snapshots.{}, but there are {}",
-                              failure_class.name, failure_class.corrupt_tier, tiers.size()));
+  const bool stops = tier_for_planned_stop(tiers) != kNoTier;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const FailureClass& failure = failures[i];
+    const std::string key = fmt::format("failures.{}", i);
+    const std::string tier = key + ".tier";
+    if (failure.kind == FailureKind::corrupt_snapshot &&
+        failure.corrupt_tier >= static_cast<int>(tiers.size())) {
+      throw Error::about({tier, key, "snapshots"},
+                         "{}: failure class '{}' spoils copies of snapshots.{}, but there are {}",
+                         tier, failure.name, failure.corrupt_tier, tiers.size());
     }
-  }
-  if (tier_for_planned_stop(tiers) != kNoTier) return;
-  for (const FailureClass& failure_class : failures) {
-    if (failure_class.kind != FailureKind::planned) continue;
-    throw Error(fmt::format(
-        "failure class '{}' stops the job as planned, but no snapshot tier survives a planned stop;"
-        " add to snapshots a tier: storage, or keeper: process to a tier: host-memory",
-        failure_class.name));
+    if (failure.kind != FailureKind::planned || stops) continue;
+    throw Error::about(
+        {key, "snapshots"},
+        "{}: failure class '{}' stops the job as planned, but no snapshot tier survives a planned "
+        "stop; add to snapshots a tier: storage, or keeper: process to a tier: host-memory",
+        key, failure.name);
   }
 }
 

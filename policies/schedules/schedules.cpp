@@ -135,7 +135,8 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"chimera",
        "two pipelines in opposite directions, weights held twice; schedule.group=2 is forward "
        "doubling (backward halving: with half the micro-batch)",
-       "Li and Hoefler (Chimera), SC 2021, arXiv 2107.06925", 1, generate_chimera, kGroup},
+       "Li and Hoefler (Chimera), SC 2021, arXiv 2107.06925", 1, generate_chimera, kGroup, 1, false,
+       1},
       {"bitpipe", "two V-shaped pipelines in opposite directions, weights held twice",
        "Wu et al. (BitPipe), arXiv 2410.19367; order of github.com/wuhouming/BitPipe 6fb0e22f", 2,
        generate_bitpipe},

@@ -46,6 +46,7 @@ struct ScheduleKind {
   unsigned knobs = kNoKnobs;  // any other must be left alone
   int usual_slices = 1;       // of a micro-batch's sequence, likewise
   bool asynchronous = false;  // trains something else: iterations without a flush between them
+  int usual_group = 0;        // of kGroup; 0: the ranks
 };
 
 const std::vector<ScheduleKind>& schedule_kinds();

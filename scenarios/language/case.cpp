@@ -44,14 +44,13 @@ Case parse_case(const std::string& text, const std::string& file, const Override
   const EvidenceList evidence(document.value_of("origins"));
   const std::string folder = std::filesystem::path(file).parent_path().string();
   result.scenario = values.text("name");
-  try {
+  result.places = values.places();
+  result.places.placing([&] {
     result.job = resolve_job(values, evidence, folder, added.schedules);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);
-  } catch (const Error& error) {
-    throw values.placed(error);
-  }
+  });
   result.key = identity_of(result.values, result.job, Scope::campaign);
   return result;
 }

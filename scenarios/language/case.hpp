@@ -10,6 +10,7 @@
 #include "models/plan/job.hpp"
 #include "models/results/resolved_value.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
+#include "scenarios/language/text/places.hpp"
 
 namespace windtunnel {
 
@@ -20,6 +21,9 @@ struct Case {
   std::string file;      // as messages name it; files that the text names are sought beside it
   std::string text;      // what stands in it
   Overrides set;         // on top of the text, in this order
+  // Of its keys, for Errors about the job: `places.placing(work)`. Empty of a Case that was not
+  // read from a scenario.
+  Places places = {};
   Job job;
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;

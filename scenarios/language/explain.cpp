@@ -5,13 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <set>
 
+#include "models/compression/compressors.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
 
 namespace windtunnel {
 namespace {
+
+const Evidence kDefault = {Origin::assumed, "default"};
+const Evidence kUsual = {Origin::assumed, "the schedule's usual"};
 
 class Explanation {
  public:
@@ -25,6 +33,7 @@ class Explanation {
     add_fabric();
     add_calibration();
     add_derived();
+    add_members();
     std::stable_sort(rows_.begin(), rows_.end(),
                      [](const Row& a, const Row& b) { return a.rank < b.rank; });
     std::vector<ResolvedValue> sorted;
@@ -77,6 +86,7 @@ class Explanation {
   void add_open(const std::string& key, const std::string& text, const Evidence& evidence,
                 std::string_view place) {
     if (values_.has(key)) return;
+    open_.insert(key);
     rows_.push_back({rank_of(place),
                      {.key = key,
                       .value = text,
@@ -95,6 +105,14 @@ class Explanation {
     rows_.back().value.number = number;
     rows_.back().value.dimension = dimension;
   }
+  void add_whole(const std::string& key, int number, const Evidence& evidence) {
+    add_open(key, number, Dimension::number, evidence, key);
+  }
+  void add_flag(const std::string& key, bool flag, const Evidence& evidence) {
+    if (values_.has(key)) return;
+    add_open(key, flag ? "true" : "false", evidence);
+    rows_.back().value.number = flag ? 1 : 0;
+  }
   static Evidence evidence_of(const Parameter& parameter) {
     return {parameter.origin, parameter.source};
   }
@@ -103,8 +121,9 @@ class Explanation {
   void add_sizes(std::span<const SizeField<Spec>> fields, std::string_view path, const Spec& spec,
                  const Evidence& evidence) {
     for (const SizeField<Spec>& field : fields) {
-      if (!field.required && spec.*field.member == 0) continue;
-      add_open(join_path(path, field.key), std::to_string(spec.*field.member), evidence);
+      const std::string key = join_path(path, field.key);
+      if (spec.*field.member < find_field(key)->low) continue;  // it has none
+      add_whole(key, spec.*field.member, evidence);
     }
   }
 
@@ -116,17 +135,20 @@ class Explanation {
     TransformerSpec resolved = model;
     resolved.head_width = model.head_dim();
     add_sizes(model_sizes(), "model", resolved, evidence);
-    if (model.moe.experts > 0) {
+    if (model.moe.experts == 0) {
+      add_whole("model.moe.experts", 0, evidence);
+    } else {
       add_sizes(moe_sizes(), "model.moe", model.moe, evidence);
-      add_open("model.moe.imbalance", model.moe.imbalance, Dimension::number,
-               {Origin::assumed, "default"}, "model.moe.imbalance");
+      add_open("model.moe.imbalance", model.moe.imbalance, Dimension::number, kDefault,
+               "model.moe.imbalance");
     }
-    if (model.latent.kv_rank > 0) {
+    if (model.latent.kv_rank == 0) {
+      add_whole("model.latent.kv_rank", 0, evidence);
+    } else {
       add_sizes(latent_sizes(), "model.latent", model.latent, evidence);
     }
     for (const ModelFlag& field : model_flags()) {
-      if (!field.required && !(model.*field.member)) continue;
-      add_open(join_path("model", field.key), model.*field.member ? "true" : "false", evidence);
+      add_flag(join_path("model", field.key), model.*field.member, evidence);
     }
     const auto add_name = [&](const char* key, std::string_view name) {
       add_open(key, std::string(name), evidence);
@@ -141,12 +163,11 @@ class Explanation {
     const NodeSpec& node = job_.cluster.node;
     const std::string path = "cluster.node";
     add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
-    add_open(path + ".gpus", std::to_string(node.gpus), evidence_of(node.nvlink_Bps));
+    add_whole(path + ".gpus", node.gpus, evidence_of(node.nvlink_Bps));
     if (node.package_gpus > 1) {
-      add_open(path + ".package_gpus", std::to_string(node.package_gpus),
-               evidence_of(node.package_Bps));
+      add_whole(path + ".package_gpus", node.package_gpus, evidence_of(node.package_Bps));
     }
-    add_open(path + ".nics", std::to_string(node.nics), evidence_of(node.nic_Bps));
+    add_whole(path + ".nics", node.nics, evidence_of(node.nic_Bps));
     add_open(path + ".gpu_path", std::string(name_of(node.gpu_path)), evidence_of(node.nvlink_Bps));
     for (const ParameterField<NodeSpec>& field : node_fields()) {
       const Parameter& parameter = node.*field.member;
@@ -174,7 +195,7 @@ class Explanation {
     add_name(".routing", name_of(fabric.routing));
     for (const SizeField<FabricSpec>& field : fabric_sizes()) {
       if (!used_by(fabric, field.key)) continue;
-      add_open(join_path(path, field.key), std::to_string(fabric.*field.member), evidence);
+      add_whole(join_path(path, field.key), fabric.*field.member, evidence);
     }
     for (const FabricRatio& ratio : fabric_ratios()) {
       if (!used_by(fabric, ratio.key)) continue;
@@ -182,8 +203,9 @@ class Explanation {
       add_open(key, fabric.*ratio.member, Dimension::number, evidence, key);
     }
     if (fabric.topology == Topology::torus && !values_.stated(path + ".dimensions")) {
-      add_open(path + ".dimensions", fmt::format("[{}]", fmt::join(fabric.dimensions, ", ")),
-               evidence);
+      for (size_t i = 0; i < fabric.dimensions.size(); ++i) {
+        add_whole(fmt::format("{}.dimensions.{}", path, i), fabric.dimensions[i], evidence);
+      }
     }
     for (const ParameterField<FabricSpec>& field : fabric_parameters()) {
       const Parameter& parameter = fabric.*field.member;
@@ -197,6 +219,7 @@ class Explanation {
   static bool used_by(const FabricSpec& fabric, std::string_view key) {
     if (key == "uplinks") return fabric.uplinks > 0 && belongs_to(key, fabric.topology);
     if (key == "parts") return fabric.routing == Routing::split_single_path;
+    if (key == "routing_seed") return fabric.routing == Routing::ecmp;
     return belongs_to(key, fabric.topology);
   }
 
@@ -240,44 +263,163 @@ class Explanation {
 
   // Defaults that follow from other values.
   void add_derived() {
-    add_open("layout.dp", std::to_string(job_.layout.dp),
-             {Origin::assumed, "GPUs / (tp x cp x pp)"});
-    const Layout& layout = job_.layout;
-    add_open("layout.vpp", std::to_string(layout.vpp), {Origin::assumed, "the schedule's usual"});
-    if (layout.sharding != Sharding::none) {
-      add_open("layout.shard_ranks", std::to_string(layout.dp * layout.cp),
-               {Origin::assumed, "dp x cp"});
-    }
-    for (size_t i = 0; i < job_.failures.size(); ++i) {
-      const FailureClass& failure = job_.failures[i];
-      const std::string repair = fmt::format("failures.{}.repair", i);
-      if (failure.kind != FailureKind::node && failure.kind != FailureKind::slow_node) continue;
-      if (values_.stated(repair)) continue;
-      add_open(repair, failure.repair.fixed_s, Dimension::seconds, {Origin::assumed, "default"},
-               repair);
-    }
-    for (size_t i = 0; i < job_.snapshots.size(); ++i) {
-      const ErasureCode& code = job_.snapshots[i].code;
-      if (code.name == CodeName::none) continue;
-      const std::string path = fmt::format("snapshots.{}.code", i);
-      const Evidence name = {Origin::assumed, "follows from the code's name"};
-      add_open(path + ".data", std::to_string(code.data), name);
-      add_open(path + ".parity", std::to_string(code.parity), name);
-      add_open(path + ".scope", code.in_node ? "node" : "nodes",
-               {Origin::assumed, "follows from the tier"});
-    }
+    add_derived_layout();
+    const Evidence parts = {Origin::assumed, "what stands below it"};
+    const RecoveryPolicy& recovery = job_.recovery;
+    add_open("recovery.detect", recovery.detect_s, Dimension::seconds, parts, "recovery.detect");
+    add_open("recovery.restart", recovery.restart_s, Dimension::seconds, parts, "recovery.restart");
+    for (size_t i = 0; i < job_.failures.size(); ++i) add_derived_failure(i);
+    for (size_t i = 0; i < job_.snapshots.size(); ++i) add_derived_code(i);
     if (job_.steps > 0) {
       add_open("job.steps", job_.steps, Dimension::count,
                {Origin::assumed, "the curve of job.quality"}, "job.steps");
     }
-    add_open("batch.sequence", std::to_string(job_.batch.sequence),
-             {Origin::assumed, "the model's sequence"});
+  }
+
+  void add_derived_layout() {
+    const Layout& layout = job_.layout;
+    add_whole("layout.dp", layout.dp, {Origin::assumed, "GPUs / (tp x cp x pp)"});
+    add_whole("layout.vpp", layout.vpp, kUsual);
+    if (layout.sharding != Sharding::none) {
+      add_whole("layout.shard_ranks", layout.dp * layout.cp, {Origin::assumed, "dp x cp"});
+    }
+    if (layout.sharding == Sharding::zero3) {
+      const ShardRanks ranks = shard_ranks(layout);
+      const Evidence evidence = {Origin::assumed, "layout.shard_ranks"};
+      add_whole("layout.weight_ranks", ranks.weights, evidence);
+      add_whole("layout.gradient_ranks", ranks.gradients, evidence);
+    }
+    if (job_.schedule.imported == nullptr) {
+      const ScheduleKind& kind = schedule_kind(job_.schedule);
+      const int usual = kind.usual_group > 0 ? kind.usual_group : layout.pp;
+      if ((kind.knobs & kGroup) != 0) add_whole("schedule.group", usual, kUsual);
+    }
+    add_whole("batch.sequence", job_.batch.sequence, {Origin::assumed, "the model's sequence"});
+  }
+
+  void add_derived_failure(size_t i) {
+    const FailureClass& failure = job_.failures[i];
+    const auto key = [&](const char* end) { return fmt::format("failures.{}.{}", i, end); };
+    if (failure.arrivals == Arrivals::exponential) {
+      add_open(key("arrivals"), "exponential", kDefault);
+    }
+    const bool own = failure.detect_s >= 0;
+    if (!values_.stated(key("detect"))) {
+      add_open(key("detect"), own ? failure.detect_s : job_.recovery.detect_s, Dimension::seconds,
+               {Origin::assumed, "recovery.detect"}, key("detect"));
+    }
+    if (!values_.stated(key("repair"))) {
+      add_open(key("repair"), failure.repair.fixed_s, Dimension::seconds, kDefault, key("repair"));
+    }
+  }
+
+  void add_derived_code(size_t i) {
+    const ErasureCode& code = job_.snapshots[i].code;
+    if (code.name == CodeName::none) return;
+    const std::string path = fmt::format("snapshots.{}.code", i);
+    const Evidence name = {Origin::assumed, "follows from the code's name"};
+    add_whole(path + ".data", code.data, name);
+    add_whole(path + ".parity", code.parity, name);
+    add_open(path + ".scope", code.in_node ? "node" : "nodes",
+             {Origin::assumed, "follows from the tier"});
+  }
+
+  // What keys that nothing was said of have come to, read back from the job; `takes`: whether it
+  // has a use for the key, less `path`.
+  using Takes = std::function<bool(std::string_view)>;
+  static bool takes_all(std::string_view /*key*/) { return true; }
+
+  template <class Struct>
+  void add_members_of(const std::string& path, const Struct& from, const Takes& takes = takes_all) {
+    add_members_of(path, &kTypeTag<Struct>, &from, takes);
+  }
+  void add_members_of(const std::string& path, const void* type, const void* from,
+                      const Takes& takes) {
+    const std::string pattern = pattern_of(path);
+    for (const Field& field : field_table()) {
+      if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
+      const std::string_view rest = field.path.substr(pattern.size());
+      const std::string key = path + std::string(rest);
+      if (values_.has(key) || open_.contains(key) || field.required || is_left_out(key)) continue;
+      if (!takes(rest.starts_with('.') ? rest.substr(1) : rest)) continue;
+      Value value{.key = key, .field = &field, .dimension = field.dimension};
+      if (!field.binding.read(from, value)) continue;
+      if (!value.text.empty()) {
+        add_open(key, value.text, kDefault);
+      } else if (field.scalar == ScalarType::boolean) {
+        add_flag(key, value.number != 0, kDefault);
+      } else if (field.admits(value.number)) {  // else it is a number for 'none'
+        add_open(key, value.number, field.dimension, kDefault, key);
+      }
+    }
+  }
+
+  // A map above it is left out that cannot be there without some key.
+  bool is_left_out(std::string_view key) const {
+    for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
+      const std::string_view map = key.substr(0, dot);
+      if (values_.stated(map)) continue;
+      for (const std::string& name : child_keys(map)) {
+        if (find_field(join_path(map, name))->required) return true;
+      }
+    }
+    return false;
+  }
+
+  void add_members() {
+    add_members_of("", job_);
+    add_members_of("schedule", job_.schedule);
+    add_members_of("layout", job_.layout);
+    add_members_of("batch", job_.batch);
+    add_members_of("software", job_.software);
+    add_members_of("communication", job_.communication);
+    add_members_of("recovery", job_.recovery);
+    add_compressor();
+    if (job_.lengths) {
+      add_members_of("", *job_.lengths);
+      const LengthDistribution& law = job_.lengths->distribution;
+      if (law.buckets.empty()) add_members_of("batch.lengths", law);
+    }
+    if (!job_.network && job_.model.moe.experts > 0) {
+      add_members_of("model.moe", job_.model.moe);
+    }
+    add_members_of("cluster.node", job_.cluster.node);
+    const FabricSpec& fabric = job_.cluster.fabric;
+    add_members_of("cluster.fabric", fabric,
+                   [&](std::string_view key) { return used_by(fabric, key); });
+    add_members_of("cluster.fabric.variation", fabric.variation);
+    for (size_t i = 0; i < fabric.sites.size(); ++i) {
+      add_members_of(fmt::format("cluster.fabric.sites.{}", i), fabric.sites[i]);
+    }
+    for (size_t i = 0; i < job_.snapshots.size(); ++i) {
+      add_members_of(fmt::format("snapshots.{}", i), job_.snapshots[i]);
+    }
+    for (size_t i = 0; i < job_.failures.size(); ++i) {
+      const FailureClass& failure = job_.failures[i];
+      add_members_of(fmt::format("failures.{}", i), failure, [&](std::string_view key) {
+        const bool traced = failure.arrivals == Arrivals::trace;
+        if (key == "rate" || key == "job_rate" || key == "arrivals.day_amplitude") return !traced;
+        return key != "arrivals.weibull" && takes_key(failure.kind, key);
+      });
+    }
+  }
+
+  void add_compressor() {
+    const CompressorChoice choice = with_usual(job_.communication.compressor);
+    const CompressorKind& kind = compressor_kind(choice.name);
+    add_members_of("communication.compressor", choice, [&](std::string_view key) {
+      for (const CompressorNumber& number : compressor_numbers()) {
+        if (number.name == key) return takes(kind, number);
+      }
+      return key == "feedback" ? takes_feedback(kind) : !kind.usual.base.empty();
+    });
   }
 
   const Values& values_;
   const EvidenceList& evidence_;
   const Job& job_;
   std::vector<Row> rows_;
+  std::set<std::string, std::less<>> open_;  // keys of add_open()
 };
 
 }  // namespace

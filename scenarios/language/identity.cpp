@@ -7,6 +7,7 @@
 
 #include "models/workload/layer_table.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -64,13 +65,31 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   }
 }
 
+// Where the numbers come from that the results name with their origin.
+void add_origins_of_iterations(const Job& job, Digest& digest) {
+  const auto add = [&](const auto& fields, const auto& spec) {
+    for (const auto& field : fields) digest.add((spec.*field.member).origin);
+  };
+  const Cluster& cluster = job.cluster;
+  add(node_fields(), cluster.node);
+  add(gpu_fields(), cluster.node.gpu);
+  add(fabric_parameters(), cluster.fabric);
+  digest.add_all(cluster.fabric.measured.origin, cluster.storage.write_Bps.origin,
+                 cluster.storage.read_Bps.origin, cluster.storage.latency_s.origin);
+  const Calibration& calibration = job.calibration;
+  add(calibration_fields(), calibration);
+  add(interconnect_law_fields(), calibration.network);
+  for (const KernelShare& kernel : calibration.kernels) digest.add(kernel.share.origin);
+  for (const KernelStarts& kernel : calibration.kernel_starts) digest.add(kernel.starts.origin);
+}
+
 }  // namespace
 
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope) {
   Digest digest;
   for (const ResolvedValue& value : values) {
     if (value.scope > scope) continue;
-    digest.add_all(value.key, value.origin);
+    digest.add(value.key);
     if (value.number) {
       digest.add_all(value.dimension, *value.number);
     } else {
@@ -78,7 +97,9 @@ std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job
     }
   }
   add_files_of_iterations(job, digest);
+  add_origins_of_iterations(job, digest);
   if (scope == Scope::iteration) return digest.text();
+  digest.add_all(job.failure_origin, job.recovery_origin);
   for (const FailureClass& failure : job.failures) {
     digest.add_all(failure.trace_s, failure.trace_nodes, failure.gaps_s,
                    failure.repair.empirical_s);

@@ -15,7 +15,9 @@ namespace windtunnel {
 // decides a result, of iterations what tables of iterations are made from (the time between
 // snapshots, rates of failures and what recovery takes are not). Equal for scenarios that differ in
 // comments, the order of keys, their name, the spelling of a unit or whether a default is written
-// out; different if a value, its origin or the content of a file that the scenario names differs.
+// out; different if a value or the content of a file that the scenario names differs, or the origin
+// of a number whose origin the results name (of hardware, calibration, failures and recovery): a
+// number of the library that is written out counts as assumed unless `origins` says otherwise.
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope);
 
 }  // namespace windtunnel

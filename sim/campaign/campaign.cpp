@@ -41,43 +41,33 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   }
 }
 
-void require(bool holds, const char* key, const char* what) {
-  if (!holds) throw Error::of_key(key, "{}", what);
-}
-
-void check_recovery(const RecoveryPolicy& recovery, int nodes) {
-  require(recovery.spares >= 0, "recovery.spares", "must be 0 or more");
-  require(recovery.hot_spares >= 0 && recovery.hot_spares <= recovery.spares, "recovery.hot_spares",
-          "must be 0 or more and no more than recovery.spares");
-  require(is_duration(recovery.detect_s) && is_duration(recovery.restart_s), "recovery.detect",
-          "and recovery.restart must be 0 or more");
-  require(is_duration(recovery.provision_s) && is_duration(recovery.manual_s), "recovery.provision",
-          "and recovery.manual must be 0 or more");
-  require(recovery.success > 0 && recovery.success <= 1, "recovery.success",
-          "must be more than 0 and at most 1: the share of restarts that work");
-  // Restarts that take no time and never work would not end.
-  require(recovery.success >= 0.001 || recovery.restart_s > 0, "recovery.restart",
-          "must be more than 0 where recovery.success is below 0.001");
-  require(recovery.repair_slots >= 0, "recovery.repair_slots", "must be 0 (no limit) or more");
-  require(recovery.evict_after >= 0 && is_duration(recovery.evict_within_s), "recovery.evict_after",
-          "and recovery.evict_within must be 0 or more");
+// Ranges that the keys have; what they must have in common is check_recovery()'s to say.
+void check_ranges(const RecoveryPolicy& recovery) {
+  CHECK(recovery.spares >= 0 && recovery.hot_spares >= 0 && recovery.repair_slots >= 0 &&
+            recovery.evict_after >= 0,
+        "{} spares, {} of them hot, {} repair slots, eviction after {} failures", recovery.spares,
+        recovery.hot_spares, recovery.repair_slots, recovery.evict_after);
+  for (const double seconds :
+       {recovery.detect_s, recovery.restart_s, recovery.provision_s, recovery.manual_s,
+        recovery.evict_within_s, recovery.elastic.stall_s, recovery.elastic.rejoin_s,
+        recovery.elastic.rejoin_stall_s, recovery.steady_overhead}) {
+    CHECK(is_duration(seconds), "a part of the recovery takes {} s", seconds);
+  }
+  CHECK(recovery.success > 0 && recovery.success <= 1, "{} of the restarts work", recovery.success);
   const auto is_hour = [](double hour) { return hour >= 0 && hour <= 24; };
-  require(is_hour(recovery.attended.from_h) && is_hour(recovery.attended.to_h), "recovery.attended",
-          "takes hours of the day, from 0 to 24");
-  require(is_duration(recovery.steady_overhead), "recovery.steady_overhead", "must be 0 or more");
-  const ElasticGroups& elastic = recovery.elastic;
-  require(elastic.groups >= 0 && elastic.groups != 1 && elastic.groups <= nodes,
-          "recovery.elastic.groups", "must be 0 (not elastic), or from 2 to the number of nodes");
-  require(is_duration(elastic.stall_s) && is_duration(elastic.rejoin_s) &&
-              is_duration(elastic.rejoin_stall_s),
-          "recovery.elastic", ": its times must be 0 or more");
+  CHECK(is_hour(recovery.attended.from_h) && is_hour(recovery.attended.to_h),
+        "somebody is there from {} to {} o'clock", recovery.attended.from_h,
+        recovery.attended.to_h);
+  CHECK(recovery.elastic.groups >= 0 && recovery.elastic.groups != 1, "{} elastic groups",
+        recovery.elastic.groups);
 }
 
 void check_inputs(const CampaignInputs& inputs) {
   CHECK(inputs.nodes > 0, "{} nodes", inputs.nodes);
-  require(inputs.campaign.length_s > 0 && std::isfinite(inputs.campaign.length_s),
-          "campaign.length", "must be more than 0");
-  require(inputs.campaign.trials >= 1, "campaign.replicas", "must be 1 or more");
+  CHECK(inputs.campaign.length_s > 0 && std::isfinite(inputs.campaign.length_s) &&
+            inputs.campaign.trials >= 1,
+        "{} campaigns of {} s", inputs.campaign.trials, inputs.campaign.length_s);
+  check_ranges(inputs.recovery);
   check_recovery(inputs.recovery, inputs.nodes);
   for (const FailureClass& failure_class : inputs.failures) check_failure_class(failure_class);
   std::vector<SnapshotTier> tiers;

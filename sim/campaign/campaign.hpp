@@ -109,7 +109,7 @@ enum class CampaignMode {
   replay,        // steps through every iteration; the oracle of the former
 };
 
-// Throws Error: inputs that cannot be, check_snapshot_tiers() included.
+// Throws Error: parts that do not go together, check_recovery() and check_snapshot_tiers().
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events = nullptr);
 

@@ -46,7 +46,6 @@ class Pace {
   const Cadence& cadence(int tier) const { return cadences_[tier]; }
   double iteration_s() const { return iteration_s_; }
   double stall_s(int set) const { return stall_s_[set]; }
-  double mean_iteration_s() const { return mean_iteration_s_; }  // without timed tiers
 
   double elapsed_s(const Steps& steps) const;
   // Adds iterations first .. last-1 (first >= 1) in which only tiers due by iteration take
@@ -82,7 +81,7 @@ class Pace {
   void set_leaps();
 
   double iteration_s_;
-  double mean_iteration_s_;
+  double mean_iteration_s_;      // without timed tiers
   std::vector<double> stall_s_;  // by set
   std::vector<Cadence> cadences_;
   // By set: the iterations at which all of its tiers are due are the multiples of this; 0: never.

@@ -39,6 +39,9 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   put_number("layout.pp", layout.pp);
   put_number("layout.dp", layout.dp);
   if (layout.cp != base.job.layout.cp) put_number("layout.cp", layout.cp);
+  if (layout.shard_ranks != base.job.layout.shard_ranks) {
+    put_number("layout.shard_ranks", layout.shard_ranks);
+  }
   if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
   put(next.set, "layout.sharding", std::string(name_of(layout.sharding)));
   put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
@@ -48,7 +51,9 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
 // What is sharded over the replicas: as the scenario says, the optimizer state, and without a
 // pipeline, where weights would be gathered for every micro-batch, everything.
 std::vector<Sharding> shardings_of(const Layout& layout, Sharding own) {
-  if (layout.dp * layout.cp == 1) return {Sharding::none};
+  // Keys of the scenario that take a sharding stay where one rank is a whole copy.
+  const bool has_keys = layout.shard_ranks > 0 || has_shard_keys(layout);
+  if (layout.dp * layout.cp == 1) return {has_keys ? own : Sharding::none};
   if (has_shard_keys(layout)) return {own};
   std::vector<Sharding> shardings = {Sharding::zero1};
   if (layout.pp == 1) shardings.push_back(Sharding::zero3);
@@ -112,7 +117,11 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
         layout.pp = pp;
         layout.vpp = 1;
         layout.dp = gpus / tp / cp / pp;
-        layout.shard_ranks = 0;
+        // As the scenario says where that divides the replicas, else over all of them.
+        const int replicas = layout.dp * layout.cp;
+        if (layout.shard_ranks > 0 && replicas % layout.shard_ranks != 0) {
+          layout.shard_ranks = replicas;
+        }
         layout.sequence_parallel = tp > 1 && layout.mesh_side() == 1;
         const int experts = std::max(1, job.model.moe.experts);
         for (const int ep : divisors_of(tp * cp * layout.dp, experts)) {

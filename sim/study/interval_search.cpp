@@ -249,11 +249,14 @@ bool is_interval_key(const std::string& key) {
 IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
                                 const IntervalSearchOptions& options) {
   const Case the_case = load_case(scenario, set);
-  check_aim(the_case.job, options.aim);
-  std::vector<int> tiers = tiers_of(options.keys, the_case.job);
-  MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
-  return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers), options)
-      .run();
+  return the_case.places.placing([&] {
+    check_aim(the_case.job, options.aim);
+    std::vector<int> tiers = tiers_of(options.keys, the_case.job);
+    MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
+    return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers),
+                  options)
+        .run();
+  });
 }
 
 }  // namespace windtunnel

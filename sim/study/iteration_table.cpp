@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -24,6 +26,51 @@ namespace {
 // have to be another one.
 constexpr int kMostNodesOut = 4;
 
+// Cables, sites or faults name nodes or count them: such a fabric stays whole, with nodes that
+// idle.
+bool has_fixed_nodes(const FabricSpec& fabric) {
+  return fabric.topology == Topology::torus || fabric.topology == Topology::sites ||
+         fabric.topology == Topology::graph || !fabric.faults.empty();
+}
+
+// Which node dies is not known; one that is slow or has a degraded NIC is taken to stay: of those
+// behind the first `nodes`, each goes to the last place that is left.
+void keep_within(int nodes, Cluster& cluster) {
+  std::map<int, int> place_of;
+  for (const SlowNode& slow : cluster.slow_nodes) place_of[slow.node] = slow.node;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    place_of[degraded.node] = degraded.node;
+  }
+  std::set<int> taken;
+  for (const auto& [node, place] : place_of) {
+    if (node < nodes) taken.insert(node);
+  }
+  for (auto& [node, place] : place_of) {
+    if (node < nodes) continue;
+    place = nodes - 1;
+    while (place > 0 && taken.contains(place)) --place;
+    taken.insert(place);
+  }
+  // More of them than places: the slowest counts.
+  std::map<int, double> slowdown;
+  for (const SlowNode& slow : cluster.slow_nodes) {
+    double& at = slowdown[place_of[slow.node]];
+    at = std::max(at, slow.slowdown);
+  }
+  cluster.slow_nodes.clear();
+  for (const auto& [node, times] : slowdown) cluster.slow_nodes.push_back({node, times});
+  std::map<std::pair<int, int>, double> factor;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    const std::pair place(place_of[degraded.node], degraded.nic);
+    const auto [at, is_new] = factor.try_emplace(place, degraded.factor);
+    at->second = std::min(at->second, degraded.factor);
+  }
+  cluster.degraded_nics.clear();
+  for (const auto& [at, share] : factor) {
+    cluster.degraded_nics.push_back({at.first, at.second, share});
+  }
+}
+
 // The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
 // Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
 // proportion, and what shared a pod still does.
@@ -34,13 +81,10 @@ Job shrunk(const Job& job, int missing) {
   if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) smaller.layout.shard_ranks = 0;
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
-  smaller.cluster.nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
-  // Which node dies is not known; a slow one is taken to stay, on the last place that is left.
-  const int last = smaller.cluster.nodes - 1;
-  for (SlowNode& slow : smaller.cluster.slow_nodes) slow.node = std::min(slow.node, last);
-  for (DegradedNic& degraded : smaller.cluster.degraded_nics) {
-    degraded.node = std::min(degraded.node, last);
-  }
+  const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  keep_within(nodes, smaller.cluster);
+  if (has_fixed_nodes(job.cluster.fabric)) return smaller;
+  smaller.cluster.nodes = nodes;
   const double kept = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
   if (nodes_per_pod > 0) {
@@ -152,7 +196,19 @@ void measure_with_nodes_out(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// One node is as slow as the class says; which one does not matter, as all wait for it.
+// One node that was not slow yet becomes so; which one does not matter, as all wait for it. Where
+// all are slow already, it is the first.
+void slow_one_down(double slowdown, Cluster& cluster) {
+  for (int node = 0; node < cluster.nodes; ++node) {
+    if (std::ranges::find(cluster.slow_nodes, node, &SlowNode::node) == cluster.slow_nodes.end()) {
+      cluster.slow_nodes.push_back({node, slowdown});
+      return;
+    }
+  }
+  double& first = cluster.slow_nodes.front().slowdown;
+  first = std::max(first, slowdown);
+}
+
 void measure_slow(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   std::map<double, double> known;  // slowdown -> iteration
   for (const FailureClass& failure_class : job.failures) {
@@ -161,7 +217,7 @@ void measure_slow(const Job& job, const PreparedIteration& prepared, IterationTa
     const auto [at, is_new] = known.try_emplace(failure_class.slowdown, 0);
     if (is_new) {
       Job slowed = job;
-      slowed.cluster.slow_nodes.push_back({0, failure_class.slowdown});
+      slow_one_down(failure_class.slowdown, slowed.cluster);
       const Execution execution = run_iteration(slowed, prepared, {});
       at->second = std::max(table.iteration_s.front(),
                             iteration_s(slowed, execution.plan, execution.timeline));

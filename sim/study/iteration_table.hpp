@@ -31,8 +31,9 @@ std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedI
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
                                const Execution& plain);
 
-// `table` of a job with the same Case::table. Tiers get the intervals of this job; `every_overhead`
-// becomes iterations. Throws Error when the campaign is too short for the iterations of the table.
+// `table` of a job with the same Case::table. Tiers are those of this job, with its intervals; how
+// often `every_overhead` allows a snapshot is worked out by sim/campaign/pace.hpp. Throws Error
+// when the campaign is too short for the iterations of the table.
 CampaignInputs campaign_inputs(const Job& job, IterationTable table);
 
 }  // namespace windtunnel

@@ -35,26 +35,6 @@ struct Judged {
   std::vector<std::pair<std::string, std::string>> faults;  // reason, example
 };
 
-double kernels_s(const std::vector<CostPart>& parts) {
-  double seconds = 0;
-  for (const CostPart& part : parts) {
-    if (part.category == Category::forward || part.category == Category::backward) {
-      seconds += part.seconds;
-    }
-  }
-  return seconds;
-}
-
-// What no schedule can hide: the kernels of all stages, evenly over the ranks.
-double least_step_s(const Job& job, const std::vector<ChunkCost>& chunks) {
-  double unit_s = 0;
-  for (const ChunkCost& chunk : chunks) {
-    unit_s += kernels_s(chunk.forward) + kernels_s(chunk.backward_input) +
-              kernels_s(chunk.backward_weight);
-  }
-  return unit_s * microbatches(job.layout, job.batch) / job.layout.pp;
-}
-
 class Optimiser {
  public:
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
@@ -102,23 +82,18 @@ class Optimiser {
     if (at.count++ == 0) at.example = example;
   }
 
-  // Unless the layout is impossible or one micro-batch beside the training state is too much.
+  // Unless the layout is impossible, or the least that a GPU holds is too much.
   void add(Configuration configuration) {
     Job job = configuration.job;
     if (options_.layout || options_.schedule) job.layout.vpp = 1;
     try {
       check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
-      const std::vector<ChunkCost> chunks = chunk_costs(job);
-      // Under any schedule a rank holds at least one micro-batch of each of its chunks at once.
-      std::vector<double> activations(job.layout.pp, 0.0);
-      for (size_t i = 0; i < chunks.size(); ++i) {
-        activations[i % activations.size()] += chunks[i].activation_bytes;
-      }
-      const std::vector<GpuMemory> state = gpu_memory(job, chunks, activations);
-      const std::string excess = gpu_memory_excess(state, job.cluster.node.gpu);
+      check_sequences(job);
+      const LeastIteration at_least = least_iteration(job);
+      const std::string excess = gpu_memory_excess(at_least.memory, job.cluster.node.gpu);
       if (!excess.empty()) return note(kMemoryFault, excess);
       const double least =
-          options_.aim == Aim::memory ? fullest_bytes(state) : least_step_s(job, chunks);
+          options_.aim == Aim::memory ? fullest_bytes(at_least.memory) : at_least.step_s;
       candidates_.push_back({std::move(configuration), least});
     } catch (const Error& error) {
       note(kLayoutFault, error.what());
@@ -233,8 +208,10 @@ Optimisation optimise(const std::string& scenario, const Overrides& set,
     Overrides overrides = set;
     overrides.insert(overrides.end(), point.begin(), point.end());
     const Case the_case = load_case(scenario, overrides);
-    check_aim(the_case.job, options.aim);
-    optimiser.enumerate({the_case.job, point});
+    the_case.places.placing([&] {
+      check_aim(the_case.job, options.aim);
+      optimiser.enumerate({the_case.job, point});
+    });
   }
   Optimisation result = optimiser.run();
   if (result.best.empty()) {

@@ -63,9 +63,7 @@ void tell(const SimulateOptions& options, const std::string& step) {
   if (options.progress) options.progress(step);
 }
 
-}  // namespace
-
-MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options) {
+MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions& options) {
   const Job& job = the_case.job;
   MeasuredIteration measured;
   measured.prepared = the_case.prepared;
@@ -92,7 +90,7 @@ MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions&
   return measured;
 }
 
-Record simulate(const Case& the_case, const SimulateOptions& options) {
+Record simulated(const Case& the_case, const SimulateOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const Job& job = the_case.job;
   Record record;
@@ -103,7 +101,7 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   record.job = job;
   record.ranks = job.layout.ranks();
   if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
-  MeasuredIteration measured = measure_iteration(the_case, options);
+  MeasuredIteration measured = measured_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                               format_seconds(job.campaign.length_s)));
@@ -122,6 +120,16 @@ Record simulate(const Case& the_case, const SimulateOptions& options) {
   record.peak_rss_bytes = std::max(peak_rss_bytes(), record.timeline.peak_rss_bytes);
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return record;
+}
+
+}  // namespace
+
+MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options) {
+  return the_case.places.placing([&] { return measured_iteration(the_case, options); });
+}
+
+Record simulate(const Case& the_case, const SimulateOptions& options) {
+  return the_case.places.placing([&] { return simulated(the_case, options); });
 }
 
 }  // namespace windtunnel

@@ -29,8 +29,8 @@ struct MeasuredIteration {
   IterationTable table;  // where the case has a campaign
 };
 
-// Throw Error, exit code 2: the case contradicts itself; exit code 1: it does not fit in GPU or
-// host memory (unless allow_oom: then memory_excess says so).
+// Throw Error, with the place of the key at fault, exit code 2: the case contradicts itself; exit
+// code 1: it does not fit in GPU or host memory (unless allow_oom: then memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
 

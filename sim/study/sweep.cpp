@@ -56,10 +56,10 @@ SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point,
   try {
     const std::shared_ptr<const Case> read = case_at(sweep, point, shared);
     if (read->job.campaign.length_s == 0) {
-      throw Error::about(
+      throw read->places.placed(Error::about(
           {"campaign"},
           "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
-          "failures, or use `windtunnel compare`");
+          "failures, or use `windtunnel compare`"));
     }
     result.key = read->key;
     result.table = read->table;
@@ -177,11 +177,13 @@ class SweepRun {
     point.job = job;
     try {
       if (!point.reason.empty()) throw Error(point.reason);
-      check_snapshot_tiers(job.snapshots, job.failures);
-      point.iteration = group.measured.report;
-      const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
-      point.campaign = run_campaign(inputs, threads);
-      point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
+      the_case->places.placing([&] {
+        check_snapshot_tiers(job.snapshots, job.failures);
+        point.iteration = group.measured.report;
+        const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
+        point.campaign = run_campaign(inputs, threads);
+        point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
+      });
     } catch (const Error& error) {
       point.reason = error.what();
     }

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "models/base/error.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/schedules/schedules.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -51,6 +53,45 @@ TEST(Iteration, OnlyUnequalSequencesAskSomethingOfTheRest) {
   job.lengths.reset();
   EXPECT_NO_THROW(check_sequences(job));
   EXPECT_NO_THROW(prepare_iteration(job));
+}
+
+// What `optimise` passes configurations over for.
+TEST(Iteration, NoScheduleGoesBelowTheLeast) {
+  const auto check = [](const LeastIteration& at_least, const Job& job,
+                        const PreparedIteration& prepared) {
+    EXPECT_LE(at_least.step_s, estimate_iteration(job, prepared).step_s * (1 + 1e-9));
+    EXPECT_LE(fullest_bytes(at_least.memory), fullest_bytes(prepared.memory) * (1 + 1e-9));
+    EXPECT_GT(fullest_bytes(at_least.memory), 0);
+  };
+  Job job = testing::small_job(1, 4, 2);
+  job.model.layers = 32;
+  job.layout.sharding = Sharding::none;
+  int checked = 0;
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    if (kind.asynchronous) continue;
+    // Some only recompute, and others never do.
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      job.recompute = recompute;
+      job.layout.vpp = 1;
+      const LeastIteration at_least = least_iteration(job);
+      EXPECT_GT(at_least.step_s, 0);
+      Job scheduled = job;
+      scheduled.schedule.name = kind.name;
+      scheduled.schedule.slices = kind.usual_slices;
+      scheduled.layout.vpp = kind.usual_chunks;
+      SCOPED_TRACE(kind.name);
+      try {
+        check(at_least, scheduled, prepare_iteration(scheduled));
+        ++checked;
+      } catch (const Error&) {
+        continue;
+      }
+    }
+  }
+  EXPECT_GT(checked, 30);
+  Job unequal = unequal_job();
+  unequal.lengths->distribution.buckets = {{256, 256, 1}};  // kernels far shorter than a window's
+  check(least_iteration(unequal), unequal, prepare_iteration(unequal));
 }
 
 TEST(Iteration, PartsThatDoNotGoTogetherAreRefused) {

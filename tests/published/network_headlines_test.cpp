@@ -15,6 +15,12 @@
 namespace windtunnel {
 namespace {
 
+const LayerTable& find_network(std::string_view name) {
+  const auto found = std::ranges::find(library_networks(), name, &LayerTable::name);
+  CHECK(found != library_networks().end(), "no network '{}'", name);
+  return *found;
+}
+
 // Keys over the smallest of scenarios.
 Case headline_case(const std::string& model, const std::string& cluster,
                    const Overrides& overrides) {

@@ -69,6 +69,7 @@ inline Cluster small_cluster(int nodes, int gpus_per_node) {
   node.storage_nic_Bps = spec(10e9);
   cluster.storage.write_Bps.value = 20e9;
   cluster.storage.read_Bps.value = 20e9;
+  cluster.storage.latency_s.value = 0;
   return cluster;
 }
 

@@ -107,7 +107,7 @@ std::string text_of_demands(const std::vector<Demand>& demands) {
   std::string text;
   for (const Demand& demand : demands) {
     text +=
-        fmt::format("{}{} {}", text.empty() ? "" : " ", name_of(demand.resource), demand.weight);
+        fmt::format("{}{} {}", text.empty() ? "" : " ", word_of(demand.resource), demand.weight);
   }
   return text;
 }

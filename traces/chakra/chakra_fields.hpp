@@ -28,7 +28,7 @@ const std::vector<std::string>& names_of(CollectiveAlgorithm);
 const std::vector<std::string>& names_of(Protocol);
 
 template <class Enum>
-const std::string& name_of(Enum value) {
+const std::string& word_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
@@ -117,9 +117,9 @@ void add_attribute(ChakraAttributes& attributes, std::string name, const Value& 
   chakra::AttributeProto& attribute = *attributes.Add();
   attribute.set_name(std::move(name));
   if constexpr (std::is_same_v<Value, std::optional<ActionKind>>) {
-    attribute.set_string_val(name_of(value.value()));
+    attribute.set_string_val(word_of(value.value()));
   } else if constexpr (std::is_enum_v<Value>) {
-    attribute.set_string_val(name_of(value));
+    attribute.set_string_val(word_of(value));
   } else if constexpr (std::is_convertible_v<Value, std::string>) {
     attribute.set_string_val(value);
   } else if constexpr (std::is_same_v<Value, bool>) {

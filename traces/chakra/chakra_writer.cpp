@@ -179,7 +179,7 @@ chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_
   std::vector<std::string> orders;
   for (const Stream& stream : owner.streams) {
     streams.push_back(stream.name);
-    orders.push_back(name_of(stream.order));
+    orders.push_back(word_of(stream.order));
   }
   const auto members = owner.members.begin() + first;
   chakra::GlobalMetadata metadata;

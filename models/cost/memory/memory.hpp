@@ -1,8 +1,7 @@
 // GPU and host memory from first principles: what a stage holds (Rajbhandari et al. 2020, arXiv
 // 1910.02054, for the training state; Korthikanti et al. 2022, arXiv 2205.05198, for activations,
 // generalised to GQA, SwiGLU and fused attention). Not modelled: offloading weights, optimizer
-// state or activations to the host, checkpointed activations divided over tp, optimizers whose
-// state is not two fp32 moments.
+// state or activations to the host, checkpointed activations divided over tp.
 #pragma once
 
 #include <string>
@@ -17,8 +16,9 @@
 namespace windtunnel {
 
 // Bytes of the training state per parameter. Mixed precision as Megatron-LM: 2 B weights, 4 B
-// gradients, 12 B optimizer state (fp32 copy and two moments); fp32 and tf32: 4 + 4 + 8. Where
-// gradients are reduced, with Software::reduced_copy_bytes.
+// gradients, 12 B optimizer state (fp32 copy and two moments; Software::optimizer may keep fewer,
+// all in fp32); fp32 and tf32: 4 + 4 + 8. Where gradients are reduced, with
+// Software::reduced_copy_bytes.
 double weight_bytes_per_parameter(const Job& job);
 double gradient_bytes_per_parameter(const Job& job);
 double optimizer_bytes_per_parameter(const Job& job);

@@ -52,26 +52,6 @@ const Parameter& peak_parameter(const GpuSpec& gpu, Precision precision) {
   return gpu.fp8_flops;
 }
 
-const char* name_of(Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      return "fp32";
-    case Precision::tf32:
-      return "tf32";
-    case Precision::fp16:
-      return "fp16";
-    case Precision::bf16:
-      return "bf16";
-    case Precision::mxfp8:
-      return "mxfp8";
-    case Precision::nvfp4:
-      return "nvfp4";
-    case Precision::fp8:
-      break;
-  }
-  return "fp8";
-}
-
 // A number that decides less than this share of a time is no evidence for or against it.
 constexpr double kNegligible = 0.1;
 

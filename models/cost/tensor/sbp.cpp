@@ -2,25 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "models/base/error.hpp"
 #include "models/plan/job_collective.hpp"
 
 namespace windtunnel {
 namespace {
-
-struct ProductRule {
-  Signature x;
-  Signature w;
-  Signature y;
-};
-constexpr std::array<ProductRule, 6> kProducts = {{{split_along(0), kBroadcast, split_along(0)},
-                                                   {kBroadcast, split_along(1), split_along(1)},
-                                                   {split_along(1), split_along(0), kPartial},
-                                                   {kPartial, kBroadcast, kPartial},
-                                                   {kBroadcast, kPartial, kPartial},
-                                                   {kBroadcast, kBroadcast, kBroadcast}}};
 
 void check_axis(const Signature& signature) {
   if (signature.axis < 0) {
@@ -29,13 +15,6 @@ void check_axis(const Signature& signature) {
 }
 
 }  // namespace
-
-std::optional<Signature> product_signature(const Signature& x, const Signature& w) {
-  for (const ProductRule& rule : kProducts) {
-    if (rule.x == x && rule.w == w) return rule.y;
-  }
-  return std::nullopt;
-}
 
 Transition transition(const Signature& from, const Signature& to, double bytes, int members) {
   check_axis(from);
@@ -56,18 +35,6 @@ Transition transition(const Signature& from, const Signature& to, double bytes, 
     return {CollectiveKind::all_reduce, bytes, 2 * others * bytes};
   }
   return {};  // a rank drops what it does not need, or fills its addend with zeros
-}
-
-double moved_bytes_between(const Signature& from, int from_members, const Signature& to,
-                           int to_members, double bytes) {
-  check_axis(from);
-  check_axis(to);
-  CHECK(from_members >= 1 && to_members >= 1, "{} to {} members", from_members, to_members);
-  // Every addend has to travel; of a tensor that is there once, or several times over, one copy.
-  const double sent = from.spread == Spread::partial ? from_members : 1;
-  // The sum arrives split over the receivers, which then gather it from each other.
-  if (to.spread != Spread::broadcast) return sent * bytes;
-  return (sent + to_members - 1) * bytes;
 }
 
 CollectiveCost transition_cost(const Job& job, const GroupShape& shape, const Signature& from,

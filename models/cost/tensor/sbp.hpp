@@ -29,10 +29,6 @@ constexpr Signature split_along(int axis) {
 inline constexpr Signature kBroadcast = {Spread::broadcast, 0};
 inline constexpr Signature kPartial = {Spread::partial, 0};
 
-// How Y = X W (rows axis 0, columns axis 1) comes out without a transition; none if X and W do not
-// go together.
-std::optional<Signature> product_signature(const Signature& x, const Signature& w);
-
 // From one signature to another among the same ranks.
 struct Transition {
   std::optional<CollectiveKind> collective;  // none: every rank has what it needs
@@ -42,11 +38,6 @@ struct Transition {
 
 // A tensor of `bytes` on `members` ranks. Throws Error for a negative axis.
 Transition transition(const Signature& from, const Signature& to, double bytes, int members);
-
-// Bytes that all receivers together get where `from_members` ranks hand the tensor to as many other
-// ranks as `to_members`: point to point, or (partial to broadcast) summed on the way.
-double moved_bytes_between(const Signature& from, int from_members, const Signature& to,
-                           int to_members, double bytes);
 
 // Of transition(), as the job runs its collective on a group of this shape; nothing for none.
 CollectiveCost transition_cost(const Job& job, const GroupShape& shape, const Signature& from,

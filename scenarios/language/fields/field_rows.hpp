@@ -75,42 +75,59 @@ void assign(Type& member, const Value& value) {
   }
 }
 
+// What assign() would make the member of; false: there is nothing in it.
 template <class Type>
-std::string text_of_default(const Type& value, const Field& row) {
+bool read(const Type& member, Value& value) {
+  const bool named = value.field->scalar == ScalarType::name;
   if constexpr (std::is_same_v<Type, std::string>) {
-    return value;
+    value.text = member;
+    return !member.empty();
   } else if constexpr (std::is_enum_v<Type>) {
-    return std::string(name_of(value));
+    if (!has_name(member)) return false;
+    value.text = name_of(member);
   } else if constexpr (std::is_same_v<Type, bool>) {
-    if (row.scalar != ScalarType::name) return value ? "true" : "false";
-    const bool first = (row.names.front() == row.true_name) == value;
-    return std::string(row.names[first ? 0 : 1]);
+    if (named) {
+      const bool first = (value.field->names.front() == value.field->true_name) == member;
+      value.text = value.field->names[first ? 0 : 1];
+    } else {
+      value.number = member ? 1 : 0;
+    }
   } else if constexpr (std::is_arithmetic_v<Type>) {
-    if (row.scalar == ScalarType::name) return std::string(name_of(static_cast<double>(value)));
-    return format_quantity(static_cast<double>(value), row.dimension);
-  } else {
-    return "";  // nothing is said
+    if (named) {
+      value.text = name_of(static_cast<double>(member));
+    } else {
+      value.number = static_cast<double>(member);
+    }
+  } else {  // std::optional
+    return member.has_value() && read(*member, value);
   }
+  return true;
 }
 
-// A row whose value is a member of a struct, or of a struct in it: it takes the names of an
-// enumerator and, unless it is required, optional or says otherwise, what the member is initialised
-// with as default. Without members the row as it is.
+// The row with the member of a struct, or of a struct in it, that its value sets: it takes the
+// names of the member's enumeration. What the member is initialised with is the default of the key,
+// unless the key is required, or left to what the struct was filled from (Field::optional). Without
+// members it is the row as it stands.
 template <auto... Members>
 Field bound(Field row) {
   if constexpr (sizeof...(Members) > 0) {
     const auto first = [](auto member, auto...) { return member; };
     using Struct = decltype(struct_of(first(Members...)));
     using Type = std::remove_cvref_t<decltype(member_of<Members...>(std::declval<Struct&>()))>;
-    row.binding = {&kTypeTag<Struct>, [](void* target, const Value& value) {
+    row.binding = {&kTypeTag<Struct>,
+                   [](void* target, const Value& value) {
                      assign(member_of<Members...>(*static_cast<Struct*>(target)), value);
+                   },
+                   [](const void* target, Value& value) {
+                     return read(member_of<Members...>(*static_cast<const Struct*>(target)), value);
                    }};
     if constexpr (std::is_enum_v<Type>) {
       if (row.names.empty()) row.names = names_of<Type>();
     }
     if (!row.required && !row.optional && row.default_text.empty()) {
       const Struct usual{};
-      row.default_text = text_of_default<Type>(member_of<Members...>(usual), row);
+      Value value{.field = &row, .dimension = row.dimension};
+      if (row.binding.read(&usual, value)) row.default_text = text_of(value);
     }
   }
   return row;

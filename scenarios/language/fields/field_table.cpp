@@ -74,8 +74,8 @@ Rows general_rows() {
                               .high = 1e4,
                               .optional = true,
                               .example = "4",
-                              .help = "seq1f1b, terapipe: pieces of a sequence (4 where "
-                                      "nothing is said)"}),
+                              .help = "seq1f1b, terapipe: pieces of a sequence; default: "
+                                      "the schedule's usual"}),
       flag_row<&ScheduleChoice::defer_weights>(
           "schedule.defer_weights",
           {.example = "true",
@@ -438,6 +438,21 @@ Rows layout_rows() {
   return joined({axis_rows(), shard_rows(), stage_rows(), batch_rows()});
 }
 
+// What is filled over an entry of the library, which a default would silently replace.
+constexpr const void* kOverBase[] = {&kTypeTag<TransformerSpec>, &kTypeTag<MixtureOfExperts>,
+                                     &kTypeTag<NodeSpec>, &kTypeTag<FabricSpec>};
+
+// A key is required, has a default, or is left open; never two of these.
+void check_rows(const Rows& rows) {
+  for (const Field& row : rows) {
+    const int said = int(row.required) + int(row.optional) + int(!row.default_text.empty());
+    CHECK(said <= 1, "'{}' is required, optional or has a default, not two of these", row.path);
+    const bool over_base = std::ranges::find(kOverBase, row.binding.target) != std::end(kOverBase);
+    CHECK(!over_base || row.optional, "'{}' has a default, which would replace the library's",
+          row.path);
+  }
+}
+
 }  // namespace
 
 const std::vector<Field>& field_table() {
@@ -448,6 +463,7 @@ const std::vector<Field>& field_table() {
                              software_rows(), communication_rows(), campaign_rows(), more_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
+    check_rows(all);
     return all;
   }();
   return table;

@@ -136,11 +136,10 @@ Rows outcome_rows() {
             .low = 0,
             .high = kLongest_s,
             .optional = true,
-            .default_text = "24 h",
             .fact = true,
             .example = "24 h",
-            .help = "time until a lost or slow node is back, default 24 h; kind: network: until "
-                    "the job can go on, default 0"},
+            .help = "time until a lost or slow node is back, a day where nothing is said; kind: "
+                    "network: until the job can go on, at once"},
       name_row(
           "failures.*.repair.empirical",
           {.library = repair_names,

@@ -28,7 +28,9 @@ Rows machine_rows() {
                     {.required = true, .example = "2 TB/s", .help = "sustained"}),
       duration_row(
           "cluster.storage.latency",
-          {.default_text = "50 ms", .example = "50 ms", .help = "to open and commit a file"}),
+          {.default_text = format_quantity(StorageSpec{}.latency_s.value, Dimension::seconds),
+           .example = "50 ms",
+           .help = "to open and commit a file"}),
       list_row(
           "cluster.slow_nodes",
           {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),

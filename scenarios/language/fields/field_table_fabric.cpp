@@ -51,13 +51,13 @@ Rows form_rows() {
                                          .high = 1000,
                                          .example = "2",
                                          .help = "of a connection under split-single-path; left "
-                                                 "out: 2"}),
+                                                 "out: as the fabric has"}),
       whole_row<&FabricSpec::routing_seed>("cluster.fabric.routing_seed",
                                            {.low = 0,
                                             .high = 1e8,
                                             .optional = true,
                                             .example = "1",
-                                            .help = "of ecmp's hash; left out: 1"}),
+                                            .help = "of ecmp's hash; left out: as the fabric has"}),
       duration_row("cluster.fabric.hop_latency",
                    {.example = "300 ns", .help = "of one switch with its cables"}),
   };
@@ -187,7 +187,6 @@ Rows state_rows() {
           "cluster.fabric.faults.*.factor", Dimension::number,
           {.low = 0,
            .high = 1,
-           .default_text = "0",
            .example = "0.5",
            .help = "share of the bandwidth that is left; 0: failed, and avoided where there "
                    "is another way"}),

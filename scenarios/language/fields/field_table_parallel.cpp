@@ -47,8 +47,6 @@ Rows length_rows() {
           "batch.lengths.sigma", Dimension::number,
           {.low = 0,
            .high = 10,
-           .optional = true,
-           .default_text = "1",
            .example = "1.5",
            .help = "of the logarithm of the length, with a median"}),
       whole_row<&LengthDistribution::longest>("batch.lengths.longest",

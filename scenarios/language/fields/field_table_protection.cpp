@@ -234,20 +234,15 @@ Rows time_rows() {
   Rows rows =
       detection_rows({"recovery.detect", "recovery.detect.heartbeat", "recovery.detect.misses",
                       "recovery.detect.timeout", "recovery.detect.watchdog"});
-  rows.front().default_text = "60 s";
   rows.front().help = "from a failure to its discovery: a time, or what notices it";
+  rows.front() = bound<&RecoveryPolicy::detect_s>(std::move(rows.front()));
   const Rows more = {
-      Field{.path = "recovery.restart",
-            .scalar = ScalarType::quantity,
-            .dimension = Dimension::seconds,
-            .map = true,
-            .low = 0,
-            .high = kLongest_s,
-            .default_text = "180 s",
-            .fact = true,
-            .example = "180 s",
-            .help = "scheduler, processes, communicators; loading a snapshot comes on top: a time, "
-                    "or the sum of its parts"},
+      duration_row<&RecoveryPolicy::restart_s>(
+          "recovery.restart",
+          {.map = true,
+           .example = "180 s",
+           .help = "scheduler, processes, communicators; loading a snapshot comes on top: a time, "
+                   "or the sum of its parts"}),
       duration_row(
           "recovery.restart.scheduler",
           {.default_text = "0 s", .example = "30 s", .help = "until the nodes are assigned"}),
@@ -327,7 +322,6 @@ Rows detection_rows(const DetectionPaths& paths) {
                                      .help = "heartbeats in a row that must be missed"}),
       duration_row<&Detection::timeout_s>(
           paths.timeout, {.above_low = true,
-                          .default_text = "10 min",
                           .example = "10 min",
                           .help = "of a collective that is stuck (torch.distributed: 10 "
                                   "min)"}),

@@ -80,8 +80,9 @@ Json field_schema(const std::string& path);
 Json map_schema(const std::string& path, const Field& field) {
   Json schema = {{"type", "object"}, {"additionalProperties", false}};
   if (field.free_keys) {
-    schema["additionalProperties"] = {{"type", "string"},
-                                      {"pattern", "^(measured|published|spec|assumed): ."}};
+    schema["additionalProperties"] = {
+        {"type", "string"},
+        {"pattern", fmt::format("^({}): .", fmt::join(names_of<Origin>(), "|"))}};
     return schema;
   }
   Json required = Json::array();
@@ -99,8 +100,10 @@ Json map_schema(const std::string& path, const Field& field) {
 // A default as the value that YAML would read: 1, true, "25 MB".
 Json default_value(const Field& field) {
   const std::string text(field.default_text);
-  const bool plain = field.scalar == ScalarType::integer || field.scalar == ScalarType::boolean ||
-                     (field.list && text == "[]");
+  const bool number = field.scalar == ScalarType::quantity &&
+                      (field.dimension == Dimension::number || field.dimension == Dimension::count);
+  const bool plain = number || field.scalar == ScalarType::integer ||
+                     field.scalar == ScalarType::boolean || (field.list && text == "[]");
   return plain ? Json::parse(text) : Json(text);
 }
 

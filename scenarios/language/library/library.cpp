@@ -83,10 +83,6 @@ const TransformerSpec& find_model(std::string_view name) {
   return find_item(library_models(), "model", name);
 }
 
-const LayerTable& find_network(std::string_view name) {
-  return find_item(library_networks(), "network", name);
-}
-
 const NamedFabric& find_fabric(std::string_view name) {
   return find_item(library_fabrics(), "fabric", name);
 }

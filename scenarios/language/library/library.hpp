@@ -30,7 +30,6 @@ const std::vector<NamedFabric>& library_fabrics();
 const GpuSpec& find_gpu(std::string_view name);
 const NodeSpec& find_node(std::string_view name);
 const TransformerSpec& find_model(std::string_view name);
-const LayerTable& find_network(std::string_view name);
 const NamedFabric& find_fabric(std::string_view name);
 const Calibration& find_calibration(std::string_view name);
 

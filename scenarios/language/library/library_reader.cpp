@@ -138,23 +138,25 @@ void read_latent(const DocumentNode& map, LatentAttention& latent) {
   read_sizes(map, latent_sizes(), latent);
 }
 
-// Efficiencies and tiles divide; the others add to times and sizes.
 const Range& range_of(const CalibrationField& field) {
-  if (field.name.ends_with("efficiency") || field.name == "kernel.sustained" ||
-      field.name == "host.run_ahead") {
-    return kShare;
+  switch (field.range) {
+    case FieldRange::not_negative:
+      break;
+    case FieldRange::positive:
+      return kPositive;
+    case FieldRange::share:
+      return kShare;
+    case FieldRange::added_share:
+      return kAddedShare;
+    case FieldRange::at_least_one:
+      return kAtLeastOne;
   }
-  if (field.name == "convolution.winograd") return kAtLeastOne;
-  if (field.name.starts_with("gemm.tile_")) return kPositive;
-  return field.name == "memory.fragmentation" ? kAddedShare : kNotNegative;
+  return kNotNegative;
 }
 
-// What is fitted moves by factors; the tuner's settings and slow nodes are shares.
 const Range& range_of(const InterconnectLawField& field) {
-  if (field.fitted) return kPositive;
-  const bool share =
-      field.name == "tuner.bandwidth" || field.name == "tuner.ll128" || field.name == "slow.share";
-  return share ? kAddedShare : kNotNegative;
+  if (field.is_share) return kAddedShare;
+  return field.fitted ? kPositive : kNotNegative;
 }
 
 // By the names of compressors' kernels.

@@ -37,6 +37,8 @@ void check_compressor(const Values& values, const Job& job);
 std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus);
 // `gpus` of the job.
 RecoveryPolicy resolve_recovery(const Values& values, int gpus);
+// Whether failures of the kind have a use for the key, which stands below "failures.*".
+bool takes_key(FailureKind kind, std::string_view key);
 // Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
 void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
                       Job& job);

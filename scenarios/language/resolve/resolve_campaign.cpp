@@ -26,18 +26,19 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
                           name, fmt::join(names_of<FailureKind>(), ", ")));
 }
 
-// Keys that only some kinds know.
+// Keys that only one kind knows.
+struct KeyOfKind {
+  std::string_view key;
+  FailureKind kind;
+};
+constexpr KeyOfKind kKeysOfKinds[] = {{"batch", FailureKind::node},
+                                      {"keeper", FailureKind::process},
+                                      {"slowdown", FailureKind::slow_node},
+                                      {"rollback", FailureKind::loss_spike},
+                                      {"tier", FailureKind::corrupt_snapshot}};
+
 void check_keys_of_kind(const Values& values, const std::string& path, FailureKind kind) {
-  struct Row {
-    std::string_view key;
-    FailureKind kind;
-  };
-  constexpr Row kRows[] = {{"batch", FailureKind::node},
-                           {"keeper", FailureKind::process},
-                           {"slowdown", FailureKind::slow_node},
-                           {"rollback", FailureKind::loss_spike},
-                           {"tier", FailureKind::corrupt_snapshot}};
-  for (const Row& row : kRows) {
+  for (const KeyOfKind& row : kKeysOfKinds) {
     const std::string key = join_path(path, row.key);
     if (row.kind == kind || !values.stated(key)) continue;
     values.fail(key,
@@ -133,7 +134,7 @@ void resolve_repair(const Values& values, const std::string& path, const std::st
                             "{{median: 1.1 h, sigma: 1.2}}}}",
                             key));
   } else if (!values.has(median) && failure.kind != FailureKind::network) {
-    repair.fixed_s = values.number_or_default(key);
+    repair.fixed_s = kUsualRepair_s;
   }
 }
 
@@ -208,11 +209,9 @@ void resolve_failures(const Values& values, const std::string& folder, Job& job)
                   fmt::format("{}: a second class '{}'; give it another name and a kind", path,
                               failure.name));
     }
-    const std::string tier = path + ".tier";
-    values.about(values.stated(tier) ? tier : path,
-                 [&] { check_snapshot_tiers(job.snapshots, {failure}); });
     job.failures.push_back(failure);
   }
+  check_snapshot_tiers(job.snapshots, job.failures);
 }
 
 // Expected failures of all trials together; more would take hours to draw.
@@ -341,13 +340,14 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
 
 }  // namespace
 
+bool takes_key(FailureKind kind, std::string_view key) {
+  const auto* const row = std::ranges::find(kKeysOfKinds, key, &KeyOfKind::key);
+  return row == std::end(kKeysOfKinds) || row->kind == kind;
+}
+
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
   values.fill("recovery", recovery);
-  if (recovery.hot_spares > recovery.spares) {
-    values.fail("recovery.hot_spares", fmt::format("{} of {} spares; raise recovery.spares",
-                                                   recovery.hot_spares, recovery.spares));
-  }
   recovery.detect_s =
       values.has("recovery.detect")
           ? values.number("recovery.detect")
@@ -363,6 +363,7 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, const 
   resolve_failures(values, folder, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());
   check_elastic(values, job);
+  check_recovery(job.recovery, job.cluster.nodes);
   check_failures_in_all(values, job);
   resolve_origins(values, evidence, folder, job);
 }

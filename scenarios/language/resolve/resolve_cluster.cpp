@@ -66,7 +66,9 @@ StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) 
   override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
   override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
   override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);
-  if (!values.stated("cluster.storage.latency")) storage.latency_s.source = "default";
+  if (!values.stated("cluster.storage.latency")) {
+    storage.latency_s.source = StorageSpec{}.latency_s.source;
+  }
   return storage;
 }
 

@@ -84,7 +84,7 @@ CompressorChoice resolve_compressor(const Values& values, const std::string& fol
 
 void check_compressor(const Values& values, const Job& job) {
   const CompressorChoice& choice = job.communication.compressor;
-  if (choice.name == "none") return;
+  if (!compresses(choice)) return;
   const std::vector<TensorShape> gradients = gradients_of(job);
   if (choice.errors != nullptr) {
     values.about(compressor_key("errors"), [&] { check_layer_errors(*choice.errors, gradients); });

@@ -192,7 +192,7 @@ void check_passes(const Values& values, const Job& job) {
 
 }  // namespace
 
-// What the checks of a job leave to find fault with is its schedule.
+// The job has passed all checks but one, whether its schedule can be: preparing it is that check.
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare) {
   if (prepare) return prepare(job, table);

@@ -24,7 +24,6 @@ LengthDistribution resolve_distribution(const Values& values, const Batch& batch
   }
   distribution.longest = batch.sequence;
   values.fill("batch.lengths", distribution);
-  distribution.sigma = values.number_or_default("batch.lengths.sigma");
   return distribution;
 }
 

@@ -1,28 +1,12 @@
 // The words by which scenarios and the library name enumerators: the one list for parser, schema,
-// messages and output.
+// messages and output. Those that the models' messages name too stand beside their enumeration
+// (models/base/choice.hpp).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "models/base/error.hpp"
+#include "models/base/choice.hpp"
 #include "models/plan/job.hpp"
 
 namespace windtunnel {
-
-// A name of a value; of several names of one value the first is the one that is printed.
-template <class T>
-struct Choice {
-  std::string_view name;
-  T value;
-};
-
-// Each kind has its own array below.
-template <class T>
-inline constexpr int kChoices = 0;
 
 template <>
 inline constexpr Choice<Activation> kChoices<Activation>[] = {{"gelu", Activation::gelu},
@@ -71,24 +55,8 @@ template <>
 inline constexpr Choice<GpuPath> kChoices<GpuPath>[] = {{"nvlink", GpuPath::nvlink},
                                                         {"pcie", GpuPath::pcie}};
 template <>
-inline constexpr Choice<Precision> kChoices<Precision>[] = {
-    {"fp32", Precision::fp32},  {"tf32", Precision::tf32}, {"fp16", Precision::fp16},
-    {"bf16", Precision::bf16},  {"fp8", Precision::fp8},   {"mxfp8", Precision::mxfp8},
-    {"nvfp4", Precision::nvfp4}};
-template <>
 inline constexpr Choice<Recompute> kChoices<Recompute>[] = {
     {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
-template <>
-inline constexpr Choice<Sharding> kChoices<Sharding>[] = {{"none", Sharding::none},
-                                                          {"zero1", Sharding::zero1},
-                                                          {"zero2", Sharding::zero2},
-                                                          {"zero3", Sharding::zero3}};
-template <>
-inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
-    {"none", GradientOverlap::none},         {"wfbp", GradientOverlap::wfbp},
-    {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
-    {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
-    {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
 template <>
 inline constexpr Choice<Aggregation> kChoices<Aggregation>[] = {
     {"all-reduce", Aggregation::all_reduce}, {"parameter-server", Aggregation::parameter_server}};
@@ -119,13 +87,6 @@ inline constexpr Choice<Protocol> kChoices<Protocol>[] = {{"auto", Protocol::aut
 template <>
 inline constexpr Choice<FoldMode> kChoices<FoldMode>[] = {{"auto", FoldMode::automatic},
                                                           {"none", FoldMode::none}};
-template <>
-inline constexpr Choice<SnapshotPlace> kChoices<SnapshotPlace>[] = {
-    {"host-memory", SnapshotPlace::host_memory},
-    {"peers", SnapshotPlace::peers},
-    {"local-disk", SnapshotPlace::local_disk},
-    {"storage", SnapshotPlace::storage},
-    {"replicas", SnapshotPlace::replicas}};
 template <>
 inline constexpr Choice<SnapshotMode> kChoices<SnapshotMode>[] = {
     {"sync", SnapshotMode::sync}, {"async", SnapshotMode::async}, {"lazy", SnapshotMode::lazy}};
@@ -179,40 +140,5 @@ inline constexpr Choice<EmbeddingExchange> kChoices<EmbeddingExchange>[] = {
 template <>
 inline constexpr Choice<LengthPolicy> kChoices<LengthPolicy>[] = {
     {"fixed", LengthPolicy::fixed}, {"flexsp", LengthPolicy::flexsp}, {"hdp", LengthPolicy::hdp}};
-template <>
-inline constexpr auto kChoices<ContextForm> = [] {
-  std::array<Choice<ContextForm>, kContextForms.size()> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {kContextForms[i], static_cast<ContextForm>(i)};
-  }
-  return all;
-}();
-
-template <class T>
-std::vector<std::string_view> names_of() {
-  std::vector<std::string_view> names;
-  for (const Choice<T>& choice : kChoices<T>) names.push_back(choice.name);
-  return names;
-}
-
-template <class T>
-bool has_choice(std::string_view name) {
-  return std::ranges::find(kChoices<T>, name, &Choice<T>::name) != std::end(kChoices<T>);
-}
-
-// The name must be one of the choices: the field table or the library's reader has checked it.
-template <class T>
-T value_of(std::string_view name) {
-  const auto* found = std::ranges::find(kChoices<T>, name, &Choice<T>::name);
-  CHECK(found != std::end(kChoices<T>), "'{}' is no choice", name);
-  return found->value;
-}
-
-template <class T>
-std::string_view name_of(T value) {
-  const auto* found = std::ranges::find(kChoices<T>, value, &Choice<T>::value);
-  CHECK(found != std::end(kChoices<T>), "an enumerator without a name");
-  return found->name;
-}
 
 }  // namespace windtunnel

@@ -40,13 +40,9 @@ size_t closeness(const std::vector<std::string>& pattern) {
 }  // namespace
 
 Origin parse_origin(const std::string& name, const Location& where) {
-  std::vector<std::string> known;
-  for (int i = 0; i < kOrigins; ++i) {
-    const auto origin = static_cast<Origin>(i);
-    if (name == to_string(origin)) return origin;
-    known.emplace_back(to_string(origin));
-  }
-  throw Error(where, unknown_name("origin", name, known));
+  if (has_choice<Origin>(name)) return value_of<Origin>(name);
+  const std::vector<std::string_view> known = names_of<Origin>();
+  throw Error(where, unknown_name("origin", name, {known.begin(), known.end()}));
 }
 
 Evidence parse_evidence(const std::string& text, const Location& where) {

@@ -33,6 +33,8 @@ inline constexpr char kTypeTag = 0;  // its address tells structs apart
 struct Binding {
   const void* target = nullptr;  // kTypeTag of the struct
   void (*assign)(void* target, const Value& value) = nullptr;
+  // The reverse, into a Value of the row; false: the member has none.
+  bool (*read)(const void* target, Value& value) = nullptr;
 };
 
 struct Field {
@@ -47,7 +49,8 @@ struct Field {
   bool above_low = false;  // the value must be above `low`, not equal to it
   double high = std::numeric_limits<double>::max();
   bool required = false;  // of the map above it
-  bool optional = false;  // without a default: where it is left out nothing is set
+  // Left open, not to have a default: nothing is set, so what the struct was filled from stands.
+  bool optional = false;
   std::string default_text = {};
   std::vector<std::string_view> names = {};
   std::string_view true_name = {};                  // of the two names of a flag
@@ -58,6 +61,10 @@ struct Field {
   std::string_view help = {};
   Scope scope = Scope::iteration;
   Binding binding = {};
+
+  bool admits(double number) const {
+    return (above_low ? number > low : number >= low) && number <= high;
+  }
 };
 
 const std::vector<Field>& field_table();

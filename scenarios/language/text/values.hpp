@@ -9,6 +9,7 @@
 
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/fields.hpp"
+#include "scenarios/language/text/places.hpp"
 
 namespace windtunnel {
 
@@ -31,7 +32,7 @@ class Values {
  public:
   const Value* find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  bool stated(std::string_view key) const;  // a value, or anything below it
+  bool stated(std::string_view key) const { return places_.stated(key); }
 
   // The value must be there: it is required, has a default, or was asked for with has().
   const Value& at(std::string_view key) const;
@@ -39,8 +40,6 @@ class Values {
   int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
   bool flag(std::string_view key) const { return at(key).number != 0; }
   const std::string& text(std::string_view key) const { return at(key).text; }
-  // Of an optional key the default that its row has for a rule across keys.
-  double number_or_default(std::string_view key) const;
   // Sets the members of `target` that the rows at and below `path` are bound to: those with a
   // value.
   template <class Struct>
@@ -48,10 +47,10 @@ class Values {
     fill(path, &kTypeTag<Struct>, &target);
   }
 
-  int length(std::string_view key) const;      // of a list; 0 if it is absent
-  Location where(std::string_view key) const;  // of the key, else of what it would stand in
-  // The same, but of the --set that changed it or something below it, if there is one.
-  Location fault_at(std::string_view key) const;
+  int length(std::string_view key) const;  // of a list; 0 if it is absent
+  const Places& places() const { return places_; }
+  Location where(std::string_view key) const { return places_.where(key); }
+  Location fault_at(std::string_view key) const { return places_.fault_at(key); }
   // Throws Error there: "key: what".
   [[noreturn]] void fail(std::string_view key, std::string_view what) const;
   // The result of `work`, whose Errors do not know the key that they are about.
@@ -63,9 +62,6 @@ class Values {
       fail(key, error.what());
     }
   }
-  // The error with the place of the key that it is about: the first of them that a --set changed,
-  // else the first that the scenario states.
-  Error placed(const Error& error) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 
@@ -77,7 +73,7 @@ class Values {
   void fill(std::string_view path, const void* type, void* target) const;
 
   std::map<std::string, Value, std::less<>> values_;
-  std::map<std::string, Location, std::less<>> places_;
+  Places places_;
   std::map<std::string, int, std::less<>> lengths_;
 };
 

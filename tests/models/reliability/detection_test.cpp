@@ -23,7 +23,7 @@ TEST(Detection, TheFirstThatSeesIt) {
   EXPECT_DOUBLE_EQ(detection_s(heartbeats, FailureKind::hang), 600) << "it still sends heartbeats";
   EXPECT_DOUBLE_EQ(detection_s(heartbeats, FailureKind::network), 600);
   EXPECT_TRUE(std::isinf(detection_s(heartbeats, FailureKind::slow_node)));
-  EXPECT_TRUE(std::isinf(detection_s({}, FailureKind::node)));
+  EXPECT_TRUE(std::isinf(detection_s({.timeout_s = 0}, FailureKind::node)));
 }
 
 // The mean over the moment of death, of the time until `misses` heartbeats in a row did not come.
@@ -36,7 +36,7 @@ TEST(Detection, HeartbeatsByEnumeration) {
       const double died = interval * (i + 0.5) / steps;  // after the last heartbeat, at 0
       sum += misses * interval - died;
     }
-    const Detection detection{.heartbeat_s = interval, .misses = misses};
+    const Detection detection{.heartbeat_s = interval, .misses = misses, .timeout_s = 0};
     EXPECT_NEAR(detection_s(detection, FailureKind::node), sum / steps, 1e-9) << misses;
   }
 }

@@ -176,7 +176,6 @@ TEST(ScheduleEvaluator, OneRankByHand) {
   EXPECT_EQ(evaluation.peak_activation, std::vector<double>{10});
   EXPECT_EQ(evaluation.bubble_makespan_s(), 0);
   EXPECT_EQ(evaluation.bubble_longest_stage_rate(), 0);
-  EXPECT_EQ(evaluation.bubble_idle(), 0);
   ASSERT_EQ(spans[0].size(), 4U);
   EXPECT_EQ(spans[0][2].start_s, 4);
   EXPECT_EQ(spans[0][2].end_s, 8);
@@ -187,7 +186,6 @@ TEST(ScheduleEvaluator, NoWorkHasNoBubble) {
       evaluate_schedule(generate_schedule("1f1b", 2, 2, 1), std::vector<StageCost>(2), 0);
   EXPECT_EQ(evaluation.makespan_s, 0);
   EXPECT_EQ(evaluation.bubble_longest_stage_rate(), 0);
-  EXPECT_EQ(evaluation.bubble_idle(), 0);
 }
 
 // 1f1b, two ranks, two micro-batches, F = 1, B = 2, message 0.5:
@@ -205,7 +203,6 @@ TEST(ScheduleEvaluator, TwoRanksByHand) {
   EXPECT_EQ(evaluation.longest_stage_s, 10);
   EXPECT_EQ(evaluation.bubble_makespan_s(), 4);
   EXPECT_DOUBLE_EQ(evaluation.bubble_longest_stage_rate(), 0.4);
-  EXPECT_DOUBLE_EQ(evaluation.bubble_idle(), 0.4);
   EXPECT_EQ(evaluation.peak_activation, (std::vector<double>{6, 4}));
 }
 
@@ -339,7 +336,6 @@ TEST(ScheduleEvaluator, StaysAboveTheLowerBounds) {
     EXPECT_GE(evaluation.makespan_s, path_s * (1 - 1e-12));
     EXPECT_GE(evaluation.makespan_s, evaluation.longest_stage_s);
     EXPECT_GE(evaluation.longest_stage_s, evaluation.max_busy_s() * (1 - 1e-12));
-    EXPECT_GE(evaluation.bubble_idle(), -1e-12);
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       EXPECT_NEAR(evaluation.busy_s[rank], work_s[rank], 1e-9 * work_s[rank]);
     }

@@ -47,9 +47,23 @@ TEST(SnapshotTiers, PlannedStopsNeedATierThatSurvivesThem) {
   for (const std::vector<SnapshotTier>& tiers : {std::vector<SnapshotTier>{}, {kHost}}) {
     EXPECT_NO_THROW(check_snapshot_tiers(tiers, unplanned));
     EXPECT_EQ(error_of([&] { check_snapshot_tiers(tiers, planned); }),
-              "failure class 'upgrade' stops the job as planned, but no snapshot tier survives "
-              "a planned stop; add to snapshots a tier: storage, or keeper: process to a tier: "
-              "host-memory");
+              "failures.2: failure class 'upgrade' stops the job as planned, but no snapshot tier "
+              "survives a planned stop; add to snapshots a tier: storage, or keeper: process to a "
+              "tier: host-memory");
+  }
+}
+
+TEST(SnapshotTiers, ABadCopyIsOneOfThem) {
+  const FailureClass bad{.name = "bad", .kind = FailureKind::corrupt_snapshot, .corrupt_tier = 1};
+  EXPECT_NO_THROW(check_snapshot_tiers({kHost, kStorage}, {bad}));
+  try {
+    check_snapshot_tiers({kStorage}, {bad});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "failures.0.tier: failure class 'bad' spoils copies of snapshots.1, but there "
+                 "are 1");
+    EXPECT_EQ(error.keys().front(), "failures.0.tier");
   }
 }
 

@@ -152,6 +152,48 @@ TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
   EXPECT_EQ(message({{"model", "mixtral-8x7b"}, {"model.moe.experts", "0"}}), "no error");
 }
 
+// Of studies, which work on a job whose text was read before.
+TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
+  const auto message = [](const Case& of, auto... keys) {
+    return message_of(
+        [&] { of.places.placing([&]() { throw Error::about({keys...}, "does not do"); }); });
+  };
+  const std::string text =
+      "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "batch: {global: 64}\nlayout: {tp: 2}\n";
+  const Case stated = parse_case(text, "a.yaml");
+  EXPECT_EQ(message(stated, "layout.tp"), "a.yaml:5:14: does not do");
+  EXPECT_EQ(message(stated, "layout.pp"), "a.yaml:5:1: does not do");
+  EXPECT_EQ(message(stated, "campaign"), "a.yaml:1:1: does not do");
+  EXPECT_EQ(message(stated, "layout.pp", "batch.global"), "a.yaml:4:17: does not do");
+  const Case set = parse_case(text, "a.yaml", {{"batch.global", "32"}});
+  EXPECT_EQ(message(set, "layout.tp", "batch.global"), "--set batch.global=32: does not do");
+  EXPECT_EQ(message(Case{}, "layout.tp"), "does not do");
+}
+
+// Keys without a default of their own, with what the job came to.
+TEST(Case, KeysThatAreLeftOpenAreExplained) {
+  const auto expect = [](const Overrides& overrides, const std::string& key,
+                         const std::string& text) {
+    const ResolvedValue& value = value_at(example("small.yaml", overrides), key);
+    EXPECT_EQ(value.value, text) << key;
+    EXPECT_TRUE(value.is_default) << key;
+  };
+  expect({{"schedule", "seq1f1b"}}, "schedule.slices", "4");
+  expect({{"schedule", "chimera"}}, "schedule.group", "1");
+  expect({{"layout.sharding", "zero3"}}, "layout.weight_ranks", "4");
+  expect({{"cluster.fabric.routing", "ecmp"}}, "cluster.fabric.routing_seed", "1");
+  expect({{"batch.lengths", "{median: 2000}"}, {"layout.pp", "1"}}, "batch.lengths.sigma", "1");
+  expect({}, "failures.0.detect", "1 min");
+  const Case plain = example("small.yaml");
+  // What the job has no use for is not.
+  EXPECT_EQ(std::ranges::count(plain.values, "schedule.group", &ResolvedValue::key), 0);
+  EXPECT_EQ(std::ranges::count(plain.values, "layout.weight_ranks", &ResolvedValue::key), 0);
+  EXPECT_EQ(std::ranges::count(plain.values, "communication.compressor.rank", &ResolvedValue::key),
+            0);
+  EXPECT_EQ(std::ranges::count(plain.values, "failures.0.slowdown", &ResolvedValue::key), 0);
+}
+
 TEST(Case, InlineModel) {
   const Case result =
       example("small.yaml", {{"model", "{layers: 4, hidden: 512, heads: 8, vocabulary: 1000}"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "scenarios/language/text/fields.hpp"
@@ -82,6 +84,83 @@ TEST(Identity, OfATableIsWhatItIsMadeOf) {
   EXPECT_FALSE(same("cluster.node.local_disk", "1 GB/s"));
   EXPECT_FALSE(same("cluster.slow_nodes", "[{node: 1, slowdown: 2}]"));
   EXPECT_FALSE(same("calibration", "generic"));
+}
+
+// What the scenario leaves open, written out as it was resolved.
+TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
+  const auto same = [](const Overrides& base, const std::string& key, const std::string& value) {
+    const Case open = load_case(source_path("scenarios/small.yaml"), base);
+    Overrides set = base;
+    set.emplace_back(key, value);
+    const Case written = load_case(source_path("scenarios/small.yaml"), set);
+    EXPECT_EQ(open.key, written.key) << key << "=" << value;
+    EXPECT_EQ(open.table, written.table) << key << "=" << value;
+  };
+  // Of the library and of other values.
+  for (const auto& [key, value] : Overrides{{"layout.dp", "4"},
+                                            {"layout.vpp", "1"},
+                                            {"layout.shard_ranks", "4"},
+                                            {"batch.sequence", "8192"},
+                                            {"cluster.node.gpus", "8"},
+                                            {"cluster.node.package_gpus", "1"},
+                                            {"cluster.fabric.nodes_per_pod", "0"},
+                                            {"model.layers", "32"},
+                                            {"model.biases", "false"},
+                                            {"model.encoder", "false"},
+                                            {"model.moe", "{experts: 0}"},
+                                            {"failures.0.kind", "node"},
+                                            {"failures.0.detect", "60 s"},
+                                            {"failures.0.arrivals", "exponential"},
+                                            {"schedule.slices", "1"},
+                                            {"cluster.fabric.variation", "{sigma: 0}"},
+                                            {"job.price", "0 USD per gpu-hour"}}) {
+    same({}, key, value);
+  }
+  const Overrides of_library = {{"origins", "{cluster.node: 'spec: NVIDIA'}"},
+                                {"cluster.node.nvlink", "450 GB/s"}};
+  same(of_library, "cluster.node.nic", "400 Gb/s");
+  // Of optional keys that the member's initialiser, a library row or a rule decides.
+  same({{"schedule", "seq1f1b"}}, "schedule.slices", "4");
+  same({{"schedule", "interleaved-1f1b"}}, "schedule.group", "2");
+  same({{"communication.compressor", "powersgd"}, {"layout.sharding", "none"}},
+       "communication.compressor.rank", "4");
+  same({{"batch.lengths", "{median: 2000}"}, {"layout.pp", "1"}}, "batch.lengths.sigma", "1");
+  same({{"batch.lengths", "{median: 2000}"}, {"layout.pp", "1"}}, "batch.lengths.longest", "8192");
+  same({{"cluster.fabric.routing", "ecmp"}}, "cluster.fabric.routing_seed", "1");
+  same({{"model", "mixtral-8x7b"}}, "model.moe.hot_experts", "0");
+  same({{"failures", "[{class: corrupt-snapshot, job_rate: 1 per day}]"}}, "failures.0.tier", "0");
+  same({{"layout.sharding", "zero3"}}, "layout.weight_ranks", "4");
+}
+
+// Results name the origins of these numbers.
+TEST(Identity, IsOfTheOriginsThatResultsName) {
+  const auto with = [](const Overrides& set) {
+    return load_case(source_path("scenarios/small.yaml"), set);
+  };
+  const auto from = [&](const std::string& origin) {
+    return with({{"cluster.node.nic", "400 Gb/s"},
+                 {"origins", "{cluster.node.nic: '" + origin + ": a source'}"}});
+  };
+  EXPECT_NE(from("spec").table, from("measured").table);
+  const auto failures = [&](const std::string& origin) {
+    return with({{"origins", "{failures: '" + origin + ": a source'}"}});
+  };
+  EXPECT_NE(failures("spec").key, failures("measured").key);
+  EXPECT_EQ(failures("spec").table, failures("measured").table);
+}
+
+// The file says where its numbers come from.
+TEST(Identity, IsOfTheOriginOfATrace) {
+  const std::string folder = testing::TempDir() + "identity_test_origin";
+  std::filesystem::create_directories(folder);
+  const auto key = [&](const std::string& origin) {
+    std::ofstream(folder + "/times.csv") << "# origin: " << origin << "\n1\n2\n5\n";
+    return parse_case(read_text_file(source_path("scenarios/small.yaml")), folder + "/a.yaml",
+                      {{"failures", "[{class: node, arrivals: {trace: times.csv}}]"}})
+        .key;
+  };
+  EXPECT_NE(key("measured"), key("assumed"));
+  std::filesystem::remove_all(folder);
 }
 
 // More digits than a value is printed with.

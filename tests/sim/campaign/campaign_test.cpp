@@ -418,11 +418,11 @@ TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
 
 TEST(Campaign, WhatCannotBeIsAnError) {
   CampaignInputs inputs = two_tiers();
-  inputs.campaign.trials = 0;
-  EXPECT_THROW(run_campaign(inputs), Error);
+  inputs.campaign.trials = 0;  // no key lets this through, nor the next
+  EXPECT_THROW(run_campaign(inputs), InternalError);
   inputs = two_tiers();
   inputs.campaign.length_s = 0;
-  EXPECT_THROW(run_campaign(inputs), Error);
+  EXPECT_THROW(run_campaign(inputs), InternalError);
   inputs = two_tiers();
   inputs.failures.resize(1);
   inputs.failures[0].rate_per_node_s = -1;

@@ -340,17 +340,24 @@ TEST(CampaignRules, LemonsThatLeaveTakeTheirRateAlong) {
 }
 
 TEST(CampaignRules, WhatCannotBeIsAnError) {
-  const auto refused = [](auto change) {
+  const auto with = [](auto change) {
     CampaignInputs inputs = no_tier(100);
     change(inputs.recovery);
-    EXPECT_THROW(run_campaign(inputs), Error);
+    return inputs;
   };
-  refused([](RecoveryPolicy& recovery) { recovery.success = 0; });
+  const auto refused = [&](auto change) { EXPECT_THROW(run_campaign(with(change)), Error); };
   refused([](RecoveryPolicy& recovery) { recovery.hot_spares = 1; });
-  refused([](RecoveryPolicy& recovery) { recovery.repair_slots = -1; });
-  refused([](RecoveryPolicy& recovery) { recovery.attended.to_h = 25; });
-  refused([](RecoveryPolicy& recovery) { recovery.steady_overhead = -0.1; });
   refused([](RecoveryPolicy& recovery) { recovery.elastic.groups = 2; });  // of one node
+  refused([](RecoveryPolicy& recovery) {
+    recovery.success = 0.0005;
+    recovery.restart_s = 0;
+  });
+  // What no key lets through.
+  const auto caught = [&](auto change) { EXPECT_THROW(run_campaign(with(change)), InternalError); };
+  caught([](RecoveryPolicy& recovery) { recovery.success = 0; });
+  caught([](RecoveryPolicy& recovery) { recovery.repair_slots = -1; });
+  caught([](RecoveryPolicy& recovery) { recovery.attended.to_h = 25; });
+  caught([](RecoveryPolicy& recovery) { recovery.steady_overhead = -0.1; });
 }
 
 }  // namespace

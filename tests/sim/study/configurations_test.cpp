@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/support/small_job.hpp"
 
@@ -35,6 +36,27 @@ TEST(Configurations, AllSchedulesAreSynchronous) {
   EXPECT_EQ(count("pipedream-2bw"), 0);
   EXPECT_EQ(count("1f1b"), 1);
   EXPECT_EQ(count("terapipe"), 2);  // 2 and 4 slices
+}
+
+// The scenario that each is set over says how many ranks share a copy, and goes on saying so.
+TEST(Configurations, SharedCopiesFitEveryLayout) {
+  Configuration base{testing::small_job(1, 1, 8), {}};
+  base.job.layout.shard_ranks = 4;
+  std::set<int> seen;
+  for (const Configuration& each : layouts_of(base)) {
+    const Layout& layout = each.job.layout;
+    const int replicas = layout.dp * layout.cp;
+    EXPECT_NO_THROW(check_layout(each.job.model, layout, each.job.batch, 8, 4));
+    EXPECT_EQ(layout.shard_ranks, std::min(4, replicas));
+    EXPECT_NE(layout.sharding, Sharding::none);
+    const bool is_set =
+        std::ranges::find(each.set, std::string("layout.shard_ranks"),
+                          [](const auto& at) { return at.first; }) != each.set.end();
+    EXPECT_EQ(is_set, layout.shard_ranks != 4);
+    seen.insert(replicas);
+  }
+  EXPECT_TRUE(seen.contains(1));
+  EXPECT_TRUE(seen.contains(8));
 }
 
 TEST(Configurations, OneRankHasNoPipelineToOrder) {

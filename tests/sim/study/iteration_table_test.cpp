@@ -192,6 +192,59 @@ TEST(IterationTable, ASlowNodeHoldsAllBack) {
   EXPECT_LE(table.slow_iteration_s[1], 2.0001 * table.iteration_s[0]);
 }
 
+// One more slow node changes nothing where a slower one holds all back already.
+TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
+  Job job = small_job(4, 1, 4);
+  job.failures = {{.name = "slow", .kind = FailureKind::slow_node, .slowdown = 2}};
+  job.cluster.slow_nodes = {{0, 3}};
+  IterationTable table = measured(job).table;
+  EXPECT_NEAR(table.slow_iteration_s[0], table.iteration_s[0], 1e-9 * table.iteration_s[0]);
+  job.cluster.slow_nodes = {{0, 1.2}, {1, 1.2}, {2, 1.2}, {3, 1.2}};
+  table = measured(job).table;
+  job.cluster.slow_nodes[0].slowdown = 2;
+  const double expected_s = measured(job).table.iteration_s[0];
+  EXPECT_NEAR(table.slow_iteration_s[0], expected_s, 1e-9 * expected_s);
+}
+
+// Each on a place of its own, as long as there is one.
+TEST(IterationTable, SlowNodesAndNicsStayInAShrunkJob) {
+  Job job = small_job(4, 1, 4);
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  job.cluster.slow_nodes = {{0, 1.2}, {2, 2}, {3, 3}};
+  job.cluster.degraded_nics = {{2, 0, 0.25}, {3, 0, 0.5}};
+  const IterationTable table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 3u);
+  const auto iteration_s = [](int nodes, std::vector<SlowNode> slow,
+                              std::vector<DegradedNic> nics) {
+    Job smaller = small_job(4, 1, nodes);
+    smaller.cluster.slow_nodes = std::move(slow);
+    smaller.cluster.degraded_nics = std::move(nics);
+    return measured(smaller).table.iteration_s[0];
+  };
+  const double three_s = iteration_s(3, {{0, 1.2}, {1, 3}, {2, 2}}, {{2, 0, 0.25}, {1, 0, 0.5}});
+  EXPECT_NEAR(table.shrunk_iteration_s[0], three_s, 1e-9 * three_s);
+  const double one_s = iteration_s(1, {{0, 3}}, {{0, 0, 0.25}});
+  EXPECT_NEAR(table.shrunk_iteration_s[2], one_s, 1e-9 * one_s);
+}
+
+// Cables that are laid for all nodes stay, and with them the names of links.
+TEST(IterationTable, AFabricOfSoManyNodesStaysWhole) {
+  Job job = small_job(4, 1, 4);
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  FabricSpec& fabric = job.cluster.fabric;
+  fabric.topology = Topology::torus;
+  fabric.dimensions = {2, 2};
+  fabric.link_Bps = spec(25e9);
+  EXPECT_EQ(measured(job).table.shrunk_iteration_s.size(), 3u);
+  fabric = {};
+  fabric.nodes_per_pod = 2;
+  fabric.pod_oversubscription = 2;
+  fabric.faults = {{"pod-up 1 rail 0", 0.5}};
+  const IterationTable table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 3u);
+  for (const double progress : table.shrunk_progress) EXPECT_LT(progress, 1);
+}
+
 TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
   // Four stages on a node of 4 GPUs each, four replicas: 4 + 1/3 of a replica's work for the rest.
   Job job = small_job(1, 4, 4);

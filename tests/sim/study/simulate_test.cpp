@@ -116,6 +116,18 @@ TEST(Simulate, ACampaignTooShortForItsIterationsIsRefused) {
   EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "campaign.length of 10.0 ms is too short"));
 }
 
+// Read long before its fault is found.
+TEST(Simulate, AFaultHasThePlaceOfItsKey) {
+  Job job = with_campaign(small_job(1, 2, 2));
+  job.campaign.length_s = 0.01;
+  Case the_case = case_of(job);
+  the_case.places.add("campaign", {"a.yaml", 7, 1});
+  the_case.places.add("campaign.length", {"a.yaml", 7, 21});
+  const std::string message = testing::error_of([&] { simulate(the_case); });
+  EXPECT_TRUE(message.starts_with("a.yaml:7:21: campaign.length of 10.0 ms is too short"))
+      << message;
+}
+
 TEST(Simulate, ClosedFormAndFlowsAgreeWhereGpusShareANic) {
   // Two GPUs behind each NIC, so that two replica groups share it; reduced after the backward,
   // where nothing else is on the network.

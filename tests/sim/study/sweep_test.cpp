@@ -136,6 +136,14 @@ TEST(Sweep, InfeasiblePointsHaveReasons) {
   EXPECT_NE(points.at(1).reason.find("activations"), std::string::npos) << points.at(1).reason;
 }
 
+// Also those that only the campaign finds.
+TEST(Sweep, ReasonsNameThePlace) {
+  const Sweep lengths = small_sweep({{"campaign.length", {"30 d", "10 s"}}});
+  const std::string reason = run(lengths, sweep_cases(lengths), 1).at(1).reason;
+  EXPECT_TRUE(reason.starts_with("--set campaign.length=10 s: campaign.length of 10.0 s is too "))
+      << reason;
+}
+
 TEST(Sweep, RefusesWhatIsWrongEverywhere) {
   EXPECT_THROW(sweep_cases(small_sweep({{"snapshots.0.evry", {"1 h", "2 h"}}})), Error);
   Sweep without = small_sweep({{"layout.tp", {"2", "4"}}});

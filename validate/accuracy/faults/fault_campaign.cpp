@@ -76,6 +76,7 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
   inputs.table = table_of(campaign);
   inputs.failures = failures_of(campaign);
   inputs.recovery.spares = static_cast<int>(std::max(campaign.spares, 0.0));
+  inputs.recovery.detect_s = 0;  // a part of the restart
   inputs.recovery.restart_s = campaign.elastic.groups > 0 ? 0 : campaign.restart_s;
   inputs.recovery.elastic = campaign.elastic;
   inputs.campaign.length_s =

@@ -113,12 +113,12 @@ Run prepare_any_broadcast(const KernelWork& work, const Device& device, Collecti
   return [=, &any] { any.broadcast(values->data(), values->size_bytes(), 0); };
 }
 
-struct Choice {
+struct AnyOperation {
   std::string_view name;
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& any);
 };
 
-constexpr std::array<Choice, 5> kChoices = {{
+constexpr std::array<AnyOperation, 5> kAnyOperations = {{
     {"all-reduce", prepare_any_all_reduce},
     {"reduce-scatter", prepare_any_reduce_scatter},
     {"all-gather", prepare_any_all_gather},
@@ -126,9 +126,9 @@ constexpr std::array<Choice, 5> kChoices = {{
     {"broadcast", prepare_any_broadcast},
 }};
 
-const Choice* find_choice(std::string_view name) {
-  const auto* const found = std::ranges::find(kChoices, name, &Choice::name);
-  return found == kChoices.end() ? nullptr : found;
+const AnyOperation* find_any_operation(std::string_view name) {
+  const auto* const found = std::ranges::find(kAnyOperations, name, &AnyOperation::name);
+  return found == kAnyOperations.end() ? nullptr : found;
 }
 
 struct Algorithm {
@@ -159,7 +159,7 @@ std::string why_no_collective(const KernelWork& work, const Collectives* collect
   // Of TCP each algorithm is a kind of its own.
   const bool by_name = dynamic_cast<const TcpCollectives*>(collectives) != nullptr;
   const bool known =
-      by_name ? find_algorithm(work.kernel) != nullptr : find_choice(work.kernel) != nullptr;
+      by_name ? find_algorithm(work.kernel) != nullptr : find_any_operation(work.kernel) != nullptr;
   if (!known) {
     return fmt::format("no form of {} between these ranks", work.kernel);
   }
@@ -174,8 +174,8 @@ Run prepare_collective(const KernelWork& work, const Device& device, Collectives
   const std::string reason = why_no_collective(work, &collectives);
   CHECK(reason.empty(), "{}", reason);
   if (work.kernel == "send") return prepare_send(work, device, collectives);
-  const Choice* const choice = find_choice(work.kernel);
-  if (choice != nullptr) return choice->prepare(work, device, collectives);
+  const AnyOperation* const operation = find_any_operation(work.kernel);
+  if (operation != nullptr) return operation->prepare(work, device, collectives);
   return find_algorithm(work.kernel)
       ->prepare(work, device, dynamic_cast<TcpCollectives&>(collectives));
 }

@@ -1,5 +1,6 @@
 #include "scenarios/language/fields/schema.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "scenarios/language/text/fields.hpp"
@@ -42,6 +43,22 @@ TEST(Schema, CoversEveryField) {
     ASSERT_NE(found, nullptr) << field.path;
     EXPECT_EQ((*found)["description"], std::string(field.help)) << field.path;
     EXPECT_EQ(found->contains("default"), !field.default_text.empty()) << field.path;
+  }
+}
+
+// As an editor would write it.
+TEST(Schema, DefaultsAreOfTheTypeOfTheirKey) {
+  const Json schema = Json::parse(scenario_schema());
+  for (const Field& field : field_table()) {
+    if (field.path.empty() || field.default_text.empty()) continue;
+    const Json& found = *schema_at(schema, field.path);
+    const Json forms = found.contains("anyOf") ? found["anyOf"] : Json::array({found});
+    const Json& value = found["default"];
+    const bool takes = std::ranges::any_of(forms, [&](const Json& form) {
+      const Json type = form.value("type", Json());
+      return type == value.type_name() || (type == "integer" && value.is_number_integer());
+    });
+    EXPECT_TRUE(takes) << field.path << " " << value;
   }
 }
 

@@ -8,6 +8,12 @@
 namespace windtunnel {
 namespace {
 
+const LayerTable& find_network(std::string_view name) {
+  const auto found = std::ranges::find(library_networks(), name, &LayerTable::name);
+  CHECK(found != library_networks().end(), "no network '{}'", name);
+  return *found;
+}
+
 // Trainable parameters of torchvision's models, which are those of the papers.
 TEST(Networks, HaveThePublishedParameters) {
   EXPECT_EQ(find_network("resnet-50").parameters(), 25557032);

@@ -155,6 +155,7 @@ TEST(BadProtection, Recoveries) {
   expect_refused(&Parts::recovery, 8,
                  {
                      "{spares: 2, hot_spares: 3}",
+                     "{success: 0.0005, restart: 0 s}",
                      "{success: 0}",
                      "{success: 1.01}",
                      "{attended: {from: 8, to: 25}}",
