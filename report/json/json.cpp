@@ -146,11 +146,14 @@ Json presentation_json() {
                                part.unit,
                                part.better,
                                part.help,
-                               {}}));
+                               {},
+                               part.origin}));
   }
   return {{"units", units},
           {"range", range_pattern()},
           {"estimate", estimate_pattern()},
+          {"interval", kIntervalTitle},
+          {"shown_share", kShownShare},
           {"groups", groups},
           {"figures", all}};
 }

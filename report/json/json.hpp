@@ -31,7 +31,8 @@ RecordSource source_of(const Json& json);
 // {"key", "title", "unit", "better", "help", "origin"}
 Json figure_json(const Figure& figure);
 // What the pages' scripts write figures by: {"units": {name: {"scales": [{"from", "factor", "unit",
-// "decimals"}], "times", "zero"}}, "range", "estimate", "groups": {key: title}, "figures": [...]}.
+// "decimals"}], "times", "zero"}}, "range", "estimate", "interval",
+// "shown_share", "groups": {key: title}, "figures": [...]}.
 // Negative decimals as in models/base/text_form.hpp.
 Json presentation_json();
 
