@@ -23,8 +23,12 @@ Json set_json(const Overrides& set);
 Json overrides_json(const Overrides& overrides);
 Overrides overrides_of(const Json& pairs);
 
-// {"version", "commit", "file", "scenario", "set": [[key, value]]}, and back. What `windtunnel run`
-// makes a record again from.
+// [{"name", "hash", "text" | null}], and back.
+Json files_json(const std::vector<NamedFile>& files);
+std::vector<NamedFile> files_of(const Json& json);
+
+// {"version", "commit", "file", "scenario", "set": [[key, value]], "files", "allow_oom"}, and back.
+// What `windtunnel run` makes a record again from; older ones are without the last two.
 Json source_json(const RecordSource& source);
 RecordSource source_of(const Json& json);
 

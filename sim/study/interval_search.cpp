@@ -246,10 +246,10 @@ bool is_interval_key(const std::string& key) {
   return pattern_of(key) == "snapshots.*.every";
 }
 
-IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
+IntervalSearch search_intervals(const ScenarioText& scenario,
                                 const IntervalSearchOptions& options) {
-  const Case the_case = load_case(scenario, set);
-  check_aim(the_case.job, options.aim);
+  const Case the_case =
+      resolve_case(scenario, {}, {.check = [&](const Job& job) { check_aim(job, options.aim); }});
   std::vector<int> tiers = tiers_of(options.keys, the_case.job);
   MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
   return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers), options)

@@ -157,7 +157,6 @@ TEST(SweepPage, RefusesADamagedRecord) {
     return false;
   };
   const Json document = sample_sweep({kRate, kInterval});
-  EXPECT_TRUE(is_sweep_document(document));
   EXPECT_NO_THROW(check_sweep_document(document, "out/sweep.json"));
   for (const char* part : {"scenario", "vary", "points"}) {
     Json damaged = document;
