@@ -25,9 +25,7 @@ VariedKey by_equal_factors(const std::string& key, Dimension dimension, double l
 }
 
 Sweep llama_grid() {
-  return {kScenario,
-          read_file(kScenario),
-          {},
+  return {read_scenario(kScenario),
           {by_equal_factors("failures.0.rate", Dimension::per_node_s, 1 / 86400e3, 25 / 86400e3),
            by_equal_factors("snapshots.1.every", Dimension::seconds, 300, 4 * 3600)}};
 }
@@ -58,7 +56,8 @@ BENCHMARK(grid_of_campaigns)->Unit(benchmark::kSecond)->UseRealTime()->Iteration
 
 void best_intervals(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(search_intervals(kScenario, {}, {.keys = {"snapshots.*.every"}}));
+    benchmark::DoNotOptimize(
+        search_intervals(read_scenario(kScenario), {.keys = {"snapshots.*.every"}}));
   }
 }
 BENCHMARK(best_intervals)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);

@@ -4,20 +4,23 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <utility>
 
 #include "cli/program/command.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "cli/program/scenario_text.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/page.hpp"
+#include "report/store/sweep_store.hpp"
+#include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
@@ -37,8 +40,8 @@ struct CompareOptions {
 
 struct Outcome {
   Comparison comparison;
-  std::vector<ExitCode> errors;  // [point]; ok where there is a record
-  std::vector<Json> drawings;    // [point]; null without a record or without an output folder
+  std::vector<std::optional<Error>> faults;  // [point]; none where there is a record
+  std::vector<Json> drawings;  // [point]; null without a record or without an output folder
 };
 
 // One point after the other, in any order, several at a time; each writes its own results only.
@@ -46,12 +49,13 @@ class Simulation {
  public:
   Simulation(const CompareOptions& options, std::vector<VariedKey> vary)
       : options_(options),
+        scenario_(load_scenario(options.scenario, parse_overrides(options.set))),
         points_(cross_product(vary)),
         folders_(point_folders(points_)),
         threads_(options.threads > 0 ? options.threads : processors()) {
     outcome_.comparison.vary = std::move(vary);
     outcome_.comparison.points.resize(points_.size());
-    outcome_.errors.assign(points_.size(), ExitCode::ok);
+    outcome_.faults.resize(points_.size());
     outcome_.drawings.resize(points_.size());
   }
 
@@ -74,16 +78,14 @@ class Simulation {
   void simulate_point(size_t i) {
     ComparedPoint& point = outcome_.comparison.points[i];
     point.set = points_[i];
-    Overrides overrides = parse_overrides(options_.set);
-    overrides.insert(overrides.end(), points_[i].begin(), points_[i].end());
     try {
       SimulateOptions simulate_options;
       simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
-      simulate_options.allow_oom = options_.allow_oom;
-      point.record = simulate(load_scenario(options_.scenario, overrides), simulate_options);
+      simulate_options.allow_oom = options_.allow_oom || scenario_.allow_oom;
+      point.record = simulate(scenario_.at(points_[i]), simulate_options);
     } catch (const Error& error) {
-      point.reason = error.what();
-      outcome_.errors[i] = error.code();
+      outcome_.faults[i] = as_varied(error, points_[i]);
+      point.reason = outcome_.faults[i]->what();
       return;
     }
     if (!options_.out.empty()) write_point(i, *point.record);
@@ -104,6 +106,7 @@ class Simulation {
   }
 
   const CompareOptions& options_;
+  const LoadedScenario scenario_;
   const std::vector<Overrides> points_;
   const std::vector<std::string> folders_;
   const int threads_;
@@ -113,19 +116,14 @@ class Simulation {
   size_t done_ = 0;
 };
 
-ExitCode first_error(const Outcome& outcome) {
-  const auto error =
-      std::ranges::find_if(outcome.errors, [](ExitCode code) { return code != ExitCode::ok; });
-  return error == outcome.errors.end() ? ExitCode::ok : *error;
-}
-
-// With the same reason everywhere the fault is not in the varied values.
+// With the same reason everywhere, whatever the value that it is about, the fault is not in the
+// varied values.
 void throw_if_all_fail_alike(const Outcome& outcome) {
-  const std::vector<ComparedPoint>& points = outcome.comparison.points;
-  const bool alike = std::all_of(points.begin(), points.end(), [&](const ComparedPoint& point) {
-    return !point.record && point.reason == points.front().reason;
+  const std::optional<Error>& first = outcome.faults.front();
+  const bool alike = std::ranges::all_of(outcome.faults, [&](const std::optional<Error>& fault) {
+    return fault && first && fault->text() == first->text();
   });
-  if (alike) throw Error(points.front().reason, first_error(outcome));
+  if (alike) throw *first;
 }
 
 // Returns what was written.
@@ -143,7 +141,7 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
 
 ExitCode compare(const CompareOptions& options) {
   std::vector<VariedKey> vary = parse_varied(options.vary);
-  if (!options.out.empty()) prepare_folder(options.out);
+  if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   Simulation simulation(options, std::move(vary));
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
@@ -155,9 +153,9 @@ ExitCode compare(const CompareOptions& options) {
   }
   if (options.json) print_result(document);
   print_human(compare_text(comparison, human_style(options.json)) + written, options.json);
-  const bool any = std::any_of(comparison.points.begin(), comparison.points.end(),
-                               [](const ComparedPoint& point) { return !!point.record; });
-  return any ? ExitCode::ok : first_error(outcome);
+  const bool any = std::ranges::any_of(
+      comparison.points, [](const ComparedPoint& point) { return point.record.has_value(); });
+  return any ? ExitCode::ok : outcome.faults.front()->code();
 }
 
 }  // namespace

@@ -54,6 +54,11 @@ Handler define_report(CLI::App& app) {
   return [folder] {
     std::error_code ignored;
     const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);
+    if (sweep && std::filesystem::exists(*folder + "/record.json", ignored)) {
+      throw Error(Location{*folder},
+                  "holds a sweep (sweep.json) and a run (record.json), and one page can be of one "
+                  "only; move one of the two into another folder");
+    }
     if (!sweep && std::filesystem::exists(cases_path(*folder), ignored)) {
       throw Error(
           fmt::format("{}: the points of this sweep are not merged yet; run: windtunnel "

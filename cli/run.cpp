@@ -5,12 +5,13 @@
 #include <sstream>
 
 #include "cli/program/command.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
-#include "cli/program/scenario_text.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
 #include "report/page/page.hpp"
+#include "report/store/sweep_store.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
@@ -51,20 +52,22 @@ std::string timing_text(const Record& record) {
                      record.peak_rss_bytes / 1e6);
 }
 
-Record simulate_with_progress(const Case& the_case, const RunOptions& options) {
+Record simulate_with_progress(const Case& the_case, const RunOptions& options, bool allow_oom) {
   Progress progress;
   SimulateOptions simulate_options;
   simulate_options.threads = options.threads;
-  simulate_options.allow_oom = options.allow_oom;
+  simulate_options.allow_oom = allow_oom;
   simulate_options.progress = [&](const std::string& step) { progress.show(step); };
   return simulate(the_case, simulate_options);
 }
 
 ExitCode run(const RunOptions& options) {
-  const Case the_case = load_scenario(options.scenario, parse_overrides(options.set));
-  if (!options.out.empty()) prepare_folder(options.out);
+  const LoadedScenario scenario = load_scenario(options.scenario, parse_overrides(options.set));
+  const Case the_case = scenario.at();
+  if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   if (options.explain) print_human(table_text(explain_table(the_case.values)) + "\n", options.json);
-  const Record record = simulate_with_progress(the_case, options);
+  const Record record =
+      simulate_with_progress(the_case, options, options.allow_oom || scenario.allow_oom);
   std::string written;
   if (!options.out.empty()) written = write_folder(record, options.out);
   if (options.json) print_result(json_text(run_document(record, options.timing)));

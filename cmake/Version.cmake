@@ -17,9 +17,17 @@ set(commit "")
 find_program(GIT git)
 if(GIT AND EXISTS ${SOURCE}/.git)  # not of a repository that a tarball was unpacked in
   execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE refusal)
+  if(NOT commit)
+    message(WARNING "results will not name their commit: ${refusal}")
+  endif()
   execute_process(COMMAND ${GIT} --no-optional-locks -C ${SOURCE} status --porcelain -uno
     OUTPUT_VARIABLE changes ERROR_QUIET)
+  # A source that git does not know yet may be built, too.
+  execute_process(COMMAND ${GIT} -C ${SOURCE} ls-files --others --exclude-standard --
+    "*.cpp" "*.hpp" "*.cu" "*.cuh" "*.js" scenarios/library
+    OUTPUT_VARIABLE unknown ERROR_QUIET)
+  string(APPEND changes "${unknown}")
   if(commit AND changes)
     string(APPEND commit "-changed")
   endif()

@@ -185,24 +185,3 @@ function(windtunnel_carry_libraries name)
       -DFOLDER=${CMAKE_BINARY_DIR}/lib -P ${CMAKE_SOURCE_DIR}/cmake/carry_libraries.cmake
     VERBATIM)
 endfunction()
-
-# windtunnel_install_library(NAME): the component `library` of an installation: the target, exported
-# as windtunnel::windtunnel, the public headers, and what find_package() reads.
-function(windtunnel_install_library name)
-  include(GNUInstallDirs)
-  include(CMakePackageConfigHelpers)
-  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/windtunnel)
-  set(made ${CMAKE_BINARY_DIR}/package)
-  configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/windtunnelConfig.cmake.in
-    ${made}/windtunnelConfig.cmake INSTALL_DESTINATION ${package})
-  # Before 1.0 a minor version may break what is public.
-  write_basic_package_version_file(${made}/windtunnelConfigVersion.cmake
-    COMPATIBILITY SameMinorVersion)
-  install(TARGETS ${name} EXPORT windtunnelTargets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
-  install(EXPORT windtunnelTargets NAMESPACE windtunnel:: DESTINATION ${package} COMPONENT library)
-  install(FILES ${made}/windtunnelConfig.cmake ${made}/windtunnelConfigVersion.cmake
-    DESTINATION ${package} COMPONENT library)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    COMPONENT library)
-endfunction()

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 void add_device_options(CLI::App& app, DeviceCalibration& options) {
   app.add_option("--backend", options.backend, "measure the kernels of a device of this machine")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+      ->check(one_of("backend", {"cpu", "cuda"}));
   app.add_option("--ranks", options.ranks,
                  "processes that run each kernel at once, and the collectives between them "
                  "(default: as many as there are GPUs; CPU: cores, at most 8). Where mpirun, srun "

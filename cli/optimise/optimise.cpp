@@ -11,8 +11,10 @@
 
 #include "cli/optimise/optimise_intervals.hpp"
 #include "cli/program/command.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "models/base/version.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -67,10 +69,12 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     } else if (what == "recompute") {
       options.recompute = true;
     } else {
-      throw Error(unknown_name("kind of configuration", what,
-                               {"layout", "schedule", "batch.micro", "recompute"}) +
-                  "; snapshots.N.every alone is searched; other keys are given with their values: "
-                  "KEY=A,B,C");
+      const std::string unknown = unknown_name("kind of configuration", what,
+                                               {"layout", "schedule", "batch.micro", "recompute"});
+      throw Error(fmt::format(
+          "{}{} snapshots.N.every alone is searched; other keys are given with their values: "
+          "KEY=A,B,C",
+          unknown, unknown.ends_with('?') ? "" : ";"));
     }
   }
   // A list of values is for one key: the enumeration would overwrite it.
@@ -144,10 +148,9 @@ std::string text_of(const OptimiseCommand& command, const Optimisation& result) 
 }
 
 Json document_of(const OptimiseCommand& command, const Optimisation& result) {
-  Json document = {{"scenario", command.scenario},
-                   {"for", command.aim},
-                   {"estimated", result.estimated},
-                   {"passed_over", result.passed_over}};
+  Json document = {{"scenario", command.scenario},  {"version", program_version()},
+                   {"commit", program_commit()},    {"for", command.aim},
+                   {"estimated", result.estimated}, {"passed_over", result.passed_over}};
   document["infeasible"] = Json::array();
   for (const auto& [reason, at] : result.infeasible) {
     document["infeasible"].push_back(
@@ -165,6 +168,7 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
         row["goodput"] = at.record->campaign->goodput.mean;
         row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;
       }
+      row["result"] = run_document(*at.record, false);  // all figures, by their keys
     }
     if (!at.failure.empty()) row["failure"] = at.failure;
     document["best"].push_back(row);
@@ -197,11 +201,12 @@ ExitCode run(const OptimiseCommand& command) {
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
   const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
+  const ScenarioText scenario = load_scenario(command.scenario, parse_overrides(command.set)).text;
   Optimisation result;
   {
     Progress progress;
     options.progress = [&](const std::string& step) { progress.show(step); };
-    result = optimise(command.scenario, parse_overrides(command.set), points, options);
+    result = optimise(scenario, points, options);
   }
   if (command.json) print_result(json_text(document_of(command, result)));
   print_human(text_of(command, result), command.json);
@@ -222,7 +227,7 @@ Handler define_optimise(CLI::App& app) {
                  "iteration (default): its time; memory: of the fullest GPU; goodput or cost: the "
                  "best by iteration time are simulated with their campaign")
       ->type_name("AIM")
-      ->check(CLI::IsMember({"iteration", "memory", "goodput", "cost"}));
+      ->check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
   app.add_option("--set", command->set, "set a value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "models/base/version.hpp"
 #include "report/json/json.hpp"
 #include "report/text/table.hpp"
 
@@ -65,11 +67,14 @@ Json result_json(const CampaignReport& report) {
   const Json campaign = campaign_json(record_of(report));
   return {{"goodput", campaign.at("goodput")},
           {"job_days", campaign.at("job").at("days")},
-          {"job_cost_usd", campaign.at("job").at("cost_usd")}};
+          {"job_cost_usd", campaign.at("job").at("cost_usd")},
+          {"campaign", campaign}};  // all figures, by their keys
 }
 
 Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
   Json document = {{"scenario", command.scenario},
+                   {"version", program_version()},
+                   {"commit", program_commit()},
                    {"for", command.options.aim == Aim::cost ? "cost" : "goodput"},
                    {"set", Json::object()},
                    {"intervals", Json::array()}};
@@ -95,11 +100,12 @@ Json document_of(const IntervalCommand& command, const IntervalSearch& found) {
 }  // namespace
 
 ExitCode optimise_intervals(IntervalCommand command) {
+  const ScenarioText scenario = load_scenario(command.scenario, parse_overrides(command.set)).text;
   IntervalSearch found;
   {
     Progress progress;
     command.options.progress = [&](const std::string& step) { progress.show(step); };
-    found = search_intervals(command.scenario, parse_overrides(command.set), command.options);
+    found = search_intervals(scenario, command.options);
   }
   if (command.json) print_result(json_text(document_of(command, found)));
   print_human(text_of(command, found), command.json);

@@ -35,4 +35,7 @@ Handler define_calibrate(CLI::App& app);
 // CLI::Range, which lets "nan" pass.
 CLI::Validator number_in(double low, double high);
 
+// CLI::IsMember, which does not say what was meant.
+CLI::Validator one_of(const std::string& noun, const std::vector<std::string>& names);
+
 }  // namespace windtunnel

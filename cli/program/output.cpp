@@ -75,14 +75,25 @@ void prepare_folder(const std::string& folder) {
   if (error) fail(folder, fmt::format("cannot make the folder: {}", error.message()));
 }
 
+void prepare_folder(const std::string& folder, const std::string& foreign) {
+  std::error_code ignored;
+  if (fs::exists(fs::path(folder) / foreign, ignored)) {
+    throw Error(Location{folder}, fmt::format("holds a result of another kind already ({}); take "
+                                              "another folder with --out",
+                                              foreign));
+  }
+  prepare_folder(folder);
+}
+
 void write_file(const std::string& path, const std::string& content) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  errno = 0;
   std::ofstream out(temporary, std::ios::binary);
   out << content;
   out.close();
   std::error_code error;
   if (out.fail()) {
-    error = std::error_code(errno, std::generic_category());
+    error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
   } else {
     fs::rename(temporary, path, error);
   }

@@ -32,6 +32,9 @@ class Progress {
 // Makes the folder where it is missing. Throws Error: usage when a file is in the way, failed when
 // the system refuses.
 void prepare_folder(const std::string& folder);
+// The same for a result that takes the folder for itself: throws Error where `foreign`, the file of
+// a result of another kind, is in it, which the page would otherwise be of.
+void prepare_folder(const std::string& folder, const std::string& foreign);
 
 // Writes to a temporary file beside it and renames, so that a reader never sees half a file. Throws
 // Error (failed) with the system's reason.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <exception>
@@ -22,6 +23,15 @@ CLI::Validator number_in(double low, double high) {
         return fmt::format("Value {} not in range {:g} to {:g}", text, low, high);
       },
       fmt::format("FLOAT in [{:g} - {:g}]", low, high));
+}
+
+CLI::Validator one_of(const std::string& noun, const std::vector<std::string>& names) {
+  return CLI::Validator(
+      [noun, names](const std::string& text) {
+        const bool known = std::ranges::find(names, text) != names.end();
+        return known ? std::string() : unknown_name(noun, text, names);
+      },
+      fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
 namespace {
@@ -54,9 +64,12 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);
   for (const std::string& extra : extras) {
-    if (extra.starts_with('-')) {
-      return unknown_name("option", extra.substr(0, extra.find('=')), option_names(command));
+    if (!extra.starts_with('-')) continue;
+    std::vector<std::string> known = option_names(command);
+    if (extra.starts_with("--")) {  // no letter of one dash is meant
+      std::erase_if(known, [](const std::string& name) { return !name.starts_with("--"); });
     }
+    return unknown_name("option", extra.substr(0, extra.find('=')), known);
   }
   // A sweep has commands and does without one.
   const std::vector<std::string> subcommands = command.get_require_subcommand_min() > 0
@@ -93,7 +106,7 @@ int run(const CliProgram& program, int argc, char** argv) {
   app.set_help_flag("-h,--help", "print this help");
   app.footer(program.footer);
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("{} {}", program.name, program_version()),
+  app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
   std::vector<std::pair<CLI::App*, Handler>> actions;
   for (const Command& command : program.commands) {

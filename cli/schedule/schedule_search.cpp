@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "cli/program/interruption.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/schedule/schedule_command.hpp"
@@ -39,7 +40,7 @@ constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--d
 
 // What the fullest rank has left for activations.
 double memory_left(const ScheduleSourceOptions& options) {
-  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  const Case the_case = load_scenario(options.scenario, parse_overrides(options.set)).at();
   const double capacity = the_case.job.cluster.node.gpu.memory_bytes.value;
   double left = std::numeric_limits<double>::infinity();
   for (const GpuMemory& memory : the_case.prepared->memory) {
@@ -234,7 +235,7 @@ Handler define_schedule_search(CLI::App& app) {
   for (const char* name : kNotSearched) app.get_option(name)->group("");
   app.add_option("--objective", options->objective,
                  "longest-stage (default; the span that counts with post-validation) or makespan")
-      ->check(CLI::IsMember({"longest-stage", "makespan"}))
+      ->check(one_of("objective", {"longest-stage", "makespan"}))
       ->type_name("NAME");
   app.add_option("--waiting-share", options->waiting_share,
                  "share of the activations that waits for the weight gradient (default 0.5)")

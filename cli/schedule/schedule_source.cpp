@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -131,7 +132,7 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   } else if (!options.what.empty()) {
     overrides.emplace_back("schedule", options.what);
   }
-  const Case the_case = load_case(options.scenario, overrides);
+  const Case the_case = load_scenario(options.scenario, overrides).at();
   const Job& job = the_case.job;
   const std::vector<ChunkCost>& units = the_case.prepared->units;
   ScheduleSource source;

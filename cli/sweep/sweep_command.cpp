@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "cli/program/interruption.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
+#include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_results.hpp"
-#include "scenarios/language/text/document.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -52,11 +53,10 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   SweepPlan plan;
   plan.version = program_build();
   // Absolute: it may be resumed from elsewhere.
-  plan.sweep.file = fs::absolute(grid.scenario).lexically_normal();
-  plan.sweep.text = read_text_file(grid.scenario);
-  plan.sweep.set = parse_overrides(grid.set);
+  plan.sweep.scenario = load_scenario(grid.scenario, parse_overrides(grid.set)).text;
+  plan.sweep.scenario.file = fs::absolute(plan.sweep.scenario.file).lexically_normal();
   if (grid.replicas > 0) {
-    plan.sweep.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
+    plan.sweep.scenario.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
   }
   plan.sweep.vary = parse_varied(grid.vary);
   size_t points = 1;
@@ -118,7 +118,7 @@ SweepShard parse_shard(const std::string& text) {
 
 SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
   SweepPlan plan = plan_of(grid, threads);
-  prepare_folder(grid.out);
+  prepare_folder(grid.out, kRecordFile);
   const std::string path = cases_path(grid.out);
   if (!fs::exists(path)) {
     write_file(path, cases_text(plan));

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/program/command.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/trace/trace_faults.hpp"
@@ -73,7 +74,7 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
 }
 
 ExitCode export_traces(const ExportOptions& options) {
-  const Case the_case = load_case(options.scenario, parse_overrides(options.set));
+  const Case the_case = load_scenario(options.scenario, parse_overrides(options.set)).at();
   if (options.faults) return export_faults(the_case, options.out, options.fault);
   const Plan plan = iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
@@ -135,9 +136,9 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
       with_separators(double(count_tasks(import.plan))), with_separators(import.plan.ranks),
       import.foreign ? "written elsewhere," : "written by windtunnel,", options.scenario);
   SummarySection iteration{"Iteration",
-                           {{"step time", format_seconds(report.time_s)},
+                           {{figure("iteration.time_s").title, format_seconds(report.time_s)},
                             {"ranks simulated", fmt::format("{}", timeline.ranks_simulated)}}};
-  SummarySection path{"Where the step time goes (critical path)", {}};
+  SummarySection path{group_title("iteration.critical_path_s"), {}};
   for (int c = 0; c < kCategories; ++c) {
     const double seconds = report.critical_path_s[c];
     if (seconds <= 0) continue;
@@ -164,7 +165,7 @@ ExitCode import_traces(const ImportOptions& options) {
         "--scenario is missing: execution traces run on a scenario's machine (only logs of "
         "faults, FILE.csv, do without)");
   }
-  const Job job = load_case(options.scenario, parse_overrides(options.set)).job;
+  const Job job = load_scenario(options.scenario, parse_overrides(options.set)).at().job;
   ChakraImport import = read_traces(options);
   if (import.plan.ranks > job.cluster.gpus()) {
     throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/program/budget.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
@@ -225,14 +226,13 @@ std::vector<JudgedStep> read_steps(const StepOptions& options) {
   if (!options.calibration.empty()) {
     common.emplace_back("calibration", calibration_value(options.calibration));
   }
+  const LoadedScenario scenario = load_scenario(options.scenario, common);
   std::vector<JudgedStep> steps;
   for (const Overrides& point : cross_product(parse_varied(options.vary))) {
     JudgedStep step;
     step.set = parse_overrides(options.set);
     step.set.insert(step.set.end(), point.begin(), point.end());
-    Overrides all = common;
-    all.insert(all.end(), point.begin(), point.end());
-    step.the_case = load_case(options.scenario, all);
+    step.the_case = scenario.at(point);
     steps.push_back(std::move(step));
   }
   return steps;

@@ -26,13 +26,15 @@ struct ResolvedValue {
   bool is_default = false;
 };
 
-// A value: copies are independent. What is set is checked when the case is used, so that settings
+// A value: copies are independent, also on different threads; one that was moved from may only be
+// assigned to or destroyed. What is set is checked when the case is used, so that settings
 // that belong together may follow one another; check() does so at once.
 class WINDTUNNEL_API Case {
  public:
   // Files that the scenario names are looked for beside it.
   static Case from_file(const std::string& path);
-  // `name` stands for the file in messages.
+  // `name` stands for the file in messages; files that the text names are looked for beside it, in
+  // the working directory where it has no folder.
   static Case from_text(std::string text, std::string name = "scenario");
 
   // The same as --set of the program; a later one wins.
@@ -58,9 +60,9 @@ class WINDTUNNEL_API Case {
 
  private:
   explicit Case(State state);
-  State& changed();  // a copy where others share it
+  State& changed();  // a state of its own
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<const State> state_;  // never changed: copies share it
 };
 
 }  // namespace windtunnel_api

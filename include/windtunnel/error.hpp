@@ -1,5 +1,6 @@
 // The one exception of this library: every function may throw it, and no other of its own. What
-// the caller's own functions throw (schedules, callbacks) passes through unchanged.
+// the caller's own functions throw (schedules, callbacks) passes through unchanged, and so does
+// what the system refuses: std::bad_alloc, and std::system_error where it has no more threads.
 #pragma once
 
 #include <stdexcept>

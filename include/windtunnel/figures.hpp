@@ -9,7 +9,7 @@
 
 namespace windtunnel_api {
 
-enum class Better { neither, lower, higher };
+enum class Better { neither, lower, higher };  // which way a figure is better
 
 struct Interval {
   double low = 0;
@@ -27,7 +27,8 @@ struct Figure {
   std::optional<Interval> interval = {};  // of 95 %, where the value is a mean over trials
 };
 
-// In the order of that document. What does not arise, or has no answer, is not there.
+// In the order of that document. What does not arise, or has no answer, is not there, nor are
+// words, such as the name of the best copy, which Result::json() has.
 class WINDTUNNEL_API Figures {
  public:
   Figures() = default;

@@ -24,9 +24,11 @@ struct SimulateOptions {
   std::function<void(const std::string& step)> progress = {};  // told each step before it starts
 };
 
+// One that was moved from may only be assigned to or destroyed.
 class WINDTUNNEL_API Result {
  public:
-  const Figures& figures() const;
+  const Figures& figures() const&;
+  Figures figures() &&;  // of a result that ends with the expression
   double operator[](std::string_view key) const { return figures()[key]; }
 
   // The document of `windtunnel run --json`.

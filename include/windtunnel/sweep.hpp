@@ -19,8 +19,8 @@ struct Varied {
 struct SweepPoint {
   int index = 0;             // in the grid, whose last key changes fastest
   std::vector<Setting> set;  // the point's values
-  std::string reason;        // not empty: it cannot be simulated, and why
-  Figures figures;
+  std::string reason;        // not empty: it cannot be simulated, and why, as an Error's what()
+  Figures figures;  // of iteration, campaign and job; without advice on intervals, origin.*
 };
 
 struct SweepOptions {
@@ -32,7 +32,8 @@ struct SweepOptions {
 };
 
 // In the order of the grid; stopped, those that were finished. Forks as simulate() does. Throws
-// Error where no point can be simulated.
+// Error where every point contradicts itself, as with a misspelt key, and where a key has no
+// values. Points that do not fit in memory are there with their reasons, even if none does.
 WINDTUNNEL_API std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                                              const SweepOptions& options = {});
 

@@ -15,8 +15,11 @@ const char* program_commit() {
 }
 
 std::string program_build() {
-  const std::string commit = program_commit();
-  return commit.empty() ? program_version() : fmt::format("{} ({})", program_version(), commit);
+  return build_text(program_version(), program_commit());
+}
+
+std::string build_text(const std::string& version, const std::string& commit) {
+  return commit.empty() ? version : fmt::format("{} ({})", version, commit);
 }
 
 }  // namespace windtunnel

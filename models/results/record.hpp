@@ -8,17 +8,21 @@
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
+#include "models/results/named_file.hpp"
 #include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
 
-// What it takes to make a result again: the program, the scenario's text, and what was set on top.
+// What it takes to make a result again: the program, the texts of the scenario and of the files
+// that it names, and what was set on top.
 struct RecordSource {
   std::string version;
   std::string commit;  // empty: the program does not know
   std::string file;    // of the scenario: where the files are that its text names
   std::string text;
   Overrides set;  // by --set and --vary, in this order
+  std::vector<NamedFile> files = {};
+  bool allow_oom = false;  // made although it does not fit in memory
 };
 
 struct Record {

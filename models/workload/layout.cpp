@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
+#include <string_view>
 
 #include "models/base/error.hpp"
 #include "models/workload/transformer.hpp"
@@ -18,19 +20,21 @@ void check_positive(const char* key, int value) {
   if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
 }
 
-// `divisor_text`: what a message calls the divisor, where the key at fault alone does not say it.
-void check_divides(const char* key, int divisor, const char* what, int value,
-                   const char* divisor_text = nullptr) {
+// Of a key the divisor, of the others the value. `divisor_text`: what a message calls the divisor,
+// where the key alone does not say it.
+void check_divides(std::initializer_list<std::string_view> keys, int divisor, const char* what,
+                   int value, std::string_view divisor_text = "") {
   if (value % divisor == 0) return;
-  throw Error::about({key}, "{} {} does not divide {} {}",
-                     divisor_text != nullptr ? divisor_text : key, divisor, what, value);
+  throw Error::about(keys, "{} {} does not divide {} {}",
+                     divisor_text.empty() ? *keys.begin() : divisor_text, divisor, what, value);
 }
 
 std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int>& list = layout.stage_layers;
   if (static_cast<int>(list.size()) != layout.stages()) {
-    throw Error::of_key("layout.stages", "lists {} stages; pp {} x vpp {} makes {}", list.size(),
-                        layout.pp, layout.vpp, layout.stages());
+    throw Error::about({"layout.stages", "layout.pp", "layout.vpp"},
+                       "layout.stages lists {} stages; pp {} x vpp {} makes {}", list.size(),
+                       layout.pp, layout.vpp, layout.stages());
   }
   const int sum = std::accumulate(list.begin(), list.end(), 0);
   if (sum != model.layers) {
@@ -44,11 +48,12 @@ void check_heads(const TransformerSpec& model, const Layout& layout) {
   check_positive("model.heads", model.heads);
   check_positive("model.kv_heads", model.kv_heads);
   if (model.head_width == 0)
-    check_divides("model.heads", model.heads, "hidden", model.hidden, "heads");
-  check_divides("model.kv_heads", model.kv_heads, "heads", model.heads, "kv_heads");
+    check_divides({"model.heads", "model.hidden"}, model.heads, "hidden", model.hidden, "heads");
+  check_divides({"model.kv_heads", "model.heads"}, model.kv_heads, "heads", model.heads,
+                "kv_heads");
   if (layout.mesh_side() > 1) return;
-  check_divides("layout.tp", layout.tp, "heads", model.heads);
-  check_divides("layout.tp", layout.tp, "kv_heads", model.kv_heads);
+  check_divides({"layout.tp", "model.heads"}, layout.tp, "heads", model.heads);
+  check_divides({"layout.tp", "model.kv_heads"}, layout.tp, "kv_heads", model.kv_heads);
 }
 
 // Optimus cuts every tensor along two dimensions: activations by sequences and width.
@@ -77,15 +82,17 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
                         model.name);
   }
   if (batch.micro % q != 0) {
-    throw Error::of_key("batch.micro",
-                        "{} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
-                        "layout.tp {})",
-                        batch.micro, q, layout.tp);
+    throw Error::about(
+        {"batch.micro", "layout.tp", "layout.tp_form"},
+        "batch.micro {} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
+        "layout.tp {})",
+        batch.micro, q, layout.tp);
   }
   for (const auto& [what, size] :
        {std::pair{"heads", model.heads}, std::pair{"kv_heads", model.kv_heads},
         std::pair{"hidden", model.hidden}, std::pair{"ffn_hidden", model.ffn_hidden}}) {
-    check_divides("layout.tp_form", q, what, size, "layout.tp_form 2d: the mesh's side");
+    check_divides({"layout.tp_form", "layout.tp", fmt::format("model.{}", what)}, q, what, size,
+                  "layout.tp_form 2d: the mesh's side");
   }
 }
 
@@ -113,7 +120,7 @@ void check_ulysses(const Layout& layout) {
                         "is usp without layout.ulysses: say how many of the cp ranks divide "
                         "the heads, at best those of a node");
   }
-  check_divides("layout.ulysses", layout.ulysses, "layout.cp", layout.cp);
+  check_divides({"layout.ulysses", "layout.cp"}, layout.ulysses, "layout.cp", layout.cp);
 }
 
 // Of a sequence with two dimensions: what its layers attend to, and what cp divides of it.
@@ -125,7 +132,7 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
                         "has one; set model.frames, or take ulysses or ring",
                         model.name);
   }
-  check_divides("model.frames", model.frames, "batch.sequence", batch.sequence);
+  check_divides({"model.frames", "batch.sequence"}, model.frames, "batch.sequence", batch.sequence);
   if (model.attention == AttentionKernel::linear) {
     throw Error::of_key("model.frames",
                         ": linear attention has no length to divide; take flash or unfused");
@@ -164,8 +171,8 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
   }
   const int ulysses = layout.ulysses_ranks();
   if (ulysses > 1) {
-    check_divides("layout.context", layout.tp * ulysses, "heads", model.heads,
-                  "layout.context: tp x Ulysses ranks =");
+    check_divides({"layout.context", "layout.tp", "layout.cp", "model.heads"}, layout.tp * ulysses,
+                  "heads", model.heads, "layout.context: tp x Ulysses ranks =");
     const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / layout.tp;
     if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
       throw Error::of_key("layout.context",
@@ -178,26 +185,29 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
   const bool balanced =
       layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.frames == 0;
   if (balanced) {
-    check_divides("layout.cp", 2 * layout.cp, "batch.sequence", batch.sequence, "2 x layout.cp =");
+    check_divides({"layout.cp", "batch.sequence"}, 2 * layout.cp, "batch.sequence", batch.sequence,
+                  "2 x layout.cp =");
   } else {
-    check_divides("layout.cp", layout.cp, "batch.sequence", batch.sequence);
+    check_divides({"layout.cp", "batch.sequence"}, layout.cp, "batch.sequence", batch.sequence);
   }
 }
 
 // Experts are whole on a rank, so that tp divides the other MLPs only.
 void check_experts(const TransformerSpec& model, const Layout& layout) {
   if (model.moe_layers() < model.layers && layout.mesh_side() == 1) {
-    check_divides("layout.tp", layout.tp, "ffn_hidden", model.ffn_hidden);
+    check_divides({"layout.tp", "model.ffn_hidden"}, layout.tp, "ffn_hidden", model.ffn_hidden);
   }
   if (model.moe_layers() > 0) {
-    check_divides("layout.tp", layout.tp, "moe.shared_ffn", model.moe.shared_ffn);
+    check_divides({"layout.tp", "model.moe.shared_ffn"}, layout.tp, "moe.shared_ffn",
+                  model.moe.shared_ffn);
   }
   if (layout.ep == 1) return;
   if (model.moe_layers() == 0) {
     throw Error::of_key("layout.ep", "is {} but model '{}' has no experts", layout.ep, model.name);
   }
-  check_divides("layout.ep", layout.ep, "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
-  check_divides("layout.ep", layout.ep, "moe.experts", model.moe.experts);
+  check_divides({"layout.ep", "layout.tp", "layout.cp", "layout.dp"}, layout.ep,
+                "tp x cp x dp =", layout.tp * layout.cp * layout.dp);
+  check_divides({"layout.ep", "model.moe.experts"}, layout.ep, "moe.experts", model.moe.experts);
   // Without it all ranks of a tp group hold the same tokens, and each would send them.
   const bool divided = layout.ep_tokens == ExpertTokens::divided;
   if (!divided && layout.sequence_parallel) {
@@ -206,10 +216,11 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
                         "its own; leave it at divided");
   }
   if (layout.tp > 1 && divided && !layout.sequence_parallel) {
-    throw Error::of_key("layout.ep",
-                        "{} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
-                        "layout.sequence_parallel: true",
-                        layout.ep, layout.tp);
+    throw Error::about(
+        {"layout.ep", "layout.tp", "layout.sequence_parallel"},
+        "layout.ep {} with layout.tp {} needs sequence parallelism, as in Megatron-LM; set "
+        "layout.sequence_parallel: true",
+        layout.ep, layout.tp);
   }
 }
 
@@ -247,7 +258,8 @@ void check_shards(const Layout& layout, int gpus_per_node) {
       check_bits(key.name, value, key.value == &Layout::weight_bits);
     } else {
       check_positive(key.name, value);
-      check_divides(key.name, value, "the ranks that share a copy,", shard);
+      check_divides({key.name, "layout.shard_ranks", "layout.dp", "layout.cp"}, value,
+                    "the ranks that share a copy,", shard);
     }
   }
   const bool copies = layout.weight_ranks > 0 || layout.secondary_ranks > 0;
@@ -280,7 +292,8 @@ void check_sharding(const Layout& layout, int gpus_per_node) {
       throw Error::of_key("layout.shard_ranks", "is {} but layout.sharding is none",
                           layout.shard_ranks);
     }
-    check_divides("layout.shard_ranks", layout.shard_ranks, "dp x cp =", layout.dp * layout.cp);
+    check_divides({"layout.shard_ranks", "layout.dp", "layout.cp"}, layout.shard_ranks,
+                  "dp x cp =", layout.dp * layout.cp);
   }
   check_shards(layout, gpus_per_node);
 }
@@ -332,7 +345,7 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
     const int last = layout.last_stage_layers;
     const int even = model.layers - first - last;
     if (even % layout.stages() != 0) {
-      throw Error::about({"layout.stages"},
+      throw Error::about({"layout.stages", "layout.pp", "layout.vpp", "model.layers"},
                          "{} layers of model '{}' (first {:+}, last {:+}) do not divide into {} "
                          "stages (pp {} x vpp {}); set layout.stages",
                          model.layers, model.name, first, last, layout.stages(), layout.pp,
@@ -369,8 +382,9 @@ int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.global", batch.global);
   const int per_step = batch.micro * layout.dp;
   if (batch.global % per_step != 0) {
-    throw Error::of_key("batch.global", "{} does not divide by batch.micro {} x dp {} = {}",
-                        batch.global, batch.micro, layout.dp, per_step);
+    throw Error::about({"batch.global", "batch.micro", "layout.dp"},
+                       "batch.global {} does not divide by batch.micro {} x dp {} = {}",
+                       batch.global, batch.micro, layout.dp, per_step);
   }
   return batch.global / per_step;
 }
@@ -389,23 +403,23 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   check_context(model, layout, batch);
   check_frames(model, layout, batch);
   if (layout.sequence_parallel) {
-    check_divides("layout.tp", layout.tp * layout.cp, "batch.sequence", batch.sequence,
-                  "layout.tp x cp =");
+    check_divides({"layout.tp", "layout.cp", "batch.sequence"}, layout.tp * layout.cp,
+                  "batch.sequence", batch.sequence, "layout.tp x cp =");
   }
   if (layout.vpp > 1 && layout.pp == 1) {
-    throw Error::of_key("layout.vpp", "is {} but layout.pp is 1; chunks need a pipeline",
-                        layout.vpp);
+    throw Error::about({"layout.vpp", "layout.pp"},
+                       "layout.vpp is {} but layout.pp is 1; chunks need a pipeline", layout.vpp);
   }
   if (gpus_per_node % layout.tp != 0 && layout.tp % gpus_per_node != 0) {
-    throw Error::of_key("layout.tp",
-                        "{} neither divides the {} GPUs of a node nor is a multiple "
-                        "of them",
-                        layout.tp, gpus_per_node);
+    throw Error::about({"layout.tp", "cluster.node"},
+                       "layout.tp {} neither divides the {} GPUs of a node nor is a multiple "
+                       "of them",
+                       layout.tp, gpus_per_node);
   }
   if (layout.ranks() != gpus) {
-    throw Error::of_key("layout",
-                        "tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
-                        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
+    throw Error::about({"layout", "cluster.nodes", "cluster.node"},
+                       "layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs",
+                       layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
   }
   check_experts(model, layout);
   check_sharding(layout, gpus_per_node);

@@ -27,9 +27,12 @@ Case Case::from_text(std::string text, std::string name) {
   return Case({std::move(name), std::move(text), {}, {}});
 }
 
+// Always a new one: whether other copies share the old one cannot be known while their threads run.
 Case::State& Case::changed() {
-  if (state_.use_count() > 1) state_ = std::make_shared<State>(*state_);
-  return *state_;
+  auto own = std::make_shared<State>(*state_);
+  State& changed = *own;
+  state_ = std::move(own);
+  return changed;
 }
 
 Case& Case::set(const std::string& key, const std::string& value) {

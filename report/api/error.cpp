@@ -56,11 +56,16 @@ Error::Error(std::string text, Place place, Cause cause)
 
 Error::~Error() = default;
 
-Error public_error(const core::Error& error, const Case::State& state) {
+Error public_error(const core::Error& error, const Case::State& state,
+                   const core::Overrides& varied) {
   const core::Location& where = error.where();
   Error::Place place = {where.file, where.line, where.column, key_in_text(state, where)};
-  for (const auto& [key, value] : state.set) {
-    if (where.file == core::override_place(key, value)) place = {.key = key};
+  if (where.file.empty() && !error.keys().empty()) place.key = error.keys().front();
+  for (const core::Overrides& set : {state.set, varied}) {
+    for (const auto& [key, value] : set) {
+      const bool is_set = where.file == core::override_place(key, value);
+      if (is_set || where.file == core::override_place(key, value, "--vary")) place = {.key = key};
+    }
   }
   const bool failed = error.code() == core::ExitCode::failed;
   return {std::string(error.text()), std::move(place),

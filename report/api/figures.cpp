@@ -9,31 +9,16 @@
 namespace windtunnel_api {
 namespace {
 
-// Of the number as it is, not of the form that reports write it in.
-std::string unit_of(core::Unit unit) {
-  switch (unit) {
-    case core::Unit::seconds:
-      return "s";
-    case core::Unit::days:
-      return "days";
-    case core::Unit::share:
-    case core::Unit::small_share:
-    case core::Unit::points:
-    case core::Unit::probability:
-      return "share";
-    case core::Unit::bytes:
-      return "bytes";
-    case core::Unit::tflops:
-      return "TFLOP/s";
-    case core::Unit::usd:
-      return "USD";
-    case core::Unit::count:
-    case core::Unit::events:
-    case core::Unit::whole:
-    case core::Unit::word:
-      return "";
+Better better_of(core::Better better) {
+  switch (better) {
+    case core::Better::neither:
+      return Better::neither;
+    case core::Better::lower:
+      return Better::lower;
+    case core::Better::higher:
+      return Better::higher;
   }
-  return "";
+  return Better::neither;
 }
 
 // Appends what is known of one figure; of several under one key, each under its own.
@@ -44,8 +29,8 @@ class Reader {
   void add(const core::Figure& figure, const core::FigureValue& value) {
     const Figure named = {.key = figure.key,
                           .title = figure.title,
-                          .unit = unit_of(figure.unit),
-                          .better = static_cast<Better>(figure.better),
+                          .unit = std::string(core::base_unit(figure.unit)),
+                          .better = better_of(figure.better),
                           .help = figure.help,
                           .origin = figure.origin};
     if (const auto* parts = std::get_if<std::map<std::string, core::Estimate>>(&value)) {
@@ -63,10 +48,10 @@ class Reader {
     for (const core::PartFigure<Part>& figure : figures) {
       add({.key = fmt::format("{}.{}", below, figure.key),
            .title = figure.title,
-           .unit = unit_of(figure.unit),
-           .better = static_cast<Better>(figure.better),
+           .unit = std::string(core::base_unit(figure.unit)),
+           .better = better_of(figure.better),
            .help = figure.help,
-           .origin = "simulated"},
+           .origin = figure.origin},
           part.*figure.member);
     }
   }

@@ -14,7 +14,11 @@ struct Result::State {
 
 Result::Result(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-const Figures& Result::figures() const {
+const Figures& Result::figures() const& {
+  return state_->figures;
+}
+
+Figures Result::figures() && {
   return state_->figures;
 }
 

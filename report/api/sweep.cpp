@@ -9,9 +9,13 @@
 namespace windtunnel_api {
 namespace {
 
-SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& grid_case) {
-  SweepPoint result = {point.index, grid_case.set, point.reason, {}};
-  if (!point.reason.empty()) return result;
+SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& grid_case,
+                        const Case::State& state) {
+  SweepPoint result = {point.index, grid_case.set, "", {}};
+  if (point.fault) {
+    result.reason = public_error(*point.fault, state, grid_case.set).what();
+    return result;
+  }
   core::Record record;
   record.job = point.job;
   record.iteration = point.iteration;
@@ -25,24 +29,31 @@ SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& gr
 std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                               const SweepOptions& options) {
   const Case::State& state = the_case.state();
-  core::Sweep grid = {state.file, state.text, state.set, {}, state.added};
-  for (const Varied& each : vary) grid.vary.push_back({each.key, each.values});
+  core::Sweep grid = {{state.file, state.text, state.set, {}, state.added}, {}};
+  core::Overrides varied;
+  for (const Varied& each : vary) {
+    grid.vary.push_back({each.key, each.values});
+    for (const std::string& value : each.values) varied.emplace_back(each.key, value);
+  }
 
   std::vector<SweepPoint> points;
   std::atomic<bool> stopped = false;
   const std::stop_callback on_stop(options.stop, [&] { stopped = true; });
-  translated(state, [&] {
-    const std::vector<core::SweepCase> cases = core::sweep_cases(grid, options.threads);
-    core::SweepOptions core_options;
-    core_options.threads = options.threads;
-    core_options.progress = options.progress;
-    core_options.stop = &stopped;
-    core_options.finished = [&](const core::SweepPoint& point) {
-      points.push_back(public_point(point, cases[point.index]));
-      if (options.finished) options.finished(points.back());
-    };
-    core::run_sweep(grid, cases, core_options);
-  });
+  translated(
+      state,
+      [&] {
+        const std::vector<core::SweepCase> cases = core::sweep_cases(grid, options.threads);
+        core::SweepOptions core_options;
+        core_options.threads = options.threads;
+        core_options.progress = options.progress;
+        core_options.stop = &stopped;
+        core_options.finished = [&](const core::SweepPoint& point) {
+          points.push_back(public_point(point, cases[point.index], state));
+          if (options.finished) options.finished(points.back());
+        };
+        core::run_sweep(grid, cases, core_options);
+      },
+      varied);
   std::ranges::sort(points, {}, &SweepPoint::index);
   return points;
 }

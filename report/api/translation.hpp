@@ -30,17 +30,19 @@ core::ScheduleKind schedule_kind_of(const std::string& name, ScheduleGenerator g
 // Of what a record has: a sweep's point knows its iteration and campaign only.
 Figures figures_of(const core::Record& record);
 
-// With the key that stands at the error's place in the case's text, or was set over it.
-Error public_error(const core::Error& error, const Case::State& state);
+// With the key that stands at the error's place in the case's text, or was set or varied over it.
+Error public_error(const core::Error& error, const Case::State& state,
+                   const core::Overrides& varied = {});
 Error public_error(const core::InternalError& error);
 
-// What `work` returns; what it throws as the public Error.
+// What `work` returns; what it throws as the public Error. `varied`: what a sweep sets at any of
+// its points.
 template <class Work>
-auto translated(const Case::State& state, Work work) {
+auto translated(const Case::State& state, Work work, const core::Overrides& varied = {}) {
   try {
     return work();
   } catch (const core::Error& error) {
-    throw public_error(error, state);
+    throw public_error(error, state, varied);
   } catch (const core::InternalError& error) {
     throw public_error(error);
   }

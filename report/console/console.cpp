@@ -3,30 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/figures/comparison_columns.hpp"
+#include "report/figures/ranking.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 namespace {
-
-std::string bold(const std::string& text, const ConsoleStyle& style) {
-  return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
-}
 
 std::vector<const ComparedPoint*> ranked_points(const Comparison& comparison) {
   std::vector<const ComparedPoint*> points;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) points.push_back(&point);
   }
-  const bool by_goodput = varies_protection_only(comparison);
-  const Figure& ranked = figure(by_goodput ? "campaign.goodput" : "iteration.time_s");
-  std::ranges::stable_sort(points, {}, [&](const ComparedPoint* point) {
-    const double value = number_of(ranked.of(*point->record));
-    return by_goodput ? std::isnan(value) ? 0 : -value : value;
-  });
-  return points;
+  const Figure& by = ranking_figure(comparison);
+  std::vector<Standing> standings;
+  for (const ComparedPoint* point : points) {
+    standings.push_back({point->record->memory_excess.empty(),
+                         worth_of(by.better, number_of(by.of(*point->record)))});
+  }
+  std::vector<const ComparedPoint*> ranked;
+  for (const size_t i : best_first(standings)) ranked.push_back(points[i]);
+  return ranked;
+}
+
+// What the console shows of iteration_columns(); whether a point fits only where one does not.
+std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoint*>& points) {
+  std::vector<const Figure*> shown = {&figure("iteration.time_s"), &figure("iteration.mfu"),
+                                      &figure("iteration.bubble.idle"),
+                                      &figure("iteration.memory_bytes.peak")};
+  const bool all_fit = std::ranges::all_of(
+      points, [](const ComparedPoint* point) { return point->record->memory_excess.empty(); });
+  if (!all_fit) shown.push_back(&figure("iteration.memory_bytes.fits"));
+  return shown;
 }
 
 TextTable comparison_table(const Comparison& comparison) {
@@ -38,9 +47,8 @@ TextTable comparison_table(const Comparison& comparison) {
   std::vector<const Figure*> columns = further_columns(comparison);
   const bool with_iteration = !varies_protection_only(comparison);
   if (with_iteration) {
-    columns.insert(columns.begin(),
-                   {&figure("iteration.time_s"), &figure("iteration.mfu"),
-                    &figure("iteration.bubble.idle"), &figure("iteration.memory_bytes.peak")});
+    const std::vector<const Figure*> shown = iteration_figures(points);
+    columns.insert(columns.begin(), shown.begin(), shown.end());
   }
   for (const auto& [key, value] : points.front()->set) table.columns.push_back({key});
   for (const Figure* column : columns) table.columns.push_back({column->title, Align::right});
@@ -74,13 +82,13 @@ std::string indented(const std::string& lines) {
 }  // namespace
 
 std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
-  std::string text = fmt::format("{}\n{}\n", bold(summary.title, style), summary.subtitle);
+  std::string text = fmt::format("{}\n{}\n", style.bold(summary.title), summary.subtitle);
   size_t width = 0;
   for (const SummarySection& section : summary.sections) {
     for (const SummaryRow& row : section.rows) width = std::max(width, row.label.size());
   }
   for (const SummarySection& section : summary.sections) {
-    text += fmt::format("\n{}\n", bold(section.title, style));
+    text += fmt::format("\n{}\n", style.bold(section.title));
     if (!section.table.columns.empty()) text += indented(table_text(section.table));
     for (const SummaryRow& row : section.rows) {
       text += fmt::format("  {:<{}}  {}\n", row.label, width, row.value);
@@ -96,7 +104,7 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
   bool first = true;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) continue;
-    if (first) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", bold("Infeasible", style));
+    if (first) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", style.bold("Infeasible"));
     text += fmt::format("  {}: {}\n", set_text(point.set), point.reason);
     first = false;
   }

@@ -59,6 +59,10 @@ std::vector<const Figure*> further_columns(const Comparison& comparison) {
   return columns;
 }
 
+const Figure& ranking_figure(const Comparison& comparison) {
+  return figure(varies_protection_only(comparison) ? "campaign.goodput" : "iteration.time_s");
+}
+
 bool varies_protection_only(const Comparison& comparison) {
   return has_campaign(comparison) &&
          std::ranges::all_of(comparison.points, [](const ComparedPoint& point) {

@@ -1,5 +1,5 @@
-// Which figures a comparison of points shows, on console and page: of the iteration always, of
-// protection and goodput where the points have campaigns.
+// Which figures a comparison of points shows: of the iteration always, of protection and goodput
+// where the points have campaigns. The page shows all of them, the console some of the iteration.
 #pragma once
 
 #include <vector>
@@ -18,5 +18,6 @@ std::vector<const Figure*> further_columns(const Comparison& comparison);
 // Whether all that is varied is protection: then points rank by goodput, not by step time, and what
 // protection does not change is no news.
 bool varies_protection_only(const Comparison& comparison);
+const Figure& ranking_figure(const Comparison& comparison);
 
 }  // namespace windtunnel

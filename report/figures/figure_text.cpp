@@ -53,6 +53,32 @@ const UnitForm& unit_form(Unit unit) {
   return forms[place];
 }
 
+std::string_view base_unit(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "s";
+    case Unit::days:
+      return "days";
+    case Unit::share:
+    case Unit::small_share:
+    case Unit::points:
+    case Unit::probability:
+      return "share";
+    case Unit::bytes:
+      return "bytes";
+    case Unit::tflops:
+      return "TFLOP/s";
+    case Unit::usd:
+      return "USD";
+    case Unit::count:
+    case Unit::events:
+    case Unit::whole:
+    case Unit::word:
+      return "";
+  }
+  return "";
+}
+
 std::string value_text(Unit unit, double value) {
   if (!std::isfinite(value)) return "";
   if (unit == Unit::probability) return probability_text(value);

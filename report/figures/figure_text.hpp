@@ -32,12 +32,16 @@ struct UnitForm {
   const TextForm* form;
 };
 const UnitForm& unit_form(Unit unit);
+// Of the number as it is, not of the form that reports write it in: "s", "share"; "" of a count.
+std::string_view base_unit(Unit unit);
 
 // Of a number that is none: nothing.
 std::string value_text(Unit unit, double value);
 std::string range_text(Unit unit, double low, double high);      // "85.7 % .. 86.1 %"
 std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85.7 % .. 86.1 %)"
 inline constexpr std::string_view kIntervalTitle = "95 % interval";
+// Of points whose iterations differ: goodput times tokens/s.
+inline constexpr std::string_view kProgressTitle = "progress (goodput x tokens/s)";
 // How the two are put together, for pages, with "{}" in place of numbers.
 std::string_view range_pattern();
 std::string_view estimate_pattern();

@@ -15,6 +15,7 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kClosedForm = "closed form";
+constexpr const char* kScenario = "scenario";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 using enum Unit;
@@ -37,14 +38,14 @@ constexpr TierFigure kTierFigures[] = {
     {"rebuild_s", "rebuild", seconds, lower, "likewise, when as many are lost as its code covers",
      &Tier::rebuild_s, &Tier::rebuild_s},
     {"moved_bytes", "moved/GPU", bytes, lower, "to the host, per snapshot", &Tier::moved_bytes,
-     &Tier::moved_bytes},
+     &Tier::moved_bytes, kClosedForm},
     {"wire_bytes", "sent/GPU", bytes, lower, "over the compute NICs, per snapshot",
-     &Tier::wire_bytes, &Tier::wire_bytes},
+     &Tier::wire_bytes, &Tier::wire_bytes, kClosedForm},
     {"host_bytes", "host/node", bytes, lower, "of host memory", &Tier::host_bytes,
-     &Tier::host_bytes},
+     &Tier::host_bytes, kClosedForm},
     {"survival_7d", "survival 7 d", probability, higher,
      "probability that no failure within 7 days is beyond this copy, closed form",
-     &Tier::survival_7d}};
+     &Tier::survival_7d, nullptr, kClosedForm}};
 // Which of them are shown of the tier that stands for a stack.
 constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "survival_7d"};
 
@@ -56,17 +57,20 @@ constexpr IntervalFigure kIntervalFigures[] = {
     {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
     {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
      &Interval::restart_s},
-    {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s},
-    {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s},
-    {"daly_s", "Daly", seconds, neither, "by Daly's formula", &Interval::daly_s},
+    {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s,
+     nullptr, kScenario},
+    {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s, nullptr,
+     kClosedForm},
+    {"daly_s", "Daly", seconds, neither, "by Daly's formula", &Interval::daly_s, nullptr,
+     kClosedForm},
     {"exact_s", "exact exponential", seconds, neither, "best under exponential failures",
-     &Interval::exact_s},
+     &Interval::exact_s, nullptr, kClosedForm},
     {"best_s", "best simulated", seconds, neither, "of the intervals that were simulated",
      &Interval::best_s},
     {"formula_goodput", "goodput by formula", share, higher, "exact, at the configured interval",
-     &Interval::formula_goodput},
+     &Interval::formula_goodput, nullptr, kClosedForm},
     {"rsc_ettr", "ETTR by RSC's formula", share, higher, "at the configured interval",
-     &Interval::rsc_ettr},
+     &Interval::rsc_ettr, nullptr, kClosedForm},
     {"best_goodput", "best goodput", share, higher, "simulated", &Interval::best_goodput},
     {"young_regret", "regret of Young", points, lower, "goodput lost by following the formula",
      &Interval::young_regret},
@@ -189,8 +193,7 @@ class Table {
           of<&Bubble::longest_stage_s>},
          {"iteration.bubble.longest_stage_share", "stage bubble", share, lower,
           "longest last end less first start of a rank, less the busiest rank's compute, as a "
-          "share "
-          "of the step (Zero Bubble)",
+          "share of the step (Zero Bubble)",
           share_of_step<&Bubble::longest_stage_s>},
          {"iteration.bubble.idle", "idle", share, lower,
           "mean share of the step in which none of a rank's own kernels run (a profiler's view)",
@@ -276,7 +279,8 @@ class Table {
     for (const TierFigure& part : kTierFigures) {
       if (std::ranges::find(kOfCopy, part.key) == std::end(kOfCopy)) continue;
       add({{fmt::format("campaign.copy.{}", part.key), part.title, part.unit, part.better,
-            part.help, [part](const Record& record) { return of_copy(record, part); }}});
+            part.help, [part](const Record& record) { return of_copy(record, part); },
+            part.origin}});
     }
     add({{"campaign.snapshots.overhead", "snapshot overhead", small_share, lower,
           "share of the iterations' time that the snapshots of all tiers stall training for",
@@ -293,7 +297,7 @@ class Table {
             [i](const Record& record) { return record.origin[i]; }}});
     }
     add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
-          of_steps([](const Job& job, double) { return job.steps; }), "scenario"},
+          of_steps([](const Job& job, double) { return job.steps; }), kScenario},
          {"job.days", "time to quality", days, lower, "steps to the target, if nothing fails",
           of_steps([](const Job&, double taken_s) { return taken_s / 86400; })},
          {"job.cost_usd", "cost to quality", usd, lower, "steps to the target, if nothing fails",
@@ -317,6 +321,10 @@ double number_of(const FigureValue& value) {
 
 const char* to_string(Better better) {
   return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "";
+}
+
+double worth_of(Better better, double value) {
+  return better == Better::lower ? -value : value;
 }
 
 std::string Figure::text(const Record& record) const {
@@ -379,7 +387,9 @@ std::span<const IntervalFigure> interval_figures() {
 }
 
 const IntervalFigure& interval_figure(std::string_view key) {
-  return *std::ranges::find(kIntervalFigures, key, &IntervalFigure::key);
+  const auto found = std::ranges::find(kIntervalFigures, key, &IntervalFigure::key);
+  CHECK(found != std::end(kIntervalFigures), "no figure of an interval is called {}", key);
+  return *found;
 }
 
 Estimate share_of(const Estimate& part, double whole) {

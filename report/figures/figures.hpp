@@ -1,6 +1,7 @@
 // The figures of a result as values: what each is called, in which unit it is written, which way is
 // better, what it says, and how it is read off a Record. Console, JSON, SQLite, comparisons,
-// rankings and pages look them up here; nothing else knows a title or a unit.
+// rankings and pages look them up here; nothing else knows a title or a unit. A schedule by itself
+// has figures of its own (report/schedule), whose times may be in no unit.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,10 @@ double number_of(
 
 enum class Better { neither, lower, higher };
 const char* to_string(Better better);  // "", "lower", "higher"
+// A number by which points rank, as more of it is better.
+double worth_of(Better better, double value);
+
+inline constexpr const char* kSimulated = "simulated";
 
 struct Figure {
   std::string key;  // its path in the run document: "iteration.time_s"
@@ -34,7 +39,7 @@ struct Figure {
   Better better;
   std::string help;
   std::function<FigureValue(const Record&)> of;
-  const char* origin = "simulated";
+  const char* origin = kSimulated;
 
   std::string text(const Record& record) const;
 };
@@ -62,6 +67,7 @@ struct PartFigure {
   const char* help;
   double Part::*member;
   double Part::*needed = nullptr;  // 0: the figure has no text
+  const char* origin = kSimulated;
 
   std::string text(const Part& part) const {
     return needed != nullptr && part.*needed == 0 ? "" : value_text(unit, part.*member);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "models/base/units.hpp"
@@ -105,12 +106,8 @@ SummarySection memory_section(const Record& record) {
   section.rows.push_back(
       {"peak", fmt::format("{} ({}) on pipeline rank {}", format_bytes(peak->total()),
                            format_percent(peak->total() / usable), peak - memory.begin())});
-  const std::pair<const char*, double> classes[] = {
-      {"weights", peak->weights},     {"gradients", peak->gradients},
-      {"optimizer", peak->optimizer}, {"activations", peak->activations},
-      {"buffers", peak->buffers},     {"framework", peak->framework + peak->fragmentation}};
   std::string split;
-  for (const auto& [name, bytes] : classes) {
+  for (const auto& [name, bytes] : memory_parts(*peak)) {
     if (bytes > 0) {
       split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_bytes(bytes));
     }
@@ -149,6 +146,12 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 
 }  // namespace
 
+std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) {
+  return {{"weights", rank.weights},     {"gradients", rank.gradients},
+          {"optimizer", rank.optimizer}, {"activations", rank.activations},
+          {"buffers", rank.buffers},     {"framework", rank.framework + rank.fragmentation}};
+}
+
 std::string with_separators(double count) {
   std::string digits = fmt::format("{:.0f}", count);
   const size_t first = digits.starts_with('-') ? 1 : 0;
@@ -172,7 +175,10 @@ std::string batch_text(const Job& job) {
   return fmt::format("{} x {} tokens", global, with_separators(job.batch.sequence));
 }
 
-std::string layout_text(const Layout& layout) {
+namespace {
+
+// "tp 2 x dp 8, ep 4"
+std::string axes_text(const Layout& layout) {
   std::string text;
   const std::pair<const char*, int> axes[] = {{"tp", layout.tp},
                                               {"cp", layout.cp},
@@ -184,33 +190,57 @@ std::string layout_text(const Layout& layout) {
   }
   if (text.empty()) text = "one GPU";
   if (layout.ep > 1) text += fmt::format(", ep {}", layout.ep);
-  if (layout.sharding != Sharding::none) {
-    text += fmt::format(", ZeRO-{}", static_cast<int>(layout.sharding));
-    const std::pair<const char*, int> details[] = {
-        {" over {} ranks", layout.shard_ranks},
-        {", weights over {}", layout.weight_ranks},
-        {", gradients over {}", layout.gradient_ranks},
-        {", second copy over {}", layout.secondary_ranks},
-        {", weights in {} bits", layout.weight_bits},
-        {", gradients in {} bits", layout.gradient_bits}};
-    for (const auto& [words, value] : details) {
-      if (value > 0) text += fmt::format(fmt::runtime(words), value);
-    }
+  return text;
+}
+
+// "ZeRO-3 over 8 ranks"; empty where nothing is sharded.
+std::string sharding_text(const Layout& layout) {
+  if (layout.sharding == Sharding::none) return "";
+  std::string text = fmt::format("ZeRO-{}", static_cast<int>(layout.sharding));
+  const std::pair<const char*, int> details[] = {{" over {} ranks", layout.shard_ranks},
+                                                 {", weights over {}", layout.weight_ranks},
+                                                 {", gradients over {}", layout.gradient_ranks},
+                                                 {", second copy over {}", layout.secondary_ranks},
+                                                 {", weights in {} bits", layout.weight_bits},
+                                                 {", gradients in {} bits", layout.gradient_bits}};
+  for (const auto& [words, value] : details) {
+    if (value > 0) text += fmt::format(fmt::runtime(words), value);
   }
   return text;
 }
 
-std::vector<std::string> job_facts(const Job& job) {
-  const Cluster& cluster = job.cluster;
+// "16 h100 GPUs (2 x dgx-h100)"
+std::string machine_text(const Cluster& cluster) {
+  return fmt::format("{} {} GPUs ({} x {})", with_separators(cluster.gpus()), cluster.node.gpu.name,
+                     with_separators(cluster.nodes), cluster.node.name);
+}
+
+std::vector<std::string> how_it_trains(const Job& job) {
   const Communication& communication = job.communication;
-  return {fmt::format("{} on {} {} GPUs ({} x {})", job.model.name, with_separators(cluster.gpus()),
-                      cluster.node.gpu.name, with_separators(cluster.nodes), cluster.node.name),
-          layout_text(job.layout),
-          job.schedule.name,
-          std::string(name_of(job.precision)),
+  return {job.schedule.name, std::string(name_of(job.precision)),
           fmt::format("overlap {}", name_of(communication.overlap)),
-          compressor_text(communication.compressor),
-          fmt::format("batch {}", batch_text(job))};
+          compressor_text(communication.compressor), fmt::format("batch {}", batch_text(job))};
+}
+
+// All of it in one line.
+std::string job_text(const Job& job) {
+  return fmt::format("{} on {}; {}; {}", job.model.name, machine_text(job.cluster),
+                     layout_text(job.layout), fmt::join(how_it_trains(job), "; "));
+}
+
+}  // namespace
+
+std::string layout_text(const Layout& layout) {
+  const std::string sharding = sharding_text(layout);
+  return axes_text(layout) + (sharding.empty() ? "" : ", " + sharding);
+}
+
+std::vector<std::string> job_facts(const Job& job) {
+  std::vector<std::string> facts = {job.model.name, machine_text(job.cluster),
+                                    axes_text(job.layout)};
+  if (job.layout.sharding != Sharding::none) facts.push_back(sharding_text(job.layout));
+  std::ranges::move(how_it_trains(job), std::back_inserter(facts));
+  return facts;
 }
 
 std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
@@ -225,7 +255,7 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
 }
 
 Summary summarise(const Record& record) {
-  Summary summary{record.scenario, shared_facts({job_facts(record.job)}), key_figures(record), {}};
+  Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
   summary.sections.push_back(iteration_section(record));
   SummarySection job{"To the target quality, if nothing fails", {}};
   add_figures(record, "job", job);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/results/record.hpp"
@@ -22,20 +23,24 @@ struct SummarySection {
 
 struct Summary {
   std::string title;                // the scenario's name
-  std::string subtitle;             // model, GPUs, layout
+  std::string subtitle;             // model, machine, layout, schedule and what else decides
   std::vector<SummaryRow> figures;  // the five or six numbers that matter most
   std::vector<SummarySection> sections;
 };
 
 Summary summarise(const Record& record);
 
-// Model and machine, layout, schedule, precision, overlap, compressor, batch: a phrase each.
+// Model, machine, axes of the layout, sharding, schedule, precision, overlap, compressor, batch: a
+// phrase each, so that where one is varied the others are still what points have in common.
 std::vector<std::string> job_facts(const Job& job);
 // What several jobs have in common, in one line.
 std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 
-// "tp 8, pp 16 (8 chunks each), dp 128, zero1": what differs from 1.
+// "tp 8 x pp 16 x vpp 8 x dp 128, ZeRO-1": what differs from 1.
 std::string layout_text(const Layout& layout);
+
+// What takes the memory of a GPU, in the order that reports show it in.
+std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);
 
 // What an iteration works through: tokens, of a table of layers samples.
 const char* item_noun(const Job& job);

@@ -101,17 +101,44 @@ Overrides overrides_of(const Json& pairs) {
   return overrides;
 }
 
+Json files_json(const std::vector<NamedFile>& files) {
+  Json json = Json::array();
+  for (const NamedFile& file : files) {
+    json.push_back({{"name", file.name},
+                    {"hash", file.hash},
+                    {"text", file.text ? Json(*file.text) : Json(nullptr)}});
+  }
+  return json;
+}
+
+std::vector<NamedFile> files_of(const Json& json) {
+  std::vector<NamedFile> files;
+  for (const Json& each : json) {
+    NamedFile& file = files.emplace_back(NamedFile{.name = each.at("name").get<std::string>()});
+    file.hash = each.at("hash").get<std::string>();
+    if (!each.at("text").is_null()) file.text = each.at("text").get<std::string>();
+  }
+  return files;
+}
+
 Json source_json(const RecordSource& source) {
   return {{"version", source.version},
           {"commit", source.commit},
           {"file", source.file},
           {"scenario", source.text},
-          {"set", overrides_json(source.set)}};
+          {"set", overrides_json(source.set)},
+          {"files", files_json(source.files)},
+          {"allow_oom", source.allow_oom}};
 }
 
 RecordSource source_of(const Json& json) {
-  return {json.at("version"), json.at("commit"), json.at("file"), json.at("scenario"),
-          overrides_of(json.at("set"))};
+  return {json.at("version"),
+          json.at("commit"),
+          json.at("file"),
+          json.at("scenario"),
+          overrides_of(json.at("set")),
+          files_of(json.value("files", Json::array())),
+          json.value("allow_oom", false)};
 }
 
 Json figure_json(const Figure& figure) {
@@ -146,11 +173,14 @@ Json presentation_json() {
                                part.unit,
                                part.better,
                                part.help,
-                               {}}));
+                               {},
+                               part.origin}));
   }
   return {{"units", units},
           {"range", range_pattern()},
           {"estimate", estimate_pattern()},
+          {"interval", kIntervalTitle},
+          {"shown_share", kShownShare},
           {"groups", groups},
           {"figures", all}};
 }

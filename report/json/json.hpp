@@ -23,15 +23,20 @@ Json set_json(const Overrides& set);
 Json overrides_json(const Overrides& overrides);
 Overrides overrides_of(const Json& pairs);
 
-// {"version", "commit", "file", "scenario", "set": [[key, value]]}, and back. What `windtunnel run`
-// makes a record again from.
+// [{"name", "hash", "text" | null}], and back.
+Json files_json(const std::vector<NamedFile>& files);
+std::vector<NamedFile> files_of(const Json& json);
+
+// {"version", "commit", "file", "scenario", "set": [[key, value]], "files", "allow_oom"}, and back.
+// What `windtunnel run` makes a record again from; older ones are without the last two.
 Json source_json(const RecordSource& source);
 RecordSource source_of(const Json& json);
 
 // {"key", "title", "unit", "better", "help", "origin"}
 Json figure_json(const Figure& figure);
 // What the pages' scripts write figures by: {"units": {name: {"scales": [{"from", "factor", "unit",
-// "decimals"}], "times", "zero"}}, "range", "estimate", "groups": {key: title}, "figures": [...]}.
+// "decimals"}], "times", "zero"}}, "range", "estimate", "interval",
+// "shown_share", "groups": {key: title}, "figures": [...]}.
 // Negative decimals as in models/base/text_form.hpp.
 Json presentation_json();
 

@@ -10,12 +10,12 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/comparison_columns.hpp"
+#include "report/figures/ranking.hpp"
 #include "report/figures/summary.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
@@ -73,6 +73,7 @@ Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& co
   }
   Json json = {{"name", point_name(point.set)},
                {"set", set_json(point.set)},
+               {"facts", job_facts(point.record->job)},
                {"texts", texts},
                {"values", values},
                {"excess", point.record->memory_excess},
@@ -95,15 +96,16 @@ size_t ranked_by(const Json& document) {
 std::vector<size_t> ranking(const Json& document) {
   const Json& points = document.at("points");
   const size_t column = ranked_by(document);
-  const double sign = document.at("columns").at(column).at("better") == "higher" ? -1 : 1;
-  std::vector<size_t> order(points.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](size_t i) {
-    const Json& value = points[i].at("values").at(column);
-    return std::tuple(!points[i].at("excess").get_ref<const std::string&>().empty(),
-                      value.is_null(), value.is_null() ? 0 : sign * value.get<double>());
-  });
-  return order;
+  const Better better = document.at("columns").at(column).at("better") == to_string(Better::higher)
+                            ? Better::higher
+                            : Better::lower;
+  std::vector<Standing> standings;
+  for (const Json& point : points) {
+    const Json& value = point.at("values").at(column);
+    standings.push_back({point.at("excess").get_ref<const std::string&>().empty(),
+                         value.is_null() ? std::nan("") : worth_of(better, value.get<double>())});
+  }
+  return best_first(standings);
 }
 
 // Of the points that fit; none if fewer than two do, or all are alike.
@@ -244,8 +246,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
   const std::vector<const Figure*> kinds = columns_of(comparison);
   Json columns = Json::array();
   for (const Figure* kind : kinds) columns.push_back(figure_json(*kind));
-  // Goodput stands last.
-  const size_t ranked = varies_protection_only(comparison) ? kinds.size() - 1 : 0;
+  const auto ranked = std::ranges::find(kinds, &ranking_figure(comparison)) - kinds.begin();
   Json points = Json::array(), infeasible = Json::array();
   std::string title;
   for (size_t i = 0; i < comparison.points.size(); ++i) {
@@ -270,28 +271,21 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
 }
 
 bool is_comparison_document(const Json& document) {
-  const auto format = document.find("format");
-  return format != document.end() && format->is_string() &&
-         format->get_ref<const std::string&>().starts_with("windtunnel-comparison-");
+  return format_of(document).starts_with("windtunnel-comparison-");
 }
 
 void check_comparison_document(const Json& document, const std::string& file) {
-  if (document.at("format") != kFormat) {
+  if (format_of(document) != kFormat) {
     throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
                                             "run the comparison again with --out",
                                             kFormat));
   }
-  try {
+  check_drawable(file, [&] {
     comparison_page(document);
     for (const Json& point : document.at("points")) {
-      if (point.at("drawing").is_null()) continue;
-      for (const char* part : {"tick_ns", "makespan", "rows", "memory"}) {
-        point.at("drawing").at(part);
-      }
+      if (!point.at("drawing").is_null()) check_drawing(point.at("drawing"));
     }
-  } catch (const Json::exception& error) {
-    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
-  }
+  });
 }
 
 std::string comparison_page(const Json& document) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "traces/perfetto/tracks.hpp"
 
@@ -282,6 +283,40 @@ Json drawing_of(const Record& record, const DrawingOptions& options) {
           {"ranks_left_out", left_out},
           {"rows", std::move(rows)},
           {"memory", curves_json(record, drawn, window)}};
+}
+
+void check_parallel(const Json& object, std::initializer_list<const char*> keys) {
+  const size_t size = object.at(*keys.begin()).get_ref<const Json::array_t&>().size();
+  for (const char* key : keys) {
+    const size_t other = object.at(key).get_ref<const Json::array_t&>().size();
+    if (other == size) continue;
+    throw Error(fmt::format("{} of '{}' and {} of '{}'", size, *keys.begin(), other, key));
+  }
+}
+
+void check_curves(const Json& curves) {
+  for (const char* key : {"tick_ns", "unit_bytes", "usable_bytes"}) curves.at(key).get<double>();
+  for (const Json& rank : curves.at("ranks")) {
+    rank.at("rank").get_ref<const std::string&>();
+    rank.at("static_bytes").get<double>();
+    check_parallel(rank, {"gap", "change"});
+    const Json& peak = rank.at("peak");
+    if (peak.is_null()) continue;
+    for (const char* key : {"at", "bytes"}) peak.at(key).get<double>();
+    peak.at("task").get_ref<const std::string&>();
+  }
+}
+
+void check_drawing(const Json& drawing) {
+  for (const char* key : {"tick_ns", "makespan", "ranks_left_out"}) {
+    drawing.at(key).get<double>();
+  }
+  for (const Json& row : drawing.at("rows")) {
+    row.at("rank").get_ref<const std::string&>();
+    check_parallel(row, {"gap", "duration"});
+    for (const char* key : {"kind", "name"}) row.at(key).get_ref<const std::string&>();
+  }
+  check_curves(drawing.at("memory"));
 }
 
 }  // namespace windtunnel

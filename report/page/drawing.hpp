@@ -3,6 +3,8 @@
 // tenth of the bytes of one object per task.
 #pragma once
 
+#include <initializer_list>
+
 #include "report/json/json.hpp"
 
 namespace windtunnel {
@@ -26,5 +28,12 @@ Json drawing_of(const Record& record, const DrawingOptions& options = {});
 // "peak": {"at", "bytes", "task"}}]}: `change` in units of `unit_bytes`, on top of `static_bytes`
 // (weights, gradients, optimizer state, buffers, framework). `ranks` are the first `most` of them.
 Json memory_curves(const Record& record, size_t most);
+
+// Read all that the pages' scripts read of them: throw what Json throws where something is missing
+// or of another kind, and Error where parts do not belong together.
+void check_curves(const Json& curves);
+void check_drawing(const Json& drawing);
+// Arrays at these keys that have an entry for the same things each.
+void check_parallel(const Json& object, std::initializer_list<const char*> keys);
 
 }  // namespace windtunnel

@@ -76,6 +76,8 @@ std::string table_html(const TextTable& table) {
   }
   html += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : table.rows) {
+    CHECK(row.size() == table.columns.size(), "a row of {} cells below {} columns", row.size(),
+          table.columns.size());
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
     for (size_t i = 1; i < row.size(); ++i) {
       const bool left = table.columns[i].align == Align::left;
@@ -84,6 +86,19 @@ std::string table_html(const TextTable& table) {
     html += "</tr>";
   }
   return html + "</tbody></table></div>";
+}
+
+void check_drawable(const std::string& file, const std::function<void()>& draw) {
+  const auto fail = [&](const char* what) {
+    throw Error(Location{file}, fmt::format("damaged record: {}; make it again with --out", what));
+  };
+  try {
+    draw();
+  } catch (const Json::exception& error) {
+    fail(error.what());
+  } catch (const Error& error) {
+    fail(error.what());
+  }
 }
 
 std::string filled_page(std::string_view title, std::string_view body, const Json& data) {

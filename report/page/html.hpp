@@ -1,6 +1,7 @@
 // A page of one file: the template with its title, body, data and script filled in.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,9 @@ std::string table_html(const TextTable& table);
 
 // `title` as plain text, `body` as HTML; `data` is what the script draws from.
 std::string filled_page(std::string_view title, std::string_view body, const Json& data);
+
+// Whether a document of this file can be drawn: `draw` reads all that the page shows. Throws Error
+// with the file's name.
+void check_drawable(const std::string& file, const std::function<void()>& draw);
 
 }  // namespace windtunnel

@@ -58,12 +58,8 @@ Json values_json(const std::vector<ResolvedValue>& values) {
 Json memory_json(const Record& record, const PageOptions& options) {
   Json ranks = Json::array();
   for (const GpuMemory& rank : record.iteration.memory) {
-    ranks.push_back({{"weights", rank.weights},
-                     {"gradients", rank.gradients},
-                     {"optimizer", rank.optimizer},
-                     {"activations", rank.activations},
-                     {"buffers", rank.buffers},
-                     {"framework", rank.framework + rank.fragmentation}});
+    ranks.push_back(Json::object());
+    for (const auto& [name, bytes] : memory_parts(rank)) ranks.back()[name] = bytes;
   }
   return {{"capacity_bytes", usable_bytes(record.job.cluster.node.gpu)},
           {"ranks", ranks},
@@ -151,12 +147,19 @@ std::string values_html(const Json& document) {
   for (const auto& [title, cell] : values->front().items()) table.columns.push_back({title});
   for (const Json& value : *values) {
     table.rows.emplace_back();
-    for (const Json& cell : value) table.rows.back().push_back(cell);
+    for (const Column& column : table.columns) table.rows.back().push_back(value.at(column.title));
   }
   return fmt::format(
       "<details><summary>All {} values of the job, with their origin</summary>{}"
       "</details>\n",
       values->size(), table_html(table));
+}
+
+void check_format(const Json& document, const std::string& file) {
+  if (format_of(document) == kFormat) return;
+  throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); run "
+                                          "the scenario again with --out",
+                                          kFormat));
 }
 
 std::vector<SummaryRow> rows_of(const Json& array) {
@@ -171,8 +174,39 @@ TextTable table_of(const Json& json) {
     const bool right = column.at("right");
     table.columns.push_back({column.at("title"), right ? Align::right : Align::left});
   }
-  for (const Json& row : json.at("rows")) table.rows.push_back(row);
+  for (const Json& row : json.at("rows")) {
+    table.rows.push_back(row);
+    if (table.rows.back().size() == table.columns.size()) continue;
+    throw Error(fmt::format("a row of {} cells below {} columns", table.rows.back().size(),
+                            table.columns.size()));
+  }
   return table;
+}
+
+// What the page's script draws from.
+void check_charts(const Json& document) {
+  const Json& result = document.at("result");
+  const Json& iteration = result.at("iteration");
+  iteration.at("time_s").get<double>();
+  iteration.at("critical_path_s").get_ref<const Json::object_t&>();
+  result.at("origin").get_ref<const Json::object_t&>();
+  const Json& memory = document.at("memory");
+  memory.at("capacity_bytes").get<double>();
+  for (const Json& rank : memory.at("ranks")) {
+    for (const auto& [name, bytes] : rank.get_ref<const Json::object_t&>()) bytes.get<double>();
+  }
+  check_curves(memory.at("curves"));
+  const Json& gantt = document.at("gantt");
+  for (const char* key : {"makespan_s", "ranks_left_out"}) gantt.at(key).get<double>();
+  const auto categories = gantt.at("categories").get<std::vector<std::string>>();
+  for (const Json& track : gantt.at("tracks")) {
+    for (const char* key : {"rank", "stream"}) track.at(key).get_ref<const std::string&>();
+    check_parallel(track, {"start_ns", "duration_ns", "category", "name"});
+    for (const Json& category : track.at("category")) {
+      if (category.get<size_t>() < categories.size()) continue;
+      throw Error(fmt::format("there is no category {}", category.get<size_t>()));
+    }
+  }
 }
 
 }  // namespace
@@ -188,18 +222,11 @@ Json page_document(const Record& record, const PageOptions& options) {
 }
 
 void check_page_document(const Json& document, const std::string& file) {
-  const auto format = document.find("format");
-  if (format == document.end() || *format != kFormat) {
-    throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
-                                            "run the scenario again with --out",
-                                            kFormat));
-  }
-  try {
-    summary_of(document);
-    for (const char* part : {"result", "memory", "gantt"}) document.at(part);
-  } catch (const Json::exception& error) {
-    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
-  }
+  check_format(document, file);
+  check_drawable(file, [&] {
+    html_page(document);
+    check_charts(document);
+  });
 }
 
 Json parse_page_document(const std::string& text, const std::string& file) {
@@ -208,10 +235,10 @@ Json parse_page_document(const std::string& text, const std::string& file) {
   return document;
 }
 
-RecordSource source_of_record(const std::string& text, const std::string& file) {
-  const Json document = parse_page_document(text, file);
+MadeRecord made_record(const Json& document, const std::string& file) {
+  check_format(document, file);
   try {
-    return source_of(document.at("source"));
+    return {source_of(document.at("source")), document.at("result").at("key")};
   } catch (const Json::exception& error) {
     throw Error(Location{file},
                 fmt::format("does not say what it was made from: {}", error.what()));

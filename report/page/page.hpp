@@ -13,6 +13,9 @@
 
 namespace windtunnel {
 
+// Every folder of a run or a compare has it.
+inline constexpr const char* kRecordFile = "record.json";
+
 struct PageOptions {
   int max_spans = 60000;  // of the Gantt chart; further ranks are left out and the page says so
   int max_curves = 64;    // of memory over time; likewise
@@ -26,8 +29,12 @@ void check_page_document(const Json& document, const std::string& file);
 // The same of the text of a record.json.
 Json parse_page_document(const std::string& text, const std::string& file);
 
-// What the run was made from, of the text of a record.json. Throws Error with the file's name.
-RecordSource source_of_record(const std::string& text, const std::string& file);
+// What the run was made from, and the key of its case. Throws Error with the file's name.
+struct MadeRecord {
+  RecordSource source;
+  std::string key;
+};
+MadeRecord made_record(const Json& document, const std::string& file);
 
 // The summary that the document holds.
 Summary summary_of(const Json& page_document);

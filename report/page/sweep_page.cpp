@@ -16,23 +16,11 @@
 namespace windtunnel {
 namespace {
 
-// What the page's script tells kinds of records apart by.
-constexpr const char* kPageFormat = "windtunnel-sweep-1";
-
-// Training done per time: what points rank by where their iterations differ, too.
-double progress_of(const Json& point) {
-  return number_at(point, "campaign.goodput").value_or(0) *
-         number_at(point, "iteration.tokens_per_s").value_or(1);
-}
-
 // The best first.
 std::vector<const Json*> ranked_points(const Json& document) {
+  const SweepRanking ranking(document.at("points").get_ref<const Json::array_t&>());
   std::vector<const Json*> points;
-  for (const Json& point : document.at("points")) {
-    if (has_result(point)) points.push_back(&point);
-  }
-  std::ranges::stable_sort(points, std::ranges::greater{},
-                           [](const Json* point) { return progress_of(*point); });
+  for (size_t place = 0; place < ranking.size(); ++place) points.push_back(&ranking.at(place));
   return points;
 }
 
@@ -151,12 +139,14 @@ std::string subtitle_of(const Json& document) {
 
 }  // namespace
 
-bool is_sweep_document(const Json& document) {
-  return document.contains("vary") && document.contains("points");
-}
-
 void check_sweep_document(const Json& document, const std::string& file) {
-  try {
+  const std::string format = format_of(document);
+  if (!format.empty() && format != kSweepFormat) {  // older ones do not say
+    throw Error(Location{file}, fmt::format("not a sweep of this version (format is not '{}'); run "
+                                            "`windtunnel sweep merge` again",
+                                            kSweepFormat));
+  }
+  check_drawable(file, [&] {
     sweep_page(document);
     for (const Json& point : document.at("points")) {
       for (const Json& key : document.at("vary")) {
@@ -164,11 +154,7 @@ void check_sweep_document(const Json& document, const std::string& file) {
         point.at("set").at(name);
       }
     }
-  } catch (const Json::exception& error) {
-    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
-  } catch (const Error& error) {
-    throw Error(Location{file}, fmt::format("damaged record: {}", error.what()));
-  }
+  });
 }
 
 std::string sweep_page(const Json& document, const SweepPageOptions& options) {
@@ -181,7 +167,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   body += best_by.empty() ? best_html(document) : best_by;
   body += table_html(document, options) + infeasible_html(document);
   Json data = document;
-  data["format"] = kPageFormat;
+  data["format"] = kSweepFormat;  // by which the script tells kinds of records apart
   data["metrics"] = sweep_keys();
   return filled_page(title, body, data);
 }

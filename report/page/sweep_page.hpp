@@ -15,7 +15,6 @@ struct SweepPageOptions {
   size_t max_rows = 1000;  // of the table, the best ones; the charts hold all points
 };
 
-bool is_sweep_document(const Json& document);
 // Checks what sweep_page and its charts rely on. Throws Error with the file's name.
 void check_sweep_document(const Json& document, const std::string& file);
 

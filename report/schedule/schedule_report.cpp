@@ -13,10 +13,6 @@
 namespace windtunnel {
 namespace {
 
-std::string bold(const std::string& text, const ConsoleStyle& style) {
-  return style.colour ? "\x1b[1m" + text + "\x1b[0m" : text;
-}
-
 // Figures in the units of a report.
 class Figures {
  public:
@@ -251,11 +247,11 @@ std::string step_text(const ScheduleReport& report, const Figures& figures) {
 
 std::string schedule_text(const ScheduleReport& report, int width, const ConsoleStyle& style) {
   const Figures figures(report);
-  std::string text = bold(report.title, style) + "\n";
+  std::string text = style.bold(report.title) + "\n";
   for (const std::string& note : report.notes) text += note + "\n";
   text += step_text(report, figures);
   const auto section = [&](const std::string& title, const std::string& body) {
-    text += fmt::format("\n{}{}", title.empty() ? "" : bold(title, style) + "\n", body);
+    text += fmt::format("\n{}{}", title.empty() ? "" : style.bold(title) + "\n", body);
   };
   section("", bubble_text(report, figures));
   section("Activations", memory_text(report, figures, width));

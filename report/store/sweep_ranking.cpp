@@ -6,10 +6,18 @@
 #include <map>
 
 #include "report/console/console.hpp"
+#include "report/figures/ranking.hpp"
 #include "report/store/sweep_figures.hpp"
 
 namespace windtunnel {
 namespace {
+
+constexpr std::string_view kGoodput = "goodput";
+constexpr std::string_view kProgress = "progress";
+
+bool is_of_progress(const Json& runner_up) {
+  return runner_up.value("by", std::string(kGoodput)) == kProgress;
+}
 
 double tokens_per_s(const Json& point) {
   return number_at(point, "iteration.tokens_per_s").value_or(0);
@@ -56,11 +64,18 @@ SweepRanking::SweepRanking(const std::vector<Json>& points) {
   for (const Json& point : points) {
     if (has_result(point)) fastest_ = std::max(fastest_, tokens_per_s(point));
   }
+  std::vector<const Json*> ran;
+  std::vector<Standing> standings;
   for (const Json& point : points) {
     if (!has_result(point)) continue;
-    order_.emplace_back(number_at(point, "campaign.goodput").value_or(0) * speed(point), &point);
+    ran.push_back(&point);
+    standings.push_back({.worth = number_at(point, "campaign.goodput").value_or(0) * speed(point)});
   }
-  std::ranges::stable_sort(order_, [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const size_t i : best_first(standings)) order_.push_back(ran[i]);
+}
+
+std::string_view SweepRanking::measure_of(size_t place) const {
+  return speed(at(0)) == speed(at(place)) ? kGoodput : kProgress;
 }
 
 Estimate SweepRanking::lead_over(size_t place) const {
@@ -91,6 +106,7 @@ Json best_point(const std::vector<Json>& points) {
     best["runner_up"] = named(ranking.at(1));
     const Estimate lead = ranking.lead_over(1);
     best["runner_up"]["difference"] = estimate_json(lead);
+    best["runner_up"]["by"] = std::string(ranking.measure_of(1));
   }
   return best;
 }
@@ -138,8 +154,8 @@ std::string runner_up_text(const Json& runner_up) {
   const bool apart = difference.at("low").get<double>() > 0;
   return fmt::format("{}, with {} points less {} under the same failures ({} {}){}",
                      set_text(runner_up.at("set")), value_text(Unit::points, difference.at("mean")),
-                     figure("campaign.goodput").title, kIntervalTitle,
-                     range_of(Unit::points, difference),
+                     is_of_progress(runner_up) ? kProgressTitle : figure("campaign.goodput").title,
+                     kIntervalTitle, range_of(Unit::points, difference),
                      apart ? "" : ": these replicas cannot tell which of the two is better");
 }
 
@@ -150,8 +166,12 @@ TextTable best_by_table(const Json& document) {
   for (const std::string& key : keys) {
     table.columns.push_back({(is_circumstance(key) ? "" : "best ") + key});
   }
+  const bool by_progress = std::ranges::any_of(document.at("best_by"), [](const Json& best) {
+    return best.at("runner_up").is_object() && is_of_progress(best.at("runner_up"));
+  });
   for (const std::string& title :
-       {goodput.title, std::string(kIntervalTitle), std::string("over the next (points)")}) {
+       {goodput.title, std::string(kIntervalTitle),
+        fmt::format("{}over the next (points)", by_progress ? "progress " : "")}) {
     table.columns.push_back({title, Align::right});
   }
   for (const Json& best : document.at("best_by")) {

@@ -36,21 +36,25 @@ class SweepRanking {
   explicit SweepRanking(const std::vector<Json>& points);
 
   size_t size() const { return order_.size(); }
-  const Json& at(size_t place) const { return *order_[place].second; }
+  const Json& at(size_t place) const { return *order_[place]; }
 
   // How much more the point in the first place gets done than the one in another, in shares of the
   // wall time at the speed of the fastest iteration.
   Estimate lead_over(size_t place) const;
+  // What that is a difference of.
+  std::string_view measure_of(size_t place) const;
 
  private:
   double speed(const Json& point) const;
   std::vector<double> progress(const Json& point) const;
 
   double fastest_ = 0;
-  std::vector<std::pair<double, const Json*>> order_;
+  std::vector<const Json*> order_;
 };
 
-// {"index", "set", "goodput", "runner_up": {"index", "set", "difference"} | null}; null: no result.
+// {"index", "set", "goodput", "runner_up": {"index", "set", "difference", "by"} | null}; null: no
+// result. The difference is one of goodput, or where the iterations of the two differ of progress:
+// "by" says which.
 Json best_point(const std::vector<Json>& points);
 
 // The best point at every combination of the circumstances, in the grid's order. Empty unless the

@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/base/version.hpp"
 #include "report/store/sqlite.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
@@ -23,9 +24,9 @@ constexpr size_t kBestRows = 10;  // else so many
 const char* unit_of(Dimension dimension) {
   switch (dimension) {
     case Dimension::bytes:
-      return "B";
+      return "bytes";
     case Dimension::bytes_per_s:
-      return "B/s";
+      return "bytes/s";
     case Dimension::flops_per_s:
       return "FLOP/s";
     case Dimension::seconds:
@@ -34,11 +35,15 @@ const char* unit_of(Dimension dimension) {
       return "per node-s";
     case Dimension::usd_per_gpu_s:
       return "USD per gpu-s";
+    case Dimension::per_s:
+      return "per s";
     case Dimension::iterations:
       return "iterations";
-    default:
+    case Dimension::number:
+    case Dimension::count:
       return "";
   }
+  return "";
 }
 
 // A row of the table `figures`.
@@ -48,9 +53,10 @@ std::vector<SqlValue> description_of(const StoredColumn& column) {
           column.key,
           column.part,
           described.title,
-          std::string(unit_form(described.unit).name),
+          std::string(base_unit(described.unit)),
           std::string(to_string(described.better)),
-          described.help};
+          described.help,
+          std::string(described.origin)};
 }
 
 TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {
@@ -117,12 +123,17 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
     }
     points.push_back(std::move(entry));
   }
-  results.document = {{"scenario", scenario},
+  const ScenarioText& text = plan.sweep.scenario;
+  const RecordSource source = {program_version(), program_commit(), text.file,
+                               text.text,         text.set,         text.files};
+  results.document = {{"format", kSweepFormat},
+                      {"scenario", scenario},
                       {"job", shared_facts(jobs)},
                       {"vary", varied_keys_json(plan.sweep.vary)},
                       {"points", std::move(points)},
                       {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
-                      {"best_by", best_by_circumstance(plan.sweep, results.points)}};
+                      {"best_by", best_by_circumstance(plan.sweep, results.points)},
+                      {"source", source_json(source)}};
   return results;
 }
 
@@ -175,10 +186,10 @@ void write_results_sqlite(const std::string& path, const SweepResults& results) 
   file.execute("CREATE TABLE varied (\"key\" TEXT, unit TEXT)");
   file.execute(
       "CREATE TABLE figures (\"column\" TEXT, \"key\" TEXT, part TEXT, title TEXT, unit TEXT, "
-      "better TEXT, help TEXT)");
+      "better TEXT, help TEXT, origin TEXT)");
   file.insert(fmt::format("INSERT INTO points VALUES ({})", marks), rows);
   file.insert("INSERT INTO varied VALUES (?, ?)", varied);
-  file.insert("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?)", described);
+  file.insert("INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?)", described);
   file.close();
 }
 
@@ -192,7 +203,7 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
   const std::string title =
       fmt::format("{}: {} points, {}", results.document.at("scenario").get<std::string>(),
                   results.plan.cases.size(), sizes);
-  std::string text = (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n\n";
+  std::string text = style.bold(title) + "\n\n";
   if (!results.document.at("best_by").empty()) {
     return text + table_text(best_by_table(results.document)) +
            infeasible_text(results.document.at("points"));

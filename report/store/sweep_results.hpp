@@ -12,10 +12,10 @@ namespace windtunnel {
 struct SweepResults {
   SweepPlan plan;
   std::vector<Json> points;  // the lines, by index; without those that are missing
-  // {"scenario", "job", "vary": [{"key", "values", "numbers"}], "points": [{"index", "set",
-  // "iteration", "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up": {"index",
-  // "set", "difference": {"mean", "low", "high"}} | null} | null, "best_by": [likewise]}: see
-  // sweep_ranking.hpp. "numbers": in base units, null where values are none.
+  // {"format", "scenario", "job", "vary": [{"key", "values", "numbers"}], "points": [{"index",
+  // "set", "iteration", "result" | "reason"}], "best": {"index", "set", "goodput", "runner_up":
+  // {"index", "set", "difference": {"mean", "low", "high"}} | null} | null, "best_by": [likewise],
+  // "source"}: see sweep_ranking.hpp. "numbers": in base units, null where values are none.
   Json document;
 };
 

@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFormat = "windtunnel-sweep-1";
-
 std::string part_path(const std::string& folder, int shard) {
   return fmt::format("{}/part-{}.jsonl", folder, shard);
 }
@@ -30,21 +28,23 @@ Json header_json(const SweepPlan& plan) {
   for (const VariedKey& key : plan.sweep.vary) {
     vary.push_back({{"key", key.key}, {"values", key.values}});
   }
-  return {{"format", kFormat},
+  return {{"format", kSweepFormat},
           {"version", plan.version},
-          {"file", plan.sweep.file},
-          {"set", overrides_json(plan.sweep.set)},
+          {"file", plan.sweep.scenario.file},
+          {"set", overrides_json(plan.sweep.scenario.set)},
           {"vary", vary},
           {"points", plan.cases.size()},
-          {"scenario", plan.sweep.text}};
+          {"scenario", plan.sweep.scenario.text},
+          {"files", files_json(plan.sweep.scenario.files)}};
 }
 
 SweepPlan header_of(const Json& json) {
   SweepPlan plan;
   plan.version = json.at("version").get<std::string>();
-  plan.sweep.file = json.at("file").get<std::string>();
-  plan.sweep.text = json.at("scenario").get<std::string>();
-  plan.sweep.set = overrides_of(json.at("set"));
+  plan.sweep.scenario.file = json.at("file").get<std::string>();
+  plan.sweep.scenario.text = json.at("scenario").get<std::string>();
+  plan.sweep.scenario.set = overrides_of(json.at("set"));
+  plan.sweep.scenario.files = files_of(json.value("files", Json::array()));
   for (const Json& key : json.at("vary")) {
     plan.sweep.vary.push_back(
         {key.at("key").get<std::string>(), key.at("values").get<std::vector<std::string>>()});
@@ -96,7 +96,7 @@ int index_of(const std::string& line, const SweepPlan& plan) {
 }  // namespace
 
 std::string cases_path(const std::string& folder) {
-  return folder + "/cases.jsonl";
+  return fmt::format("{}/{}", folder, kSweepFile);
 }
 
 std::string cases_text(const SweepPlan& plan) {
@@ -121,7 +121,7 @@ SweepPlan parse_cases(const std::string& text, const std::string& file) {
     try {
       const Json json = parse_document(line, file);
       if (number == 1) {
-        if (json.value("format", "") != kFormat) {
+        if (json.value("format", "") != kSweepFormat) {
           throw Error(Location{file}, "not the cases of a sweep of this version");
         }
         plan = header_of(json);
@@ -153,10 +153,13 @@ std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan) 
   }
   const Sweep& was = old_plan.sweep;
   const Sweep& is = new_plan.sweep;
-  if (was.file != is.file) return fmt::format("it is of the scenario {}", was.file);
-  if (was.text != is.text) return fmt::format("the scenario {} has changed since", was.file);
+  const std::string& file = was.scenario.file;
+  if (file != is.scenario.file) return fmt::format("it is of the scenario {}", file);
+  if (was.scenario.text != is.scenario.text) {
+    return fmt::format("the scenario {} has changed since", file);
+  }
   if (was.vary != is.vary) return "it varies other values";
-  if (was.set != is.set) return "it sets other values";
+  if (was.scenario.set != is.scenario.set) return "it sets other values";
   if (old_plan.cases != new_plan.cases) return "a file that the scenario names has changed since";
   return "";
 }

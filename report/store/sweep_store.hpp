@@ -16,6 +16,9 @@
 
 namespace windtunnel {
 
+// Of cases.jsonl and sweep.json.
+inline constexpr const char* kSweepFormat = "windtunnel-sweep-1";
+
 struct SweepPlan {
   std::string version;  // of the program
   Sweep sweep;
@@ -23,6 +26,7 @@ struct SweepPlan {
   bool operator==(const SweepPlan&) const = default;
 };
 
+inline constexpr const char* kSweepFile = "cases.jsonl";  // every folder of a sweep has it
 std::string cases_path(const std::string& folder);
 // The text of cases.jsonl, and back. Throws Error with the file's name and line.
 std::string cases_text(const SweepPlan& plan);

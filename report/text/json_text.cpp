@@ -10,6 +10,12 @@ Json parse_document(const std::string& text, const std::string& file) {
   return document;
 }
 
+std::string format_of(const Json& document) {
+  if (!document.is_object()) return "";
+  const auto found = document.find("format");
+  return found != document.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::string json_text(const Json& document, int indent) {
   return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

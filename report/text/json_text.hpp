@@ -11,6 +11,9 @@ using Json = nlohmann::ordered_json;
 // An object from the text of a file. Throws Error with the file's name when it is none.
 Json parse_document(const std::string& text, const std::string& file);
 
+// Which kind of document it says it is, under the key "format"; empty where it says none.
+std::string format_of(const Json& document);
+
 // Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
 std::string json_text(const Json& document, int indent = 2);
 

@@ -29,7 +29,13 @@ Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tier
   document.entries.push_back({"snapshots", {}, list});
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     for (const auto& [key, value] : tiers[i]) {
-      apply_override(document, fmt::format("snapshots.{}.{}", i, key), value);
+      const std::string path = fmt::format("snapshots.{}.{}", i, key);
+      try {
+        apply_override(document, path, value);
+      } catch (const Error& error) {
+        // No option that anybody typed.
+        throw Error::about({path}, "snapshot scheme '{}', tier {}: {}", name, i, error.text());
+      }
     }
   }
   return {name, "", document.entries.front().value, EvidenceList(nullptr)};

@@ -8,6 +8,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
+#include "scenarios/language/text/named_files.hpp"
 
 namespace windtunnel {
 namespace {
@@ -21,36 +22,46 @@ std::vector<std::string> names_of(const OwnSchedules& kinds) {
 }  // namespace
 
 Case load_case(const std::string& path, const Overrides& overrides) {
-  return parse_case(read_text_file(path), path, overrides);
+  return resolve_case(read_scenario(path, overrides));
 }
 
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides,
-                const std::shared_ptr<const Additions>& additions, const Prepare& prepare) {
+                const std::shared_ptr<const Additions>& added) {
+  return resolve_case({.file = file, .text = text, .set = overrides, .added = added});
+}
+
+ScenarioText read_scenario(const std::string& path, const Overrides& set) {
+  return {.file = path, .text = read_text_file(path), .set = set};
+}
+
+Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Prepare& prepare) {
   const Additions nothing;
-  const Additions& added = additions != nullptr ? *additions : nothing;
-  DocumentNode document = parse_document(text, file);
+  const Additions& added = scenario.added != nullptr ? *scenario.added : nothing;
+  DocumentNode document = parse_document(scenario.text, scenario.file);
   if (document.kind != DocumentNode::Kind::map) check_values(document);  // throws
   Case result;
-  result.file = file;
-  result.text = text;
-  result.set = overrides;
+  result.file = scenario.file;
+  result.text = scenario.text;
+  result.set = scenario.set;
+  result.set.insert(result.set.end(), more.begin(), more.end());
   expand_snapshots(document, added.snapshots);
-  for (const auto& [key, value] : overrides) {
+  for (const auto& [key, value] : result.set) {
     apply_override(document, key, value);
     expand_snapshots(document, added.snapshots);
   }
   expand_recovery(document);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
-  const std::string folder = std::filesystem::path(file).parent_path().string();
+  NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
   result.scenario = values.text("name");
   result.places = values.places();
   result.places.placing([&] {
-    result.job = resolve_job(values, evidence, folder, added.schedules);
+    result.job = resolve_job(values, evidence, files, added.schedules);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);
   });
+  result.files = files.read();
   result.key = identity_of(result.values, result.job, Scope::campaign);
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "models/base/error.hpp"
 #include "models/plan/job.hpp"
+#include "models/results/named_file.hpp"
 #include "models/results/resolved_value.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/places.hpp"
@@ -21,6 +22,7 @@ struct Case {
   std::string file;      // as messages name it; files that the text names are sought beside it
   std::string text;      // what stands in it
   Overrides set;         // on top of the text, in this order
+  std::vector<NamedFile> files;  // that the text names, as they were read
   // Of its keys, for Errors about the job: `places.placing(work)`. Empty of a Case that was not
   // read from a scenario.
   Places places = {};
@@ -32,12 +34,27 @@ struct Case {
 
 struct Additions;  // scenarios/language/additions.hpp
 
+// What a case is resolved from.
+struct ScenarioText {
+  std::string file;    // as messages name it; files that the text names are sought beside it
+  std::string text;    // what stands in it
+  Overrides set = {};  // on top of the text, in this order
+  std::vector<NamedFile> files = {};  // that the text names, in the place of those on the disk
+  std::shared_ptr<const Additions> added = nullptr;  // of the calling program
+  bool operator==(const ScenarioText&) const = default;
+};
+
+// Throws Error if the file cannot be read.
+ScenarioText read_scenario(const std::string& path, const Overrides& set = {});
+// `more` comes on top of what is set. Throws Error as load_case() does.
+Case resolve_case(const ScenarioText& scenario, const Overrides& more = {},
+                  const Prepare& prepare = {});
+
 // Reads, checks and resolves. Throws Error with file:line:column. Overrides are reported with the
 // location "--set KEY=VALUE".
 Case load_case(const std::string& path, const Overrides& overrides = {});
 // The same from text; `file` is the name used in messages, `added` what the calling program brings.
 Case parse_case(const std::string& text, const std::string& file, const Overrides& overrides = {},
-                const std::shared_ptr<const Additions>& added = nullptr,
-                const Prepare& prepare = {});
+                const std::shared_ptr<const Additions>& added = nullptr);
 
 }  // namespace windtunnel

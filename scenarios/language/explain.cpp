@@ -78,6 +78,10 @@ class Explanation {
                              .dimension = value.dimension,
                              .scope = value.field->scope};
       if (value.text.empty()) resolved.number = value.number;
+      if (key == "schedule.name" && job_.schedule.imported) {  // what runs, not the default
+        resolved.value = job_.schedule.name;
+        resolved.source = "schedule.file";
+      }
       rows_.push_back({rank_of(key), std::move(resolved)});
     }
   }

@@ -117,8 +117,18 @@ class Override {
 
 }  // namespace
 
-std::string override_place(const std::string& key, const std::string& value) {
-  return fmt::format("--set {}={}", key, value);
+std::string override_place(const std::string& key, const std::string& value,
+                           std::string_view option) {
+  return fmt::format("{} {}={}", option, key, value);
+}
+
+Error as_varied(const Error& error, const Overrides& point) {
+  for (const auto& [key, value] : point) {
+    if (error.where().file != override_place(key, value)) continue;
+    return {Location{override_place(key, value, "--vary")}, std::string(error.text()),
+            error.code()};
+  }
+  return error;
 }
 
 void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value) {

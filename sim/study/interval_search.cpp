@@ -246,9 +246,9 @@ bool is_interval_key(const std::string& key) {
   return pattern_of(key) == "snapshots.*.every";
 }
 
-IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
+IntervalSearch search_intervals(const ScenarioText& scenario,
                                 const IntervalSearchOptions& options) {
-  const Case the_case = load_case(scenario, set);
+  const Case the_case = resolve_case(scenario);
   return the_case.places.placing([&] {
     check_aim(the_case.job, options.aim);
     std::vector<int> tiers = tiers_of(options.keys, the_case.job);

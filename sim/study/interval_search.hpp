@@ -47,7 +47,6 @@ bool is_interval_key(const std::string& key);
 
 // Throws Error as simulate() does; where the scenario has no campaign, a tier has no interval, or
 // the cost is asked for without tokens and a price.
-IntervalSearch search_intervals(const std::string& scenario, const Overrides& set,
-                                const IntervalSearchOptions& options);
+IntervalSearch search_intervals(const ScenarioText& scenario, const IntervalSearchOptions& options);
 
 }  // namespace windtunnel

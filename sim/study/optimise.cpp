@@ -161,18 +161,16 @@ double simulated_value(const RankedConfiguration& at, Aim aim) {
   }
 }
 
-void simulate_best(const std::string& scenario, const Overrides& set,
-                   const OptimiseOptions& options, std::vector<RankedConfiguration>& best) {
+void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
+                   std::vector<RankedConfiguration>& best) {
   const bool campaign = options.aim == Aim::goodput || options.aim == Aim::cost;
   const size_t count = campaign ? best.size() : std::min<size_t>(options.simulated, best.size());
   SimulateOptions simulate_options;
   simulate_options.threads = options.threads;
   for (size_t i = 0; i < count; ++i) {
     if (options.progress) options.progress(fmt::format("simulating {} of {}", i + 1, count));
-    Overrides overrides = set;
-    overrides.insert(overrides.end(), best[i].set.begin(), best[i].set.end());
     try {
-      best[i].record = simulate(load_case(scenario, overrides), simulate_options);
+      best[i].record = simulate(resolve_case(scenario, best[i].set), simulate_options);
       // Thousands of tasks per rank that nobody asks for.
       best[i].record->plan = {};
       best[i].record->timeline.ranks.clear();
@@ -201,13 +199,11 @@ void check_aim(const Job& job, Aim aim) {
   }
 }
 
-Optimisation optimise(const std::string& scenario, const Overrides& set,
-                      const std::vector<Overrides>& points, const OptimiseOptions& options) {
+Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>& points,
+                      const OptimiseOptions& options) {
   Optimiser optimiser(options);
   for (const Overrides& point : points) {
-    Overrides overrides = set;
-    overrides.insert(overrides.end(), point.begin(), point.end());
-    const Case the_case = load_case(scenario, overrides);
+    const Case the_case = resolve_case(scenario, point);
     the_case.places.placing([&] {
       check_aim(the_case.job, options.aim);
       optimiser.enumerate({the_case.job, point});
@@ -221,7 +217,7 @@ Optimisation optimise(const std::string& scenario, const Overrides& set,
     }
     throw Error("no configuration is feasible:" + why, ExitCode::failed);
   }
-  simulate_best(scenario, set, options, result.best);
+  simulate_best(scenario, options, result.best);
   return result;
 }
 

@@ -59,7 +59,7 @@ struct Optimisation {
 // `points`: further overrides, of which each is tried with everything; at least one, which may be
 // empty. Throws Error as load_case does, when nothing is feasible (exit code 1), or when a campaign
 // must decide and the scenario has none.
-Optimisation optimise(const std::string& scenario, const Overrides& set,
-                      const std::vector<Overrides>& points, const OptimiseOptions& options);
+Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>& points,
+                      const OptimiseOptions& options);
 
 }  // namespace windtunnel

@@ -96,7 +96,8 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   Record record;
   record.scenario = the_case.scenario;
   record.key = the_case.key;
-  record.source = {program_version(), program_commit(), the_case.file, the_case.text, the_case.set};
+  record.source = {program_version(), program_commit(), the_case.file,    the_case.text,
+                   the_case.set,      the_case.files,   options.allow_oom};
   record.values = the_case.values;
   record.job = job;
   record.ranks = job.layout.ranks();

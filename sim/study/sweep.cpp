@@ -15,6 +15,7 @@
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
+#include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -41,11 +42,17 @@ class SharedPreparation {
   std::map<std::string, std::shared_ptr<const PreparedIteration>> prepared_;
 };
 
+void check_campaign(const Job& job) {
+  if (job.campaign.length_s > 0) return;
+  throw Error::about(
+      {"campaign"},
+      "a sweep simulates campaigns, and the scenario has none: add campaign.length and failures, "
+      "or use `windtunnel compare`");
+}
+
 std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
                                     SharedPreparation& shared) {
-  Overrides overrides = sweep.set;
-  overrides.insert(overrides.end(), point.begin(), point.end());
-  Case read = parse_case(sweep.text, sweep.file, overrides, sweep.added, std::ref(shared));
+  Case read = resolve_case(sweep.scenario, point, std::ref(shared));
   read.values = {};  // that --explain shows
   return std::make_shared<const Case>(std::move(read));
 }
@@ -55,17 +62,13 @@ SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point,
   SweepCase result{index, point, "", "", ""};
   try {
     const std::shared_ptr<const Case> read = case_at(sweep, point, shared);
-    if (read->job.campaign.length_s == 0) {
-      throw read->places.placed(Error::about(
-          {"campaign"},
-          "a sweep simulates campaigns, and the scenario has none: add campaign.length and "
-          "failures, or use `windtunnel compare`"));
-    }
+    read->places.placing([&] { check_campaign(read->job); });
     result.key = read->key;
     result.table = read->table;
     if (static_cast<size_t>(index) < kMostKept) result.read = read;
   } catch (const Error& error) {
-    result.reason = error.what();
+    result.fault = as_varied(error, point);
+    result.reason = result.fault->what();
   }
   return result;
 }
@@ -75,7 +78,7 @@ struct Group {
   std::vector<const SweepCase*> cases;
   std::shared_ptr<const Case> first;
   MeasuredIteration measured;
-  std::string fault;  // of all of them
+  std::optional<Error> fault;  // of all of them
 };
 
 std::vector<Group> grouped(const std::vector<SweepCase>& cases) {
@@ -97,7 +100,7 @@ void measure(Group& group) {
     group.measured.plain = {};
     group.measured.critical_path = {};
   } catch (const Error& error) {
-    group.fault = error.what();
+    group.fault = error;
   }
 }
 
@@ -111,7 +114,8 @@ class SweepRun {
 
   void run() {
     for (const SweepCase& each : cases_) {
-      if (!each.reason.empty()) finish({.index = each.index, .reason = each.reason});
+      if (!each.reason.empty())
+        finish({.index = each.index, .reason = each.reason, .fault = each.fault});
     }
     std::vector<Group> groups = grouped(cases_);
     // As many tables at a time as there are threads: a sweep in which each point has its own does
@@ -143,7 +147,7 @@ class SweepRun {
     throw Error(fmt::format(
         "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
         "names has changed; begin a new sweep in another folder",
-        sweep_.file, each.index));
+        sweep_.scenario.file, each.index));
   }
 
   void run_block(std::vector<Group>& groups, size_t first, size_t count) {
@@ -170,13 +174,13 @@ class SweepRun {
   }
 
   void run_point(const Group& group, const SweepCase& each, int threads) {
-    SweepPoint point{.index = each.index, .key = each.key, .reason = group.fault};
+    SweepPoint point{.index = each.index, .key = each.key};
     const auto the_case = &each == group.cases.front() ? group.first : read(each);
     const Job& job = the_case->job;
     point.scenario = the_case->scenario;
     point.job = job;
     try {
-      if (!point.reason.empty()) throw Error(point.reason);
+      if (group.fault) throw *group.fault;
       the_case->places.placing([&] {
         check_snapshot_tiers(job.snapshots, job.failures);
         point.iteration = group.measured.report;
@@ -185,7 +189,8 @@ class SweepRun {
         point.campaign->tiers = tier_reports(job, *group.measured.prepared, inputs);
       });
     } catch (const Error& error) {
-      point.reason = error.what();
+      point.fault = as_varied(error, each.set);
+      point.reason = point.fault->what();
     }
     finish(point);
   }
@@ -222,6 +227,9 @@ std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
 }
 
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
+  for (const VariedKey& key : sweep.vary) {
+    if (key.values.empty()) throw Error::of_key(key.key, "has no values to vary; give one or more");
+  }
   const std::vector<Overrides> points = cross_product(sweep.vary);
   std::vector<SweepCase> cases(points.size());
   SharedPreparation shared;
@@ -229,8 +237,8 @@ std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
     cases[i] = sweep_case(sweep, static_cast<int>(i), points[i], shared);
   });
   const bool none_is_left =
-      std::ranges::all_of(cases, [](const SweepCase& each) { return !each.reason.empty(); });
-  if (none_is_left) throw Error(cases.front().reason);
+      std::ranges::all_of(cases, [](const SweepCase& each) { return each.fault.has_value(); });
+  if (none_is_left) throw *cases.front().fault;
   return cases;
 }
 

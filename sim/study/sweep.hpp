@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "models/results/campaign_report.hpp"
 #include "models/results/iteration_report.hpp"
 #include "scenarios/language/case.hpp"
@@ -26,11 +27,8 @@ struct VariedKey {
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
 
 struct Sweep {
-  std::string file;  // of the scenario: for messages, and where the files that it names are
-  std::string text;  // what stands in it
-  Overrides set;     // at every point
+  ScenarioText scenario;  // at every point
   std::vector<VariedKey> vary;
-  std::shared_ptr<const Additions> added = nullptr;  // of the calling program
   bool operator==(const Sweep&) const = default;
 };
 
@@ -43,6 +41,7 @@ struct SweepCase {
   std::string key;    // of the case; empty: `reason`
   std::string table;  // Case::table
   std::string reason;
+  std::optional<Error> fault = {};  // the same, where this process found it
   // What the keys were made of, of the first kMostKept points: so that it is read once.
   std::shared_ptr<const Case> read = nullptr;
 
@@ -52,8 +51,8 @@ struct SweepCase {
   }
 };
 
-// Every point of the grid with its keys, or with what makes it impossible already as text. Throws
-// Error when none is left: a key is misspelt, the scenario has no campaign.
+// Every point of the grid with its keys, or with what makes it impossible already. Throws Error
+// when none is left: a key is misspelt or has no values, the scenario has no campaign.
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
 
 // Part `shard` of `shards`: points that share a table stay together as far as that leaves the parts
@@ -64,7 +63,8 @@ struct SweepPoint {
   int index = 0;
   std::string scenario{};  // its name
   std::string key{};
-  std::string reason{};  // not empty: infeasible, and why
+  std::string reason{};          // not empty: infeasible, and why
+  std::optional<Error> fault{};  // the same, where this process found it
   Job job{};
   IterationReport iteration{};
   std::optional<CampaignReport> campaign{};  // with a goodput per trial

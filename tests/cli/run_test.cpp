@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -80,6 +81,120 @@ TEST(RunCommand, ARecordMakesItsResultAgain) {
   EXPECT_EQ(folder_of_sweep.exit_code, 2) << "no record";
 }
 
+// A scenario and the file of iterations to a quality that it names, in a folder of their own.
+std::string scenario_with_file(const std::string& folder) {
+  std::ofstream(folder + "/q.csv") << "steps\n5000\n";
+  std::ofstream(folder + "/t.yaml")
+      << "name: t\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
+         "layout: {tp: 2, pp: 2, sharding: zero1, sequence_parallel: true}\n"
+         "batch: {global: 64}\njob: {quality: q.csv}\n";
+  return folder + "/t.yaml";
+}
+
+TEST(RunCommand, ARecordHoldsTheFilesThatItsScenarioNames) {
+  const std::string folder = scratch_folder("files");
+  const std::string scenario = scenario_with_file(folder);
+  const ProgramResult first = run_program("run " + scenario + " --json --out " + folder + "/o");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const std::string record = folder + "/o/record.json";
+  const auto expect_the_same = [&](const std::string& path) {
+    const ProgramResult again = run_program("run " + path + " --json");
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_EQ(again.out, first.out);
+    EXPECT_EQ(again.err.find("windtunnel:"), std::string::npos) << again.err;
+  };
+  std::ofstream(folder + "/q.csv") << "steps\n9000\n";
+  expect_the_same(record);
+  fs::remove(folder + "/q.csv");
+  expect_the_same(record);
+  // As `jq .` writes it.
+  std::ofstream(folder + "/pretty.json") << json::parse(read_text(record)).dump(2);
+  expect_the_same(folder + "/pretty.json");
+}
+
+TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
+  const std::string folder = scratch_folder("another");
+  const std::string scenario = scenario_with_file(folder);
+  ASSERT_EQ(run_program("run " + scenario + " --out " + folder).exit_code, 0);
+  json record = json::parse(read_text(folder + "/record.json"));
+  const auto complaints = [&](const json& changed) {
+    std::ofstream(folder + "/changed.json") << changed;
+    const ProgramResult result = run_program("run " + folder + "/changed.json");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_EQ(complaints(record), "");
+  json build = record;
+  build["source"]["version"] = "9.9.9";
+  build["source"]["commit"] = "deadbeef";
+  EXPECT_NE(complaints(build).find("was made by 9.9.9 (deadbeef), and this is "),
+            std::string::npos);
+  json key = record;
+  key["result"]["key"] = "0000";
+  EXPECT_NE(complaints(key).find("and was 0000"), std::string::npos);
+  // Too large to be kept: the disk counts.
+  json large = record;
+  large["source"]["files"][0]["text"] = nullptr;
+  EXPECT_EQ(complaints(large), "");
+  std::ofstream(folder + "/q.csv") << "steps\n9000\n";
+  EXPECT_NE(complaints(large).find("q.csv has changed since"), std::string::npos);
+}
+
+TEST(RunCommand, ARecordOfWhatDoesNotFitMakesItsResultAgain) {
+  const std::string folder = scratch_folder("oom");
+  ASSERT_EQ(run_program("run scenarios/small.yaml --set schedule=gpipe --allow-oom --out " + folder)
+                .exit_code,
+            0);
+  const ProgramResult again = run_program("run " + folder + "/record.json");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST(RunCommand, RecordsOfOtherCommandsSayWhatTakesThem) {
+  const std::string folder = scratch_folder("others");
+  const std::string scenario =
+      "scenarios/small.yaml --vary layout.tp=2,4 --set campaign.replicas=2";
+  ASSERT_EQ(run_program("compare " + scenario + " --allow-oom --out " + folder + "/c").exit_code,
+            0);
+  ASSERT_EQ(run_program("sweep " + scenario + " --out " + folder + "/s").exit_code, 0);
+  for (const auto& [path, words] :
+       {std::pair{"/c/record.json", "; all of it again: windtunnel compare /"},
+        {"/s/sweep.json", "; all of it again: windtunnel sweep /"},
+        {"/s/cases.jsonl", "windtunnel sweep resume /"}}) {
+    const ProgramResult result = run_program("run " + folder + path);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  }
+  EXPECT_NE(run_program("run " + folder + "/c/record.json").err.find(" --allow-oom\n"),
+            std::string::npos);
+  const ProgramResult point = run_program("run " + folder + "/c/4/record.json");
+  EXPECT_EQ(point.exit_code, 0) << point.err;
+  // Every command takes a record where it takes a scenario.
+  const std::string record = folder + "/c/4/record.json";
+  for (const std::string& command :
+       {"sweep " + record + " --vary layout.tp=2,4 --out " + folder + "/again",
+        "optimise " + record + " --over recompute --top 1",
+        "trace export " + record + " --ranks one-per-class --out " + folder + "/traces"}) {
+    const ProgramResult result = run_program(command);
+    EXPECT_EQ(result.exit_code, 0) << command << ": " << result.err;
+  }
+}
+
+TEST(ReportCommand, AFolderIsOfOneResult) {
+  const std::string folder = scratch_folder("mixed");
+  const std::string sweep = "sweep scenarios/small.yaml --vary layout.tp=2,4 --replicas 2 --out ";
+  ASSERT_EQ(run_program(sweep + folder + "/s").exit_code, 0);
+  ASSERT_EQ(run_program("run scenarios/small.yaml --out " + folder + "/r").exit_code, 0);
+  for (const std::string& command :
+       {"run scenarios/small.yaml --out " + folder + "/s", sweep + folder + "/r",
+        "compare scenarios/small.yaml --vary layout.tp=2,4 --out " + folder + "/s"}) {
+    const ProgramResult result = run_program(command);
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_NE(result.err.find("take another folder with --out"), std::string::npos) << result.err;
+  }
+  fs::copy_file(folder + "/r/record.json", folder + "/s/record.json");
+  EXPECT_EQ(run_program("report " + folder + "/s").exit_code, 2);
+}
+
 TEST(RunCommand, WhatDoesNotFitFailsUnlessAllowed) {
   const std::string arguments = "run scenarios/small.yaml --set schedule=gpipe";
   const ProgramResult refused = run_program(arguments + " --json");
@@ -138,6 +253,14 @@ TEST(CompareCommand, ListsInfeasiblePointsWithoutFailing) {
   }
   for (const json& point : document.at("infeasible")) EXPECT_NE(point.at("reason"), "");
   EXPECT_EQ(read_text(folder + "/compare.json"), result.out);
+}
+
+TEST(CompareCommand, AMisspeltKeyIsAnErrorOfTheOptionThatWasUsed) {
+  const ProgramResult result = run_program("compare scenarios/small.yaml --vary layout.tq=2,4");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "windtunnel: --vary layout.tq=2: unknown layout key 'tq'; did you mean 'tp'?\n");
 }
 
 TEST(CompareCommand, CommasInsideOfBracesDoNotSeparate) {

@@ -212,7 +212,14 @@ Record sample_record(const SampleOptions& options) {
   Record record;
   record.scenario = "sample";
   record.key = "0123456789abcdef";
-  record.source = {"1.2.3", "0123456789ab", "/a/b.yaml", "name: sample\n", {{"layout.pp", "4"}}};
+  record.source = {"1.2.3",
+                   "0123456789ab",
+                   "/a/b.yaml",
+                   "name: sample\n",
+                   {{"layout.pp", "4"}},
+                   {{.name = "a.csv", .text = "steps\n5\n", .hash = "0123456789abcdef"},
+                    {.name = "large.csv", .hash = "123456789abcdef0"}},
+                   true};
   record.values = {{"layout.pp", "4", false, Origin::spec, "scenario"},
                    {"fold", "auto", true, Origin::assumed, "default"}};
   record.plan = std::move(builder.plan_);

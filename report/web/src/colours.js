@@ -11,6 +11,8 @@ const CATEGORY = {
   ep: "#d37295",
   dp: "#edc948",
   snapshot: "#59a14f",
+  host: "#9c755f",
+  compression: "#86bcb6",
   wait: "#9aa5b1",
 };
 // Of the rows of a comparison: a backward and its halves are shades of one colour.

@@ -5,6 +5,8 @@ const byKey = new Map(given.figures.map((figure) => [figure.key, figure]));
 
 export const figureOf = (key) => byKey.get(key);
 export const groupTitle = (key) => given.groups[key];
+export const intervalTitle = given.interval;
+export const shownShare = given.shown_share;
 
 const THREE_DIGITS = -1;
 const AS_SHORT = -2;

@@ -2,9 +2,10 @@
 // configured interval, those of the formulas and the best simulated one lie.
 import { axisStyle, draw, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
-import { estimateText, figureOf, percentText, secondsText, tickText } from "./figures.js";
+import { estimateText, figureOf, intervalTitle, percentText, secondsText, tickText } from "./figures.js";
 import { bandSeries, lineSeries, shareRange, timeTicks, valueAt } from "./lines.js";
 
+const BAND = `simulated, ${intervalTitle}`;
 const SIMULATED = lossColour("useful");
 const FORMULA = lossColour("redo");
 
@@ -62,7 +63,7 @@ export function drawInterval(element, interval) {
       ...tooltipStyle(colours),
       trigger: "axis",
       formatter: (items) => {
-        const item = items.find(({ seriesName }) => seriesName === "simulated, 95 % interval");
+        const item = items.find(({ seriesName }) => seriesName === BAND);
         return item ? tooltipText(points[item.dataIndex]) : "";
       },
     },
@@ -96,8 +97,8 @@ export function drawInterval(element, interval) {
       },
     },
     series: [
-      bandSeries("simulated, 95 % interval", band, SIMULATED),
-      lineSeries("simulated, 95 % interval", simulated, SIMULATED),
+      bandSeries(BAND, band, SIMULATED),
+      lineSeries(BAND, simulated, SIMULATED),
       { ...lineSeries("formula", expected, FORMULA, { type: "dashed" }), showSymbol: false },
       ...markSeries(interval, simulated, colours),
     ],

@@ -1,10 +1,9 @@
 // Where the wall time of several campaigns goes: a stacked bar of what is lost for each.
 import { axisName, axisStyle, draw, nameAbove, tooltipStyle } from "./chart.js";
 import { lossColour } from "./colours.js";
-import { percentText } from "./figures.js";
+import { percentText, shownShare } from "./figures.js";
 
 const LEFT_PX = 76;
-const LEAST_SHOWN = 0.0005;
 const MOST_LETTERS = 100; // of all labels side by side; more are slanted, so that each is shown
 const MOST_SLANTED = 40; // labels
 
@@ -14,7 +13,7 @@ export function drawLosses(element, view) {
   return draw(element, (colours) => {
     const { key, bars } = view();
     const causes = Object.keys(bars[0]?.lost ?? {}).filter((cause) =>
-      bars.some(({ lost }) => lost[cause] >= LEAST_SHOWN),
+      bars.some(({ lost }) => lost[cause] >= shownShare),
     );
     const letters = key.labels.reduce((sum, label) => sum + label.length, 0);
     const slanted = letters > MOST_LETTERS && key.labels.length <= MOST_SLANTED;

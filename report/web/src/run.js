@@ -2,7 +2,7 @@
 import { drawMemory, drawShares } from "./bars.js";
 import { link } from "./chart.js";
 import { categoryColour, lossColour, originColour } from "./colours.js";
-import { figureOf, groupTitle } from "./figures.js";
+import { figureOf, groupTitle, shownShare } from "./figures.js";
 import { drawGantt } from "./gantt.js";
 import { drawInterval } from "./interval.js";
 import { drawCurves } from "./memory_curves.js";
@@ -17,7 +17,7 @@ function pair(charts) {
 
 // What would be labelled "0.0 %" is left out.
 function shown(entries, whole) {
-  return entries.filter(([, value]) => value >= 0.0005 * whole);
+  return entries.filter(([, value]) => value >= shownShare * whole);
 }
 
 export function drawRun({ result, memory, gantt }, charts) {

@@ -1,7 +1,7 @@
 // The page of a sweep: a curve over one key; over two keys a heat map and curves. What is shown,
 // along which keys, and where further keys stand is the reader's choice.
 import { makeSortable } from "./comparison.js";
-import { groupTitle } from "./figures.js";
+import { groupTitle, intervalTitle } from "./figures.js";
 import { drawHeatMap, scaleLegend, spanOf } from "./heat_map.js";
 import { drawLosses } from "./losses.js";
 import { panel } from "./panel.js";
@@ -179,7 +179,7 @@ export function drawSweep(record, charts) {
     keyChoices(controls, grid, state, changed);
     redraws.push(addHeatMap(charts, grid, state, metrics));
   }
-  const note = "Bands: 95 % interval of the mean over replicas, drawn with the same random numbers everywhere.";
+  const note = `Bands: ${intervalTitle} of the mean over replicas, drawn with the same random numbers everywhere.`;
   const curves = panel(charts, keys > 1 ? "Along one key" : `Over ${grid.keys[0].key}`, 360, note);
   const view = () => ({
     metric: state.metric,

@@ -29,8 +29,8 @@ const CompressorNumber& number_of(const CompressorChoice& base) {
 
 class Reader {
  public:
-  Reader(const std::string& path, const std::string& base)
-      : table_(CsvTable::read(path)), base_(with_usual({.name = base})), number_(number_of(base_)) {
+  Reader(CsvTable table, const std::string& base)
+      : table_(std::move(table)), base_(with_usual({.name = base})), number_(number_of(base_)) {
     for (const std::string& column : table_.header()) {
       if (std::ranges::find(kColumnNames, column) != kColumnNames.end()) continue;
       throw Error({table_.file(), 1, 1},
@@ -118,9 +118,9 @@ class Reader {
 
 }  // namespace
 
-std::shared_ptr<const std::vector<LayerErrors>> read_layer_errors(const std::string& path,
-                                                                  const std::string& base) {
-  return std::make_shared<const std::vector<LayerErrors>>(Reader(path, base).layers());
+std::shared_ptr<const std::vector<LayerErrors>> layer_errors_of(CsvTable table,
+                                                                const std::string& base) {
+  return std::make_shared<const std::vector<LayerErrors>>(Reader(std::move(table), base).layers());
 }
 
 void check_layer_errors(const std::vector<LayerErrors>& errors,

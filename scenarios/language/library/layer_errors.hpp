@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "models/compression/recipe.hpp"
+#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 
 // `base` as CompressorChoice has it. Throws Error with file, line and column.
-std::shared_ptr<const std::vector<LayerErrors>> read_layer_errors(const std::string& path,
-                                                                  const std::string& base);
+std::shared_ptr<const std::vector<LayerErrors>> layer_errors_of(CsvTable table,
+                                                                const std::string& base);
 
 // Throws Error that names a layer none of the tensors has the shape of.
 void check_layer_errors(const std::vector<LayerErrors>& errors,

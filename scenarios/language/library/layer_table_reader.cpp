@@ -184,9 +184,13 @@ std::vector<LayerTable> read_layer_tables(const DocumentNode& document) {
   return networks;
 }
 
-LayerTable read_network_file(const std::string& path) {
+LayerTable parse_network_file(const std::string& text, const std::string& path) {
   const std::string name = std::filesystem::path(path).stem().string();
-  return read_network(name, parse_document(read_text_file(path), path));
+  return read_network(name, parse_document(text, path));
+}
+
+LayerTable read_network_file(const std::string& path) {
+  return parse_network_file(read_text_file(path), path);
 }
 
 }  // namespace windtunnel

@@ -106,12 +106,11 @@ TimeSeries parse_series(const std::string& name, const std::string& text, const 
   return series;
 }
 
-TimeSeries find_series(std::string_view library_folder, const std::string& name,
-                       const std::string& folder, const Location& where, bool ascending) {
+TimeSeries find_series(std::string_view library_folder, const std::string& name, NamedFiles& files,
+                       const Location& where, bool ascending) {
   if (name.ends_with(kSuffix)) {
-    const std::string path = (std::filesystem::path(folder) / name).string();
     try {
-      return parse_series(name, read_text_file(path), path, ascending);
+      return parse_series(name, files.text(name), files.path(name), ascending);
     } catch (const Error& error) {
       throw Error(where, error.what());
     }
@@ -133,13 +132,12 @@ std::vector<std::string> repair_names() {
   return names_below(kRepairs);
 }
 
-TimeSeries find_arrival_trace(const std::string& name, const std::string& folder,
-                              const Location& where) {
-  return find_series(kArrivals, name, folder, where, true);
+TimeSeries find_arrival_trace(const std::string& name, NamedFiles& files, const Location& where) {
+  return find_series(kArrivals, name, files, where, true);
 }
 
-TimeSeries find_repairs(const std::string& name, const std::string& folder, const Location& where) {
-  return find_series(kRepairs, name, folder, where, false);
+TimeSeries find_repairs(const std::string& name, NamedFiles& files, const Location& where) {
+  return find_series(kRepairs, name, files, where, false);
 }
 
 }  // namespace windtunnel

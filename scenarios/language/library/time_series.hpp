@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/named_files.hpp"
 
 namespace windtunnel {
 
@@ -21,10 +22,9 @@ struct TimeSeries {
 std::vector<std::string> arrival_trace_names();
 std::vector<std::string> repair_names();
 
-// `name` is one of the names above, or a .csv file, relative to `folder`. Throws Error at `where`
+// `name` is one of the names above, or a .csv file of `files`. Throws Error at `where`
 // (unknown name, unreadable file) or in the file (not a number, negative; arrivals: descending).
-TimeSeries find_arrival_trace(const std::string& name, const std::string& folder,
-                              const Location& where);
-TimeSeries find_repairs(const std::string& name, const std::string& folder, const Location& where);
+TimeSeries find_arrival_trace(const std::string& name, NamedFiles& files, const Location& where);
+TimeSeries find_repairs(const std::string& name, NamedFiles& files, const Location& where);
 
 }  // namespace windtunnel

@@ -31,10 +31,8 @@ constexpr std::array kNumbers{NumberColumn{"rank", &CompressorChoice::rank},
 // The rows of a file that are about this job.
 class Curve {
  public:
-  Curve(const std::string& path, const Job& job)
-      : table_(CsvTable::read(path)),
-        job_(job),
-        compressor_(with_usual(job.communication.compressor)) {
+  Curve(CsvTable table, const Job& job)
+      : table_(std::move(table)), job_(job), compressor_(with_usual(job.communication.compressor)) {
     for (const std::string& column : table_.header()) check_column(column);
     steps_column_ = table_.column("steps");
     for (std::size_t row = 0; row < table_.rows(); ++row) add(row);
@@ -118,7 +116,7 @@ class Curve {
 
 }  // namespace
 
-double resolve_steps(const Values& values, const std::string& folder, const Job& job) {
+double resolve_steps(const Values& values, NamedFiles& files, const Job& job) {
   if (job.network && values.has("job.tokens")) {
     values.fail("job.tokens",
                 fmt::format("model '{}' has samples, not tokens; say job.steps", job.model.name));
@@ -131,8 +129,10 @@ double resolve_steps(const Values& values, const std::string& folder, const Job&
   }
   if (!values.has("job.quality")) return 0;
   if (tokens) values.fail("job.quality", "job.tokens says how long to train, too; keep one");
-  const std::string path = (std::filesystem::path(folder) / values.text("job.quality")).string();
-  return values.about("job.quality", [&] { return Curve(path, job).steps(); });
+  const std::string& name = values.text("job.quality");
+  return values.about("job.quality", [&] {
+    return Curve(CsvTable::parse(files.text(name), files.path(name)), job).steps();
+  });
 }
 
 }  // namespace windtunnel

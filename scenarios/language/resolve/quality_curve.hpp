@@ -9,12 +9,13 @@
 #include <string>
 
 #include "models/plan/job.hpp"
+#include "scenarios/language/text/named_files.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 
-// Of a job that is resolved but for this; 0: nothing is said. `folder` is where the scenario's
-// files are. Throws Error with the place of the key, or of the row.
-double resolve_steps(const Values& values, const std::string& folder, const Job& job);
+// Of a job that is resolved but for this; 0: nothing is said. `files` are those that
+// the scenario names. Throws Error with the place of the key, or of the row.
+double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
 
 }  // namespace windtunnel

@@ -8,20 +8,19 @@
 #include "models/plan/job.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
+#include "scenarios/language/text/named_files.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 
-// Job::model, and Job::network where it is a table of layers, of the library or a file. `folder` is
-// where the files that a scenario names are looked for.
-void resolve_model(const Values& values, const std::string& folder, Job& job);
-Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
-                        const std::string& folder);
+// Job::model, and Job::network where it is a table of layers, of the library or a file. `files` are
+// those that a scenario names.
+void resolve_model(const Values& values, NamedFiles& files, Job& job);
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files);
 // The fabric of a cluster whose nodes are resolved.
-void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
+void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                     Cluster& cluster);
-Calibration resolve_calibration(const Values& values, const Cluster& cluster,
-                                const std::string& folder);
+Calibration resolve_calibration(const Values& values, const Cluster& cluster, NamedFiles& files);
 
 // Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
 // parts are resolved.
@@ -29,7 +28,7 @@ void resolve_parallel(const Values& values, Job& job);
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
 void resolve_lengths(const Values& values, Job& job);
 
-CompressorChoice resolve_compressor(const Values& values, const std::string& folder);
+CompressorChoice resolve_compressor(const Values& values, NamedFiles& files);
 // What a compressor asks of the gradients of a job whose other parts are resolved.
 void check_compressor(const Values& values, const Job& job);
 
@@ -40,11 +39,11 @@ RecoveryPolicy resolve_recovery(const Values& values, int gpus);
 // Whether failures of the kind have a use for the key, which stands below "failures.*".
 bool takes_key(FailureKind kind, std::string_view key);
 // Snapshots, failures, recovery and campaign of a job whose other parts are resolved.
-void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
+void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       Job& job);
 
 // All of a Job, and its iteration. Throw Error with the place of the key at fault, or about keys.
-Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder,
+Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                 const OwnSchedules& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);

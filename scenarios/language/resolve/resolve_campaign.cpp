@@ -75,7 +75,7 @@ std::vector<double> gaps_of(const std::vector<double>& times) {
   return gaps;
 }
 
-void resolve_arrivals(const Values& values, const std::string& path, const std::string& folder,
+void resolve_arrivals(const Values& values, const std::string& path, NamedFiles& files,
                       FailureClass& failure) {
   const std::string arrivals = path + ".arrivals";
   const std::string weibull = arrivals + ".weibull";
@@ -99,14 +99,14 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
     failure.arrivals = Arrivals::weibull;
   } else if (values.has(trace)) {
     failure.arrivals = Arrivals::trace;
-    TimeSeries times = find_arrival_trace(values.text(trace), folder, values.where(trace));
+    TimeSeries times = find_arrival_trace(values.text(trace), files, values.where(trace));
     failure.trace_s = std::move(times.seconds);
     failure.trace_nodes = std::move(times.nodes);
     if (values.has(amplitude)) values.fail(amplitude, "a trace has its own days; remove this key");
   } else if (values.has(empirical)) {
     failure.arrivals = Arrivals::empirical;
     const TimeSeries times =
-        find_arrival_trace(values.text(empirical), folder, values.where(empirical));
+        find_arrival_trace(values.text(empirical), files, values.where(empirical));
     failure.gaps_s = gaps_of(times.seconds);
     if (failure.gaps_s.empty() || times.seconds.back() <= times.seconds.front()) {
       values.fail(empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
@@ -114,7 +114,7 @@ void resolve_arrivals(const Values& values, const std::string& path, const std::
   }
 }
 
-void resolve_repair(const Values& values, const std::string& path, const std::string& folder,
+void resolve_repair(const Values& values, const std::string& path, NamedFiles& files,
                     FailureClass& failure) {
   const std::string key = path + ".repair";
   const std::string empirical = key + ".empirical";
@@ -125,7 +125,7 @@ void resolve_repair(const Values& values, const std::string& path, const std::st
   }
   if (values.has(empirical)) {
     repair.empirical_s =
-        find_repairs(values.text(empirical), folder, values.where(empirical)).seconds;
+        find_repairs(values.text(empirical), files, values.where(empirical)).seconds;
   } else if (values.has(key)) {
     repair.fixed_s = values.number(key);
   } else if (values.stated(key) && !values.has(median)) {
@@ -176,8 +176,7 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
                   key, name_of(kind), path));
 }
 
-FailureClass resolve_failure(const Values& values, const std::string& path,
-                             const std::string& folder) {
+FailureClass resolve_failure(const Values& values, const std::string& path, NamedFiles& files) {
   FailureClass failure;
   values.fill(path, failure);
   failure.kind = resolve_kind(values, path);
@@ -189,19 +188,19 @@ FailureClass resolve_failure(const Values& values, const std::string& path,
                             path, failure.name, failure.name));
   }
   check_keys_of_kind(values, path, failure.kind);
-  resolve_arrivals(values, path, folder, failure);
+  resolve_arrivals(values, path, files, failure);
   resolve_rates(values, path, failure);
   resolve_batch_shares(values, path, failure);
-  resolve_repair(values, path, folder, failure);
+  resolve_repair(values, path, files, failure);
   failure.detect_s = resolve_detect(values, path, failure.kind);
   values.about(path, [&] { check_failure_class(failure); });
   return failure;
 }
 
-void resolve_failures(const Values& values, const std::string& folder, Job& job) {
+void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
   for (int i = 0; i < values.length("failures"); ++i) {
     const std::string path = fmt::format("failures.{}", i);
-    const FailureClass failure = resolve_failure(values, path, folder);
+    const FailureClass failure = resolve_failure(values, path, files);
     const bool known = std::any_of(job.failures.begin(), job.failures.end(),
                                    [&](const auto& other) { return other.name == failure.name; });
     if (known) {
@@ -305,7 +304,7 @@ class WeakestEvidence {
   bool any_ = false;
 };
 
-void resolve_origins(const Values& values, const EvidenceList& evidence, const std::string& folder,
+void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                      Job& job) {
   WeakestEvidence failure(values, evidence);
   WeakestEvidence recovery(values, evidence);
@@ -316,7 +315,7 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
     }
     for (const char* key : {"arrivals.trace", "arrivals.empirical"}) {
       if (const Value* trace = values.find(path_of(i, key))) {
-        failure.add(find_arrival_trace(trace->text, folder, trace->where).evidence.origin);
+        failure.add(find_arrival_trace(trace->text, files, trace->where).evidence.origin);
       }
     }
     for (const char* key : {"detect", "slowdown", "rollback", "manual"}) {
@@ -326,7 +325,7 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, const s
     const bool repaired = kind == FailureKind::node || kind == FailureKind::slow_node;
     if (repaired || kind == FailureKind::network) recovery.add(path_of(i, "repair"));
     if (const Value* repairs = values.find(path_of(i, "repair.empirical"))) {
-      recovery.add(find_repairs(repairs->text, folder, repairs->where).evidence.origin);
+      recovery.add(find_repairs(repairs->text, files, repairs->where).evidence.origin);
     }
     if (repaired && !values.stated(path_of(i, "repair"))) recovery.add(Origin::assumed);
   }
@@ -356,16 +355,16 @@ RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   return recovery;
 }
 
-void resolve_campaign(const Values& values, const EvidenceList& evidence, const std::string& folder,
+void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                       Job& job) {
   job.snapshots = resolve_snapshots(values, job.cluster.node.gpus);
   check_tiers(values, job);
-  resolve_failures(values, folder, job);
+  resolve_failures(values, files, job);
   job.recovery = resolve_recovery(values, job.cluster.gpus());
   check_elastic(values, job);
   check_recovery(job.recovery, job.cluster.nodes);
   check_failures_in_all(values, job);
-  resolve_origins(values, evidence, folder, job);
+  resolve_origins(values, evidence, files, job);
 }
 
 }  // namespace windtunnel

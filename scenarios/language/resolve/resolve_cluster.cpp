@@ -138,11 +138,12 @@ void check_part(const Values& values, const std::string& part, const std::string
               fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
 }
 
-Calibration named_calibration(const Values& values, const GpuSpec& gpu, const std::string& folder) {
+Calibration named_calibration(const Values& values, const GpuSpec& gpu, NamedFiles& files) {
   const std::string& name = values.text("calibration");
   if (name.ends_with(".yaml")) {
-    const std::string path = (std::filesystem::path(folder) / name).string();
-    return values.about("calibration", [&] { return calibration_of(path); });
+    return values.about("calibration", [&] {
+      return read_calibration(parse_document(files.text(name), files.path(name)));
+    });
   }
   if (name != "auto") return find_calibration(name);
   for (const Calibration& calibration : library_calibrations()) {
@@ -151,7 +152,7 @@ Calibration named_calibration(const Values& values, const GpuSpec& gpu, const st
   return find_calibration("generic");
 }
 
-std::optional<LayerTable> network_of(const Values& values, const std::string& folder) {
+std::optional<LayerTable> network_of(const Values& values, NamedFiles& files) {
   const std::string& name = values.text("model.base");
   if (!name.ends_with(".yaml")) {
     const auto& networks = library_networks();
@@ -159,17 +160,17 @@ std::optional<LayerTable> network_of(const Values& values, const std::string& fo
     return found == networks.end() ? std::nullopt : std::optional(*found);
   }
   try {
-    return read_network_file((std::filesystem::path(folder) / name).string());
+    return parse_network_file(files.text(name), files.path(name));
   } catch (const Error& error) {
     throw Error(values.where("model.base"), fmt::format("model: {}", error.what()));
   }
 }
 
 // A table of layers; null where the model is a transformer. Nothing of it can be changed.
-std::shared_ptr<const LayerTable> named_network(const Values& values, const std::string& folder) {
+std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles& files) {
   if (!values.has("model.base")) return nullptr;
   const std::string& name = values.text("model.base");
-  std::optional<LayerTable> found = network_of(values, folder);
+  std::optional<LayerTable> found = network_of(values, files);
   if (!found) return nullptr;
   for (const auto& [key, value] : values.all()) {
     if (!key.starts_with("model.") || key == "model.base") continue;
@@ -204,13 +205,12 @@ TransformerSpec resolve_transformer(const Values& values) {
 
 }  // namespace
 
-void resolve_model(const Values& values, const std::string& folder, Job& job) {
-  job.network = named_network(values, folder);
+void resolve_model(const Values& values, NamedFiles& files, Job& job) {
+  job.network = named_network(values, files);
   job.model = job.network ? network_model(*job.network) : resolve_transformer(values);
 }
 
-Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
-                        const std::string& folder) {
+Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files) {
   Cluster cluster;
   values.fill("cluster", cluster);
   cluster.node = resolve_node(values, evidence);
@@ -219,16 +219,15 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence,
                 fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
                             cluster.nodes, cluster.node.gpus));
   }
-  resolve_fabric(values, evidence, folder, cluster);
+  resolve_fabric(values, evidence, files, cluster);
   cluster.storage = resolve_storage(values, evidence);
   resolve_slow_nodes(values, cluster);
   resolve_degraded_nics(values, cluster);
   return cluster;
 }
 
-Calibration resolve_calibration(const Values& values, const Cluster& cluster,
-                                const std::string& folder) {
-  Calibration calibration = named_calibration(values, cluster.node.gpu, folder);
+Calibration resolve_calibration(const Values& values, const Cluster& cluster, NamedFiles& files) {
+  Calibration calibration = named_calibration(values, cluster.node.gpu, files);
   if (values.text("communication.law") == "nccl" && !calibration.network.stated) {
     calibration.network = specified_interconnect_law(cluster.node, cluster.fabric.transport);
   }

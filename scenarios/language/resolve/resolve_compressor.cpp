@@ -53,19 +53,21 @@ std::vector<TensorShape> gradients_of(const Job& job) {
   return shapes;
 }
 
-void resolve_errors(const Values& values, const std::string& folder, const CompressorKind& kind,
+void resolve_errors(const Values& values, NamedFiles& files, const CompressorKind& kind,
                     CompressorChoice& choice) {
   const std::string key = compressor_key("errors");
   if (!values.has(key)) return;
   if (kind.usual.base.empty()) refuse(values, "errors", kind);
-  const std::string path = (std::filesystem::path(folder) / values.text(key)).string();
-  choice.errors =
-      values.about(key, [&] { return read_layer_errors(path, with_usual(choice).base); });
+  const std::string& name = values.text(key);
+  choice.errors = values.about(key, [&] {
+    return layer_errors_of(CsvTable::parse(files.text(name), files.path(name)),
+                           with_usual(choice).base);
+  });
 }
 
 }  // namespace
 
-CompressorChoice resolve_compressor(const Values& values, const std::string& folder) {
+CompressorChoice resolve_compressor(const Values& values, NamedFiles& files) {
   CompressorChoice choice;
   values.fill("communication.compressor", choice);
   choice.where = values.fault_at("communication.compressor");
@@ -78,7 +80,7 @@ CompressorChoice resolve_compressor(const Values& values, const std::string& fol
   }
   check("feedback", takes_feedback(kind));
   check("base", !kind.usual.base.empty());
-  resolve_errors(values, folder, kind, choice);
+  resolve_errors(values, files, kind, choice);
   return choice;
 }
 

@@ -94,15 +94,14 @@ void check_end(const std::string& name, const Cluster& cluster, const Location& 
   }
 }
 
-std::vector<EdgeSpec> read_edges(const std::string& path, const Cluster& cluster) {
-  const CsvTable table = CsvTable::read(path);
+std::vector<EdgeSpec> read_edges(const CsvTable& table, const Cluster& cluster) {
   const size_t a = table.column("a");
   const size_t b = table.column("b");
   const size_t bandwidth = table.column("bandwidth");
   std::vector<EdgeSpec> edges;
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto cell = [&](size_t column) {
-      return Location{path, table.line(row), static_cast<int>(column) + 1};
+      return Location{table.file(), table.line(row), static_cast<int>(column) + 1};
     };
     EdgeSpec edge{table.text(row, a), table.text(row, b), 0};
     try {
@@ -121,15 +120,17 @@ std::vector<EdgeSpec> read_edges(const std::string& path, const Cluster& cluster
   return edges;
 }
 
-std::vector<EdgeSpec> resolve_edges(const Values& values, const std::string& folder,
+std::vector<EdgeSpec> resolve_edges(const Values& values, NamedFiles& files,
                                     const Cluster& cluster) {
   const std::string list = fabric_key("edges");
   const std::string file = fabric_key("edges_file");
   if (values.has(file)) {
     if (values.stated(list))
       values.fail(file, "the cables stand in 'edges' or in a file, not both");
-    const std::string path = (std::filesystem::path(folder) / values.text(file)).string();
-    return values.about(file, [&] { return read_edges(path, cluster); });
+    const std::string& name = values.text(file);
+    return values.about(file, [&] {
+      return read_edges(CsvTable::parse(files.text(name), files.path(name)), cluster);
+    });
   }
   std::vector<EdgeSpec> edges;
   for (int i = 0; i < values.length(list); ++i) {
@@ -185,7 +186,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
 
 }  // namespace
 
-void resolve_fabric(const Values& values, const EvidenceList& evidence, const std::string& folder,
+void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                     Cluster& cluster) {
   FabricSpec& fabric = cluster.fabric;
   fabric = find_fabric(values.text(fabric_key("base"))).fabric;
@@ -200,7 +201,7 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, const st
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
   fabric.sites = resolve_sites(values, fabric.transport);
-  fabric.edges = resolve_edges(values, folder, cluster);
+  fabric.edges = resolve_edges(values, files, cluster);
   values.fill(fabric_key("variation"), fabric.variation);
   check_form(values, cluster);
   fabric.faults = resolve_faults(values);

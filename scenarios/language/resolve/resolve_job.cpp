@@ -47,7 +47,7 @@ void check_precision(const Values& values, const Job& job) {
 }
 
 // The file of a schedule, without messages: who needs which result says when they are sent.
-void import_schedule(const Values& values, const std::string& folder, ScheduleChoice& choice) {
+void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
     values.fail("schedule.file", "a schedule has a file or a name, not both");
   }
@@ -57,7 +57,7 @@ void import_schedule(const Values& values, const std::string& folder, ScheduleCh
   }
   values.about("schedule.file", [&] {
     const TorchSchedule torch =
-        read_torch_schedule((std::filesystem::path(folder) / choice.file).string());
+        parse_torch_schedule(files.text(choice.file), files.path(choice.file));
     if (const auto fault = find_message_fault(torch.schedule)) {
       throw Error(torch.place(fault->rank, fault->position), fault->what);
     }
@@ -67,15 +67,14 @@ void import_schedule(const Values& values, const std::string& folder, ScheduleCh
   });
 }
 
-ScheduleChoice resolve_schedule(const Values& values, const std::string& folder,
-                                const OwnSchedules& own) {
+ScheduleChoice resolve_schedule(const Values& values, NamedFiles& files, const OwnSchedules& own) {
   ScheduleChoice choice;
   values.fill("schedule", choice);
   const auto named =
       std::ranges::find(own, choice.name, [](const auto& kind) { return kind->name; });
   if (named != own.end()) choice.own = *named;
   if (!choice.file.empty()) {
-    import_schedule(values, folder, choice);
+    import_schedule(values, files, choice);
   } else if (!values.has("schedule.slices")) {
     choice.slices = schedule_kind(choice).usual_slices;
   }
@@ -128,10 +127,10 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
   return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
 }
 
-Communication resolve_communication(const Values& values, const std::string& folder) {
+Communication resolve_communication(const Values& values, NamedFiles& files) {
   Communication communication;
   values.fill("communication", communication);
-  communication.compressor = resolve_compressor(values, folder);
+  communication.compressor = resolve_compressor(values, files);
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     const std::string key = fmt::format("communication.collectives.{}", kind.name);
     CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
@@ -199,20 +198,20 @@ std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const
   return std::make_shared<const PreparedIteration>(prepare_checked(job));
 }
 
-Job resolve_job(const Values& values, const EvidenceList& evidence, const std::string& folder,
+Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                 const OwnSchedules& own) {
   Job job;
   values.fill("", job);
   values.fill("campaign", job.campaign);
-  resolve_model(values, folder, job);
-  job.cluster = resolve_cluster(values, evidence, folder);
-  job.schedule = resolve_schedule(values, folder, own);
+  resolve_model(values, files, job);
+  job.cluster = resolve_cluster(values, evidence, files);
+  job.schedule = resolve_schedule(values, files, own);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
   job.software = resolve_software(values);
-  job.communication = resolve_communication(values, folder);
-  job.calibration = resolve_calibration(values, job.cluster, folder);
+  job.communication = resolve_communication(values, files);
+  job.calibration = resolve_calibration(values, job.cluster, files);
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   check_batch(values, job);
@@ -220,8 +219,8 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, const std::s
   check_passes(values, job);
   check_compressor(values, job);
   check_gradient_exchange(job);
-  resolve_campaign(values, evidence, folder, job);
-  job.steps = resolve_steps(values, folder, job);
+  resolve_campaign(values, evidence, files, job);
+  job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;
 }

@@ -32,7 +32,9 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
     run += " --set " + key + "=" + value.get<std::string>();
   }
   const Json ran = json_of(run);
-  EXPECT_NE(ran.dump().find(best[0].at("simulated_s").dump()), std::string::npos);
+  EXPECT_EQ(ran.at("iteration").at("time_s"), best[0].at("simulated_s"));
+  EXPECT_EQ(ran.at("version"), result.at("version"));
+  EXPECT_EQ(ran.at("iteration").at("mfu"), best[0].at("result").at("iteration").at("mfu"));
 }
 
 TEST(OptimiseCommand, BeatsTheScenarioItself) {
@@ -96,7 +98,13 @@ TEST(OptimiseCommand, RefusesWhatItCannotDo) {
   expect_fault(kSmall + "--over layout 'layout={tp: 2}'", "varied as a whole");
   expect_fault(kSmall + "--over batch.micro=", "--over 'batch.micro='");
   expect_fault(kSmall + "--over batch.nothing=1,2", "batch.nothing");
-  expect_fault(kSmall + "--over layout --for speed", "speed");
+  expect_fault(kSmall + "--over layout --for godput", "did you mean 'goodput'?");
+  const std::string bare = scratch_folder("bare") + "/bare.yaml";
+  std::ofstream(bare) << "name: bare\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
+                         "batch: {global: 64}\n";
+  expect_fault("optimise " + bare + " --over layout --for goodput",
+               bare + ":1:1: goodput and cost come with a campaign only");
+  expect_fault(kSmall + "--over layot", "did you mean 'layout'? snapshots.N.every");
   expect_fault(kSmall, "--over");
 }
 

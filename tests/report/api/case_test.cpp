@@ -67,7 +67,12 @@ TEST(PublicCase, OwnNamesAndKeysAreChecked) {
   EXPECT_THAT(message("gemini", {tier}), HasSubstr("'gemini' already"));
   EXPECT_THAT(message("", {tier}), HasSubstr("needs a name"));
   EXPECT_THAT(message("mine", {}), HasSubstr("no tier"));
-  EXPECT_THAT(message("mine", {{{"teir", "storage"}}}), HasSubstr("did you mean 'tier'?"));
+  const Error misspelt = error_of([&] {
+    the_case.add_snapshots("mine", {tier, {{"evry", "1 h"}}});
+  });
+  EXPECT_EQ(misspelt.key(), "snapshots.1.evry");
+  EXPECT_THAT(misspelt.text(), testing::StartsWith("snapshot scheme 'mine', tier 1: unknown"));
+  EXPECT_THAT(misspelt.text(), HasSubstr("did you mean 'every'?"));
   EXPECT_THAT(error_of([&] { the_case.add_schedule("1f1b", one_forward_one_backward); }).what(),
               HasSubstr("'1f1b' already"));
   the_case.add_schedule("my-order", one_forward_one_backward).set("schedule", "my-ordre");

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <type_traits>
+#include <utility>
 
 #include "tests/report/api/small_case.hpp"
 
@@ -22,6 +24,22 @@ TEST(PublicFigures, HaveUnitsAndIntervals) {
   EXPECT_LT(goodput.interval->low, goodput.value);
   EXPECT_GT(goodput.interval->high, goodput.value);
 }
+
+TEST(PublicFigures, SayWhatTheyComeFrom) {
+  for (const auto& [key, origin] : {std::pair{"iteration.time_s", "simulated"},
+                                    {"campaign.copy.survival_7d", "closed form"},
+                                    {"campaign.tiers.0.host_bytes", "closed form"},
+                                    {"campaign.snapshots.host_bytes", "closed form"},
+                                    {"campaign.interval.configured_s", "scenario"},
+                                    {"campaign.interval.young_s", "closed form"},
+                                    {"campaign.interval.rsc_ettr", "closed form"},
+                                    {"campaign.interval.best_s", "simulated"}}) {
+    EXPECT_EQ(small_figures().at(key).origin, origin) << key;
+  }
+}
+
+// `for (const Figure& figure : simulate(...).figures())` must not look into a result that is gone.
+static_assert(std::is_same_v<decltype(std::declval<Result>().figures()), Figures>);
 
 TEST(PublicFigures, AreEachThereOnce) {
   std::set<std::string> keys;

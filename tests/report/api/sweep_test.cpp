@@ -56,6 +56,17 @@ TEST(PublicSweep, WhatTheCallerThrowsEndsIt) {
   EXPECT_THROW(sweep(small_case(), kGrid, options), std::domain_error);
 }
 
+TEST(PublicSweep, FaultsNameTheirKeys) {
+  const Error empty = error_of([] { sweep(small_case(), {{"layout.tp", {}}}); });
+  EXPECT_EQ(empty.key(), "layout.tp");
+  EXPECT_STREQ(empty.what(), "layout.tp has no values to vary; give one or more");
+  const Error misspelt = error_of([] { sweep(small_case(), {{"layout.tq", {"2", "4"}}}); });
+  EXPECT_EQ(misspelt.key(), "layout.tq");
+  EXPECT_STREQ(misspelt.what(), "layout.tq: unknown layout key 'tq'; did you mean 'tp'?");
+  const auto points = sweep(small_case(), {{"layout.tp", {"2", "3"}}});
+  EXPECT_TRUE(points.at(1).reason.starts_with("layout.tp: ")) << points.at(1).reason;
+}
+
 TEST(PublicSweep, NothingPossibleIsAnError) {
   EXPECT_THROW(sweep(small_case(), {{"layout.tp", {"3", "5"}}}), Error);
 }

@@ -138,6 +138,21 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
             "  pp=1: does not fit\n");
 }
 
+TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
+  Record large = sample_record({.campaign = false});
+  Record fits = large;
+  large.iteration.time_s = 4;
+  large.memory_excess = "pipeline rank 0 needs more";
+  fits.iteration.time_s = 8;
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "2"}}, large, ""});
+  comparison.points.push_back({{{"pp", "4"}}, fits, ""});
+  EXPECT_EQ(compare_text(comparison),
+            "pp  step time  speed-up     MFU    idle  peak memory  fits\n"
+            "4      8.00 s    0.500x  41.7 %  25.0 %      67.5 GB   yes\n"
+            "2      4.00 s    1.000x  41.7 %  25.0 %      67.5 GB    no\n");
+}
+
 // Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {

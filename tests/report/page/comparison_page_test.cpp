@@ -222,6 +222,17 @@ TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {
   EXPECT_EQ(body.find(">stage bubble<"), std::string::npos) << "the same everywhere";
 }
 
+TEST(ComparisonPage, WhatPointsHaveInCommonIsItsSubtitle) {
+  Sample sample = sample_comparison();
+  sample.comparison.points[0].record->job.cluster.nodes = 7;
+  sample.comparison.points[1].record->job.layout.sharding = Sharding::zero3;
+  const Json document = comparison_document(sample.comparison, sample.drawings, {});
+  EXPECT_EQ(document.at("subtitle"),
+            "llama3-405b; tp 8 x pp 4 x dp 128; bf16; overlap none; no compressor; batch 2,048 x "
+            "8,192 tokens");
+  EXPECT_EQ(document.at("points")[0].at("facts")[1], "56 h100 GPUs (7 x dgx-h100)");
+}
+
 TEST(ComparisonPage, RoundTripGivesTheSamePage) {
   const Json document = sample_document();
   const Json again = parse_document(json_text(document, -1), "record.json");

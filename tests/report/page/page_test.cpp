@@ -8,6 +8,7 @@
 #include "tests/report/browser.hpp"
 #include "tests/report/sample_record.hpp"
 #include "tests/support/error_of.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -65,6 +66,43 @@ TEST(PageDocument, RefusesWhatIsNoRecord) {
   expect_error(json_text(document), "damaged record");
 }
 
+TEST(PageDocument, RefusesWhatCannotBeDrawn) {
+  const auto refuses = [](auto damage) {
+    Json document = page_document(sample_record());
+    damage(document);
+    expect_error(json_text(document), "damaged record: ");
+  };
+  refuses([](Json& document) { document["values"][1] = Json::object(); });
+  refuses([](Json& document) { document["values"][1]["key"] = 5; });
+  refuses([](Json& document) { document["gantt"] = 5; });
+  refuses([](Json& document) { document["memory"] = 3; });
+  refuses([](Json& document) { document["gantt"]["tracks"][0]["name"].erase(0); });
+  refuses([](Json& document) { document["gantt"]["tracks"][0]["category"][0] = 99; });
+  refuses([](Json& document) {
+    for (Json& section : document["summary"]["sections"]) {
+      if (section.contains("table")) section["table"]["rows"][0].push_back("one too many");
+    }
+  });
+}
+
+TEST(HtmlPage, EveryMeaningHasAColour) {
+  const std::string colours = read_file(WINDTUNNEL_SOURCE_DIR "/report/web/src/colours.js");
+  const auto expect_colours = [&](const char* table, int names, auto name_of) {
+    const size_t begin = colours.find(fmt::format("const {} = {{", table));
+    ASSERT_NE(begin, std::string::npos) << table;
+    const std::string rows = colours.substr(begin, colours.find("};", begin) - begin);
+    for (int i = 0; i < names; ++i) {
+      EXPECT_NE(rows.find(fmt::format("  {}: \"#", name_of(i))), std::string::npos) << name_of(i);
+    }
+  };
+  expect_colours("CATEGORY", kCategories,
+                 [](int i) { return to_string(static_cast<Category>(i)); });
+  const auto memory = memory_parts({});
+  expect_colours("MEMORY", static_cast<int>(memory.size()), [&](int i) { return memory[i].first; });
+  expect_colours("LOSS", kLosses, [](int i) { return to_string(static_cast<Loss>(i)); });
+  expect_colours("ORIGIN", kOrigins, [](int i) { return to_string(static_cast<Origin>(i)); });
+}
+
 TEST(HtmlPage, EscapesHostileNames) {
   Record record = sample_record();
   record.scenario = "</script><script>alert(1)</script>{{data}}";
@@ -106,12 +144,15 @@ TEST(HtmlPage, SaysHowTheJobTrainsAndOnWhichValues) {
 
 TEST(PageDocument, SaysWhatItWasMadeFrom) {
   const Record record = sample_record();
-  const RecordSource source = source_of_record(json_text(page_document(record), -1), "record.json");
-  EXPECT_EQ(source.text, record.source.text);
-  EXPECT_EQ(source.set, record.source.set);
+  const MadeRecord made = made_record(page_document(record), "record.json");
+  EXPECT_EQ(made.key, record.key);
+  EXPECT_EQ(made.source.text, record.source.text);
+  EXPECT_EQ(made.source.set, record.source.set);
+  EXPECT_EQ(made.source.files, record.source.files);
+  EXPECT_TRUE(made.source.allow_oom);
   Json document = page_document(record);
   document.erase("source");
-  EXPECT_THROW(source_of_record(json_text(document), "record.json"), Error);
+  EXPECT_THROW(made_record(document, "record.json"), Error);
 }
 
 TEST(HtmlPage, LoadsNothingFromOutside) {

@@ -154,7 +154,6 @@ TEST(SweepPage, RefusesADamagedRecord) {
                  "out/sweep.json: damaged record");
   };
   const Json document = sample_sweep({kRate, kInterval});
-  EXPECT_TRUE(is_sweep_document(document));
   EXPECT_NO_THROW(check_sweep_document(document, "out/sweep.json"));
   for (const char* part : {"scenario", "vary", "points"}) {
     Json damaged = document;

@@ -10,8 +10,10 @@
 #include <fstream>
 
 #include "models/base/error.hpp"
+#include "models/base/version.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sqlite.hpp"
+#include "report/store/sweep_ranking.hpp"
 #include "report/store/sweep_results.hpp"
 #include "tests/support/error_of.hpp"
 #include "traces/text/text.hpp"
@@ -33,9 +35,10 @@ std::string scratch(const std::string& name) {
 SweepPlan plan_of_six() {
   SweepPlan plan;
   plan.version = "1.2.3";
-  plan.sweep = {"/a/b.yaml",
-                "name: \"x\"\n",
-                {{"k", "v"}, {"k", "w"}},
+  plan.sweep = {{"/a/b.yaml",
+                 "name: \"x\"\n",
+                 {{"k", "v"}, {"k", "w"}},
+                 {{.name = "a.csv", .text = "steps\n5\n", .hash = "0123456789abcdef"}}},
                 {{"schedule", {"1f1b", "gpipe"}}, {"snapshots.0.every", {"1 h", "2 h", "240 s"}}}};
   const std::vector<Overrides> points = cross_product(plan.sweep.vary);
   for (int i = 0; i < 6; ++i) {
@@ -82,8 +85,8 @@ TEST(SweepStore, CasesReadBackWhatWasWritten) {
     return difference_of(plan, other);
   };
   EXPECT_NE(differs([](SweepPlan& p) { p.version = "2"; }), "");
-  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.text += "#"; }), "");
-  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.set.pop_back(); }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.scenario.text += "#"; }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { p.sweep.scenario.set.pop_back(); }), "");
   EXPECT_NE(differs([](SweepPlan& p) { p.sweep.vary[0].values[0] = "zb-v"; }), "");
   EXPECT_NE(differs([](SweepPlan& p) { p.cases[2].key = "other"; }), "");
 }
@@ -166,12 +169,21 @@ TEST(SweepResults, BestAndHowSurely) {
   EXPECT_EQ(faster.at("index"), 1);
   EXPECT_NEAR(faster.at("runner_up").at("difference").at("mean").get<double>(), 0.4 - 0.8 / 3,
               1e-12);
+  // What is less is the goodput of equal iterations, of others what gets done.
+  EXPECT_EQ(best.at("runner_up").at("by"), "goodput");
+  EXPECT_EQ(faster.at("runner_up").at("by"), "progress");
+  EXPECT_NE(runner_up_text(best.at("runner_up")).find("points less goodput under"),
+            std::string::npos);
+  EXPECT_NE(runner_up_text(faster.at("runner_up")).find("points less progress"), std::string::npos);
 }
 
 TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
   const SweepPlan plan = plan_of_six();
   const Json document = sweep_results(plan, six_lines(plan)).document;
   EXPECT_EQ(document.at("scenario"), "x");
+  EXPECT_EQ(document.at("format"), "windtunnel-sweep-1");
+  EXPECT_EQ(document.at("source").at("version"), program_version());
+  EXPECT_EQ(document.at("source").at("scenario"), plan.sweep.scenario.text);
   EXPECT_EQ(document.at("vary")[0].at("numbers"), nullptr);
   EXPECT_EQ(document.at("vary")[1].at("numbers"), Json({3600.0, 7200.0, 240.0}));
   ASSERT_EQ(document.at("points").size(), 6U);
@@ -214,6 +226,8 @@ TEST(SweepResults, SqliteAnswersQuestions) {
             (Rows{{"5", "cannot be"}}));
   EXPECT_EQ(query(path, "SELECT * FROM varied"),
             (Rows{{"schedule", "NULL"}, {"snapshots.0.every", "s"}}));
+  EXPECT_EQ(query(path, "SELECT unit, origin FROM figures WHERE \"column\" = 'iteration_s'"),
+            (Rows{{"s", "simulated"}}));
   EXPECT_EQ(query(path,
                   "SELECT count(*) FROM points WHERE goodput_p05 > goodput OR "
                   "goodput_p95 < goodput"),
@@ -225,6 +239,17 @@ TEST(SweepResults, SqliteAnswersQuestions) {
   size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) ++files;
   EXPECT_EQ(files, 2U) << "a temporary file was left behind";
+  fs::remove_all(folder);
+}
+
+TEST(SweepResults, RatesOfAWholeJobHaveAUnit) {
+  SweepPlan plan = plan_of_six();
+  plan.sweep.vary[0] = {"failures.0.job_rate", {"1 per day", "2 per day"}};
+  const std::string folder = scratch("rates");
+  const std::string path = folder + "/results.sqlite";
+  write_results_sqlite(path, sweep_results(plan, six_lines(plan)));
+  EXPECT_EQ(query(path, "SELECT unit FROM varied WHERE \"key\" = 'failures.0.job_rate'"),
+            (std::vector<std::vector<std::string>>{{"per s"}}));
   fs::remove_all(folder);
 }
 

@@ -236,6 +236,9 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
   EXPECT_EQ(good.job.schedule.name, "good");
   EXPECT_EQ(good.job.layout.vpp, 1);
   EXPECT_EQ(good.job.schedule.imported->actions[1].size(), 4u);
+  EXPECT_EQ(value_at(good, "schedule.name").value, good.job.schedule.name);
+  ASSERT_EQ(good.files.size(), 1u);
+  EXPECT_EQ(good.files[0].name, "good.csv");
   write("good.csv", "0F0,0F1,,0B1,,0B0\r\n,1F0,1F1,1B1,1B0\r\n");
   EXPECT_NE(load("{file: good.csv}").key, good.key);  // it changed under its name
 

@@ -101,6 +101,7 @@ TEST(Overrides, ErrorsNameTheOverride) {
       {"layout", "{tp: ["},
       {"layout", "{tp: 8, tp: 4}"},
       {"batch.global", "100"},
+      {"batch.micro", "3"},
       {"cluster.storage.write", "2 TB"},
       {"schedule", "zb-v"},
       {"snapshots.every", "1 h"},

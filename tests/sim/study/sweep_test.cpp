@@ -9,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "sim/study/interval_search.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/support/error_of.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -17,7 +18,7 @@ namespace {
 const std::string kScenario = WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml";
 
 Sweep small_sweep(std::vector<VariedKey> vary) {
-  return {kScenario, read_file(kScenario), {{"campaign.replicas", "6"}}, std::move(vary)};
+  return {{kScenario, read_file(kScenario), {{"campaign.replicas", "6"}}}, std::move(vary)};
 }
 
 // Three intervals, two rates and two layouts: two tables.
@@ -60,7 +61,7 @@ TEST(Sweep, EveryPointIsWhatItsCaseAloneGives) {
   for (const SweepCase& each : cases) {
     EXPECT_EQ(each.read->prepared == cases.front().read->prepared,
               each.table == cases.front().table);
-    Overrides overrides = sweep.set;
+    Overrides overrides = sweep.scenario.set;
     overrides.insert(overrides.end(), each.set.begin(), each.set.end());
     const Record alone = simulate(load_case(kScenario, overrides));
     const SweepPoint& point = points.at(each.index);
@@ -147,8 +148,22 @@ TEST(Sweep, ReasonsNameThePlace) {
 TEST(Sweep, RefusesWhatIsWrongEverywhere) {
   EXPECT_THROW(sweep_cases(small_sweep({{"snapshots.0.evry", {"1 h", "2 h"}}})), Error);
   Sweep without = small_sweep({{"layout.tp", {"2", "4"}}});
-  without.set = {{"campaign.length", "0 s"}};
+  without.scenario.set = {{"campaign.length", "0 s"}};
   EXPECT_THROW(sweep_cases(without), Error);
+}
+
+TEST(Sweep, FaultsSayWhereAndWhichOption) {
+  const auto fault = [](const Sweep& sweep) {
+    return windtunnel::testing::error_of([&] { sweep_cases(sweep); });
+  };
+  EXPECT_EQ(fault(small_sweep({{"layout.tp", {}}})),
+            "layout.tp has no values to vary; give one or more");
+  EXPECT_EQ(fault(small_sweep({{"layout.tq", {"2", "4"}}})),
+            "--vary layout.tq=2: unknown layout key 'tq'; did you mean 'tp'?");
+  const std::string bare =
+      "name: bare\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\nbatch: {global: 64}\n";
+  EXPECT_TRUE(fault({{"bare.yaml", bare}, {{"layout.tp", {"2", "4"}}}})
+                  .starts_with("bare.yaml:1:1: a sweep simulates campaigns"));
 }
 
 TEST(Sweep, ACaseThatIsNoLongerTheSameIsRefused) {
@@ -179,7 +194,8 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   const Overrides set = {{"campaign.replicas", "20"},
                          {"failures.0.rate", "500 per 1000 node-days"},
                          {"snapshots.0.every", "5 h"}};
-  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.0.every"}});
+  const IntervalSearch found =
+      search_intervals(read_scenario(kScenario, set), {.keys = {"snapshots.0.every"}});
   ASSERT_EQ(found.tiers.size(), 1U);
   Overrides best = set;
   best.emplace_back(found.tiers[0].key, found.tiers[0].value);
@@ -190,7 +206,7 @@ TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   Sweep sweep = small_sweep({{"snapshots.0.every",
                               {"15 s", "30 s", "1 min", "2 min", "4 min", "8 min", "15 min",
                                "30 min", "1 h", "2 h", "4 h", "8 h", "16 h"}}});
-  sweep.set = {set[0], set[1]};
+  sweep.scenario.set = {set[0], set[1]};
   for (const auto& [index, point] : run(sweep, sweep_cases(sweep), 2)) {
     std::vector<double> lead = point.campaign->trial_goodput;
     for (size_t i = 0; i < lead.size(); ++i) lead[i] -= found.best.trial_goodput[i];
@@ -202,7 +218,8 @@ TEST(IntervalSearch, SeveralTiersAndIterations) {
   const Overrides set = {
       {"campaign.replicas", "5"},
       {"snapshots", "[{tier: host-memory, every: 1000 iterations}, {tier: storage, every: 12 h}]"}};
-  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.*.every"}});
+  const IntervalSearch found =
+      search_intervals(read_scenario(kScenario, set), {.keys = {"snapshots.*.every"}});
   ASSERT_EQ(found.tiers.size(), 2U);
   EXPECT_NE(found.tiers[0].value.find("iteration"), std::string::npos);
   EXPECT_EQ(found.tiers[1].key, "snapshots.1.every");
@@ -213,7 +230,8 @@ TEST(IntervalSearch, SeveralTiersAndIterations) {
 TEST(IntervalSearch, AShareOfTheTimeIsSearchedAsIterations) {
   const Overrides set = {{"campaign.replicas", "5"},
                          {"snapshots", "[{tier: storage, every: {overhead: 0.0001}}]"}};
-  const IntervalSearch found = search_intervals(kScenario, set, {.keys = {"snapshots.0.every"}});
+  const IntervalSearch found =
+      search_intervals(read_scenario(kScenario, set), {.keys = {"snapshots.0.every"}});
   ASSERT_EQ(found.tiers.size(), 1U);
   EXPECT_NE(found.tiers[0].value.find("iteration"), std::string::npos) << found.tiers[0].value;
   EXPECT_EQ(simulate(load_case(kScenario, set)).campaign->goodput, found.given.goodput);
@@ -222,7 +240,7 @@ TEST(IntervalSearch, AShareOfTheTimeIsSearchedAsIterations) {
 
 TEST(IntervalSearch, RefusesWhatItCannotSearch) {
   const auto search = [](const std::string& key, const Overrides& set, Aim aim) {
-    search_intervals(kScenario, set, {.keys = {key}, .aim = aim});
+    search_intervals(read_scenario(kScenario, set), {.keys = {key}, .aim = aim});
   };
   EXPECT_THROW(search("snapshots.1.every", {}, Aim::goodput), Error);
   EXPECT_THROW(search("snapshots.0.every", {{"campaign.length", "0 s"}}, Aim::goodput), Error);

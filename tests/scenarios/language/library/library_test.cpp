@@ -273,12 +273,13 @@ TEST(Library, EveryFileIsEmbeddedAsItIs) {
 }
 
 TEST(Library, RecordedTimesAreThoseOfTheTrace) {
-  const TimeSeries repairs = find_repairs("infinitehbd", "", {});
+  NamedFiles none("");
+  const TimeSeries repairs = find_repairs("infinitehbd", none, {});
   ASSERT_EQ(repairs.seconds.size(), 584u);
   EXPECT_EQ(std::count(repairs.seconds.begin(), repairs.seconds.end(), 0.0), 14);
   EXPECT_EQ(repairs.evidence.origin, Origin::published);
   EXPECT_NE(repairs.evidence.source.find("7aacdc8c"), std::string::npos);
-  const TimeSeries arrivals = find_arrival_trace("infinitehbd", "", {});
+  const TimeSeries arrivals = find_arrival_trace("infinitehbd", none, {});
   EXPECT_NEAR(arrivals.seconds.front() / 86400, 3.8955, 1e-4);
   EXPECT_NEAR(arrivals.seconds.back() / 86400, 348.7927, 1e-4);
 }

@@ -1,0 +1,135 @@
+#include "cli/program/load_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/program/output.hpp"
+#include "cli/program/override_options.hpp"
+#include "models/base/version.hpp"
+#include "report/page/page.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The document that this program wrote; nothing where the text is none, as that of a scenario.
+std::optional<Json> document_of(const std::string& text, const std::string& path) {
+  constexpr size_t kHead = 200;
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] != '{') return {};
+  Json document = Json::parse(text, nullptr, false);
+  if (document.is_discarded()) {  // of lines, the first says what they are
+    document = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
+  }
+  if (document.is_discarded()) {
+    const bool cut_off = text.substr(0, kHead).find("\"windtunnel-") != std::string::npos;
+    if (cut_off) throw Error(Location{path}, "not a JSON object: damaged or cut off");
+    return {};
+  }
+  if (!format_of(document).starts_with("windtunnel-")) return {};
+  return document;
+}
+
+// How a comparison or a sweep is made again.
+std::string command_line(const std::string& command, const Json& document) {
+  const Json& source = document.at("source");
+  std::string line =
+      fmt::format("windtunnel {} {}", command, shell_word(source.at("file").get<std::string>()));
+  for (const auto& [key, value] : overrides_of(source.at("set"))) {
+    line += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
+  }
+  for (const Json& varied : document.at("vary")) {
+    line += fmt::format(" --vary {}",
+                        shell_word(fmt::format(
+                            "{}={}", varied.at("key").get<std::string>(),
+                            fmt::join(varied.at("values").get<std::vector<std::string>>(), ","))));
+  }
+  if (source.value("allow_oom", false)) line += " --allow-oom";
+  return line;
+}
+
+[[noreturn]] void refuse(const Json& document, const std::string& path) {
+  const std::string folder = fs::absolute(path).lexically_normal().parent_path();
+  const bool sweep = format_of(document).starts_with("windtunnel-sweep");
+  std::string what =
+      sweep ? fmt::format(
+                  "is of a sweep, not of one run; `windtunnel sweep resume {0}` runs what is "
+                  "missing of it, `windtunnel report {0}` draws it",
+                  shell_word(folder))
+            : fmt::format(
+                  "is of a comparison, not of one run; each of its points has a record that can "
+                  "be run in {0}/POINT/record.json, `windtunnel report {0}` draws it",
+                  shell_word(folder));
+  try {
+    what +=
+        fmt::format("; all of it again: {}", command_line(sweep ? "sweep" : "compare", document));
+  } catch (const Json::exception&) {
+    // Of an older version, or no point of it could be simulated: it does not say from what.
+  }
+  throw Error(Location{path}, what);
+}
+
+void say(const std::string& path, const std::string& what) {
+  print_human(fmt::format("windtunnel: {}: {}\n", path, what), true);
+}
+
+void say_differences(const std::string& path, const MadeRecord& made, const ScenarioText& text) {
+  const RecordSource& source = made.source;
+  const std::string build = build_text(source.version, source.commit);
+  if (build != program_build()) {
+    say(path, fmt::format("was made by {}, and this is {}: the result may be another one", build,
+                          program_build()));
+  }
+  std::optional<Case> again;
+  try {
+    // Nobody asks for its iteration yet.
+    again = resolve_case(text, {}, {.prepare = [](const Job&, const std::string&) {
+                           return std::shared_ptr<const PreparedIteration>();
+                         }});
+  } catch (const Error&) {
+    return;  // what is set on top may mend it; if not, the command says so
+  }
+  for (const NamedFile& file : source.files) {
+    const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
+    if (now == again->files.end() || now->hash == file.hash) continue;
+    say(path,
+        fmt::format("{} has changed since; it was too large to be kept in the record, and the "
+                    "result is of what stands in it now",
+                    file.name));
+  }
+  if (again->key != made.key) {
+    say(path, fmt::format("the case is not the one that the record was made of: its key is {}, and "
+                          "was {}",
+                          again->key, made.key));
+  }
+}
+
+}  // namespace
+
+Case LoadedScenario::at(const Overrides& point) const {
+  Case the_case = resolve_case(text, point);
+  the_case.file = fs::absolute(text.file).lexically_normal();
+  return the_case;
+}
+
+LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
+  LoadedScenario loaded{read_scenario(path)};
+  if (const auto document = document_of(loaded.text.text, path)) {
+    if (!format_of(*document).starts_with("windtunnel-record-")) refuse(*document, path);
+    const MadeRecord made = made_record(*document, path);
+    loaded = {{made.source.file, made.source.text, made.source.set, made.source.files},
+              made.source.allow_oom};
+    say_differences(path, made, loaded.text);
+  }
+  loaded.text.set.insert(loaded.text.set.end(), set.begin(), set.end());
+  return loaded;
+}
+
+}  // namespace windtunnel

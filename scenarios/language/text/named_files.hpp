@@ -1,0 +1,37 @@
+// The files that a scenario names, sought beside it. What was read of them goes into the record of
+// a result, from which it is made again although they have changed or are gone.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/results/named_file.hpp"
+
+namespace windtunnel {
+
+class NamedFiles {
+ public:
+  // A text that is kept whole; of longer ones the hash alone.
+  static constexpr std::size_t kMostKept = 64 * 1024;
+
+  // `given` stand in the place of those on the disk, where they have a text.
+  explicit NamedFiles(std::string folder, std::vector<NamedFile> given = {});
+
+  std::string path(const std::string& name) const;  // as messages name it
+  // Throws Error if it cannot be read.
+  std::string text(const std::string& name);
+
+  // All that were asked for, once each.
+  const std::vector<NamedFile>& read() const { return read_; }
+
+ private:
+  std::string folder_;
+  std::vector<NamedFile> given_;
+  std::vector<NamedFile> read_;
+};
+
+// 16 hexadecimal digits.
+std::string text_hash(const std::string& text);
+
+}  // namespace windtunnel
