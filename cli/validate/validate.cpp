@@ -18,6 +18,7 @@
 #include "report/validation/pair_validation.hpp"
 #include "report/validation/run_validation.hpp"
 #include "report/validation/validation.hpp"
+#include "report/validation/validation_rows.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"

@@ -24,7 +24,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kFormat = "windtunnel-comparison-1";
+constexpr const char* kComparisonFormat = "windtunnel-comparison-1";
 constexpr std::string_view kKeyFigures[] = {"iteration.time_s", "iteration.tflops_per_gpu",
                                             "iteration.mfu", "iteration.memory_bytes.peak"};
 constexpr std::string_view kProtectionFigures[] = {
@@ -55,7 +55,7 @@ Json shared_source(const Comparison& comparison) {
   return nullptr;
 }
 
-std::string subtitle_of(const Comparison& comparison) {
+std::string comparison_subtitle(const Comparison& comparison) {
   std::vector<std::vector<std::string>> jobs;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) jobs.push_back(job_facts(point.record->job));
@@ -139,7 +139,7 @@ std::string sort_key(const Json& value, const std::string& text) {
   return text.empty() ? " data-value=\"Infinity\"" : "";
 }
 
-std::string table_row(const Json& point, const std::vector<std::optional<double>>& best) {
+std::string point_row(const Json& point, const std::vector<std::optional<double>>& best) {
   const std::string excess = point.at("excess");
   std::string html = fmt::format(
       "<tr{}><th scope=\"row\">{}</th>",
@@ -155,7 +155,7 @@ std::string table_row(const Json& point, const std::vector<std::optional<double>
   return html + "</tr>\n";
 }
 
-std::string table_html(const Json& document) {
+std::string points_table(const Json& document) {
   const Json& points = document.at("points");
   const Json& columns = document.at("columns");
   if (points.empty()) return "";
@@ -165,7 +165,7 @@ std::string table_html(const Json& document) {
   }
   std::string html = "<div class=\"scroll\"><table id=\"points\" class=\"comparison\">\n";
   html += table_head(columns) + "<tbody>\n";
-  for (const size_t i : ranking(document)) html += table_row(points[i], best);
+  for (const size_t i : ranking(document)) html += point_row(points[i], best);
   html += "</tbody></table></div>\n<p class=\"note\">The best of each column stands out.";
   for (const Json& column : columns) {
     if (std::ranges::find(kExplained, column.value("key", "")) == std::end(kExplained)) continue;
@@ -175,7 +175,7 @@ std::string table_html(const Json& document) {
   return html + "</p>\n";
 }
 
-std::string infeasible_html(const Json& infeasible) {
+std::string infeasible_section(const Json& infeasible) {
   if (infeasible.empty()) return "";
   std::string html =
       fmt::format("<section id=\"infeasible\"><h2>Infeasible ({})</h2><table class=\"reasons\">\n",
@@ -258,10 +258,10 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
       infeasible.push_back({{"name", point_name(point.set)}, {"reason", point.reason}});
     }
   }
-  return {{"format", kFormat},
+  return {{"format", kComparisonFormat},
           {"title", title},
           {"source", shared_source(comparison)},
-          {"subtitle", subtitle_of(comparison)},
+          {"subtitle", comparison_subtitle(comparison)},
           {"kinds", drawn_kinds()},
           {"columns", columns},
           {"ranked_by", ranked},
@@ -275,10 +275,10 @@ bool is_comparison_document(const Json& document) {
 }
 
 void check_comparison_document(const Json& document, const std::string& file) {
-  if (format_of(document) != kFormat) {
+  if (format_of(document) != kComparisonFormat) {
     throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); "
                                             "run the comparison again with --out",
-                                            kFormat));
+                                            kComparisonFormat));
   }
   check_drawable(file, [&] {
     comparison_page(document);
@@ -292,8 +292,8 @@ std::string comparison_page(const Json& document) {
   const std::string title = document.at("title");
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(document.at("subtitle").get<std::string>()));
-  body +=
-      figures_html(document) + table_html(document) + infeasible_html(document.at("infeasible"));
+  body += figures_html(document) + points_table(document) +
+          infeasible_section(document.at("infeasible"));
   return filled_page(title, body, document);
 }
 

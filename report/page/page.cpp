@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kFormat = "windtunnel-record-1";
+constexpr const char* kRecordFormat = "windtunnel-record-1";
 
 Json rows_json(const std::vector<SummaryRow>& rows) {
   Json array = Json::array();
@@ -156,10 +156,10 @@ std::string values_html(const Json& document) {
 }
 
 void check_format(const Json& document, const std::string& file) {
-  if (format_of(document) == kFormat) return;
+  if (format_of(document) == kRecordFormat) return;
   throw Error(Location{file}, fmt::format("not a record of this version (format is not '{}'); run "
                                           "the scenario again with --out",
-                                          kFormat));
+                                          kRecordFormat));
 }
 
 std::vector<SummaryRow> rows_of(const Json& array) {
@@ -212,7 +212,7 @@ void check_charts(const Json& document) {
 }  // namespace
 
 Json page_document(const Record& record, const PageOptions& options) {
-  return {{"format", kFormat},
+  return {{"format", kRecordFormat},
           {"summary", summary_json(summarise(record))},
           {"source", source_json(record.source)},
           {"values", values_json(record.values)},

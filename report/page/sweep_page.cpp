@@ -24,7 +24,7 @@ std::vector<const Json*> ranked_points(const Json& document) {
   return points;
 }
 
-std::string table_row(const Json& point, const Json& vary,
+std::string sweep_row(const Json& point, const Json& vary,
                       const std::vector<SweepColumn>& columns) {
   std::string html = "<tr>";
   for (const Json& key : vary) {
@@ -39,7 +39,7 @@ std::string table_row(const Json& point, const Json& vary,
   return html + "</tr>\n";
 }
 
-std::string table_html(const Json& document, const SweepPageOptions& options) {
+std::string sweep_table(const Json& document, const SweepPageOptions& options) {
   const std::vector<const Json*> points = ranked_points(document);
   if (points.empty()) return "";
   const std::vector<SweepColumn> columns = sweep_columns(points);
@@ -58,12 +58,12 @@ std::string table_html(const Json& document, const SweepPageOptions& options) {
   }
   html += "</tr></thead>\n<tbody>";
   for (size_t i = 0; i < rows; ++i) {
-    html += table_row(*points[i], document.at("vary"), columns);
+    html += sweep_row(*points[i], document.at("vary"), columns);
   }
   return html + "</tbody></table></div></section>\n";
 }
 
-std::string infeasible_html(const Json& document) {
+std::string infeasible_reasons(const Json& document) {
   std::string rows;
   size_t points = 0;
   for (const auto& [reason, same] : infeasible_points(document.at("points"))) {
@@ -128,7 +128,7 @@ std::string best_by_html(const Json& document) {
 }
 
 // "20 x 20 points over failures.*.rate, snapshots.0.every"
-std::string subtitle_of(const Json& document) {
+std::string sweep_subtitle(const Json& document) {
   std::string sizes, keys;
   for (const Json& key : document.at("vary")) {
     sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", key.at("values").size());
@@ -160,12 +160,12 @@ void check_sweep_document(const Json& document, const std::string& file) {
 std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   const std::string title = document.at("scenario");
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
-                                 escape_html(subtitle_of(document)));
+                                 escape_html(sweep_subtitle(document)));
   const std::string job = document.value("job", "");
   if (!job.empty()) body += fmt::format("<p>{}</p>\n", escape_html(job));
   const std::string best_by = best_by_html(document);
   body += best_by.empty() ? best_html(document) : best_by;
-  body += table_html(document, options) + infeasible_html(document);
+  body += sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
   data["format"] = kSweepFormat;  // by which the script tells kinds of records apart
   data["metrics"] = sweep_keys();

@@ -1,7 +1,6 @@
 #include "report/validation/collective_validation.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +10,7 @@
 #include "models/base/units.hpp"
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
-#include "report/validation/run_validation.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
 namespace {
@@ -56,16 +55,6 @@ std::string console_name(const std::string& family) {
          family.substr(size_class, end - size_class) + (specification ? " *" : "");
 }
 
-std::vector<const ValidationRow*> worst_first(const std::vector<ValidationRow>& rows) {
-  std::vector<const ValidationRow*> sorted;
-  for (const ValidationRow& row : rows) sorted.push_back(&row);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const ValidationRow* a, const ValidationRow* b) {
-                     return a->relative_error() > b->relative_error();
-                   });
-  return sorted;
-}
-
 std::vector<std::string> miss_cells(const ValidationRow& row) {
   return {without_folder(row.id),
           row.family,
@@ -74,15 +63,6 @@ std::vector<std::string> miss_cells(const ValidationRow& row) {
           format_seconds(row.measured),
           format_seconds(row.predicted),
           signed_error(row)};
-}
-
-std::vector<std::pair<std::string, int>> reasons_of(const ValidationReport& report) {
-  std::map<std::string, int> counts;
-  for (const SkippedRow& row : report.skipped) ++counts[row.reason];
-  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return reasons;
 }
 
 std::string totals(const CollectivesReport& report) {
@@ -128,7 +108,7 @@ std::string summarised_misses(const std::vector<const ValidationRow*>& misses) {
 
 std::string page_misses(const ValidationReport& report, double miss_above) {
   std::vector<const ValidationRow*> misses;
-  for (const ValidationRow* row : worst_first(report.rows)) {
+  for (const ValidationRow* row : worst_first(report)) {
     if (row->relative_error() > miss_above) misses.push_back(row);
   }
   std::string text = fmt::format("\n## Misses above {}\n\n{} of {} points.\n", percent(miss_above),
@@ -170,21 +150,6 @@ std::string page_networks(const CollectivesReport& report) {
     text += markdown_row(network_cells(network.machine, network.environment, network));
   }
   return text;
-}
-
-std::string page_assumed(const ValidationReport& report) {
-  std::string lines;
-  for (const ValidationFamily& family : report.families) {
-    if (family.assumed.empty()) continue;
-    std::vector<std::string> parts;
-    for (const auto& [what, points] : family.assumed) {
-      parts.push_back(fmt::format("{} ({})", what, points));
-    }
-    lines += fmt::format("- {}: {}\n", markdown_text(family.name),
-                         markdown_text(fmt::format("{}", fmt::join(parts, "; "))));
-  }
-  return lines.empty() ? ""
-                       : "\n## What the rows do not say\n\nAssumed, in so many points:\n\n" + lines;
 }
 
 std::string page_skipped(const ValidationReport& report) {
@@ -254,7 +219,7 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
                     {"machine"},
                     {"what"}},
                    {}};
-  for (const ValidationRow* row : worst_first(report.report.rows)) {
+  for (const ValidationRow* row : worst_first(report.report)) {
     if (worst-- <= 0) break;
     misses.rows.push_back({without_folder(row->id), format_seconds(row->measured),
                            format_seconds(row->predicted), signed_error(*row),
@@ -287,7 +252,7 @@ std::string collectives_page(const CollectivesReport& report, const std::string&
       "algbw_GBps, busbw_GBps, placement\n(in or out), nccl_version, dtype, notes (what stands "
       "before a semicolon is the environment), check\n(inconsistent: not used).\n";
   text += "\n## Families\n\n" + page_families(report.report) + page_networks(report);
-  return text + page_assumed(report.report) + page_misses(report.report, miss_above) +
+  return text + page_assumed(report.report, "points") + page_misses(report.report, miss_above) +
          page_skipped(report.report);
 }
 

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "models/base/units.hpp"
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
-#include "report/validation/run_validation.hpp"
 #include "report/validation/validation.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
 namespace {
@@ -53,8 +50,8 @@ rules.
 
 )";
 
-std::vector<std::string> family_cells(const ValidationFamily& family,
-                                      const std::vector<std::string>& rules) {
+std::vector<std::string> exchange_cells(const ValidationFamily& family,
+                                        const std::vector<std::string>& rules) {
   const bool judged = family.rows > 0;
   const auto error = [&](double share) { return judged ? percent(share) : std::string("-"); };
   std::vector<std::string> cells = {family.name,
@@ -71,7 +68,7 @@ std::vector<std::string> family_cells(const ValidationFamily& family,
   return cells;
 }
 
-std::vector<std::string> family_titles(const std::vector<std::string>& rules) {
+std::vector<std::string> exchange_titles(const std::vector<std::string>& rules) {
   std::vector<std::string> titles = {"family", "metric", "rows", "fitted",
                                      "MAPE",   "median", "worst"};
   titles.insert(titles.end(), rules.begin(), rules.end());
@@ -96,33 +93,18 @@ std::string order_text(const CompressionValidation& validation) {
       order.right, order.pairs, own.right, own.pairs);
 }
 
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
-  std::vector<const ValidationRow*> sorted;
-  for (const ValidationRow& row : report.rows) sorted.push_back(&row);
-  std::ranges::stable_sort(sorted, [](const ValidationRow* a, const ValidationRow* b) {
-    return a->relative_error() > b->relative_error();
-  });
-  return sorted;
-}
-
 // A number without a unit where the metric is none of time.
-std::string value_text(const ValidationRow& row, double value) {
+std::string time_or_number(const ValidationRow& row, double value) {
   return row.metric.ends_with("_s") ? format_seconds(value) : fmt::format("{:.3g}", value);
 }
 
-std::vector<std::string> miss_cells(const ValidationRow& row) {
-  return {
-      without_folder(row.id),         row.family,       row.label, value_text(row, row.measured),
-      value_text(row, row.predicted), signed_error(row)};
-}
-
-std::vector<std::pair<std::string, int>> reasons_of(const ValidationReport& report) {
-  std::map<std::string, int> counts;
-  for (const SkippedRow& row : report.skipped) ++counts[row.reason];
-  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
-  std::ranges::stable_sort(reasons,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  return reasons;
+std::vector<std::string> exchange_miss(const ValidationRow& row) {
+  return {without_folder(row.id),
+          row.family,
+          row.label,
+          time_or_number(row, row.measured),
+          time_or_number(row, row.predicted),
+          signed_error(row)};
 }
 
 // Columns from the third on are numbers.
@@ -165,9 +147,9 @@ Json compression_document(const CompressionValidation& validation) {
 std::string compression_text(const CompressionValidation& validation, int worst) {
   const ValidationReport& report = validation.report;
   // Rules are compared on the page; the console has no room for their names.
-  TextTable families = text_table(family_titles({}), 2);
+  TextTable families = text_table(exchange_titles({}), 2);
   for (const ValidationFamily& family : report.families) {
-    families.rows.push_back(family_cells(family, {}));
+    families.rows.push_back(exchange_cells(family, {}));
   }
   std::string text = table_text(families);
   for (const ValidationFamily& family : report.families) {
@@ -185,7 +167,7 @@ std::string compression_text(const CompressionValidation& validation, int worst)
   }
   TextTable misses = text_table(kMissTitles, 3);
   for (const ValidationRow* row : worst_first(report)) {
-    if (misses.rows.size() < static_cast<size_t>(worst)) misses.rows.push_back(miss_cells(*row));
+    if (misses.rows.size() < static_cast<size_t>(worst)) misses.rows.push_back(exchange_miss(*row));
   }
   if (!misses.rows.empty()) text += "largest errors:\n" + table_text(misses);
   for (const auto& [reason, rows] : reasons_of(report)) {
@@ -198,9 +180,9 @@ std::string compression_page(const CompressionValidation& validation, const std:
   const ValidationReport& report = validation.report;
   std::string text = fmt::format(kIntroduction, command, kLinkFitRows);
   const std::vector<std::string> rules = rules_of(report);
-  text += markdown_header(family_titles(rules), 2);
+  text += markdown_header(exchange_titles(rules), 2);
   for (const ValidationFamily& family : report.families) {
-    text += markdown_row(family_cells(family, rules));
+    text += markdown_row(exchange_cells(family, rules));
   }
   text += "\n";
   for (const ValidationFamily& family : report.families) {
@@ -223,7 +205,7 @@ std::string compression_page(const CompressionValidation& validation, const std:
   text += fmt::format("\n## Misses above {}\n\n", percent(kMissAbove)) +
           markdown_header(kMissTitles, 3);
   for (const ValidationRow* row : worst_first(report)) {
-    if (row->relative_error() > kMissAbove) text += markdown_row(miss_cells(*row));
+    if (row->relative_error() > kMissAbove) text += markdown_row(exchange_miss(*row));
   }
   text += fmt::format("\n## Rows that are not predicted\n\n{} rows.\n\n", report.skipped.size()) +
           markdown_header({"reason", "rows"}, 1);

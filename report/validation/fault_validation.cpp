@@ -7,7 +7,6 @@
 
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
-#include "report/validation/run_validation.hpp"
 #include "report/validation/validation.hpp"
 
 namespace windtunnel {
@@ -229,7 +228,7 @@ std::string page_remarks(const FaultValidation& validation) {
   return lines.empty() ? "None.\n" : lines;
 }
 
-std::string page_skipped(const FaultValidation& validation) {
+std::string page_skipped_faults(const FaultValidation& validation) {
   std::string text;
   for (const SkippedRow& row : validation.report.skipped) text += "- " + row.reason + ".\n";
   return text.empty() ? "None.\n" : text;
@@ -265,7 +264,7 @@ std::string faults_page(const FaultValidation& validation, const std::string& co
   text += "\n## Remarks\n\n" + page_remarks(validation);
   text += "\n## Rates that rows share; those fitted on are not blind\n\n";
   for (const FaultRate& rate : validation.rates) text += "- " + parameter_text(rate) + ".\n";
-  return text + "\n## Rows that are not predicted\n\n" + page_skipped(validation);
+  return text + "\n## Rows that are not predicted\n\n" + page_skipped_faults(validation);
 }
 
 }  // namespace windtunnel

@@ -60,7 +60,7 @@ std::string size_text(double bytes) {
                       : fmt::format("{:g} GiB", bytes / kGiB);
 }
 
-std::vector<std::string> cells_of(const PairSeriesSpread& series) {
+std::vector<std::string> spread_cells(const PairSeriesSpread& series) {
   std::vector<std::string> cells = {to_string(series.kind), std::to_string(series.gpus_per_node),
                                     size_text(series.bytes), std::to_string(series.pairs)};
   for (const auto* values : {&series.measured_Bps, &series.simulated_Bps}) {
@@ -72,7 +72,7 @@ std::vector<std::string> cells_of(const PairSeriesSpread& series) {
   return cells;
 }
 
-std::string verdict(const PairSpreadMachine& machine) {
+std::string spread_verdict(const PairSpreadMachine& machine) {
   int judged = 0;
   int good = 0;
   int uniform = 0;
@@ -144,8 +144,9 @@ std::string pairs_text(const PairSpread& spread) {
                      {"equal pairs", Align::right},
                      {""}},
                     {}};
-    for (const PairSeriesSpread& series : machine.series) table.rows.push_back(cells_of(series));
-    text += "\n" + variation_text(machine) + table_text(table) + verdict(machine);
+    for (const PairSeriesSpread& series : machine.series)
+      table.rows.push_back(spread_cells(series));
+    text += "\n" + variation_text(machine) + table_text(table) + spread_verdict(machine);
   }
   return text;
 }

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 #include <sstream>
 #include <vector>
 
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
 namespace {
@@ -106,7 +104,7 @@ std::vector<std::string> family_lines(const ValidationReport& report,
 }
 
 // Each family's name with the lines of its metrics below.
-std::string family_table(const ValidationReport& report, const std::vector<std::string>& rules) {
+std::string runs_table(const ValidationReport& report, const std::vector<std::string>& rules) {
   const std::vector<std::string> lines = family_lines(report, rules);
   std::vector<std::string> names;
   std::map<std::string, std::string> below;
@@ -130,16 +128,6 @@ std::string family_table(const ValidationReport& report, const std::vector<std::
   return text;
 }
 
-// Largest relative error first; ties in the order of the rows.
-std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
-  std::vector<const ValidationRow*> rows;
-  for (const ValidationRow& row : report.rows) rows.push_back(&row);
-  std::stable_sort(rows.begin(), rows.end(), [](const ValidationRow* a, const ValidationRow* b) {
-    return a->relative_error() > b->relative_error();
-  });
-  return rows;
-}
-
 std::string worst_text(const ValidationReport& report, int worst) {
   TextTable table{{{"worst rows"},
                    {"measured", Align::right},
@@ -158,11 +146,7 @@ std::string worst_text(const ValidationReport& report, int worst) {
 
 std::string skipped_text(const ValidationReport& report) {
   constexpr size_t kReasons = 12;
-  std::map<std::string, int> counts;
-  for (const SkippedRow& row : report.skipped) ++counts[row.reason];
-  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::vector<std::pair<std::string, int>> reasons = reasons_of(report);
   std::string text;
   for (size_t i = 0; i < reasons.size() && i < kReasons; ++i) {
     text += fmt::format("  {}: {}\n", reasons[i].second, shortened(reasons[i].first, kWidth - 10));
@@ -176,8 +160,8 @@ std::string skipped_text(const ValidationReport& report) {
 
 // --- the page --------------------------------------------------------------------------------
 
-std::string page_families(const ValidationReport& report, const std::string& metric,
-                          const std::vector<std::string>& rules) {
+std::string page_metric(const ValidationReport& report, const std::string& metric,
+                        const std::vector<std::string>& rules) {
   std::vector<std::string> titles = {"family", "rows",  "fitted on", "MAPE",          "median",
                                      "p90",    "worst", "tau",       "tau in groups", "in 90 %"};
   titles.insert(titles.end(), rules.begin(), rules.end());
@@ -229,23 +213,7 @@ std::string page_ranking(const ValidationReport& report) {
          lines;
 }
 
-std::string page_assumed(const ValidationReport& report) {
-  std::map<std::string, const std::map<std::string, int>*> families;
-  for (const ValidationFamily& family : report.families) {
-    if (!family.assumed.empty()) families[family.name] = &family.assumed;
-  }
-  if (families.empty()) return "";
-  std::string text = "\n## What the sources do not say\n\nAssumed, in so many rows:\n\n";
-  for (const auto& [name, assumed] : families) {
-    std::vector<std::string> parts;
-    for (const auto& [what, rows] : *assumed) parts.push_back(fmt::format("{} ({})", what, rows));
-    text += fmt::format("- {}: {}\n", markdown_text(name),
-                        markdown_text(fmt::format("{}", fmt::join(parts, "; "))));
-  }
-  return text;
-}
-
-std::string page_misses(const ValidationReport& report, double miss_above) {
+std::string page_missed_runs(const ValidationReport& report, double miss_above) {
   std::string lines;
   int count = 0;
   for (const ValidationRow& row : report.rows) {
@@ -263,7 +231,7 @@ std::string page_misses(const ValidationReport& report, double miss_above) {
          lines;
 }
 
-std::string page_skipped(const ValidationReport& report) {
+std::string page_skipped_runs(const ValidationReport& report) {
   std::string text =
       fmt::format("\n## Rows that were not predicted\n\n{} rows.\n", report.skipped.size());
   if (report.skipped.empty()) return text;
@@ -276,45 +244,9 @@ std::string page_skipped(const ValidationReport& report) {
 
 }  // namespace
 
-std::string without_folder(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-std::vector<std::string> rules_of(const ValidationReport& report) {
-  std::set<std::string> names;
-  for (const ValidationFamily& family : report.families) {
-    for (const auto& [name, mape] : family.baselines) names.insert(name);
-  }
-  return {names.begin(), names.end()};
-}
-
-std::string percent(double share) {
-  if (share == 0) return "0%";
-  if (share > 100) return ">9999%";  // a rule that has run away
-  return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
-}
-
-std::string shortened(const std::string& text, size_t width) {
-  if (text.size() <= width) return text;
-  const auto inside_character = [&](size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-  };
-  const size_t tail = width / 3;
-  size_t head_end = width - tail - 1;
-  size_t tail_start = text.size() - tail;
-  while (head_end > 0 && inside_character(head_end)) --head_end;
-  while (inside_character(tail_start)) ++tail_start;
-  return text.substr(0, head_end) + "…" + text.substr(tail_start);
-}
-
-std::string signed_error(const ValidationRow& row) {
-  return (row.predicted < row.measured ? "-" : "+") + percent(row.relative_error());
-}
-
 std::string runs_text(const ValidationReport& report, int worst) {
   std::string text;
-  if (!report.families.empty()) text += family_table(report, rules_of(report));
+  if (!report.families.empty()) text += runs_table(report, rules_of(report));
   text += worst_text(report, worst) + "\n";
   if (!report.fitted.empty()) {
     text += fmt::format("{} rows were fitted on and are not judged\n", report.fitted.size());
@@ -344,10 +276,10 @@ std::string runs_page(const ValidationReport& report, const std::string& command
     text += fmt::format("\nThe last columns are the MAPE of simpler rules: {}.\n",
                         fmt::join(rules, "; "));
   }
-  text += "\n## Step time\n\n" + page_families(report, std::string(kStep), rules);
-  text += "\n## Peak memory\n\n" + page_families(report, "memory_bytes", {});
-  text += page_labels(report) + page_ranking(report) + page_assumed(report);
-  return text + page_misses(report, miss_above) + page_skipped(report);
+  text += "\n## Step time\n\n" + page_metric(report, std::string(kStep), rules);
+  text += "\n## Peak memory\n\n" + page_metric(report, "memory_bytes", {});
+  text += page_labels(report) + page_ranking(report) + page_assumed(report, "rows");
+  return text + page_missed_runs(report, miss_above) + page_skipped_runs(report);
 }
 
 }  // namespace windtunnel

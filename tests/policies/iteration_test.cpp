@@ -63,7 +63,7 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
     EXPECT_LE(fullest_bytes(at_least.memory), fullest_bytes(prepared.memory) * (1 + 1e-9));
     EXPECT_GT(fullest_bytes(at_least.memory), 0);
   };
-  Job job = testing::small_job(1, 4, 2);
+  Job job = small_job(1, 4, 2);
   job.model.layers = 32;
   job.layout.sharding = Sharding::none;
   int checked = 0;

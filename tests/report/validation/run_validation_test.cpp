@@ -62,16 +62,6 @@ TEST(RunsText, FitsInAHundredColumns) {
   EXPECT_EQ(runs_text(sample_runs(), 0).find("worst rows"), std::string::npos);
 }
 
-TEST(RunsText, CutsBetweenCharacters) {
-  ValidationReport report;
-  std::string reason;
-  for (int i = 0; i < 100; ++i) reason += "µ";
-  report.skipped = {{"runs.csv:2", reason}, {"runs.csv:3", "x" + reason}};
-  const std::string text = runs_text(report, 0);
-  EXPECT_NE(text.find("…"), std::string::npos);
-  EXPECT_NO_THROW(Json(text).dump());  // throws for what is not UTF-8
-}
-
 TEST(RunsPage, ListsEveryMissAndEverySkippedRowWithoutFolders) {
   const std::string page = runs_page(sample_runs(), "windtunnel validate runs runs.csv");
   for (const char* part :

@@ -14,6 +14,7 @@
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "tests/scenarios/golden.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -155,7 +156,7 @@ TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
 // Of studies, which work on a job whose text was read before.
 TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
   const auto message = [](const Case& of, auto... keys) {
-    return message_of(
+    return error_of(
         [&] { of.places.placing([&]() { throw Error::about({keys...}, "does not do"); }); });
   };
   const std::string text =

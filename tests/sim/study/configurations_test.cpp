@@ -40,7 +40,7 @@ TEST(Configurations, AllSchedulesAreSynchronous) {
 
 // The scenario that each is set over says how many ranks share a copy, and goes on saying so.
 TEST(Configurations, SharedCopiesFitEveryLayout) {
-  Configuration base{testing::small_job(1, 1, 8), {}};
+  Configuration base{small_job(1, 1, 8), {}};
   base.job.layout.shard_ranks = 4;
   std::set<int> seen;
   for (const Configuration& each : layouts_of(base)) {

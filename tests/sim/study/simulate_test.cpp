@@ -123,7 +123,7 @@ TEST(Simulate, AFaultHasThePlaceOfItsKey) {
   Case the_case = case_of(job);
   the_case.places.add("campaign", {"a.yaml", 7, 1});
   the_case.places.add("campaign.length", {"a.yaml", 7, 21});
-  const std::string message = testing::error_of([&] { simulate(the_case); });
+  const std::string message = error_of([&] { simulate(the_case); });
   EXPECT_TRUE(message.starts_with("a.yaml:7:21: campaign.length of 10.0 ms is too short"))
       << message;
 }

@@ -153,9 +153,7 @@ TEST(Sweep, RefusesWhatIsWrongEverywhere) {
 }
 
 TEST(Sweep, FaultsSayWhereAndWhichOption) {
-  const auto fault = [](const Sweep& sweep) {
-    return windtunnel::testing::error_of([&] { sweep_cases(sweep); });
-  };
+  const auto fault = [](const Sweep& sweep) { return error_of([&] { sweep_cases(sweep); }); };
   EXPECT_EQ(fault(small_sweep({{"layout.tp", {}}})),
             "layout.tp has no values to vary; give one or more");
   EXPECT_EQ(fault(small_sweep({{"layout.tq", {"2", "4"}}})),

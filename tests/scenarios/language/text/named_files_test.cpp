@@ -22,7 +22,7 @@ TEST(NamedFiles, ATextThatIsGivenStandsInThePlaceOfTheFile) {
   NamedFiles again(folder, first.read());
   EXPECT_EQ(again.text("a.csv"), "old");
   EXPECT_EQ(again.read(), first.read());
-  EXPECT_NE(testing::error_of([&] { again.text("b.csv"); }).find("b.csv"), std::string::npos);
+  EXPECT_NE(error_of([&] { again.text("b.csv"); }).find("b.csv"), std::string::npos);
 }
 
 TEST(NamedFiles, OfALargeOneTheHashIsKept) {

@@ -1,0 +1,57 @@
+#include "report/validation/validation_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/text/json_text.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(ValidationRows, WorstComesFirstAndTiesKeepTheirOrder) {
+  ValidationReport report;
+  for (const auto& [id, predicted] :
+       {std::pair{"a", 1.1}, std::pair{"b", 0.5}, std::pair{"c", 0.9}, std::pair{"d", 3.0}}) {
+    ValidationRow row;
+    row.id = id;
+    row.measured = 1;
+    row.predicted = predicted;
+    report.rows.push_back(row);
+  }
+  report.rows[2].predicted = report.rows[0].predicted;
+  std::string order;
+  for (const ValidationRow* row : worst_first(report)) order += row->id;
+  EXPECT_EQ(order, "dbac");
+}
+
+TEST(ValidationRows, ReasonsAreCounted) {
+  ValidationReport report;
+  report.skipped = {{"r.csv:2", "no GPU"}, {"r.csv:3", "no time"}, {"r.csv:4", "no time"}};
+  using Reasons = std::vector<std::pair<std::string, int>>;
+  EXPECT_EQ(reasons_of(report), (Reasons{{"no time", 2}, {"no GPU", 1}}));
+}
+
+TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
+  ValidationReport report;
+  report.families.resize(3);
+  report.families[0].name = report.families[1].name = "DGX";
+  report.families[0].assumed = report.families[1].assumed = {{"precision bf16", 3}};
+  report.families[2].name = "stated in full";
+  EXPECT_EQ(page_assumed(report, "points"),
+            "\n## What the sources do not say\n\nAssumed, in so many points:\n\n"
+            "- DGX: precision bf16 (3)\n");
+  report.families.clear();
+  EXPECT_EQ(page_assumed(report, "points"), "");
+}
+
+TEST(ValidationRows, CutsBetweenCharacters) {
+  std::string reason;
+  for (int i = 0; i < 100; ++i) reason += "µ";
+  for (const std::string& text : {reason, "x" + reason}) {
+    const std::string cut = shortened(text, 90);
+    EXPECT_NE(cut.find("…"), std::string::npos);
+    EXPECT_NO_THROW(Json(cut).dump());  // throws for what is not UTF-8
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
