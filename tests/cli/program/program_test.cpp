@@ -44,7 +44,7 @@ TEST(Golden, Messages) {
                         result.err);
     ++commands;
   }
-  EXPECT_EQ(commands, 25);
+  EXPECT_EQ(commands, 24);
   expect_golden("messages", text);
 }
 

@@ -141,7 +141,7 @@ TEST(Sweep, InfeasiblePointsHaveReasons) {
 TEST(Sweep, ReasonsNameThePlace) {
   const Sweep lengths = small_sweep({{"campaign.length", {"30 d", "10 s"}}});
   const std::string reason = run(lengths, sweep_cases(lengths), 1).at(1).reason;
-  EXPECT_TRUE(reason.starts_with("--set campaign.length=10 s: campaign.length of 10.0 s is too "))
+  EXPECT_TRUE(reason.starts_with("--vary campaign.length=10 s: campaign.length of 10.0 s is too "))
       << reason;
 }
 
