@@ -6,8 +6,9 @@ namespace windtunnel {
 
 void check_recovery(const RecoveryPolicy& recovery, int nodes) {
   if (recovery.hot_spares > recovery.spares) {
-    throw Error::of_key("recovery.hot_spares", ": {} of {} spares; raise recovery.spares",
-                        recovery.hot_spares, recovery.spares);
+    throw Error::about({"recovery.hot_spares", "recovery.spares"},
+                       "recovery.hot_spares: {} of {} spares; raise recovery.spares",
+                       recovery.hot_spares, recovery.spares);
   }
   // Restarts that take no time and never work would not end.
   if (recovery.success < 0.001 && recovery.restart_s == 0) {
@@ -16,8 +17,9 @@ void check_recovery(const RecoveryPolicy& recovery, int nodes) {
         "recovery.restart must be more than 0 where recovery.success is below 0.001");
   }
   if (recovery.elastic.groups > nodes) {
-    throw Error::of_key("recovery.elastic.groups", ": {} groups need as many nodes; the job has {}",
-                        recovery.elastic.groups, nodes);
+    throw Error::about({"recovery.elastic.groups", "cluster.nodes"},
+                       "recovery.elastic.groups: {} groups need as many nodes; the job has {}",
+                       recovery.elastic.groups, nodes);
   }
 }
 

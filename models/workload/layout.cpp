@@ -382,7 +382,9 @@ int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.global", batch.global);
   const int per_step = batch.micro * layout.dp;
   if (batch.global % per_step != 0) {
-    throw Error::about({"batch.global", "batch.micro", "layout.dp"},
+    // Where dp is not stated, it follows from the others.
+    throw Error::about({"batch.global", "batch.micro", "layout.dp", "layout.tp", "layout.pp",
+                        "layout.cp", "cluster.nodes"},
                        "batch.global {} does not divide by batch.micro {} x dp {} = {}",
                        batch.global, batch.micro, layout.dp, per_step);
   }

@@ -118,10 +118,11 @@ void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request
   for (int rank = 0; rank < request.ranks; ++rank) {
     const double least = request.costs[rank].activation;
     if (least <= request.memory_limit * kSlack) continue;
-    throw Error::about({"schedule.memory_limit", "batch.global", "schedule"},
-                       "schedule '{}': one micro-batch keeps {} of activations on rank {}, the "
-                       "memory limit is {}",
-                       kind.name, format_bytes(least), rank, format_bytes(request.memory_limit));
+    throw Error::about(
+        {"schedule.memory_limit", "batch.micro", "batch.sequence", "recompute", "schedule"},
+        "schedule '{}': one micro-batch keeps {} of activations on rank {}, the "
+        "memory limit is {}",
+        kind.name, format_bytes(least), rank, format_bytes(request.memory_limit));
   }
 }
 

@@ -1,6 +1,19 @@
 #include "scenarios/language/text/places.hpp"
 
 namespace windtunnel {
+namespace {
+
+// Of a --set, which stands in no line, of the key or of something below it; null: none. Not of the
+// maps above, which a --set of anything in them changes.
+const Location* set_at(const auto& places, std::string_view key) {
+  const std::string below = std::string(key) + ".";
+  for (const auto& [path, where] : places) {
+    if (where.line == 0 && (path == key || path.starts_with(below))) return &where;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 bool Places::stated(std::string_view key) const {
   return places_.find(key) != places_.end();
@@ -16,19 +29,14 @@ Location Places::where(std::string_view key) const {
 }
 
 Location Places::fault_at(std::string_view key) const {
-  const std::string below = std::string(key) + ".";
-  for (const auto& [path, where] : places_) {
-    if (where.line == 0 && (path == key || path.starts_with(below))) return where;
-  }
-  return where(key);
+  const Location* set = set_at(places_, key);
+  return set != nullptr ? *set : where(key);
 }
 
 Error Places::placed(const Error& error) const {
   if (error.keys().empty() || places_.empty()) return error;
   for (const std::string& key : error.keys()) {
-    if (const Location where = fault_at(key); where.line == 0) {
-      return {where, error.what(), error.code()};
-    }
+    if (const Location* set = set_at(places_, key)) return {*set, error.what(), error.code()};
   }
   for (const std::string& key : error.keys()) {
     if (stated(key)) return {where(key), error.what(), error.code()};

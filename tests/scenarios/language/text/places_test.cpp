@@ -33,6 +33,15 @@ TEST(Places, WhatWasSetComesFirst) {
   EXPECT_EQ(placed(places(), {"layout.pp", "layout.tp"}), "a.yaml:3:14: does not do");
 }
 
+// A --set of something else in the map of a key that is not stated.
+TEST(Places, WhatWasSetBesideTheKeyIsNotToBlame) {
+  Places beside = places();
+  beside.add("layout", {"--set layout.sequence_parallel=true", 0, 0});
+  beside.add("layout.sequence_parallel", {"--set layout.sequence_parallel=true", 0, 0});
+  EXPECT_EQ(placed(beside, {"layout.vpp", "layout.tp"}), "a.yaml:3:14: does not do");
+  EXPECT_EQ(placed(beside, {"layout.vpp", "batch.micro"}), "--set batch.micro=3: does not do");
+}
+
 TEST(Places, WithoutAKeyOrAScenarioAnErrorStaysAsItIs) {
   EXPECT_EQ(placed(Places(), {"layout.tp"}), "does not do");
   EXPECT_EQ(error_of([] { places().placing([]() { throw Error("no disk"); }); }), "no disk");
