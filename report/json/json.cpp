@@ -70,6 +70,16 @@ Json interval_json(const IntervalReport& report) {
   return json;
 }
 
+// JSON holds no other text: a writer replaces what it cannot hold.
+bool is_utf8(const std::string& text) {
+  try {
+    Json(text).dump();
+    return true;
+  } catch (const Json::type_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Json estimate_json(const Estimate& estimate) {
@@ -106,7 +116,7 @@ Json files_json(const std::vector<NamedFile>& files) {
   for (const NamedFile& file : files) {
     json.push_back({{"name", file.name},
                     {"hash", file.hash},
-                    {"text", file.text ? Json(*file.text) : Json(nullptr)}});
+                    {"text", file.text && is_utf8(*file.text) ? Json(*file.text) : Json(nullptr)}});
   }
   return json;
 }

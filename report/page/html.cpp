@@ -78,6 +78,7 @@ std::string table_html(const TextTable& table) {
   for (const std::vector<std::string>& row : table.rows) {
     CHECK(row.size() == table.columns.size(), "a row of {} cells below {} columns", row.size(),
           table.columns.size());
+    CHECK(!row.empty(), "a table without columns");
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_html(row.front()));
     for (size_t i = 1; i < row.size(); ++i) {
       const bool left = table.columns[i].align == Align::left;

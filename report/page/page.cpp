@@ -139,12 +139,18 @@ std::string summary_html(const Summary& summary) {
   return fmt::format("{}</div>\n{}", html, wide);
 }
 
+// What a cut or edited document may say, and a row needs a head.
+void check_columns(const TextTable& table) {
+  if (table.columns.empty()) throw Error("a table without columns");
+}
+
 // Every resolved value of a document that has them.
 std::string values_html(const Json& document) {
   const auto values = document.find("values");
   if (values == document.end() || values->empty()) return "";
   TextTable table;
   for (const auto& [title, cell] : values->front().items()) table.columns.push_back({title});
+  check_columns(table);
   for (const Json& value : *values) {
     table.rows.emplace_back();
     for (const Column& column : table.columns) table.rows.back().push_back(value.at(column.title));
@@ -174,6 +180,7 @@ TextTable table_of(const Json& json) {
     const bool right = column.at("right");
     table.columns.push_back({column.at("title"), right ? Align::right : Align::left});
   }
+  check_columns(table);
   for (const Json& row : json.at("rows")) {
     table.rows.push_back(row);
     if (table.rows.back().size() == table.columns.size()) continue;

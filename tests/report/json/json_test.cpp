@@ -117,6 +117,14 @@ TEST(SourceDocument, ReadsBackWhatWasWritten) {
   EXPECT_EQ(again.file, source.file);
 }
 
+// A writer would replace what is none, and the result made from it would be another one.
+TEST(SourceDocument, KeepsTextsOfFilesThatAreUtf8) {
+  const Json files =
+      files_json({{.name = "a", .text = "caf\xc3\xa9"}, {.name = "b", .text = "\xe9"}});
+  EXPECT_EQ(files[0]["text"], "caf\xc3\xa9");
+  EXPECT_TRUE(files[1]["text"].is_null());
+}
+
 TEST(CompareDocument, SeparatesInfeasiblePoints) {
   Comparison comparison;
   comparison.points.push_back({{{"layout.pp", "4"}}, sample_record(), ""});

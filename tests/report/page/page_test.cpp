@@ -74,6 +74,11 @@ TEST(PageDocument, RefusesWhatCannotBeDrawn) {
   };
   refuses([](Json& document) { document["values"][1] = Json::object(); });
   refuses([](Json& document) { document["values"][1]["key"] = 5; });
+  refuses([](Json& document) { document["values"] = {Json::object()}; });
+  refuses([](Json& document) {
+    document["summary"]["sections"][0]["table"] =
+        Json{{"columns", Json::array()}, {"rows", {Json::array()}}};
+  });
   refuses([](Json& document) { document["gantt"] = 5; });
   refuses([](Json& document) { document["memory"] = 3; });
   refuses([](Json& document) { document["gantt"]["tracks"][0]["name"].erase(0); });
