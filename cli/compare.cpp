@@ -98,7 +98,7 @@ class Simulation {
   void write_point(size_t i, const Record& record) {
     const std::string folder = options_.out + "/" + folders_[i];
     prepare_folder(folder);
-    write_file(folder + "/record.json", json_text(page_document(record), -1));
+    write_file(folder + "/" + kRecordFile, json_text(page_document(record), -1));
     std::ostringstream trace;
     write_perfetto(trace, record.plan, record.timeline);
     write_file(folder + "/trace.json", trace.str());
@@ -131,7 +131,7 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
                          const std::string& compare_document, const std::string& out) {
   write_file(out + "/compare.json", compare_document);
   const Json document = comparison_document(outcome.comparison, outcome.drawings, folders);
-  write_file(out + "/record.json", json_text(document, -1));
+  write_file(out + "/" + kRecordFile, json_text(document, -1));
   write_file(out + "/report.html", comparison_page(document));
   return fmt::format(
       "\nwrote {0}/report.html, {0}/compare.json, {0}/record.json, and record.json and trace.json "
@@ -141,8 +141,8 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
 
 ExitCode compare(const CompareOptions& options) {
   std::vector<VariedKey> vary = parse_varied(options.vary);
+  Simulation simulation(options, std::move(vary));  // before a folder is made for nothing
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
-  Simulation simulation(options, std::move(vary));
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);
   const Comparison& comparison = outcome.comparison;

@@ -22,7 +22,7 @@ namespace {
 
 // Of a run or a compare.
 ExitCode draw_record(const std::string& folder) {
-  const std::string file = folder + "/record.json";
+  const std::string file = folder + "/" + kRecordFile;
   const Json document = parse_document(read_file(file), file);
   const bool comparison = is_comparison_document(document);
   if (comparison) {
@@ -54,7 +54,7 @@ Handler define_report(CLI::App& app) {
   return [folder] {
     std::error_code ignored;
     const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);
-    if (sweep && std::filesystem::exists(*folder + "/record.json", ignored)) {
+    if (sweep && std::filesystem::exists(*folder + "/" + kRecordFile, ignored)) {
       throw Error(Location{*folder},
                   "holds a sweep (sweep.json) and a run (record.json), and one page can be of one "
                   "only; move one of the two into another folder");

@@ -32,7 +32,7 @@ struct RunOptions {
 // What was written, and what the trace leaves out.
 std::string write_folder(const Record& record, const std::string& folder) {
   const Json document = page_document(record);
-  write_file(folder + "/record.json", json_text(document, -1));
+  write_file(folder + "/" + kRecordFile, json_text(document, -1));
   write_file(folder + "/report.html", html_page(document));
   std::ostringstream trace;
   const int left_out = write_perfetto(trace, record.plan, record.timeline);

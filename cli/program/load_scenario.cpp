@@ -39,7 +39,8 @@ std::optional<Json> document_of(const std::string& text, const std::string& path
 
 // How a comparison or a sweep is made again.
 std::string command_line(const std::string& command, const Json& document) {
-  const Json& source = document.at("source");
+  const auto apart = document.find("source");
+  const Json& source = apart != document.end() ? *apart : document;  // of cases.jsonl: its head
   std::string line =
       fmt::format("windtunnel {} {}", command, shell_word(source.at("file").get<std::string>()));
   for (const auto& [key, value] : overrides_of(source.at("set"))) {
@@ -52,7 +53,7 @@ std::string command_line(const std::string& command, const Json& document) {
                             fmt::join(varied.at("values").get<std::vector<std::string>>(), ","))));
   }
   if (source.value("allow_oom", false)) line += " --allow-oom";
-  return line;
+  return line + " --out NEW_DIR";
 }
 
 [[noreturn]] void refuse(const Json& document, const std::string& path) {
@@ -64,9 +65,9 @@ std::string command_line(const std::string& command, const Json& document) {
                   "missing of it, `windtunnel report {0}` draws it",
                   shell_word(folder))
             : fmt::format(
-                  "is of a comparison, not of one run; each of its points has a record that can "
-                  "be run in {0}/POINT/record.json, `windtunnel report {0}` draws it",
-                  shell_word(folder));
+                  "is of a comparison, not of one run; each point that ran has a record that can "
+                  "be run in {0}/POINT/{1}, `windtunnel report {0}` draws it",
+                  shell_word(folder), kRecordFile);
   try {
     what +=
         fmt::format("; all of it again: {}", command_line(sweep ? "sweep" : "compare", document));
@@ -97,12 +98,13 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
     return;  // what is set on top may mend it; if not, the command says so
   }
   for (const NamedFile& file : source.files) {
+    if (file.text) continue;  // which is read instead; if it was edited, the key below may tell
     const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
     if (now == again->files.end() || now->hash == file.hash) continue;
-    say(path,
-        fmt::format("{} has changed since; it was too large to be kept in the record, and the "
-                    "result is of what stands in it now",
-                    file.name));
+    say(path, fmt::format(
+                  "{} has changed since; its text is not kept in the record, and the result is of "
+                  "what stands in it now",
+                  file.name));
   }
   if (again->key != made.key) {
     say(path, fmt::format("the case is not the one that the record was made of: its key is {}, and "

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "cli/program/interruption.hpp"
-#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/schedule/schedule_command.hpp"
@@ -39,8 +38,7 @@ struct ScheduleSearchOptions {
 constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
 
 // What the fullest rank has left for activations.
-double memory_left(const ScheduleSourceOptions& options) {
-  const Case the_case = load_scenario(options.scenario, parse_overrides(options.set)).at();
+double memory_left(const Case& the_case) {
   const double capacity = the_case.job.cluster.node.gpu.memory_bytes.value;
   double left = std::numeric_limits<double>::infinity();
   for (const GpuMemory& memory : the_case.prepared->memory) {
@@ -77,7 +75,7 @@ ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
           options.waiting_share * (source.recompute ? cost.recomputed : cost.activation);
     }
   } else if (request.memory_limit == 0) {
-    request.memory_limit = memory_left(source);
+    request.memory_limit = memory_left(*loaded.the_case);
     loaded.notes.push_back(fmt::format("memory limit: the {} that GPUs have left for activations",
                                        format_bytes(request.memory_limit)));
   }

@@ -132,15 +132,17 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   } else if (!options.what.empty()) {
     overrides.emplace_back("schedule", options.what);
   }
-  const Case the_case = load_scenario(options.scenario, overrides).at();
-  const Job& job = the_case.job;
-  const std::vector<ChunkCost>& units = the_case.prepared->units;
+  const auto the_case =
+      std::make_shared<const Case>(load_scenario(options.scenario, overrides).at());
+  const Job& job = the_case->job;
+  const std::vector<ChunkCost>& units = the_case->prepared->units;
   ScheduleSource source;
-  source.schedule = the_case.prepared->schedule;
+  source.the_case = the_case;
+  source.schedule = the_case->prepared->schedule;
   source.costs = stage_costs(units);
   if (job.layout.pp > 1) source.message_s = boundary_s(job, 0, units.front().boundary_bytes);
   source.title =
-      fmt::format("{} of {}", title_of(source.schedule.name, source.schedule), the_case.scenario);
+      fmt::format("{} of {}", title_of(source.schedule.name, source.schedule), the_case->scenario);
   source.in_seconds = true;
   source.in_bytes = true;
   source.request.group = job.schedule.group;

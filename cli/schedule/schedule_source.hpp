@@ -12,6 +12,7 @@
 #include "models/plan/schedule.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/schedules/schedules.hpp"
+#include "scenarios/language/case.hpp"
 #include "traces/torch/torch_schedule.hpp"
 
 namespace windtunnel {
@@ -46,6 +47,7 @@ struct ScheduleSource {
   // The request that made it, for a search that starts from it: ranks, micro-batches, chunks,
   // costs, message, limit.
   ScheduleRequest request;
+  std::shared_ptr<const Case> the_case;  // that the scenario is; null: there is none
 };
 
 // Adds SCHEDULE and the options to a subcommand. The result is filled when the command line is

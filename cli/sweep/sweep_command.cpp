@@ -52,8 +52,8 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   if (grid.out.empty()) throw Error("--out is required: a sweep keeps its points in a folder");
   SweepPlan plan;
   plan.version = program_build();
-  // Absolute: it may be resumed from elsewhere.
   plan.sweep.scenario = load_scenario(grid.scenario, parse_overrides(grid.set)).text;
+  // Absolute: it may be resumed from elsewhere.
   plan.sweep.scenario.file = fs::absolute(plan.sweep.scenario.file).lexically_normal();
   if (grid.replicas > 0) {
     plan.sweep.scenario.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));

@@ -18,6 +18,7 @@
 #include "report/console/console.hpp"
 #include "report/text/json_text.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "validate/accuracy/samples/sample_accuracy.hpp"
 #include "validate/harness/step/mlp_measure.hpp"
@@ -232,7 +233,11 @@ std::vector<JudgedStep> read_steps(const StepOptions& options) {
     JudgedStep step;
     step.set = parse_overrides(options.set);
     step.set.insert(step.set.end(), point.begin(), point.end());
-    step.the_case = scenario.at(point);
+    try {
+      step.the_case = scenario.at(point);
+    } catch (const Error& error) {
+      throw as_varied(error, point);
+    }
     steps.push_back(std::move(step));
   }
   return steps;

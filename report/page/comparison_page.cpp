@@ -45,14 +45,23 @@ std::vector<const Figure*> columns_of(const Comparison& comparison) {
 
 // What all points were made from: what they vary stands behind what is set at all of them.
 Json shared_source(const Comparison& comparison) {
+  std::optional<RecordSource> shared;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
-    RecordSource source = point.record->source;
-    if (source.set.size() < point.set.size()) break;  // made by other means than the command's
-    source.set.resize(source.set.size() - point.set.size());
-    return source_json(source);
+    const RecordSource& source = point.record->source;
+    if (!shared) {
+      if (source.set.size() < point.set.size()) return nullptr;  // not made by the command
+      shared = source;
+      shared->set.resize(source.set.size() - point.set.size());
+      continue;
+    }
+    shared->allow_oom = shared->allow_oom || source.allow_oom;
+    for (const NamedFile& file : source.files) {
+      const auto known = std::ranges::find(shared->files, file.name, &NamedFile::name);
+      if (known == shared->files.end()) shared->files.push_back(file);
+    }
   }
-  return nullptr;
+  return shared ? source_json(*shared) : Json();
 }
 
 std::string comparison_subtitle(const Comparison& comparison) {

@@ -134,6 +134,8 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
                       {"best", offers_choices(plan.sweep) ? best_point(results.points) : Json()},
                       {"best_by", best_by_circumstance(plan.sweep, results.points)},
                       {"source", source_json(source)}};
+  // As in the head of the cases: not kept does not mean that there are none.
+  if (text.files.empty()) results.document["source"].erase("files");
   return results;
 }
 

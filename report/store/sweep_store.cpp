@@ -28,14 +28,17 @@ Json header_json(const SweepPlan& plan) {
   for (const VariedKey& key : plan.sweep.vary) {
     vary.push_back({{"key", key.key}, {"values", key.values}});
   }
-  return {{"format", kSweepFormat},
-          {"version", plan.version},
-          {"file", plan.sweep.scenario.file},
-          {"set", overrides_json(plan.sweep.scenario.set)},
-          {"vary", vary},
-          {"points", plan.cases.size()},
-          {"scenario", plan.sweep.scenario.text},
-          {"files", files_json(plan.sweep.scenario.files)}};
+  Json header = {{"format", kSweepFormat},
+                 {"version", plan.version},
+                 {"file", plan.sweep.scenario.file},
+                 {"set", overrides_json(plan.sweep.scenario.set)},
+                 {"vary", vary},
+                 {"points", plan.cases.size()},
+                 {"scenario", plan.sweep.scenario.text}};
+  // Kept only where the sweep began from a record; none does not mean that there are none.
+  const std::vector<NamedFile>& files = plan.sweep.scenario.files;
+  if (!files.empty()) header["files"] = files_json(files);
+  return header;
 }
 
 SweepPlan header_of(const Json& json) {

@@ -122,11 +122,10 @@ std::string override_place(const std::string& key, const std::string& value,
   return fmt::format("{} {}={}", option, key, value);
 }
 
-Error as_varied(const Error& error, const Overrides& point) {
+Error as_varied(const Error& error, const Overrides& point, std::string_view option) {
   for (const auto& [key, value] : point) {
     if (error.where().file != override_place(key, value)) continue;
-    return {Location{override_place(key, value, "--vary")}, std::string(error.text()),
-            error.code()};
+    return {Location{override_place(key, value, option)}, std::string(error.text()), error.code()};
   }
   return error;
 }

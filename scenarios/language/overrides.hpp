@@ -13,8 +13,8 @@ namespace windtunnel {
 // What stands for the file in messages about an override: "--set KEY=VALUE".
 std::string override_place(const std::string& key, const std::string& value,
                            std::string_view option = "--set");
-// The error with "--vary" there, where it is about a value of this point.
-Error as_varied(const Error& error, const Overrides& point);
+// The error with the option that varied it there, where it is about a value of this point.
+Error as_varied(const Error& error, const Overrides& point, std::string_view option = "--vary");
 
 // KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
 // all if none has it. A name that is shorthand for a map

@@ -9,6 +9,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/simulate.hpp"
 
@@ -203,11 +204,15 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
                       const OptimiseOptions& options) {
   Optimiser optimiser(options);
   for (const Overrides& point : points) {
-    const Case the_case = resolve_case(scenario, point);
-    the_case.places.placing([&] {
-      check_aim(the_case.job, options.aim);
-      optimiser.enumerate({the_case.job, point});
-    });
+    try {
+      const Case the_case = resolve_case(scenario, point);
+      the_case.places.placing([&] {
+        check_aim(the_case.job, options.aim);
+        optimiser.enumerate({the_case.job, point});
+      });
+    } catch (const Error& error) {
+      throw as_varied(error, point, "--over");
+    }
   }
   Optimisation result = optimiser.run();
   if (result.best.empty()) {

@@ -96,12 +96,11 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   Record record;
   record.scenario = the_case.scenario;
   record.key = the_case.key;
-  record.source = {program_version(), program_commit(), the_case.file,    the_case.text,
-                   the_case.set,      the_case.files,   options.allow_oom};
+  record.source = {program_version(), program_commit(), the_case.file,
+                   the_case.text,     the_case.set,     the_case.files};
   record.values = the_case.values;
   record.job = job;
   record.ranks = job.layout.ranks();
-  if (job.campaign.length_s > 0) check_snapshot_tiers(job.snapshots, job.failures);
   MeasuredIteration measured = measured_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
@@ -112,6 +111,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
   record.memory_excess = std::move(measured.memory_excess);
+  record.source.allow_oom = !record.memory_excess.empty();
   record.iteration = std::move(measured.report);
   record.critical_path = std::move(measured.critical_path);
   record.plan = std::move(measured.plain.plan);

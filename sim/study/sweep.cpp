@@ -14,7 +14,6 @@
 #include "models/base/error.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
-#include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/tier_reports.hpp"
@@ -53,7 +52,8 @@ void check_campaign(const Job& job) {
 std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
                                     SharedPreparation& shared) {
   Case read = resolve_case(sweep.scenario, point, std::ref(shared));
-  read.values = {};  // that --explain shows
+  read.values = {};  // that --explain shows, and a record keeps
+  read.files = {};
   return std::make_shared<const Case>(std::move(read));
 }
 
@@ -182,7 +182,6 @@ class SweepRun {
     try {
       if (group.fault) throw *group.fault;
       the_case->places.placing([&] {
-        check_snapshot_tiers(job.snapshots, job.failures);
         point.iteration = group.measured.report;
         const CampaignInputs inputs = campaign_inputs(job, group.measured.table);
         point.campaign = run_campaign(inputs, threads);

@@ -129,6 +129,11 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   build["source"]["commit"] = "deadbeef";
   EXPECT_NE(complaints(build).find("was made by 9.9.9 (deadbeef), and this is "),
             std::string::npos);
+  // Once, from commands that have more than one use for the scenario, too.
+  const std::string twice =
+      run_program("schedule search --effort 0.01 --scenario " + folder + "/changed.json").err;
+  EXPECT_NE(twice.find("was made by"), std::string::npos) << twice;
+  EXPECT_EQ(twice.find("was made by"), twice.rfind("was made by")) << twice;
   json key = record;
   key["result"]["key"] = "0000";
   EXPECT_NE(complaints(key).find("and was 0000"), std::string::npos);
@@ -138,6 +143,11 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   EXPECT_EQ(complaints(large), "");
   std::ofstream(folder + "/q.csv") << "steps\n9000\n";
   EXPECT_NE(complaints(large).find("q.csv has changed since"), std::string::npos);
+  // Edited there: it is what is read, and the key tells.
+  json edited = record;
+  edited["source"]["files"][0]["text"] = "steps\n7000\n";
+  EXPECT_EQ(complaints(edited).find("q.csv"), std::string::npos);
+  EXPECT_NE(complaints(edited).find("the case is not the one"), std::string::npos);
 }
 
 TEST(RunCommand, ARecordOfWhatDoesNotFitMakesItsResultAgain) {
@@ -159,13 +169,16 @@ TEST(RunCommand, RecordsOfOtherCommandsSayWhatTakesThem) {
   for (const auto& [path, words] :
        {std::pair{"/c/record.json", "; all of it again: windtunnel compare /"},
         {"/s/sweep.json", "; all of it again: windtunnel sweep /"},
-        {"/s/cases.jsonl", "windtunnel sweep resume /"}}) {
+        {"/s/sweep.json", " --vary layout.tp=2,4 --out NEW_DIR\n"},
+        {"/s/cases.jsonl", "windtunnel sweep resume /"},
+        {"/s/cases.jsonl", " --set campaign.replicas=2 --vary layout.tp=2,4 --out NEW_DIR\n"}}) {
     const ProgramResult result = run_program("run " + folder + path);
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   }
-  EXPECT_NE(run_program("run " + folder + "/c/record.json").err.find(" --allow-oom\n"),
-            std::string::npos);
+  EXPECT_NE(
+      run_program("run " + folder + "/c/record.json").err.find(" --allow-oom --out NEW_DIR\n"),
+      std::string::npos);
   const ProgramResult point = run_program("run " + folder + "/c/4/record.json");
   EXPECT_EQ(point.exit_code, 0) << point.err;
   // Every command takes a record where it takes a scenario.
@@ -261,6 +274,12 @@ TEST(CompareCommand, AMisspeltKeyIsAnErrorOfTheOptionThatWasUsed) {
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
             "windtunnel: --vary layout.tq=2: unknown layout key 'tq'; did you mean 'tp'?\n");
+}
+
+TEST(CompareCommand, WithoutAScenarioThereIsNoFolder) {
+  const std::string folder = scratch_folder("compare-none") + "/new";
+  EXPECT_EQ(run_program("compare nope.yaml --vary layout.tp=2,4 --out " + folder).exit_code, 2);
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST(CompareCommand, CommasInsideOfBracesDoNotSeparate) {

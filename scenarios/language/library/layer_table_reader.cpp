@@ -189,8 +189,4 @@ LayerTable parse_network_file(const std::string& text, const std::string& path) 
   return read_network(name, parse_document(text, path));
 }
 
-LayerTable read_network_file(const std::string& path) {
-  return parse_network_file(read_text_file(path), path);
-}
-
 }  // namespace windtunnel

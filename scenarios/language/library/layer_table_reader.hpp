@@ -14,6 +14,5 @@ std::vector<LayerTable> read_layer_tables(const DocumentNode& document);
 
 // One of them in a file of its own, by whose stem it is called.
 LayerTable parse_network_file(const std::string& text, const std::string& path);
-LayerTable read_network_file(const std::string& path);
 
 }  // namespace windtunnel

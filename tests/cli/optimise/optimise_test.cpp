@@ -98,7 +98,7 @@ TEST(OptimiseCommand, RefusesWhatItCannotDo) {
   expect_fault(kSmall + "--over layout layout.tp=1,2", "varied as a whole");
   expect_fault(kSmall + "--over layout 'layout={tp: 2}'", "varied as a whole");
   expect_fault(kSmall + "--over batch.micro=", "--over 'batch.micro='");
-  expect_fault(kSmall + "--over batch.nothing=1,2", "batch.nothing");
+  expect_fault(kSmall + "--over batch.nothing=1,2", "--over batch.nothing=1: ");
   expect_fault(kSmall + "--over layout --for godput", "did you mean 'goodput'?");
   const std::string bare = scratch_folder("bare") + "/bare.yaml";
   std::ofstream(bare) << "name: bare\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"

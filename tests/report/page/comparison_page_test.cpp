@@ -392,5 +392,21 @@ TEST_F(ComparisonBrowser, DrawsAComparisonInWhichNothingRan) {
       ready_dom(comparison_page(comparison_document(comparison, {nullptr}, {})));
 }
 
+TEST(ComparisonDocument, IsMadeFromWhatAnyOfItsPointsIs) {
+  Comparison comparison = sample_comparison().comparison;
+  for (ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    const std::string& name = point.set.front().second;
+    point.record->source.files = {{.name = name == "gpipe" ? "a.csv" : "b.csv"}};
+    point.record->source.allow_oom = name == "1f1b";
+  }
+  const std::vector<Json> drawings(comparison.points.size());
+  const std::vector<std::string> folders(comparison.points.size());
+  const Json source = comparison_document(comparison, drawings, folders).at("source");
+  ASSERT_EQ(source.at("files").size(), 2U);
+  EXPECT_EQ(source.at("files")[1].at("name"), "b.csv");
+  EXPECT_EQ(source.at("allow_oom"), true);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -184,6 +184,7 @@ TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
   EXPECT_EQ(document.at("format"), "windtunnel-sweep-1");
   EXPECT_EQ(document.at("source").at("version"), program_version());
   EXPECT_EQ(document.at("source").at("scenario"), plan.sweep.scenario.text);
+  EXPECT_FALSE(document.at("source").contains("files")) << "not kept";
   EXPECT_EQ(document.at("vary")[0].at("numbers"), nullptr);
   EXPECT_EQ(document.at("vary")[1].at("numbers"), Json({3600.0, 7200.0, 240.0}));
   ASSERT_EQ(document.at("points").size(), 6U);

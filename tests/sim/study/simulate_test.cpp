@@ -158,6 +158,8 @@ TEST(Simulate, WhatDoesNotFitIsRefusedUnlessAllowed) {
   EXPECT_TRUE(fails([&] { simulate(case_of(job)); }, "pipeline rank", ExitCode::failed));
   const Record record = simulate(case_of(job), {.allow_oom = true});
   EXPECT_FALSE(record.memory_excess.empty());
+  EXPECT_TRUE(record.source.allow_oom);
+  EXPECT_FALSE(simulate(case_of(small_job(1, 2, 2)), {.allow_oom = true}).source.allow_oom);
   EXPECT_GT(record.iteration.time_s, 0);
 }
 

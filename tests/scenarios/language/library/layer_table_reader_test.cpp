@@ -103,7 +103,8 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
 
 // The scenario of the library's perceptron: a vector in, weights and biases, a file by its stem.
 TEST(Networks, AFileOfItsOwn) {
-  const LayerTable network = read_network_file(source_path("scenarios/models/mlp.yaml"));
+  const std::string path = source_path("scenarios/models/mlp.yaml");
+  const LayerTable network = parse_network_file(read_text_file(path), path);
   EXPECT_EQ(network.name, "mlp");
   EXPECT_EQ(network.parameters(), 1025 * 2048 + 2 * 2049 * 2048 + 2049 * 1024);
   EXPECT_EQ(network.layers.front().input, 1024);
