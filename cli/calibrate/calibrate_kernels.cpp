@@ -13,13 +13,13 @@
 #include <system_error>
 
 #include "cli/program/interruption.hpp"
-#include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "kernels/device/device.hpp"
 #include "models/calibration/kernel_law_fit.hpp"
 #include "report/text/json_text.hpp"
 #include "report/validation/sample_fault_report.hpp"
 #include "report/validation/validation.hpp"
+#include "scenarios/language/case.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "traces/rows/samples.hpp"
@@ -97,7 +97,7 @@ std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& devic
 // Those of the scenario, if one is given.
 std::vector<KernelWork> products_of(const KernelCalibration& options) {
   if (options.scenario.empty()) return {};
-  return job_products(load_scenario(options.scenario).at().job);
+  return job_products(load_case(options.scenario).job);
 }
 
 // The part of one rank. An end that is asked for reaches them all through rank 0.

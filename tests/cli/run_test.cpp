@@ -177,7 +177,7 @@ TEST(RunCommand, RecordsOfOtherCommandsSayWhatTakesThem) {
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   }
   EXPECT_NE(
-      run_program("run " + folder + "/c/record.json").err.find(" --allow-oom --out NEW_DIR\n"),
+      run_program("run " + folder + "/c/record.json").err.find(" --out NEW_DIR\n"),
       std::string::npos);
   const ProgramResult point = run_program("run " + folder + "/c/4/record.json");
   EXPECT_EQ(point.exit_code, 0) << point.err;

@@ -128,16 +128,6 @@ TEST(CalibrateRanks, ThatShareACoreAreToldSoBeforeTheyStart) {
   }
 }
 
-// A record is told from a scenario as by every command.
-TEST(CalibrateRanks, TakeARecordAsAScenario) {
-  const std::string folder = scratch_folder("record");
-  std::ofstream(folder + "/sweep.json") << R"({"format": "windtunnel-sweep-1"})";
-  const ProgramResult result = run_program("calibrate --backend cpu --ranks 1 --scenario " +
-                                           folder + "/sweep.json --out " + folder + "/mine.yaml");
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("is of a sweep, not of one run"), std::string::npos) << result.err;
-}
-
 TEST(CalibrateRanks, GoWithABackend) {
   const std::string folder = scratch_folder("backend");
   const ProgramResult result =

@@ -178,13 +178,13 @@ TEST(SweepResults, BestAndHowSurely) {
 }
 
 TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
-  const SweepPlan plan = plan_of_six();
+  SweepPlan plan = plan_of_six();
   const Json document = sweep_results(plan, six_lines(plan)).document;
   EXPECT_EQ(document.at("scenario"), "x");
   EXPECT_EQ(document.at("format"), "windtunnel-sweep-1");
   EXPECT_EQ(document.at("source").at("version"), program_version());
   EXPECT_EQ(document.at("source").at("scenario"), plan.sweep.scenario.text);
-  EXPECT_FALSE(document.at("source").contains("files")) << "not kept";
+  EXPECT_EQ(document.at("source").at("files")[0].at("name"), "a.csv");
   EXPECT_EQ(document.at("vary")[0].at("numbers"), nullptr);
   EXPECT_EQ(document.at("vary")[1].at("numbers"), Json({3600.0, 7200.0, 240.0}));
   ASSERT_EQ(document.at("points").size(), 6U);
@@ -193,6 +193,8 @@ TEST(SweepResults, DocumentHasEveryPointWithResultOrReason) {
   const std::string text = sweep_text(sweep_results(plan, six_lines(plan)));
   EXPECT_NE(text.find("best: schedule=gpipe snapshots.0.every=2 h"), std::string::npos) << text;
   EXPECT_NE(text.find("5: cannot be"), std::string::npos) << text;
+  plan.sweep.scenario.files.clear();
+  EXPECT_FALSE(sweep_results(plan, six_lines(plan)).document.at("source").contains("files"));
 }
 
 std::vector<std::vector<std::string>> query(const std::string& path, const std::string& sql) {
