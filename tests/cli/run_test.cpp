@@ -176,9 +176,8 @@ TEST(RunCommand, RecordsOfOtherCommandsSayWhatTakesThem) {
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   }
-  EXPECT_NE(
-      run_program("run " + folder + "/c/record.json").err.find(" --out NEW_DIR\n"),
-      std::string::npos);
+  EXPECT_NE(run_program("run " + folder + "/c/record.json").err.find(" --out NEW_DIR\n"),
+            std::string::npos);
   const ProgramResult point = run_program("run " + folder + "/c/4/record.json");
   EXPECT_EQ(point.exit_code, 0) << point.err;
   // Every command takes a record where it takes a scenario.
