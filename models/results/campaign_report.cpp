@@ -1,6 +1,7 @@
 #include "models/results/campaign_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
@@ -37,6 +38,31 @@ Estimate estimate(std::vector<double> samples, double most, double least) {
   result.p05 = quantile_of_sorted(samples, 0.05);
   result.p95 = quantile_of_sorted(samples, 0.95);
   return result;
+}
+
+namespace {
+
+struct SizeClass {
+  double least;
+  const char* name;
+};
+constexpr std::array<SizeClass, kSizeClasses> kSizes = {{{1, "whole"},
+                                                         {0.95, "95 % and more"},
+                                                         {0.9, "90 to 95 %"},
+                                                         {0.75, "75 to 90 %"},
+                                                         {0.5, "50 to 75 %"},
+                                                         {0, "below 50 %"}}};
+
+}  // namespace
+
+int size_class(double progress) {
+  int at = 0;
+  while (progress < kSizes[at].least) ++at;
+  return at;
+}
+
+const char* size_class_name(int size_class) {
+  return kSizes[size_class].name;
 }
 
 const char* to_string(Loss loss) {

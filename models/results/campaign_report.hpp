@@ -27,6 +27,12 @@ struct Estimate {
 Estimate estimate(std::vector<double> samples,
                   double most = std::numeric_limits<double>::infinity(), double least = 0);
 
+// Sizes of a job by the share of the batch that its iterations give: 0, the whole; then less and
+// less. A share is told as "95 % and more", "90 to 95 %", ...
+inline constexpr int kSizeClasses = 6;
+int size_class(double progress);
+const char* size_class_name(int size_class);
+
 enum class Loss {
   stall,     // iterations take longer while snapshots are taken; snapshots before planned stops
   redo,      // iterations whose result was lost
@@ -93,6 +99,11 @@ struct CampaignReport {
   std::map<std::string, Estimate> survival;
   std::map<std::string, Estimate> skipped_snapshots;  // by place: due while the last was unfinished
   Estimate nodes_down;                                // in repair, time average
+  // Share of the training time by size_class_name(); empty where the job is always whole.
+  std::map<std::string, Estimate> sizes;
+  int most_out = 0;  // nodes, or groups, without which the job goes on; with more out it waits
+  // Iteration times of sizes that were not simulated are off by less than this share.
+  double size_error = 0;
   Estimate failed_restarts;
   Estimate evicted_nodes;
   std::vector<TierReport> tiers;

@@ -33,6 +33,20 @@ void add_warnings(const Record& record, SummarySection& section) {
   }
 }
 
+// How often the job had which size, how sure that is, and where it cannot be smaller.
+std::string sizes_text(const Record& record) {
+  const CampaignReport& report = *record.campaign;
+  std::string text = figure("campaign.sizes").text(record);
+  if (report.size_error > 0) {
+    text += fmt::format("; iterations of sizes between simulated ones are off by less than {}",
+                        value_text(Unit::share, report.size_error));
+  }
+  if (report.lost_s[static_cast<int>(Loss::wait)].mean > 0) {
+    text += fmt::format("; with more than {} out it waits", report.most_out);
+  }
+  return text;
+}
+
 SummarySection campaign_section(const Record& record) {
   const CampaignReport& report = *record.campaign;
   SummarySection section{fmt::format("Campaign of {}, {} trials ({} of the mean)",
@@ -52,6 +66,7 @@ SummarySection campaign_section(const Record& record) {
   add("campaign.failures",
       report.failures.empty() ? "none" : figure("campaign.failures").text(record));
   add("campaign.survival", figure("campaign.survival").text(record));
+  if (!report.sizes.empty()) add("campaign.sizes", sizes_text(record));
   add_warnings(record, section);
   return section;
 }

@@ -54,8 +54,9 @@ void Account::close(std::int64_t head, double wall_s, TrialResult& result) const
     if (executed.total == 0) continue;
     const Pace& pace = plan_.pace(static_cast<int>(index));
     const auto counted = static_cast<double>(survived[index]);
-    const double useful_s =
-        plan_.progress(plan_.level_of(static_cast<int>(index))) * plan_.inputs.table.iteration_s[0];
+    const int size = plan_.size_of_pace(static_cast<int>(index));
+    const double useful_s = plan_.sizes[size].progress * plan_.inputs.table.iteration_s[0];
+    result.at_size_s[size_class(plan_.sizes[size].progress)] += pace.elapsed_s(executed);
     result.useful_s += counted * useful_s;
     lost_s(Loss::degraded) += counted * (pace.iteration_s() - useful_s);
     lost_s(Loss::redo) +=

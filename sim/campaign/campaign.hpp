@@ -42,6 +42,9 @@ struct IterationTable {
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
+  // Not all sizes were simulated: how far iteration times of neighbours that were lie apart, as a
+  // share; what was interpolated between them is off by less. 0: all were.
+  double shrunk_gap = 0;
   // By failure class: an iteration with one slow node of that class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
   // Of the whole job's steps; a campaign is a time behind it.
@@ -75,6 +78,7 @@ struct TrialResult {
   double node_down_s = 0;                       // of all nodes together, in repair
   std::int64_t failed_restarts = 0;
   std::int64_t evicted_nodes = 0;
+  double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
   bool operator==(const TrialResult&) const = default;
 };
 

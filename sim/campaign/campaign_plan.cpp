@@ -40,11 +40,12 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
   }
   const double plain_s = table.iteration_s[0];
   for (int level = 0; level <= most_out; ++level) {
-    // A smaller job does no more in its time than its share.
-    const double level_s =
-        level == 0 ? plain_s
-                   : std::max(table.shrunk_iteration_s[level - 1], progress(level) * plain_s);
-    const double iteration_s = level_s * (1 + inputs.recovery.steady_overhead);
+    const JobSize size = size_at(level);
+    if (sizes.empty() || size != sizes.back()) sizes.push_back(size);
+    size_of_level.push_back(static_cast<int>(sizes.size()) - 1);
+  }
+  for (const JobSize& size : sizes) {
+    const double iteration_s = size.iteration_s * (1 + inputs.recovery.steady_overhead);
     place_of_pace.push_back(static_cast<int>(paces.size()));
     paces.emplace_back(table, iteration_s, kept);
     for (std::size_t i = 0; i < inputs.failures.size(); ++i) {
@@ -57,11 +58,15 @@ CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campa
   }
 }
 
-double CampaignPlan::progress(int level) const {
-  if (level == 0) return 1;
-  if (!is_elastic()) return inputs.table.shrunk_progress[level - 1];
+JobSize CampaignPlan::size_at(int level) const {
+  const IterationTable& table = inputs.table;
+  const double plain_s = table.iteration_s[0];
+  if (level == 0) return {plain_s, 1};
   const double groups = inputs.recovery.elastic.groups;
-  return (groups - level) / groups;
+  const double progress =
+      is_elastic() ? (groups - level) / groups : table.shrunk_progress[level - 1];
+  // A smaller job does no more in its time than its share.
+  return {std::max(table.shrunk_iteration_s[level - 1], progress * plain_s), progress};
 }
 
 }  // namespace windtunnel

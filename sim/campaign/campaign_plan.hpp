@@ -3,6 +3,7 @@
 // node).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "policies/protection/snapshot_tiers.hpp"
@@ -13,25 +14,33 @@ namespace windtunnel {
 
 inline constexpr int kNoSlowNode = -1;
 
+// What a job can go on as: whole, or smaller. Sizes that take the same time and give as much are
+// one.
+struct JobSize {
+  double iteration_s = 0;  // without overheads and snapshots
+  double progress = 1;     // share of the full batch that an iteration gives
+  bool operator==(const JobSize&) const = default;
+};
+
 // The state of a job while it trains. A level is the number of nodes that are out or, where the
-// recovery is elastic, of groups.
+// recovery is elastic, of groups; several levels may leave a job of one size.
 struct CampaignPlan {
   explicit CampaignPlan(const CampaignInputs& campaign_inputs);
 
   bool is_elastic() const { return inputs.recovery.elastic.groups > 0; }
   // slow_class: of the slowest node, an index into inputs.failures, or kNoSlowNode.
   int pace_index(int level, int slow_class) const {
-    return level * (1 + static_cast<int>(inputs.failures.size())) + 1 + slow_class;
+    return size_of(level) * (1 + static_cast<int>(inputs.failures.size())) + 1 + slow_class;
   }
-  int level_of(int pace) const { return pace / (1 + static_cast<int>(inputs.failures.size())); }
+  int size_of_pace(int pace) const { return pace / (1 + static_cast<int>(inputs.failures.size())); }
   const Pace& pace(int index) const { return paces[place_of_pace[index]]; }
-  // Nodes that the layout of this level does without; others only do without their work.
-  int out_of_layout(int level) const {
+  // An index into `sizes`; beyond the highest level, where the job waits, of that.
+  int size_of(int level) const { return size_of_level[std::min(level, most_out)]; }
+  // Which layout a copy taken at this level is of: 0 where only the work of others is missing.
+  int layout_of(int level) const {
     const bool shrinks = inputs.recovery.when_no_spare == WhenNoSpare::shrink && !is_elastic();
-    return shrinks ? level : 0;
+    return shrinks ? size_of(level) : 0;
   }
-  // Share of the full batch that an iteration gives.
-  double progress(int level) const;
 
   const CampaignInputs& inputs;     // must outlive the plan
   std::vector<SnapshotTier> tiers;  // of inputs.table
@@ -40,9 +49,14 @@ struct CampaignPlan {
   bool has_replicas;      // among the tiers
   int saver;              // tier of the last snapshot before a planned stop, or kNoTier
   bool saver_outlives_node;
-  int most_out;  // the highest level
+  int most_out;                // the highest level
+  std::vector<JobSize> sizes;  // [0]: whole
+  std::vector<int> size_of_level;
   std::vector<int> place_of_pace;
   std::vector<Pace> paces;
+
+ private:
+  JobSize size_at(int level) const;
 };
 
 }  // namespace windtunnel

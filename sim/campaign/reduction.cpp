@@ -43,6 +43,7 @@ class Reduction {
         over([](const TrialResult& r) { return static_cast<double>(r.failed_restarts); });
     report.evicted_nodes =
         over([](const TrialResult& r) { return static_cast<double>(r.evicted_nodes); });
+    add_sizes(report);
     add_failures(report);
     add_tiers(report);
     add_job(report);
@@ -56,6 +57,24 @@ class Reduction {
     samples.reserve(results_.size());
     for (const TrialResult& result : results_) samples.push_back(value(result));
     return estimate(std::move(samples), most);
+  }
+
+  void add_sizes(CampaignReport& report) const {
+    report.size_error = inputs_.table.shrunk_gap;
+    report.most_out = static_cast<int>(inputs_.table.shrunk_iteration_s.size());
+    for (int size = 0; size < kSizeClasses; ++size) {
+      const Estimate of_time = over(
+          [&](const TrialResult& r) {
+            const double all_s =
+                std::accumulate(std::begin(r.at_size_s), std::end(r.at_size_s), 0.0);
+            return share(r.at_size_s[size], all_s);
+          },
+          1);
+      if (of_time.mean > 0) report.sizes[size_class_name(size)] = of_time;
+    }
+    if (report.sizes.size() == 1 && report.sizes.contains(size_class_name(0))) {
+      report.sizes.clear();
+    }
   }
 
   // Failures of the classes that belong.

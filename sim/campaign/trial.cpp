@@ -105,9 +105,7 @@ std::optional<Trial::State> Trial::meet(const Event& event) {
     case Event::Kind::repair:
       finish_repairs();
       // A group comes back by itself, a smaller job by a restart.
-      if (!plan_.is_elastic() && lacking() < level_ && plan_.saver != kNoTier) {
-        pause_ = Pause::stop;
-      }
+      if (!plan_.is_elastic() && plan_.saver != kNoTier && can_grow()) pause_ = Pause::stop;
       return std::nullopt;
     case Event::Kind::rejoin:
       pause_ = Pause::rejoin;
@@ -131,7 +129,7 @@ std::optional<Trial::State> Trial::meet_failure(const Event& event) {
     return std::nullopt;
   }
   if (failure_class.kind == FailureKind::corrupt_snapshot) {
-    copies_.collect(*run_, now_s_, true, plan_.out_of_layout(level_));
+    copies_.collect(*run_, now_s_, true, plan_.layout_of(level_));
   }
   if (failure_class.kind != FailureKind::loss_spike && !interrupts(event.failure_class)) {
     // The iteration under way already takes the time of the slow node.
@@ -152,7 +150,7 @@ Trial::State Trial::stop_as_planned() {
   CHECK(plan_.saver != kNoTier, "a planned stop that no tier survives");
   const auto interrupted = spend(Loss::stall, inputs_.table.tiers[plan_.saver].complete_s);
   if (interrupted) return *interrupted;
-  copies_.add(plan_.saver, {reached_, now_s_}, plan_.out_of_layout(level_));
+  copies_.add(plan_.saver, {reached_, now_s_}, plan_.layout_of(level_));
   if (CampaignEvent* event = log(CampaignEvent::Kind::saved, now_s_)) {
     event->tier = plan_.saver;
     event->iteration = reached_;
@@ -193,7 +191,7 @@ Trial::State Trial::rejoin() {
 
 // The run ends at `at_s`: what it executed, and what can be restored.
 void Trial::leave(double at_s, bool running) {
-  copies_.collect(*run_, at_s, running, plan_.out_of_layout(level_));
+  copies_.collect(*run_, at_s, running, plan_.layout_of(level_));
   account_.execute(pace_, run_->done());
   head_ = reached_ = run_->iteration();
   if (plan_.has_replicas) copies_.hold({head_, run_->now_s()}, slots_out());
@@ -244,10 +242,10 @@ Trial::State Trial::recover() {
   if (interrupted) return *interrupted;
   finish_repairs();
   groups_.restart();
-  const int before = level_;
+  const bool grows = can_grow();
   level_ = lacking();
   goes_on_ = false;
-  if (level_ < before) log(CampaignEvent::Kind::grown, now_s_);
+  if (grows) log(CampaignEvent::Kind::grown, now_s_);
   return State::training;
 }
 
@@ -273,7 +271,7 @@ std::optional<Trial::State> Trial::load() {
 
 // To load with the nodes that are there now.
 Copies::Source Trial::newest_copy(bool good) const {
-  return copies_.newest(good, plan_.out_of_layout(lacking()));
+  return copies_.newest(good, plan_.layout_of(lacking()));
 }
 
 std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {

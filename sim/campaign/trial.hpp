@@ -75,6 +75,8 @@ class Trial {
   double noticed_after_s(int failure_class);
   void finish_repairs();
   int lacking() const;  // nodes or groups
+  // Whether the nodes that are there now make a larger job than the one that trains.
+  bool can_grow() const { return plan_.size_of(lacking()) < plan_.size_of(level_); }
   std::vector<int> slots_out() const;
 
   // Slow nodes.

@@ -22,10 +22,6 @@
 namespace windtunnel {
 namespace {
 
-// Nodes that may be out at once before the job waits, under `shrink`: beyond them the plan would
-// have to be another one.
-constexpr int kMostNodesOut = 4;
-
 // Cables, sites or faults name nodes or count them: such a fabric stays whole, with nodes that
 // idle.
 bool has_fixed_nodes(const FabricSpec& fabric) {
@@ -113,23 +109,58 @@ bool takes_lengths(const Job& job) {
   return true;
 }
 
-// With one node out, two, ...: a node that is a part of a replica takes the whole replica along,
-// a replica those that share its experts and shards, and the next node is taken to hit another
-// one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state),
-// or its longest sequence in no group.
-void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
-  const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
-  for (int out = 1; out <= kMostNodesOut; ++out) {
-    int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
-    while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
-    if (missing >= job.layout.dp) return;
+// How many replicas may be missing, ascending: whole groups share experts and shards, fewer
+// replicas that share the optimizer state still fit in memory, and the longest sequence into a
+// group.
+std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared) {
+  std::vector<int> sizes;
+  for (int missing = 1; missing < job.layout.dp; ++missing) {
+    if (groups_are_whole(shrunk(job, missing).layout)) sizes.push_back(missing);
+  }
+  const auto end = std::ranges::partition_point(sizes, [&](int missing) {
     const Job smaller = shrunk(job, missing);
     const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
-    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
-    if (!takes_lengths(smaller)) return;
+    return gpu_memory_excess(memory, job.cluster.node.gpu).empty() && takes_lengths(smaller);
+  });
+  sizes.erase(end, sizes.end());
+  return sizes;
+}
+
+// Iteration times of `sizes`, of which the first is simulated, the second, the fourth, ... and the
+// last; between them time is taken to be linear in the replicas that are missing.
+std::vector<double> smaller_iterations_s(const Job& job, const PreparedIteration& prepared,
+                                         const std::vector<int>& sizes, double& gap) {
+  std::vector<double> seconds(sizes.size());
+  const size_t last = sizes.size() - 1;
+  size_t before = 0;
+  for (size_t at = 0;; at = std::min(2 * at + 1, last)) {
+    const Job smaller = shrunk(job, sizes[at]);
     const Execution execution = run_iteration(smaller, prepared, {});
-    table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
-    table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
+    seconds[at] = iteration_s(smaller, execution.plan, execution.timeline);
+    for (size_t i = before + 1; i < at; ++i) {
+      seconds[i] = std::lerp(seconds[before], seconds[at],
+                             double(sizes[i] - sizes[before]) / (sizes[at] - sizes[before]));
+    }
+    if (at > before + 1) gap = std::max(gap, std::abs(seconds[at] / seconds[before] - 1));
+    if (at == last) return seconds;
+    before = at;
+  }
+}
+
+// With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
+// that lose one after it, so that as many replicas train as nodes are left for.
+void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+  const std::vector<int> sizes = smaller_sizes(job, prepared);
+  if (sizes.empty()) return;
+  const std::vector<double> seconds = smaller_iterations_s(job, prepared, sizes, table.shrunk_gap);
+  const double replicas_per_node =
+      double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
+  for (int out = 1; out < job.cluster.nodes; ++out) {
+    const int missing = static_cast<int>(std::ceil(out * replicas_per_node - 1e-9));
+    const auto size = std::ranges::lower_bound(sizes, missing);
+    if (size == sizes.end()) return;
+    table.shrunk_iteration_s.push_back(seconds[size - sizes.begin()]);
+    table.shrunk_progress.push_back(double(job.layout.dp - *size) / job.layout.dp);
   }
 }
 
@@ -159,15 +190,16 @@ void measure_rerouted(const Job& job, const Execution& plain, IterationTable& ta
   const Layout& layout = job.layout;
   const double stage_ranks_per_node =
       std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
-  for (int out = 1; out <= kMostNodesOut; ++out) {
+  std::vector<BusySeconds> busy;
+  for (const RankTimeline& rank : plain.timeline.ranks) busy.push_back(busy_s(plain.plan, rank));
+  const double iterations = plain.plan.iterations;
+  for (int out = 1; out < job.cluster.nodes; ++out) {
     const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
     if (lost >= layout.dp) return;
     double longer_s = 0;
-    for (const RankTimeline& rank : plain.timeline.ranks) {
-      const BusySeconds busy = busy_s(plain.plan, rank);
-      const double iterations = plain.plan.iterations;
-      const double extra_s = busy.passes / iterations * lost / (layout.dp - lost);
-      const double idle_s = table.iteration_s.front() - busy.all / iterations;
+    for (const BusySeconds& rank : busy) {
+      const double extra_s = rank.passes / iterations * lost / (layout.dp - lost);
+      const double idle_s = table.iteration_s.front() - rank.all / iterations;
       longer_s = std::max(longer_s, extra_s - std::max(0.0, idle_s));
     }
     table.shrunk_iteration_s.push_back(table.iteration_s.front() + longer_s);

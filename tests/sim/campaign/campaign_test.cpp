@@ -233,6 +233,38 @@ TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
 }
 
+// Three nodes make a replica: with the second one lost, one of those that are left over takes its
+// place, so the copy needs no converting, and a first node that comes back makes nothing grow.
+TEST_P(Modes, NodesOfABrokenReplicaReplaceOthers) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 12;
+  inputs.table.shrunk_iteration_s = {9, 9, 9, 8};
+  inputs.table.shrunk_progress = {0.75, 0.75, 0.75, 0.5};
+  inputs.table.tiers[1].reshape_s = 7;
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.campaign.length_s = 290;
+  FailureClass first = traced(FailureKind::node, {1});
+  first.repair.fixed_s = 200;
+  FailureClass second = traced(FailureKind::node, {2});
+  second.repair.fixed_s = 153;
+  inputs.failures = {first, second};
+  std::vector<CampaignEvent> events;
+  const TrialResult result = run_trial(inputs, 0, GetParam(), &events);
+  std::vector<double> grown_s;
+  for (const CampaignEvent& event : events) {
+    if (event.kind == CampaignEvent::Kind::grown) grown_s.push_back(event.at_s);
+  }
+  ASSERT_EQ(grown_s.size(), 1u);
+  EXPECT_GT(grown_s[0], 201);
+  const double whole_s = result.at_size_s[size_class(1)];
+  const double smaller_s = result.at_size_s[size_class(0.75)];
+  EXPECT_GT(whole_s, 0);
+  EXPECT_GT(smaller_s, 100);
+  EXPECT_EQ(result.at_size_s[size_class(0.5)], 0);
+  EXPECT_NEAR(result.lost_s[static_cast<int>(Loss::degraded)], smaller_s / 9 * (9 - 7.5),
+              4 * (9 - 7.5));
+}
+
 TEST_P(Modes, TimedTiersCountFromTheirLastStartAndFromARestart) {
   CampaignInputs inputs;
   const SnapshotTier storage{.every_s = 25};

@@ -227,6 +227,25 @@ TEST(IterationTable, SlowNodesAndNicsStayInAShrunkJob) {
   EXPECT_NEAR(table.shrunk_iteration_s[2], one_s, 1e-9 * one_s);
 }
 
+// A replica of two nodes each: eight nodes out are four replicas, however they were hit.
+TEST(IterationTable, AnyNumberOfNodesMayBeOut) {
+  Job job = small_job(4, 2, 8);
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  const IterationTable table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 14u);  // one replica is left
+  for (int out = 1; out <= 14; ++out) {
+    const int replicas = 8 - (out + 1) / 2;
+    EXPECT_EQ(table.shrunk_progress[out - 1], replicas / 8.0) << out;
+    const double exact_s = measured(small_job(4, 2, replicas)).table.iteration_s[0];
+    // The first, the second and the fourth size and the last are simulated.
+    const bool simulated = replicas == 7 || replicas == 6 || replicas == 4 || replicas == 1;
+    const double bound = simulated ? 1e-9 : table.shrunk_gap;
+    EXPECT_NEAR(table.shrunk_iteration_s[out - 1] / exact_s, 1, bound) << out;
+  }
+  EXPECT_GT(table.shrunk_gap, 0);
+  EXPECT_LT(table.shrunk_gap, 0.3);
+}
+
 // Cables that are laid for all nodes stay, and with them the names of links.
 TEST(IterationTable, AFabricOfSoManyNodesStaysWhole) {
   Job job = small_job(4, 1, 4);
@@ -252,7 +271,7 @@ TEST(IterationTable, ReroutedWorkFillsIdleTimeFirst) {
   job.recovery.when_no_spare = WhenNoSpare::reroute;
   job.batch.global = 4 * 4;  // p = m = 4: idle 3/7 of the step
   IterationTable table = measured(job).table;
-  ASSERT_EQ(table.shrunk_iteration_s.size(), 4u);
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 12u);  // of each stage one is left
   for (const double progress : table.shrunk_progress) EXPECT_EQ(progress, 1);
   EXPECT_NEAR(table.shrunk_iteration_s[0], table.iteration_s[0], 0.03 * table.iteration_s[0]);
   // One stage and no idle time: a third more.
