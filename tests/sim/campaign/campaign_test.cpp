@@ -242,7 +242,7 @@ TEST_P(Modes, NodesOfABrokenReplicaReplaceOthers) {
   inputs.table.shrunk_progress = {0.75, 0.75, 0.75, 0.5};
   inputs.table.tiers[1].reshape_s = 7;
   inputs.recovery.when_no_spare = WhenNoSpare::shrink;
-  inputs.campaign.length_s = 290;
+  inputs.campaign.length_s = 400;
   FailureClass first = traced(FailureKind::node, {1});
   first.repair.fixed_s = 200;
   FailureClass second = traced(FailureKind::node, {2});
