@@ -94,15 +94,11 @@ std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& devic
   return measured.left_out.empty() ? nccl_collectives(group, share) : nullptr;
 }
 
-// Those of the scenario, if one is given.
-std::vector<KernelWork> products_of(const KernelCalibration& options) {
-  if (options.scenario.empty()) return {};
-  return job_products(load_case(options.scenario).job);
-}
-
 // The part of one rank. An end that is asked for reaches them all through rank 0.
-void measure_as_rank(const KernelCalibration& options, const std::vector<KernelWork>& products,
-                     const Device& device, TcpGroup& group, Measured& measured_here) {
+void measure_as_rank(const KernelCalibration& options, const Device& device, TcpGroup& group,
+                     Measured& measured_here) {
+  std::vector<KernelWork> products;
+  if (!options.scenario.empty()) products = job_products(load_case(options.scenario).job);
   const DeviceShare share = take_devices(group, device);
   std::optional<OwnCore> core;
   if (device.kind == DeviceKind::cpu) core.emplace(share.local_rank, share.local_ranks);
@@ -136,7 +132,7 @@ Measured measured_by_launched_ranks(const KernelCalibration& options, const Devi
         fault = error.what();
       }
       agree(group, fault);
-      measure_as_rank(options, products_of(options), device, group, measured);
+      measure_as_rank(options, device, group, measured);
     });
   } catch (const AgreedFault&) {
     if (place.rank == 0) throw;  // who says it for all
@@ -168,12 +164,9 @@ Measured measured_by_own_ranks(const KernelCalibration& options, const Device& d
   const int devices = device.kind == DeviceKind::cpu ? usable_cores() : usable.count;
   const int ranks = options.ranks > 0 ? options.ranks : default_ranks(device, devices);
   if (ranks > devices) print_human(sharing_text(ranks, devices, device), true);
-  // What there is to say about the scenario, one process says, not each of them.
-  const std::vector<KernelWork> products = products_of(options);
   Measured measured;
   const Interruption interruption;
-  run_ranks(ranks,
-            [&](TcpGroup& group) { measure_as_rank(options, products, device, group, measured); });
+  run_ranks(ranks, [&](TcpGroup& group) { measure_as_rank(options, device, group, measured); });
   return measured;
 }
 

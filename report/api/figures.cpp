@@ -29,7 +29,7 @@ class Reader {
   void add(const core::Figure& figure, const core::FigureValue& value) {
     const Figure named = {.key = figure.key,
                           .title = figure.title,
-                          .unit = std::string(core::base_unit(figure.unit)),
+                          .unit = std::string(core::unit_form(figure.unit).base),
                           .better = better_of(figure.better),
                           .help = figure.help,
                           .origin = figure.origin};
@@ -48,7 +48,7 @@ class Reader {
     for (const core::PartFigure<Part>& figure : figures) {
       add({.key = fmt::format("{}.{}", below, figure.key),
            .title = figure.title,
-           .unit = std::string(core::base_unit(figure.unit)),
+           .unit = std::string(core::unit_form(figure.unit).base),
            .better = better_of(figure.better),
            .help = figure.help,
            .origin = figure.origin},

@@ -41,42 +41,17 @@ std::string probability_text(double probability) {
 }  // namespace
 
 const UnitForm& unit_form(Unit unit) {
-  static const UnitForm forms[] = {{"seconds", &kDurationForm}, {"days", &kDaysForm},
-                                   {"share", &kPercentForm},    {"small_share", &kSmallShareForm},
-                                   {"points", &kPointsForm},    {"probability", &kPercentForm},
-                                   {"bytes", &kBytesForm},      {"tflops", &kTenthsForm},
-                                   {"count", &kCountForm},      {"usd", &kUsdForm},
-                                   {"events", &kTenthsForm},    {"whole", &kWholeForm},
-                                   {"word", &kCountForm}};
+  static const UnitForm forms[] = {
+      {"seconds", &kDurationForm, "s"},  {"days", &kDaysForm, "days"},
+      {"share", &kPercentForm, "share"}, {"small_share", &kSmallShareForm, "share"},
+      {"points", &kPointsForm, "share"}, {"probability", &kPercentForm, "share"},
+      {"bytes", &kBytesForm, "bytes"},   {"tflops", &kTenthsForm, "TFLOP/s"},
+      {"count", &kCountForm, ""},        {"usd", &kUsdForm, "USD"},
+      {"events", &kTenthsForm, ""},      {"whole", &kWholeForm, ""},
+      {"word", &kCountForm, ""}};
   const auto place = static_cast<size_t>(unit);
   CHECK(place < std::size(forms), "a unit without a form");
   return forms[place];
-}
-
-std::string_view base_unit(Unit unit) {
-  switch (unit) {
-    case Unit::seconds:
-      return "s";
-    case Unit::days:
-      return "days";
-    case Unit::share:
-    case Unit::small_share:
-    case Unit::points:
-    case Unit::probability:
-      return "share";
-    case Unit::bytes:
-      return "bytes";
-    case Unit::tflops:
-      return "TFLOP/s";
-    case Unit::usd:
-      return "USD";
-    case Unit::count:
-    case Unit::events:
-    case Unit::whole:
-    case Unit::word:
-      return "";
-  }
-  return "";
 }
 
 std::string value_text(Unit unit, double value) {

@@ -25,15 +25,14 @@ enum class Unit {
   word     // or yes and no
 };
 
-// {name that the pages know the unit by, form}; of probabilities and words the form of their
-// numbers.
+// {name that the pages know the unit by, form, unit of the number as it is}; of probabilities and
+// words the form of their numbers.
 struct UnitForm {
   std::string_view name;
   const TextForm* form;
+  std::string_view base;  // not of the form that reports write it in: "s", "share"; "" of a count
 };
 const UnitForm& unit_form(Unit unit);
-// Of the number as it is, not of the form that reports write it in: "s", "share"; "" of a count.
-std::string_view base_unit(Unit unit);
 
 // Of a number that is none: nothing.
 std::string value_text(Unit unit, double value);

@@ -163,7 +163,7 @@ Json figure_json(const Figure& figure) {
 Json presentation_json() {
   Json units = Json::object();
   for (int i = 0; i <= static_cast<int>(Unit::word); ++i) {
-    const auto& [name, form] = unit_form(static_cast<Unit>(i));
+    const auto& [name, form, base] = unit_form(static_cast<Unit>(i));
     Json scales = Json::array();
     for (const TextScale& scale : form->scales) {
       scales.push_back({{"from", scale.from},

@@ -53,7 +53,7 @@ std::vector<SqlValue> description_of(const StoredColumn& column) {
           column.key,
           column.part,
           described.title,
-          std::string(base_unit(described.unit)),
+          std::string(unit_form(described.unit).base),
           std::string(to_string(described.better)),
           described.help,
           std::string(described.origin)};
