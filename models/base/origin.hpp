@@ -25,6 +25,12 @@ inline Origin weakest(Origin a, Origin b) {
   return std::max(a, b);
 }
 
+// Of a rate: a data sheet's number times the share of it that is reached. Rows that such a share
+// was fitted to show the product, so a share that is measured or published speaks for both.
+inline Origin origin_of_rate(Origin sheet, Origin reached) {
+  return reached <= Origin::published ? reached : weakest(sheet, reached);
+}
+
 const char* to_string(Origin origin);
 
 // Seconds (or shares) by origin, indexed by Origin.

@@ -83,7 +83,8 @@ class Snapshot {
     const GpuSpec& gpu = job_.cluster.node.gpu;
     Task encode = task(TaskKind::encode, "encode", kCopy, bytes_.state, {after});
     const double rate_Bps = gpu_encode_rate(tier_.code, gpu, job_.calibration);
-    encode.origin = weakest(gpu.memory_Bps.origin, job_.calibration.memory_efficiency.origin);
+    encode.origin =
+        origin_of_rate(gpu.memory_Bps.origin, job_.calibration.memory_efficiency.origin);
     encode.cost = {{Category::snapshot, encode.origin, bytes_.state / rate_Bps}};
     return tasks_.append(std::move(encode));
   }
@@ -96,7 +97,7 @@ class Snapshot {
     if (tier_.copy_limit_Bps > 0) rate = std::min(rate, tier_.copy_limit_Bps / efficiency.value);
     copy.flows = paced_by(Resource::pcie_out, bytes_.moved / efficiency.value, rate, bytes_.moved);
     if (rate < pcie_Bps.value) copy.flows.front().max_rate = rate;
-    copy.origin = weakest(pcie_Bps.origin, efficiency.origin);
+    copy.origin = origin_of_rate(pcie_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(copy));
   }
 
@@ -137,7 +138,7 @@ class Snapshot {
     for (const Resource nic : {Resource::nic_out, Resource::nic_in}) {
       exchange.flows.push_back({.amount = wire / efficiency.value, .demands = {{nic, 1}}});
     }
-    exchange.origin = weakest(node.nic_Bps.origin, efficiency.origin);
+    exchange.origin = origin_of_rate(node.nic_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(exchange));
   }
 
@@ -147,7 +148,7 @@ class Snapshot {
     Task store = task(TaskKind::store, "write to disk", kStore, bytes_.written, {after});
     store.flows = paced_by(Resource::local_disk, bytes_.written / efficiency.value, disk_Bps.value,
                            bytes_.written);
-    store.origin = weakest(disk_Bps.origin, efficiency.origin);
+    store.origin = origin_of_rate(disk_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(store));
   }
 
@@ -158,7 +159,7 @@ class Snapshot {
     store.cost = {{Category::snapshot, storage.latency_s.origin, storage.latency_s.value}};
     store.flows = paced_by(Resource::storage_write, bytes_.written / efficiency.value,
                            job_.cluster.node.storage_nic_Bps.value, bytes_.written);
-    store.origin = weakest(storage.write_Bps.origin, efficiency.origin);
+    store.origin = origin_of_rate(storage.write_Bps.origin, efficiency.origin);
     return tasks_.append(std::move(store));
   }
 

@@ -130,7 +130,7 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
   task.category = Category::pp;
   const NodeSpec& node = job_.cluster.node;
   const Parameter& port = in_node ? inner_port(node, way.in_package) : node.nic_Bps;
-  task.origin = weakest(efficiency.origin, port.origin);
+  task.origin = origin_of_rate(port.origin, efficiency.origin);
   task.peer_slot = static_cast<std::int16_t>(slot);
   task.tag = message.tag;
   task.bytes = bytes / efficiency.value;

@@ -67,7 +67,7 @@ double starts_of(const Op& op, const Calibration& c) {
 
 // Seconds under one roof, before launch and the sustained share.
 OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
-  Origin origin = weakest_of({&gpu.memory_Bps, &c.memory_efficiency});
+  Origin origin = origin_of_rate(gpu.memory_Bps.origin, c.memory_efficiency.origin);
   double bytes = op.bytes;
   if (const Parameter* share = kernel_share(c, op.compressing)) {
     bytes /= share->value;
@@ -100,8 +100,9 @@ OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const 
       k_half_share = c.gemm_k_half.value / inner;
     }
   }
-  const Origin origin =
-      weakest_of({&peak, &gpu.sms, &c.gemm_efficiency, &c.gemm_tile_m, &c.gemm_tile_n});
+  // The efficiency was fitted with these tiles on so many SMs.
+  const Origin sheet = weakest_of({&peak, &gpu.sms, &c.gemm_tile_m, &c.gemm_tile_n});
+  const Origin origin = origin_of_rate(sheet, c.gemm_efficiency.origin);
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
@@ -112,7 +113,7 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
                   : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
   const double half = c.attention_half_sequence.value;
   const double saturation = op.n / (op.n + half);
-  const Origin origin = weakest_of({&peak, &efficiency});
+  const Origin origin = origin_of_rate(peak.origin, efficiency.origin);
   return {op.flops / (peak.value * efficiency.value * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
 }

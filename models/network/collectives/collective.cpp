@@ -191,24 +191,21 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   const NodeSpec& node = cluster.node;
   Origin origin = law.origin;
   if (law.measured_s > 0) return origin;  // bandwidths of the ports cancel out
-  const auto rests_on = [&](const Parameter& parameter) {
-    origin = weakest(origin, parameter.origin);
+  const auto rests_on = [&](Origin one) { origin = weakest(origin, one); };
+  const auto rests_on_rate = [&](const Parameter& port, Origin reached) {
+    rests_on(origin_of_rate(port.origin, reached));
   };
   if (shape.members > shape.nodes && steps.copied_bytes == 0) {
-    rests_on(node.gpu_path == GpuPath::pcie ? node.pcie_Bps
-                                            : *port_time(steps, shape, node).bandwidth);
-    origin = weakest(origin, law.node_origin);
+    const bool pcie = node.gpu_path == GpuPath::pcie;
+    rests_on_rate(pcie ? node.pcie_Bps : *port_time(steps, shape, node).bandwidth, law.node_origin);
   }
   if (steps.copied_bytes > 0) {
-    rests_on(node.pcie_Bps);
-    rests_on(node.host_memory_Bps);
-    rests_on(calibration.pcie_efficiency);
-    rests_on(calibration.host_memory_efficiency);
+    rests_on_rate(node.pcie_Bps, calibration.pcie_efficiency.origin);
+    rests_on_rate(node.host_memory_Bps, calibration.host_memory_efficiency.origin);
   }
   if (shape.nodes > 1) {
-    rests_on(node.nic_Bps);
-    origin = weakest(origin, law.net_origin);
-    if (hops_share >= 0.1) rests_on(cluster.fabric.hop_latency_s);
+    rests_on_rate(node.nic_Bps, law.net_origin);
+    if (hops_share >= 0.1) rests_on(cluster.fabric.hop_latency_s.origin);
   }
   return origin;
 }
