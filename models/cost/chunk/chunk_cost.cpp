@@ -85,23 +85,33 @@ class BlockCoster {
 
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, BlockCost& cost) const {
     if (job_.software.cuda_graphs) return;
-    std::vector<Launched> forward;
-    std::vector<Launched> backward;
-    add_launched(ops.forward, forward);
-    for (const auto* list : {&recomputed, &ops.backward_input, &ops.backward_weight}) {
-      add_launched(*list, backward);
-    }
+    std::vector<Launched> forward = launched({&ops.forward}, exposed_s(cost.forward));
+    std::vector<Launched> input =
+        launched({&recomputed, &ops.backward_input}, exposed_s(cost.backward_input));
+    std::vector<Launched> weight = launched({&ops.backward_weight}, 0);
+    const double input_s = wait_s(input);
+    const double weight_s = wait_s(weight);
+    input.insert(input.end(), weight.begin(), weight.end());
+    // The host runs ahead from one half of the backward pass into the other, so both wait for less
+    // than each would by itself; where a schedule takes them apart, each keeps its share.
+    const double kept = input_s + weight_s > 0 ? wait_s(input) / (input_s + weight_s) : 0;
     const Origin origin = job_.calibration.host_launch_s.origin;
-    const double exposed_forward_s = exposed_s(cost.forward) / kCollectives;
-    const double exposed_backward_s = exposed_s(cost.backward_input) / kCollectives;
-    if (exposed_forward_s > 0) forward.insert(forward.end(), kCollectives, {1, exposed_forward_s});
-    if (exposed_backward_s > 0) {
-      backward.insert(backward.end(), kCollectives, {1, exposed_backward_s});
-    }
-    const double run_ahead = job_.calibration.host_run_ahead.value;
-    add_cost(cost.forward, Category::host, origin, host_wait_s(forward, launch_s_, run_ahead));
-    add_cost(cost.backward_input, Category::host, origin,
-             host_wait_s(backward, launch_s_, run_ahead));
+    add_cost(cost.forward, Category::host, origin, wait_s(forward));
+    add_cost(cost.backward_input, Category::host, origin, kept * input_s);
+    add_cost(cost.backward_weight, Category::host, origin, kept * weight_s);
+  }
+
+  double wait_s(const std::vector<Launched>& launched) const {
+    return host_wait_s(launched, launch_s_, job_.calibration.host_run_ahead.value);
+  }
+
+  // The operations of these passes, and the collectives among them that take `exposed_s` more.
+  std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes,
+                                 double exposed_s) const {
+    std::vector<Launched> all;
+    for (const std::vector<Op>* pass : passes) add_launched(*pass, all);
+    if (exposed_s > 0) all.insert(all.end(), kCollectives, {1, exposed_s / kCollectives});
+    return all;
   }
 
   void add_launched(const std::vector<Op>& pass, std::vector<Launched>& launched) const {
