@@ -141,14 +141,6 @@ std::string report_text(const CalibrateOptions& options, const FitInput& input,
 
 // ---- JSON.
 
-Json parameter_json(const Parameter& parameter) {
-  return {{"value", parameter.value},
-          {"low", parameter.low},
-          {"high", parameter.high},
-          {"origin", to_string(parameter.origin)},
-          {"source", parameter.source}};
-}
-
 Json report_document(const CalibrateOptions& options, const FitInput& input,
                      const Calibration& base, const RunFit& fit) {
   Json parameters = Json::array();

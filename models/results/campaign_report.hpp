@@ -84,10 +84,19 @@ struct IntervalReport {
   double exact_regret = 0;  // likewise at the exact exponential one
 };
 
+// Goodput if all that the cost models predict (iterations, snapshots, loading them) took less time
+// than they say, or more, by one factor.
+struct GoodputRange {
+  double if_faster = 0;
+  double if_slower = 0;
+};
+
 struct CampaignReport {
   int trials = 0;
   Estimate goodput;  // useful / wall
-  Estimate ettr;     // useful / (wall - waiting for spares)
+  // By the factor within which 95 % of the calibration's predictions are.
+  GoodputRange goodput_by_model;
+  Estimate ettr;  // useful / (wall - waiting for spares)
   Estimate wall_s;
   // Time that the surviving iterations take when nothing else happens.
   Estimate useful_s;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 
@@ -174,15 +175,16 @@ class Table {
 
   void add_iteration() {
     add({{"iteration.time_s", "step time", seconds, lower, "period of the steady state",
-          of<&IterationReport::time_s>},
+          of<&IterationReport::time_s>, kSimulated, Follows::time},
          {"iteration.tflops_per_gpu", "TFLOP/s per GPU", tflops, higher,
-          "model FLOP/s, without recomputation", of<&IterationReport::tflops_per_gpu>},
+          "model FLOP/s, without recomputation", of<&IterationReport::tflops_per_gpu>, kSimulated,
+          Follows::rate},
          {"iteration.mfu", "MFU", share, higher, "model FLOP/s over the GPU's peak",
-          of<&IterationReport::mfu>},
+          of<&IterationReport::mfu>, kSimulated, Follows::rate},
          {"iteration.hfu", "HFU", share, higher, "FLOP/s with recomputation over the GPU's peak",
-          of<&IterationReport::hfu>},
+          of<&IterationReport::hfu>, kSimulated, Follows::rate},
          {"iteration.tokens_per_s", "tokens/s", count, higher, "of the whole job",
-          of<&IterationReport::tokens_per_s>},
+          of<&IterationReport::tokens_per_s>, kSimulated, Follows::rate},
          {"iteration.bubble.makespan", "bubble time", seconds, lower,
           "step time less the busiest rank's compute", of<&Bubble::makespan_s>},
          {"iteration.bubble.makespan_share", "bubble", share, lower,
@@ -213,7 +215,8 @@ class Table {
     add({{"iteration.samples_per_s", "samples/s", count, higher, "of the whole job",
           [](const Record& record) {
             return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();
-          }},
+          },
+          kSimulated, Follows::rate},
          {"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
          {"iteration.warmup_share", "warm-up", share, lower, "of all steps",
@@ -226,7 +229,7 @@ class Table {
 
   void add_campaign() {
     add({{"campaign.goodput", "goodput", share, higher, "useful share of the campaign's wall time",
-          of<&CampaignReport::goodput>},
+          of<&CampaignReport::goodput>, kSimulated, Follows::goodput},
          {"campaign.ettr", "ETTR", share, higher, "likewise, without waiting for spares",
           of<&CampaignReport::ettr>},
          {"campaign.wall_s", "wall time", seconds, neither, "of the campaign",
@@ -235,9 +238,9 @@ class Table {
           "what the surviving iterations take when nothing else happens",
           of<&CampaignReport::useful_s>},
          {"campaign.job.days", "time to train", days, lower, "all tokens at this goodput",
-          if_known<&CampaignReport::job_days>},
+          if_known<&CampaignReport::job_days>, kSimulated, Follows::training},
          {"campaign.job.cost_usd", "cost", usd, lower, "all tokens at this goodput",
-          if_known<&CampaignReport::job_cost_usd>},
+          if_known<&CampaignReport::job_cost_usd>, kSimulated, Follows::training},
          {"campaign.failures", "failures", events, lower, "by class",
           of<&CampaignReport::failures>}});
     for (int i = 0; i < kLosses; ++i) {
@@ -302,12 +305,14 @@ class Table {
     add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
           of_steps([](const Job& job, double) { return job.steps; }), kScenario},
          {"job.days", "time to quality", days, lower, "steps to the target, if nothing fails",
-          of_steps([](const Job&, double taken_s) { return taken_s / 86400; })},
+          of_steps([](const Job&, double taken_s) { return taken_s / 86400; }), kSimulated,
+          Follows::time},
          {"job.cost_usd", "cost to quality", usd, lower, "steps to the target, if nothing fails",
           of_steps([](const Job& job, double taken_s) {
             const double paid = taken_s * job.cluster.gpus() * job.price_usd_per_gpu_s;
             return paid > 0 ? paid : kUnknown;
-          })}});
+          }),
+          kSimulated, Follows::time}});
   }
 
   std::vector<Figure> rows;
@@ -342,6 +347,24 @@ std::string Figure::text(const Record& record) const {
     return text;
   }
   return value_text(unit, number_of(value));
+}
+
+std::optional<FigureRange> model_range(const Figure& figure, const Record& record) {
+  const double value = number_of(figure.of(record));
+  if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
+  const double factor = error_factor(record.job.calibration.step_error, kReportedShare);
+  if (figure.follows == Follows::time) return FigureRange{value / factor, value * factor};
+  if (figure.follows == Follows::rate) {
+    const double most = figure.unit == Unit::share ? 1 : std::numeric_limits<double>::infinity();
+    return FigureRange{value / factor, std::min(most, value * factor)};
+  }
+  const double goodput = record.campaign->goodput.mean;
+  const auto& [if_faster, if_slower] = record.campaign->goodput_by_model;
+  if (figure.follows == Follows::goodput) {
+    return FigureRange{std::min({goodput, if_faster, if_slower}),
+                       std::max({goodput, if_faster, if_slower})};
+  }
+  return FigureRange{value / factor * goodput / if_faster, value * factor * goodput / if_slower};
 }
 
 const std::vector<Figure>& figures() {

@@ -32,6 +32,11 @@ double worth_of(Better better, double value);
 
 inline constexpr const char* kSimulated = "simulated";
 
+// What an error of the cost models does to a figure: when all that they predict takes f times as
+// long, so does a time, and a rate is an f-th. Goodput was simulated so (goodput_by_model); days
+// and costs of training grow with f and fall with it.
+enum class Follows { none, time, rate, goodput, training };
+
 struct Figure {
   std::string key;  // its path in the run document: "iteration.time_s"
   std::string title;
@@ -40,9 +45,19 @@ struct Figure {
   std::string help;
   std::function<FigureValue(const Record&)> of;
   const char* origin = kSimulated;
+  Follows follows = Follows::none;
 
   std::string text(const Record& record) const;
 };
+
+struct FigureRange {
+  double low = 0;
+  double high = 0;
+};
+// Where the figure is with 95 % probability, for all that is known of the calibration's error on
+// runs that it was not fitted on (error.step). Nothing: it does not follow from step times, or is
+// not known.
+std::optional<FigureRange> model_range(const Figure& figure, const Record& record);
 
 // In the order of the run document.
 const std::vector<Figure>& figures();

@@ -67,6 +67,13 @@ SummarySection iteration_section(const Record& record) {
   return section;
 }
 
+// The interval of a mean over trials; empty where a figure is none.
+std::string trials_text(const Figure& figure, const Record& record) {
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
+}
+
 // A row per figure below `prefix` that the record has.
 void add_figures(const Record& record, std::string_view prefix, SummarySection& section) {
   for (const Figure* each : figures_below(prefix)) {
@@ -125,12 +132,39 @@ SummarySection memory_section(const Record& record) {
   return section;
 }
 
-SummarySection origin_section(const Record& record) {
-  std::string text;
-  for (const Figure* each : figures_below("origin")) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each->title, each->text(record));
+// What the figures that one acts on are sure to, by trial and by the calibration's error, and what
+// the predicted time rests on.
+SummarySection evidence_section(const Record& record) {
+  const std::string trials =
+      record.campaign ? fmt::format("of the mean over {} trials", record.campaign->trials) : "";
+  SummarySection section{fmt::format("How sure this is ({}s)", kIntervalTitle), {}, {}};
+  section.table.columns = {{""}, {"predicted", Align::right}};
+  if (record.campaign) section.table.columns.push_back({trials, Align::right});
+  section.table.columns.push_back({"with the cost models' error", Align::right});
+  for (const Figure& each : figures()) {
+    const std::optional<FigureRange> range = model_range(each, record);
+    if (!range) continue;
+    std::vector<std::string> row = {each.title, each.text(record)};
+    if (record.campaign) row.push_back(trials_text(each, record));
+    row.push_back(range_text(each.unit, range->low, range->high));
+    section.table.rows.push_back(std::move(row));
   }
-  return {"Evidence", {{"predicted time", text}}};
+  const Calibration& calibration = record.job.calibration;
+  std::string shares;
+  for (const Figure* each : figures_below("origin")) {
+    shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", each->title, each->text(record));
+  }
+  section.rows = {
+      {"cost models",
+       fmt::format("step times by the calibration {} are off by {} (one standard deviation, {}) on "
+                   "runs that it was not fitted on",
+                   calibration.name, value_text(Unit::share, calibration.step_error.value),
+                   to_string(calibration.step_error.origin))},
+      {"rests on",
+       fmt::format("{}: the share of the predicted time whose weakest number is of that origin; a "
+                   "fitted number has the origin of its rows",
+                   shares)}};
+  return section;
 }
 
 std::vector<SummaryRow> key_figures(const Record& record) {
@@ -138,8 +172,13 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   std::vector<SummaryRow> rows;
   for (const char* key : {"iteration.time_s", "iteration.mfu", "iteration.tflops_per_gpu", items,
                           "campaign.goodput", "campaign.job.days", "campaign.job.cost_usd"}) {
-    const std::string text = text_of(record, key);
-    if (!text.empty()) rows.push_back({figure(key).title, text});
+    const Figure& each = figure(key);
+    const std::string text = each.text(record);
+    if (text.empty()) continue;
+    const std::optional<FigureRange> range = model_range(each, record);
+    rows.push_back({each.title, range ? fmt::format("{} ({})", text,
+                                                    range_text(each.unit, range->low, range->high))
+                                      : text});
   }
   return rows;
 }
@@ -267,7 +306,7 @@ Summary summarise(const Record& record) {
       summary.sections.push_back(std::move(section));
     }
   }
-  summary.sections.push_back(origin_section(record));
+  summary.sections.push_back(evidence_section(record));
   return summary;
 }
 

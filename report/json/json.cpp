@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/calibration/prediction_error.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -70,6 +72,20 @@ Json interval_json(const IntervalReport& report) {
   return json;
 }
 
+// 95 % ranges by the cost models' error; those of means over trials stand in the estimates.
+Json model_error_json(const Record& record) {
+  Json ranges = Json::object();
+  for (const Figure& figure : figures()) {
+    const std::optional<FigureRange> range = model_range(figure, record);
+    if (range) ranges[figure.key] = {{"low", range->low}, {"high", range->high}};
+  }
+  const Calibration& calibration = record.job.calibration;
+  return {{"calibration", calibration.name},
+          {"step_error", parameter_json(calibration.step_error)},
+          {"covered", kReportedShare},
+          {"ranges", ranges}};
+}
+
 // JSON holds no other text: a writer replaces what it cannot hold.
 bool is_utf8(const std::string& text) {
   try {
@@ -89,6 +105,14 @@ Json estimate_json(const Estimate& estimate) {
           {"high", estimate.high},
           {"p05", estimate.p05},
           {"p95", estimate.p95}};
+}
+
+Json parameter_json(const Parameter& parameter) {
+  return {{"value", parameter.value},
+          {"low", parameter.low},
+          {"high", parameter.high},
+          {"origin", to_string(parameter.origin)},
+          {"source", parameter.source}};
 }
 
 Json set_json(const Overrides& set) {
@@ -220,6 +244,7 @@ Json run_document(const Record& record, bool with_timing) {
   place_memory(document["iteration"]["memory_bytes"], record);
   document["campaign"] = campaign_json(record);
   place_figures(document, record, "origin.");
+  document["model_error"] = model_error_json(record);
   document["engine"] = {{"events", record.timeline.events},
                         {"ranks_simulated", record.timeline.ranks_simulated},
                         {"ranks", record.ranks}};

@@ -17,7 +17,8 @@ Json run_document(const Record& record, bool with_timing);
 
 // Its part `campaign`, which a sweep keeps alone.
 Json campaign_json(const Record& record);
-Json estimate_json(const Estimate& estimate);  // null where the mean is not finite
+Json estimate_json(const Estimate& estimate);     // null where the mean is not finite
+Json parameter_json(const Parameter& parameter);  // {value, low, high, origin, source}
 Json set_json(const Overrides& set);
 // Pairs, not an object: the order counts, and a key may be set twice.
 Json overrides_json(const Overrides& overrides);

@@ -9,6 +9,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "report/figures/figures.hpp"
+#include "report/json/json.hpp"
 #include "report/listing/compressor_listing.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -16,14 +17,6 @@
 
 namespace windtunnel {
 namespace {
-
-Json parameter_json(const Parameter& parameter) {
-  return {{"value", parameter.value},
-          {"low", parameter.low},
-          {"high", parameter.high},
-          {"origin", to_string(parameter.origin)},
-          {"source", parameter.source}};
-}
 
 // A document of one list.
 template <class Range, class Entry>

@@ -9,10 +9,12 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -107,6 +109,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
                               format_seconds(job.campaign.length_s)));
     const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
     record.campaign = run_campaign(inputs, options.threads);
+    record.campaign->goodput_by_model =
+        goodput_range(inputs, *record.campaign,
+                      error_factor(job.calibration.step_error, kReportedShare), options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }

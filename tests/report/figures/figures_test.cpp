@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
 #include <set>
 
 #include "report/json/json.hpp"
@@ -46,6 +48,35 @@ TEST(Figures, TextsHaveTheirUnits) {
         {"job.days", ""}}) {
     EXPECT_EQ(figure(key).text(record), text) << key;
   }
+}
+
+// 95 % of predictions whose log standard deviation is known to be 0.1 are off by less than e^0.196.
+TEST(Figures, RangesFollowTheCalibrationsError) {
+  Record record = sample_record();
+  record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};
+  record.campaign->goodput.mean = 0.8;
+  record.campaign->goodput_by_model = {.if_faster = 0.84, .if_slower = 0.7};
+  const double factor = std::exp(0.1 * 1.959964);
+  const auto expect_range = [&](const char* key, double low, double high) {
+    const std::optional<FigureRange> range = model_range(figure(key), record);
+    ASSERT_TRUE(range) << key;
+    EXPECT_NEAR(range->low / low, 1, 1e-5) << key;
+    EXPECT_NEAR(range->high / high, 1, 1e-5) << key;
+  };
+  const double step_s = record.iteration.time_s;
+  const double days = record.campaign->job_days.mean;
+  expect_range("iteration.time_s", step_s / factor, step_s * factor);
+  expect_range("iteration.mfu", record.iteration.mfu / factor, record.iteration.mfu * factor);
+  expect_range("campaign.goodput", 0.7, 0.84);
+  expect_range("campaign.job.days", days / factor * 0.8 / 0.84, days * factor * 0.8 / 0.7);
+  EXPECT_FALSE(model_range(figure("iteration.memory_bytes.peak"), record));
+  EXPECT_FALSE(model_range(figure("job.days"), record));
+
+  record.iteration.mfu = 0.95;
+  expect_range("iteration.mfu", 0.95 / factor, 1);  // no GPU is faster than its peak
+  const Json ranges = run_document(record, false).at("model_error").at("ranges");
+  EXPECT_EQ(ranges.at("iteration.mfu").at("high"), 1);
+  EXPECT_FALSE(ranges.contains("job.days"));
 }
 
 TEST(Figures, OfSeveralTiersThatOnStorageStandsForThemLast) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 #include "models/base/error.hpp"
 #include "models/base/fit/fit.hpp"
 #include "models/base/quantile.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "policies/lowering/for_each_index.hpp"
 
 namespace windtunnel {
@@ -205,17 +205,6 @@ double quantile90(const std::vector<double>& values, const std::vector<double>& 
 
 // ---- The error on unseen runs.
 
-// A standard deviation known from `freedom` errors is uncertain by the factor exp(1/sqrt(2
-// freedom)); so its interval says from how many it is known. No interval: from endlessly many.
-double log_sd(const Parameter& error) {
-  if (error.low <= 0 || error.low >= error.high) return 0;
-  return std::log(error.high / error.low) / (2 * kNormal95);
-}
-double freedom_of(const Parameter& error) {
-  const double spread = log_sd(error);
-  return spread > 0 ? std::max(1.0, 1 / (2 * spread * spread)) : 1e6;
-}
-
 // Prior and left-out folds together: a scaled inverse chi-square prior of so many degrees of
 // freedom (Gelman et al., Bayesian Data Analysis, section 2.6), and one for each fold, because the
 // errors within a fold go together.
@@ -372,12 +361,9 @@ RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptio
 }
 
 PredictionInterval interval(const RunPrediction& prediction, const Calibration& calibration) {
-  const auto factor = [](const Parameter& error) {
-    const boost::math::students_t distribution(freedom_of(error));
-    return std::exp(boost::math::quantile(distribution, 0.95) * error.value);
-  };
-  const double step = factor(calibration.step_error);
-  const double memory = factor(calibration.memory_error);
+  constexpr double kCovered = 0.9;
+  const double step = error_factor(calibration.step_error, kCovered);
+  const double memory = error_factor(calibration.memory_error, kCovered);
   return {.step_low_s = prediction.step_s / step,
           .step_high_s = prediction.step_s * step,
           .memory_low_bytes = prediction.memory_bytes / memory,

@@ -1,0 +1,56 @@
+#include "sim/study/goodput_range.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+constexpr double kDay_s = 86400;
+
+// Crashes every 4 hours or so; a copy every ten iterations, which stalls training by 30 s.
+CampaignInputs crashing_inputs(double detect_s) {
+  CampaignInputs inputs;
+  inputs.nodes = 100;
+  inputs.campaign = {30 * kDay_s, 40, 7};
+  FailureClass crash{.name = "crash", .kind = FailureKind::process};
+  crash.rate_per_node_s = 6 / kDay_s / inputs.nodes;
+  inputs.failures = {crash};
+  inputs.recovery = {.detect_s = detect_s, .restart_s = 180};
+  inputs.table.tiers = {{{.every_iterations = 10}, 30, 60}};
+  inputs.table.iteration_s = {20, 50};
+  return inputs;
+}
+
+TEST(GoodputRange, AllTimesAreScaledByOneFactor) {
+  const IterationTable table = scaled(crashing_inputs(60).table, 1.5);
+  EXPECT_EQ(table.iteration_s, (std::vector<double>{30, 75}));
+  EXPECT_EQ(table.tiers[0].complete_s, 45);
+  EXPECT_EQ(table.tiers[0].restore_s, 90);
+  EXPECT_EQ(table.tiers[0].tier.every_iterations, 10);
+}
+
+// A failure loses half an interval, which is counted in iterations, and detection and restart,
+// which no cost model predicts: so slower iterations waste more time with each failure.
+TEST(GoodputRange, SlowerIterationsLoseMoreWithEachFailure) {
+  const CampaignInputs inputs = crashing_inputs(60);
+  const CampaignReport report = run_campaign(inputs);
+  const GoodputRange range = goodput_range(inputs, report, 1.5);
+  EXPECT_GT(range.if_faster, report.goodput.mean);
+  EXPECT_LT(range.if_slower, report.goodput.mean);
+
+  CampaignInputs slower = inputs;
+  slower.table = scaled(inputs.table, 1.5);
+  const Estimate direct = run_campaign(slower).goodput;  // all trials, instead of some in pairs
+  EXPECT_NEAR(range.if_slower, direct.mean, (direct.high - direct.low) / 2);
+}
+
+TEST(GoodputRange, NothingChangesWithoutAnError) {
+  const CampaignInputs inputs = crashing_inputs(60);
+  const CampaignReport report = run_campaign(inputs);
+  const GoodputRange range = goodput_range(inputs, report, 1);
+  EXPECT_DOUBLE_EQ(range.if_faster, report.goodput.mean);
+  EXPECT_DOUBLE_EQ(range.if_slower, report.goodput.mean);
+}
+
+}  // namespace
+}  // namespace windtunnel
