@@ -1,0 +1,344 @@
+// What holds of every scenario: more of a resource never makes it worse, bounds that no result may
+// leave, and settings that change nothing. Over 500 scenarios drawn at random.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "sim/study/iteration_table.hpp"
+#include "sim/study/simulate.hpp"
+#include "tests/sim/study/random_scenario.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kScenarios = 500;
+constexpr int kBlocks = 20;  // which run beside each other
+constexpr size_t kStride = 4;
+constexpr double kRounding = 1e-9;
+
+Record simulated_alone(const Case& the_case) {
+  return simulate(the_case, {.threads = 1, .allow_oom = true});
+}
+
+// ---- Bounds of one result.
+
+struct Bound {
+  const char* name;
+  std::function<bool(const Record&)> holds;
+};
+
+double sum(const auto& values) {
+  return std::accumulate(std::begin(values), std::end(values), 0.0);
+}
+
+bool near(double a, double b, double tolerance = kRounding) {
+  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
+}
+
+bool in_order(const Estimate& estimate) {
+  return estimate.low <= estimate.mean && estimate.mean <= estimate.high &&
+         estimate.p05 <= estimate.p95;
+}
+
+const std::vector<Bound>& bounds() {
+  static const std::vector<Bound> all = {
+      {"goodput is a share",
+       [](const Record& record) {
+         const Estimate& goodput = record.campaign->goodput;
+         return goodput.low >= 0 && goodput.high <= 1 && in_order(goodput);
+       }},
+      {"ETTR is a share, and goodput at most",
+       [](const Record& record) {
+         const Estimate& ettr = record.campaign->ettr;
+         return in_order(ettr) && ettr.high <= 1 &&
+                ettr.mean >= record.campaign->goodput.mean * (1 - kRounding);
+       }},
+      {"HFU is at least MFU",
+       [](const Record& record) {
+         return record.iteration.hfu >= record.iteration.mfu * (1 - kRounding);
+       }},
+      {"a step takes at least its FLOPs at the peak",
+       [](const Record& record) {
+         return record.iteration.mfu > 0 && record.iteration.hfu <= 1 + kRounding;
+       }},
+      {"the critical path adds up to the step",
+       [](const Record& record) {
+         return near(sum(record.iteration.critical_path_s), record.iteration.time_s);
+       }},
+      {"what the time rests on adds up to it",
+       [](const Record& record) {
+         return near(sum(record.iteration.origin_s), record.iteration.time_s) &&
+                near(sum(record.origin), 1);
+       }},
+      {"bubbles are parts of the step",
+       [](const Record& record) {
+         const IterationReport& report = record.iteration;
+         const double rounding_s = kRounding * report.time_s;
+         return report.bubble.makespan_s >= -rounding_s &&
+                report.bubble.longest_stage_s <= report.bubble.makespan_s + rounding_s &&
+                report.bubble.makespan_s <= report.time_s && report.bubble.idle >= 0 &&
+                report.bubble.idle <= 1;
+       }},
+      {"throughput is the batch over the step",
+       [](const Record& record) {
+         const IterationReport& report = record.iteration;
+         return near(report.tokens_per_s * report.time_s, tokens_per_step(record.job));
+       }},
+      {"the campaign's seconds add up to its wall time",
+       [](const Record& record) {
+         const CampaignReport& report = *record.campaign;
+         double all_s = report.useful_s.mean;
+         for (const Estimate& lost : report.lost_s) all_s += lost.mean;
+         return near(all_s, report.wall_s.mean);
+       }},
+      {"memory adds up, and says whether it fits",
+       [](const Record& record) {
+         const double usable = usable_bytes(record.job.cluster.node.gpu);
+         return fullest_bytes(record.iteration.memory) <= usable || !record.memory_excess.empty();
+       }},
+      {"snapshots stall no longer than they take",
+       [](const Record& record) {
+         return std::ranges::all_of(record.campaign->tiers, [](const TierReport& tier) {
+           return tier.stall_s <= tier.saving_s * (1 + kRounding) && tier.overhead >= 0 &&
+                  tier.survival_7d >= 0 && tier.survival_7d <= 1;
+         });
+       }},
+  };
+  return all;
+}
+
+// ---- Relations between two results.
+
+enum class Must {
+  not_slow,    // the step
+  not_waste,   // goodput, beyond what chance does to eight trials
+  not_fill,    // the fullest GPU's memory
+  not_gain,    // the step must not be faster: what is set is what the program chose not to do
+  be_the_same  // all figures
+};
+
+struct Relation {
+  const char* name;
+  Must must;
+  std::function<void(Job&)> change;  // leaves the job as it is where the question does not arise
+};
+
+// Something of the job, times a number.
+Relation times(const char* name, double factor, Parameter& (*of)(Job&)) {
+  return {name, Must::not_slow, [=](Job& job) { of(job).value *= factor; }};
+}
+
+Relation constant(const char* name, double value, Parameter Calibration::*of) {
+  return {name, Must::not_slow, [=](Job& job) { (job.calibration.*of).value = value; }};
+}
+
+// Failures, as if what is set had been there before they began.
+Relation protection(const char* name, std::function<void(Job&)> change) {
+  return {name, Must::not_waste, std::move(change)};
+}
+
+// Gradients all-reduced so, where the program chooses what costs least by itself. Beside others on
+// the same links another may be better: so where nothing else uses them.
+Relation forced(const char* name, CollectiveAlgorithm algorithm) {
+  return {name, Must::not_gain, [=](Job& job) {
+            if (job.communication.fidelity != Fidelity::closed) return;
+            job.communication.collectives = {
+                {CollectiveKind::all_reduce, algorithm, Protocol::automatic, {}}};
+          }};
+}
+
+void double_peaks(Job& job) {
+  GpuSpec& gpu = job.cluster.node.gpu;
+  for (Parameter GpuSpec::*peak : {&GpuSpec::fp32_flops, &GpuSpec::tf32_flops, &GpuSpec::fp16_flops,
+                                   &GpuSpec::bf16_flops, &GpuSpec::fp8_flops}) {
+    (gpu.*peak).value *= 2;
+  }
+}
+
+const std::vector<Relation>& relations() {
+  using enum Must;
+  static const std::vector<Relation> all = {
+      times("NICs of twice the bandwidth", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.nic_Bps; }),
+      times("NVLink of twice the bandwidth", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.nvlink_Bps; }),
+      times("GPU memory of twice the bandwidth", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.gpu.memory_Bps; }),
+      times("PCIe of twice the bandwidth", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.pcie_Bps; }),
+      times("host memory of twice the bandwidth", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.host_memory_Bps; }),
+      times("twice the GPU memory", 2,
+            [](Job& job) -> Parameter& { return job.cluster.node.gpu.memory_bytes; }),
+      times("switches of no latency", 0,
+            [](Job& job) -> Parameter& { return job.cluster.fabric.hop_latency_s; }),
+      {"GPUs of twice the peak", not_slow, double_peaks},
+      {"pods that are not oversubscribed", not_slow,
+       [](Job& job) { job.cluster.fabric.pod_oversubscription = 1; }},
+      constant("kernels launched in no time", 0, &Calibration::kernel_launch_s),
+      constant("a host that launches in no time", 0, &Calibration::host_launch_s),
+      constant("collectives launched in no time", 0, &Calibration::collective_launch_s),
+      constant("messages sent in no time", 0, &Calibration::p2p_launch_s),
+      constant("steps across nodes without latency", 0, &Calibration::nic_latency_s),
+      constant("steps inside nodes without latency", 0, &Calibration::nvlink_latency_s),
+      constant("NICs used to the full", 1, &Calibration::nic_efficiency),
+      constant("NVLink used to the full", 1, &Calibration::nvlink_efficiency),
+      constant("memory used to the full", 1, &Calibration::memory_efficiency),
+      constant("products at the peak", 1, &Calibration::gemm_efficiency),
+      constant("clocks that do not fall", 1, &Calibration::kernel_sustained),
+      constant("collectives that slow no kernel", 0, &Calibration::overlap_slowdown),
+      constant("an optimizer that moves no bytes", 0, &Calibration::optimizer_bytes),
+      {"half as many layers", not_slow, [](Job& job) { job.model.layers /= 2; }},
+      {"a smaller vocabulary", not_slow, [](Job& job) { job.model.vocabulary /= 2; }},
+      {"half of the batch", not_slow, [](Job& job) { job.batch.global /= 2; }},
+      {"fewer bytes: a tenth of the density", not_slow,
+       [](Job& job) { job.communication.compressor.density /= 10; }},
+      {"fewer bytes: a lower rank", not_slow,
+       [](Job& job) {
+         CompressorChoice& compressor = job.communication.compressor;
+         if (compressor.rank > 1) compressor.rank /= 2;
+       }},
+      forced("all-reduces as rings", CollectiveAlgorithm::ring),
+      forced("all-reduces as trees", CollectiveAlgorithm::tree),
+      {"nothing kept for the backward pass", not_fill,
+       [](Job& job) { job.recompute = Recompute::full; }},
+      {"every rank simulated by itself", be_the_same, [](Job& job) { job.fold = FoldMode::none; }},
+      protection("failures half as often",
+                 [](Job& job) {
+                   for (FailureClass& one : job.failures) one.rate_per_node_s /= 2;
+                 }),
+      protection("no failures of nodes",
+                 [](Job& job) { job.failures.erase(job.failures.begin()); }),
+      protection("eight more spares", [](Job& job) { job.recovery.spares += 8; }),
+      protection("repairs in a minute", [](Job& job) { job.failures[0].repair = {.fixed_s = 60}; }),
+      protection("failures noticed at once", [](Job& job) { job.recovery.detect_s = 0; }),
+      protection("restarts in no time", [](Job& job) { job.recovery.restart_s = 0; }),
+      protection("storage that reads and writes twice as fast",
+                 [](Job& job) {
+                   job.cluster.storage.write_Bps.value *= 2;
+                   job.cluster.storage.read_Bps.value *= 2;
+                 }),
+      protection("calibrations without an error",
+                 [](Job& job) {
+                   job.calibration.step_error = {0, 0, 0, Origin::assumed, ""};
+                 }),
+  };
+  return all;
+}
+
+// ---- All of it.
+
+// An iteration and, where it is asked for, a campaign; without the advice on intervals.
+struct Result {
+  IterationReport iteration;
+  CampaignReport campaign;
+};
+
+Result result_of(Case the_case, const Relation& relation) {
+  const bool campaign = relation.must == Must::not_waste || relation.must == Must::be_the_same;
+  if (!campaign) the_case.job.campaign.length_s = 0;
+  MeasuredIteration measured = measure_iteration(the_case, {.threads = 1, .allow_oom = true});
+  Result result{measured.report, {}};
+  if (campaign) {
+    result.campaign = run_campaign(campaign_inputs(the_case.job, std::move(measured.table)), 1);
+  }
+  return result;
+}
+
+// Where tasks meet on a stream or on a link, a shorter one may let another go first, so that all of
+// them together take longer (Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl.
+// Math. 17, 1969). Where the GPU waits for the host, what it waits is a mean of two ways to launch
+// (models/cost/op/host_launch.hpp). Neither is more than a few hundredths here.
+double anomaly(const Record& record) {
+  const Communication& communication = record.job.communication;
+  const bool meet =
+      communication.fidelity != Fidelity::closed || communication.overlap != GradientOverlap::none;
+  const bool waits = record.iteration.critical_path_s[static_cast<size_t>(Category::host)] > 0;
+  return meet || waits ? 0.02 : kRounding;
+}
+
+// Trials with other numbers are another sample: so far may the mean of eight be off by chance.
+double chance(const Record& record, const Result& other) {
+  std::vector<double> differences = other.campaign.trial_goodput;
+  for (size_t i = 0; i < differences.size(); ++i) {
+    differences[i] -= record.campaign->trial_goodput[i];
+  }
+  const Estimate difference = estimate(differences, 1, -1);
+  return (difference.high - difference.low) / 2 + 1e-3;
+}
+
+// What is wrong with the second result, which was simulated with `relation` on top of the first's
+// scenario; empty where nothing is.
+std::string broken(const Relation& relation, const Record& record, const Result& other) {
+  const double step_s = record.iteration.time_s;
+  const double other_s = other.iteration.time_s;
+  const double goodput = record.campaign->goodput.mean;
+  const double of_other = other.campaign.goodput.mean;
+  const double most = fullest_bytes(record.iteration.memory);
+  const double bytes = fullest_bytes(other.iteration.memory);
+  switch (relation.must) {
+    case Must::not_slow:
+      if (other_s <= step_s * (1 + anomaly(record))) return "";
+      return fmt::format("{} s instead of {} s", other_s, step_s);
+    case Must::not_gain:
+      if (other_s >= step_s * (1 - anomaly(record))) return "";
+      return fmt::format("{} s where the program's choice takes {} s", other_s, step_s);
+    case Must::not_waste:
+      if (of_other >= goodput - chance(record, other)) return "";
+      return fmt::format("goodput {} instead of {}", of_other, goodput);
+    case Must::not_fill:
+      if (bytes <= most * (1 + kRounding)) return "";
+      return fmt::format("{} bytes instead of {}", bytes, most);
+    case Must::be_the_same:
+      if (near(other_s, step_s, 1e-6) && near(of_other, goodput, 1e-6)) return "";
+      return fmt::format("{} s and goodput {} instead of {} s and {}", other_s, of_other, step_s,
+                         goodput);
+  }
+  return "";
+}
+
+// Scenario by scenario, as many as the reader takes.
+class Relations : public testing::TestWithParam<int> {};
+
+TEST_P(Relations, HoldOfRandomScenarios) {
+  constexpr int kInBlock = kScenarios / kBlocks;
+  int scenarios = 0;
+  size_t refused = 0;
+  for (std::uint64_t number = 1000 * GetParam(); scenarios < kInBlock; ++number) {
+    ASSERT_LT(number, 1000 * GetParam() + 1000U) << "the reader refuses nearly all scenarios";
+    const std::optional<Case> drawn = random_case(number);
+    if (!drawn) continue;
+    ++scenarios;
+    const Record record = simulated_alone(*drawn);
+    for (const Bound& bound : bounds()) {
+      EXPECT_TRUE(bound.holds(record)) << "not so: " << bound.name << "\n" << drawn->text;
+    }
+    // Each scenario is held against every fourth relation, each relation so against 125 scenarios.
+    for (size_t i = number % kStride; i < relations().size(); i += kStride) {
+      const Relation& relation = relations()[i];
+      Case other = *drawn;
+      relation.change(other.job);
+      other.prepared = nullptr;
+      try {
+        const std::string wrong = broken(relation, record, result_of(other, relation));
+        EXPECT_EQ(wrong, "") << relation.name << "\n" << drawn->text;
+      } catch (const Error&) {
+        ++refused;  // half of the layers no longer fill the stages, say
+      }
+    }
+  }
+  EXPECT_LT(refused, relations().size() / kStride * kInBlock / 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks));
+
+}  // namespace
+}  // namespace windtunnel
