@@ -16,6 +16,7 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
+#include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
 
@@ -117,18 +118,31 @@ bool takes_lengths(const Job& job) {
 // a replica those that share its experts and shards, and the next node is taken to hit another
 // one. Ends where a smaller job would not fit in memory (fewer replicas share the optimizer state),
 // or its longest sequence in no group.
-void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+std::vector<Job> shrunk_jobs(const Job& job, const PreparedIteration& prepared) {
+  std::vector<Job> jobs;
   const double per_node = double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
   for (int out = 1; out <= kMostNodesOut; ++out) {
     int missing = static_cast<int>(std::ceil(out * std::max(per_node, 1.0) - 1e-9));
     while (missing < job.layout.dp && !groups_are_whole(shrunk(job, missing).layout)) ++missing;
-    if (missing >= job.layout.dp) return;
-    const Job smaller = shrunk(job, missing);
+    if (missing >= job.layout.dp) break;
+    Job smaller = shrunk(job, missing);
     const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
-    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
-    if (!takes_lengths(smaller)) return;
-    const Execution execution = run_iteration(smaller, prepared, {});
-    table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));
+    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) break;
+    if (!takes_lengths(smaller)) break;
+    jobs.push_back(std::move(smaller));
+  }
+  return jobs;
+}
+
+void measure_shrunk(const Job& job, const PreparedIteration& prepared, int threads,
+                    IterationTable& table) {
+  const std::vector<Job> jobs = shrunk_jobs(job, prepared);
+  table.shrunk_iteration_s.resize(jobs.size());
+  for_each_index(jobs.size(), threads, [&](std::size_t i) {
+    const Execution execution = run_iteration(jobs[i], prepared, {});
+    table.shrunk_iteration_s[i] = iteration_s(jobs[i], execution.plan, execution.timeline);
+  });
+  for (const Job& smaller : jobs) {
     table.shrunk_progress.push_back(double(smaller.layout.dp) / job.layout.dp);
   }
 }
@@ -185,12 +199,12 @@ void add_groups_out(const Job& job, IterationTable& table) {
 }
 
 void measure_with_nodes_out(const Job& job, const PreparedIteration& prepared,
-                            const Execution& plain, IterationTable& table) {
+                            const Execution& plain, int threads, IterationTable& table) {
   if (job.layout.dp == 1) return;
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::shrink) {
-    measure_shrunk(job, prepared, table);
+    measure_shrunk(job, prepared, threads, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
     measure_rerouted(job, plain, table);
   }
@@ -230,33 +244,38 @@ bool has_interval(const SnapshotTier& tier) {
   return tier.place != SnapshotPlace::replicas;
 }
 
+// Those tiers of the set that move something.
+std::vector<int> moving_tiers(const Job& job, std::size_t set) {
+  std::vector<int> due;
+  for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
+    if ((set >> i & 1U) != 0 && has_interval(job.snapshots[i])) due.push_back(static_cast<int>(i));
+  }
+  return due;
+}
+
 // Every set of tiers that can fall due together.
 void measure_snapshots(const Job& job, const PreparedIteration& prepared, const Execution& plain,
-                       IterationTable& table) {
+                       int threads, IterationTable& table) {
   const int at = reported_window(job, plain.plan).last;
   const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
   const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
-  const auto tiers = static_cast<unsigned>(job.snapshots.size());
-  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
-    unsigned moving = 0;
-    std::vector<int> due;
-    for (unsigned i = 0; i < tiers; ++i) {
-      if ((mask >> i & 1U) == 0 || !has_interval(job.snapshots[i])) continue;
-      moving |= 1U << i;
-      due.push_back(static_cast<int>(i));
-    }
-    if (moving != mask) {
-      table.iteration_s.push_back(table.iteration_s[moving]);
-      continue;
-    }
+  const std::size_t sets = std::size_t{1} << job.snapshots.size();
+  std::vector<double> stall_s(sets, 0);
+  for_each_index(sets, threads, [&](std::size_t set) {
+    const std::vector<int> due = moving_tiers(job, set);
+    if (set == 0 || std::ssize(due) != std::popcount(set)) return;
     const Execution execution = run_iteration(job, prepared, due);
     // What came before the iteration with the snapshots is as it was without.
-    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
-    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
-    if (std::has_single_bit(mask)) {
+    stall_s[set] = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
+    if (std::has_single_bit(set)) {
       table.tiers[due.front()].complete_s =
           snapshot_end_s(execution.plan, execution.timeline) - begin_s;
     }
+  });
+  for (std::size_t set = 1; set < sets; ++set) {
+    std::size_t moving = 0;
+    for (const int tier : moving_tiers(job, set)) moving |= std::size_t{1} << tier;
+    table.iteration_s.push_back(table.iteration_s.front() + stall_s[moving]);
   }
 }
 
@@ -312,7 +331,7 @@ std::vector<double> snapshot_host_bytes_per_node(const Job& job,
 }
 
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
-                               const Execution& plain) {
+                               const Execution& plain, int threads) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   IterationTable table;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
@@ -323,8 +342,8 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
                            reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
   table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
-  measure_snapshots(job, prepared, plain, table);
-  measure_with_nodes_out(job, prepared, plain, table);
+  measure_snapshots(job, prepared, plain, threads, table);
+  measure_with_nodes_out(job, prepared, plain, threads, table);
   measure_slow(job, prepared, table);
   table.warmup = measure_warmup(job);
   return table;
