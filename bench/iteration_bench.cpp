@@ -30,12 +30,27 @@ void folded_131072(benchmark::State& state) {
       state, {{"cluster.nodes", "16384"}, {"layout.dp", "1024"}, {"batch.global", "16384"}});
 }
 
+void folded_1048576(benchmark::State& state) {
+  simulate_iteration(
+      state, {{"cluster.nodes", "131072"}, {"layout.dp", "8192"}, {"batch.global", "131072"}});
+}
+
+// With its campaigns: iterations with snapshots and with nodes out, and the advice on intervals.
+void campaign_131072(benchmark::State& state) {
+  const Case the_case =
+      load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml",
+                {{"cluster.nodes", "16384"}, {"layout.dp", "1024"}, {"batch.global", "16384"}});
+  for (auto _ : state) benchmark::DoNotOptimize(simulate(the_case).campaign->goodput.mean);
+}
+
 void unfolded_16384(benchmark::State& state) {
   simulate_iteration(state, {{"fold", "none"}});
 }
 
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_131072)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(folded_1048576)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
+BENCHMARK(campaign_131072)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 BENCHMARK(unfolded_16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 
 }  // namespace

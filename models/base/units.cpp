@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 
 #include "models/base/error.hpp"
 #include "models/base/text_form.hpp"
@@ -12,7 +15,9 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kYear = 365.25 * kDay_s;
+// Whole seconds.
+constexpr std::int64_t kDay = 86400;
+constexpr std::int64_t kYear = 36525 * kDay / 100;  // of 365.25 days
 
 struct DimensionText {
   Dimension dimension;
@@ -36,71 +41,75 @@ constexpr std::array kDimensions{
 struct Unit {
   std::string_view name;
   Dimension dimension;
-  double factor;        // value in base units of one
+  // One of it is `many` / `parts` base units: whole numbers, so that equal quantities of different
+  // units come out as the same double.
+  std::int64_t many;
   bool printed = true;  // a candidate of format_quantity; the others are second spellings
+  std::int64_t parts = 1;
+  double factor() const { return static_cast<double>(many) / static_cast<double>(parts); }
 };
 
 // Per dimension in ascending order. The longer spelling of a unit is a row of its own.
 constexpr std::array kUnits{
-    Unit{"K", Dimension::count, 1e3},
-    Unit{"k", Dimension::count, 1e3, false},
-    Unit{"M", Dimension::count, 1e6},
-    Unit{"B", Dimension::count, 1e9},
-    Unit{"G", Dimension::count, 1e9, false},
-    Unit{"T", Dimension::count, 1e12},
+    Unit{"K", Dimension::count, 1000},
+    Unit{"k", Dimension::count, 1000, false},
+    Unit{"M", Dimension::count, 1'000'000},
+    Unit{"B", Dimension::count, 1'000'000'000},
+    Unit{"G", Dimension::count, 1'000'000'000, false},
+    Unit{"T", Dimension::count, 1'000'000'000'000},
 
     Unit{"B", Dimension::bytes, 1},
-    Unit{"kB", Dimension::bytes, 1e3},
-    Unit{"KB", Dimension::bytes, 1e3, false},
-    Unit{"KiB", Dimension::bytes, 1024.0, false},
-    Unit{"MB", Dimension::bytes, 1e6},
-    Unit{"MiB", Dimension::bytes, 1048576.0, false},
-    Unit{"GB", Dimension::bytes, 1e9},
-    Unit{"GiB", Dimension::bytes, 1073741824.0, false},
-    Unit{"TB", Dimension::bytes, 1e12},
-    Unit{"TiB", Dimension::bytes, 1099511627776.0, false},
-    Unit{"PB", Dimension::bytes, 1e15},
+    Unit{"kB", Dimension::bytes, 1000},
+    Unit{"KB", Dimension::bytes, 1000, false},
+    Unit{"KiB", Dimension::bytes, 1024, false},
+    Unit{"MB", Dimension::bytes, 1'000'000},
+    Unit{"MiB", Dimension::bytes, 1'048'576, false},
+    Unit{"GB", Dimension::bytes, 1'000'000'000},
+    Unit{"GiB", Dimension::bytes, 1'073'741'824, false},
+    Unit{"TB", Dimension::bytes, 1'000'000'000'000},
+    Unit{"TiB", Dimension::bytes, 1'099'511'627'776, false},
+    Unit{"PB", Dimension::bytes, 1'000'000'000'000'000},
 
     Unit{"B/s", Dimension::bytes_per_s, 1},
-    Unit{"kB/s", Dimension::bytes_per_s, 1e3},
-    Unit{"KB/s", Dimension::bytes_per_s, 1e3, false},
-    Unit{"MB/s", Dimension::bytes_per_s, 1e6},
-    Unit{"MiB/s", Dimension::bytes_per_s, 1048576.0, false},
-    Unit{"GB/s", Dimension::bytes_per_s, 1e9},
-    Unit{"GiB/s", Dimension::bytes_per_s, 1073741824.0, false},
-    Unit{"TB/s", Dimension::bytes_per_s, 1e12},
-    Unit{"Mb/s", Dimension::bytes_per_s, 1e6 / 8, false},
-    Unit{"Gb/s", Dimension::bytes_per_s, 1e9 / 8, false},
-    Unit{"Tb/s", Dimension::bytes_per_s, 1e12 / 8, false},
+    Unit{"kB/s", Dimension::bytes_per_s, 1000},
+    Unit{"KB/s", Dimension::bytes_per_s, 1000, false},
+    Unit{"MB/s", Dimension::bytes_per_s, 1'000'000},
+    Unit{"MiB/s", Dimension::bytes_per_s, 1'048'576, false},
+    Unit{"GB/s", Dimension::bytes_per_s, 1'000'000'000},
+    Unit{"GiB/s", Dimension::bytes_per_s, 1'073'741'824, false},
+    Unit{"TB/s", Dimension::bytes_per_s, 1'000'000'000'000},
+    Unit{"Mb/s", Dimension::bytes_per_s, 125'000, false},
+    Unit{"Gb/s", Dimension::bytes_per_s, 125'000'000, false},
+    Unit{"Tb/s", Dimension::bytes_per_s, 125'000'000'000, false},
 
     Unit{"FLOP/s", Dimension::flops_per_s, 1},
-    Unit{"GFLOP/s", Dimension::flops_per_s, 1e9},
-    Unit{"TFLOP/s", Dimension::flops_per_s, 1e12},
-    Unit{"PFLOP/s", Dimension::flops_per_s, 1e15},
+    Unit{"GFLOP/s", Dimension::flops_per_s, 1'000'000'000},
+    Unit{"TFLOP/s", Dimension::flops_per_s, 1'000'000'000'000},
+    Unit{"PFLOP/s", Dimension::flops_per_s, 1'000'000'000'000'000},
 
-    Unit{"ns", Dimension::seconds, 1e-9},
-    Unit{"us", Dimension::seconds, 1e-6},
-    Unit{"µs", Dimension::seconds, 1e-6, false},
-    Unit{"ms", Dimension::seconds, 1e-3},
+    Unit{"ns", Dimension::seconds, 1, true, 1'000'000'000},
+    Unit{"us", Dimension::seconds, 1, true, 1'000'000},
+    Unit{"µs", Dimension::seconds, 1, false, 1'000'000},
+    Unit{"ms", Dimension::seconds, 1, true, 1000},
     Unit{"s", Dimension::seconds, 1},
-    Unit{"min", Dimension::seconds, kMinute_s},
-    Unit{"h", Dimension::seconds, kHour_s},
-    Unit{"d", Dimension::seconds, kDay_s},
+    Unit{"min", Dimension::seconds, 60},
+    Unit{"h", Dimension::seconds, 3600},
+    Unit{"d", Dimension::seconds, kDay},
 
-    Unit{"per 1000 node-days", Dimension::per_node_s, 1e-3 / kDay_s},
-    Unit{"per 1000 node-hours", Dimension::per_node_s, 1e-3 / kHour_s, false},
-    Unit{"per node-year", Dimension::per_node_s, 1 / kYear, false},
-    Unit{"per node-day", Dimension::per_node_s, 1 / kDay_s, false},
-    Unit{"per node-hour", Dimension::per_node_s, 1 / kHour_s, false},
+    Unit{"per 1000 node-days", Dimension::per_node_s, 1, true, 1000 * kDay},
+    Unit{"per 1000 node-hours", Dimension::per_node_s, 1, false, 1000 * 3600},
+    Unit{"per node-year", Dimension::per_node_s, 1, false, kYear},
+    Unit{"per node-day", Dimension::per_node_s, 1, false, kDay},
+    Unit{"per node-hour", Dimension::per_node_s, 1, false, 3600},
 
-    Unit{"per year", Dimension::per_s, 1 / kYear, false},
-    Unit{"per week", Dimension::per_s, 1 / (7 * kDay_s), false},
-    Unit{"per day", Dimension::per_s, 1 / kDay_s},
-    Unit{"per hour", Dimension::per_s, 1 / kHour_s, false},
+    Unit{"per year", Dimension::per_s, 1, false, kYear},
+    Unit{"per week", Dimension::per_s, 1, false, 7 * kDay},
+    Unit{"per day", Dimension::per_s, 1, true, kDay},
+    Unit{"per hour", Dimension::per_s, 1, false, 3600},
 
-    Unit{"USD per gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour_s},
-    Unit{"USD/gpu-hour", Dimension::usd_per_gpu_s, 1 / kHour_s, false},
-    Unit{"USD per gpu-day", Dimension::usd_per_gpu_s, 1 / kDay_s, false},
+    Unit{"USD per gpu-hour", Dimension::usd_per_gpu_s, 1, true, 3600},
+    Unit{"USD/gpu-hour", Dimension::usd_per_gpu_s, 1, false, 3600},
+    Unit{"USD per gpu-day", Dimension::usd_per_gpu_s, 1, false, kDay},
 
     Unit{"iterations", Dimension::iterations, 1},
     Unit{"iteration", Dimension::iterations, 1, false},
@@ -126,6 +135,29 @@ std::string normalise_spaces(std::string_view text) {
   }
   if (!result.empty() && result.back() == ' ') result.pop_back();
   return result;
+}
+
+// The number that `text` states in a unit, which from_chars has read. Rounded once, at the end: two
+// spellings of one quantity give the same double.
+double in_base_units(std::string_view text, const Unit& unit) {
+  using boost::multiprecision::cpp_int;
+  const std::size_t exponent = text.find_first_of("eE");
+  int power = exponent == text.npos ? 0 : std::atoi(std::string(text.substr(exponent + 1)).c_str());
+  cpp_int digits = 0;
+  bool behind_point = false;
+  for (const char c : text.substr(0, exponent)) {
+    if (c >= '0' && c <= '9') {
+      digits = digits * 10 + (c - '0');
+      power -= behind_point;
+    }
+    behind_point |= c == '.';
+  }
+  if (digits == 0) return 0;
+  const cpp_int shift = pow(cpp_int(10), std::abs(power));
+  const cpp_int many = digits * unit.many * (power > 0 ? shift : 1);
+  const cpp_int parts = unit.parts * (power < 0 ? shift : 1);
+  const auto value = boost::multiprecision::cpp_rational(many, parts).convert_to<double>();
+  return text.starts_with('-') ? -value : value;
 }
 
 std::string due(Dimension dimension) {
@@ -166,9 +198,9 @@ double printed_factor(double value, Dimension dimension, std::string_view& name)
     if (unit.dimension != dimension || !unit.printed) continue;
     const bool required = name.empty() && dimension != Dimension::count;
     // 1e-12 of slack, so that 1e-6 s, which is not a whole number of binary steps, is 1 us.
-    if (!required && size < unit.factor * (1 - 1e-12)) break;
+    if (!required && size < unit.factor() * (1 - 1e-12)) break;
     name = unit.name;
-    factor = unit.factor;
+    factor = unit.factor();
   }
   return factor;
 }
@@ -207,7 +239,7 @@ double parse_quantity(std::string_view raw, Dimension dimension) {
   }
   const Unit* known = find_unit(unit, dimension);
   if (known == nullptr) fail_unit(text, unit, dimension);
-  const double value = number * known->factor;
+  const double value = in_base_units(std::string_view(text.data(), rest), *known);
   if (!std::isfinite(value)) fail_range(text, dimension);
   return value;
 }

@@ -120,6 +120,13 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
   return {};
 }
 
+StridedGroups state_copies(const Layout& layout) {
+  const int members = layout.tp * layout.cp * layout.dp;
+  const int stride = std::lcm(replica_groups(layout, ReplicaAxis::dense_across).stride,
+                              replica_groups(layout, ReplicaAxis::expert_across).stride);
+  return strided(members, stride, members / stride);
+}
+
 StridedShapes::StridedShapes(const Cluster& cluster) : links_(cluster) {}
 
 GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {

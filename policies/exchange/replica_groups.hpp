@@ -49,6 +49,10 @@ struct StridedGroups {
 // Of the ranks of one stage. Only parts and peers ask for the node.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 
+// The whole copies of a stage's state, dense parameters and experts: `count` of them, each on
+// `stride` consecutive ranks. One alone: what is lost with a rank, no other rank holds.
+StridedGroups state_copies(const Layout& layout);
+
 // The worst shapes (WorstShape) of groups of a machine when all of a kind run at once. Groups of
 // other stages that lie on the machine alike are measured once.
 class StridedShapes {

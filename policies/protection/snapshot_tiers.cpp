@@ -90,11 +90,7 @@ int NodeGroups::members_of(int group) const {
 
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
-  const StridedGroups dense = replica_groups(layout, ReplicaAxis::dense_across);
-  const StridedGroups experts = replica_groups(layout, ReplicaAxis::expert_across);
-  // Copies of dense parameters stand `stride` ranks apart in their stage, those of experts as far
-  // or farther, and then on some of the same nodes: so the farther ones decide.
-  const StridedGroups& copies = layout.ep > 1 && experts.stride > dense.stride ? experts : dense;
+  const StridedGroups copies = state_copies(layout);
   const int apart = std::max(copies.stride, gpus);
   const int span = copies.stride * copies.count;
   NodeGroups groups{cluster.nodes, 1, 1};

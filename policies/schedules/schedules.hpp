@@ -56,7 +56,7 @@ const ScheduleKind& schedule_kind(std::string_view name);
 // The program's own where it brings one of this name.
 const ScheduleKind& schedule_kind(const ScheduleChoice& choice);
 
-// Throws Error for numbers below 1 or absurdly large (more than 1e6 stages or 1e8 forwards): before
+// Throws Error for numbers below 1 or absurdly large (more than 1e6 stages or 2e6 forwards): before
 // costs of so many stages are made.
 void check_request(const ScheduleRequest& request);
 

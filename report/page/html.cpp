@@ -90,13 +90,13 @@ std::string table_html(const TextTable& table) {
 }
 
 void check_drawable(const std::string& file, const std::function<void()>& draw) {
-  const auto fail = [&](const char* what) {
+  const auto fail = [&](std::string_view what) {
     throw Error(Location{file}, fmt::format("damaged record: {}; make it again with --out", what));
   };
   try {
     draw();
   } catch (const Json::exception& error) {
-    fail(error.what());
+    fail(fault_of(error));
   } catch (const Error& error) {
     fail(error.what());
   }

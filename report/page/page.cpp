@@ -248,7 +248,7 @@ MadeRecord made_record(const Json& document, const std::string& file) {
     return {source_of(document.at("source")), document.at("result").at("key")};
   } catch (const Json::exception& error) {
     throw Error(Location{file},
-                fmt::format("does not say what it was made from: {}", error.what()));
+                fmt::format("does not say what it was made from: {}", fault_of(error)));
   }
 }
 

@@ -138,7 +138,7 @@ SweepPlan parse_cases(const std::string& text, const std::string& file) {
         throw Error(Location{file, number, 1}, "damaged: points are missing before this one");
       }
     } catch (const Json::exception& error) {
-      throw Error(Location{file, number, 1}, fmt::format("damaged: {}", error.what()));
+      throw Error(Location{file, number, 1}, fmt::format("damaged: {}", fault_of(error)));
     }
   });
   if (plan.version.empty()) throw Error(Location{file}, "damaged: its first line is missing");

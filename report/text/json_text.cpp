@@ -1,5 +1,9 @@
 #include "report/text/json_text.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
 #include "models/base/error.hpp"
 
 namespace windtunnel {
@@ -8,6 +12,13 @@ Json parse_document(const std::string& text, const std::string& file) {
   Json document = Json::parse(text, nullptr, false);
   if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
   return document;
+}
+
+std::string fault_of(const Json::exception& error) {
+  const std::string_view what = error.what();  // "[json.exception.type_error.302] type must be ..."
+  const std::string_view text = what.substr(what.find("] ") + 2);
+  if (!text.starts_with("cannot use ")) return std::string(text);
+  return fmt::format("{} where an object or a list is due", text.substr(text.rfind(' ') + 1));
 }
 
 std::string format_of(const Json& document) {

@@ -11,6 +11,10 @@ using Json = nlohmann::ordered_json;
 // An object from the text of a file. Throws Error with the file's name when it is none.
 Json parse_document(const std::string& text, const std::string& file);
 
+// What is missing or of another type in a document, without the library's own names: "key 'set' not
+// found", "type must be string, but is number".
+std::string fault_of(const Json::exception& error);
+
 // Which kind of document it says it is, under the key "format"; empty where it says none.
 std::string format_of(const Json& document);
 

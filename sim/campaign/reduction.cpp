@@ -1,11 +1,13 @@
 #include "sim/campaign/reduction.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <string>
 
 #include "models/base/error.hpp"
+#include "models/reliability/waiting_theory.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
@@ -47,6 +49,7 @@ class Reduction {
     add_failures(report);
     add_tiers(report);
     add_job(report);
+    add_unseen_wait(report);
     return report;
   }
 
@@ -144,6 +147,34 @@ class Reduction {
     report.job_days = over([&](const TrialResult& r) { return wall_s(r) / 86400; });
     report.job_cost_usd =
         over([&](const TrialResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
+  }
+
+  // Few trials may have met no time without spares, and then spread as if there were none. Where
+  // the job can only wait for a repair, theory says how long it waits on average: intervals reach
+  // further by what the trials have waited too little.
+  void add_unseen_wait(CampaignReport& report) const {
+    const RecoveryPolicy& recovery = inputs_.recovery;
+    if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||
+        recovery.repair_slots > 0 || recovery.evict_after > 0) {
+      return;
+    }
+    const double length_s = inputs_.campaign.length_s;
+    const double expected_s =
+        expected_wait_s(inputs_.failures, inputs_.nodes, recovery.spares, length_s);
+    Estimate& wait_s = report.lost_s[static_cast<int>(Loss::wait)];
+    const double unseen_s = expected_s - wait_s.mean;
+    if (unseen_s <= 0) return;
+    wait_s.high = std::max(wait_s.high, expected_s);
+    const auto reach_down = [](Estimate& estimate, double lost) {
+      estimate.low = std::max(0.0, estimate.low - lost);
+    };
+    reach_down(report.useful_s, unseen_s);
+    reach_down(report.goodput, unseen_s / length_s);
+    if (report.goodput.low <= 0) return;
+    const double longer = report.goodput.mean / report.goodput.low;
+    for (Estimate* whole : {&report.job_days, &report.job_cost_usd}) {
+      whole->high = std::max(whole->high, whole->mean * longer);
+    }
   }
 
   const CampaignInputs& inputs_;

@@ -166,22 +166,30 @@ class Refinement {
     }
   }
 
+  // Its messages, then what its tasks demand. Most tasks demand nothing, and to find those that do
+  // among thousands for each of a million members would take most of the time.
+  static std::vector<FlowIndex> flows_of_first_member(const FlowTable::ClassFlows& own) {
+    std::vector<FlowIndex> flows;
+    for (const FlowIndex flow : own.message) {
+      if (flow >= 0) flows.push_back(flow);
+    }
+    for (const std::vector<FlowIndex>& task : own.demand) {
+      flows.insert(flows.end(), task.begin(), task.end());
+    }
+    return flows;
+  }
+
   // From the old colours of the peers, so that the order of the ranks does not matter.
   void colour_ranks() {
     std::vector<Colour> next = rank_;
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& rank_class = plan_.classes[c];
-      const FlowTable::ClassFlows& own = flows_.classes[c];
+      const std::vector<FlowIndex> first_flows = flows_of_first_member(flows_.classes[c]);
       for (size_t i = 0; i < rank_class.members.size(); ++i) {
         Colour& colour = next[rank_class.members[i]];
         for (const auto& slot : rank_class.groups) colour = join(colour, group_[slot[i]]);
         for (const auto& slot : rank_class.peers) colour = join(colour, rank_[slot[i]]);
-        for (FlowIndex first : own.message) {
-          if (first >= 0) colour = join(colour, flow_[first + i]);
-        }
-        for (const auto& task : own.demand) {
-          for (FlowIndex first : task) colour = join(colour, flow_[first + i]);
-        }
+        for (const FlowIndex first : first_flows) colour = join(colour, flow_[first + i]);
       }
     }
     rank_ = std::move(next);

@@ -15,7 +15,19 @@ namespace {
 // (65,530, two per stack); smaller runs of the same code are guarded against stack overflow.
 constexpr std::size_t kGuardedActors = 8192;
 
-std::vector<std::string> configuration(std::size_t actors) {
+// Dates that lie within this count as one for SimGrid. Its clock rounds when it moves on to the
+// next date, and where a clock of many seconds steps past a date by more than this, what was to end
+// then never does. So it follows the longest sleep or transfer: far below a rounding error of its
+// result, and above one of a clock a thousand times as long.
+double precision_s(const Folding& folding, double longest_s) {
+  for (const WeightedLink& link : folding.links) {
+    longest_s = std::max(
+        longest_s, folding.largest_amount[link.link] * link.weight / folding.capacity[link.link]);
+  }
+  return std::max(1e-12, std::ldexp(longest_s, -43));
+}
+
+std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   std::vector<std::string> arguments = {
     "windtunnel",
     "--log=xbt_cfg.thres:error",
@@ -26,7 +38,7 @@ std::vector<std::string> configuration(std::size_t actors) {
     "--cfg=network/weight-S:0",
     "--cfg=network/latency-factor:1",
     "--cfg=network/bandwidth-factor:1",
-    "--cfg=surf/precision:1e-12",
+    fmt::format("--cfg=surf/precision:{:g}", precision_s),
     "--cfg=maxmin/precision:1e-12",
     "--cfg=debug/verbose-exit:0",
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -41,8 +53,7 @@ std::vector<std::string> configuration(std::size_t actors) {
   return arguments;
 }
 
-std::unique_ptr<simgrid::s4u::Engine> make_engine(std::size_t actors) {
-  std::vector<std::string> arguments = configuration(actors);
+std::unique_ptr<simgrid::s4u::Engine> make_engine(std::vector<std::string> arguments) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   int count = static_cast<int>(pointers.size());
@@ -77,8 +88,9 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
 };
 
-Platform::Platform(const Folding& folding, std::size_t actors)
-    : folding_(folding), engine_(make_engine(actors)) {
+Platform::Platform(const Folding& folding, std::size_t actors, double longest_s)
+    : folding_(folding),
+      engine_(make_engine(configuration(actors, precision_s(folding, longest_s)))) {
   scale_links();
   zone_ = new RouteZone(folding);  // the first zone becomes SimGrid's root, which deletes it
   const std::size_t hosts = std::max<std::size_t>(1, folding.first_link.size() - 1);

@@ -28,8 +28,8 @@ struct RunningTransfer {
 class Platform {
  public:
   // Configures SimGrid and builds the links; once per process. `actors` decides whether their
-  // stacks get guard pages.
-  Platform(const Folding& folding, std::size_t actors);
+  // stacks get guard pages, `longest_s`, the longest that one of them sleeps, how exact dates are.
+  Platform(const Folding& folding, std::size_t actors, double longest_s);
 
   simgrid::s4u::Engine& engine() { return *engine_; }
   simgrid::s4u::Host* host() { return hosts_.front(); }  // where the actors live

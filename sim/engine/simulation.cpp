@@ -66,7 +66,7 @@ class Simulation {
         rendezvous_(folding.groups.size()),
         recorder_(plan, folding, std::move(recorded_by)) {
     add_ranks(cluster);
-    platform_ = std::make_unique<Platform>(folding, count_actors());
+    platform_ = std::make_unique<Platform>(folding, count_actors(), longest_sleep_s());
   }
 
   Timeline run() {
@@ -114,6 +114,16 @@ class Simulation {
       actors += !rank.tasks_of->timed.empty();
     }
     return actors;
+  }
+
+  double longest_sleep_s() const {
+    double longest_s = 0;
+    for (const RankState& rank : ranks_) {
+      for (const TaskTemplate& task : rank.tasks_of->tasks) {
+        longest_s = std::max({longest_s, task.plain_s * rank.slowdown, task.not_before_s});
+      }
+    }
+    return longest_s;
   }
 
   void start_actors(std::int32_t r) {

@@ -16,6 +16,7 @@
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
+#include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/engine/engine.hpp"
 
@@ -129,30 +130,37 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
 // Iteration times of `sizes`, of which the first is simulated, the second, the fourth, ... and the
 // last; between them time is taken to be linear in the replicas that are missing.
 std::vector<double> smaller_iterations_s(const Job& job, const PreparedIteration& prepared,
-                                         const std::vector<int>& sizes, double& gap) {
-  std::vector<double> seconds(sizes.size());
+                                         const std::vector<int>& sizes, int threads, double& gap) {
   const size_t last = sizes.size() - 1;
-  size_t before = 0;
-  for (size_t at = 0;; at = std::min(2 * at + 1, last)) {
-    const Job smaller = shrunk(job, sizes[at]);
+  std::vector<size_t> known = {0};
+  while (known.back() < last) known.push_back(std::min(2 * known.back() + 1, last));
+  std::vector<double> seconds(sizes.size());
+  for_each_index(known.size(), threads, [&](size_t i) {
+    const Job smaller = shrunk(job, sizes[known[i]]);
     const Execution execution = run_iteration(smaller, prepared, {});
-    seconds[at] = iteration_s(smaller, execution.plan, execution.timeline);
-    for (size_t i = before + 1; i < at; ++i) {
-      seconds[i] = std::lerp(seconds[before], seconds[at],
-                             double(sizes[i] - sizes[before]) / (sizes[at] - sizes[before]));
+    seconds[known[i]] = iteration_s(smaller, execution.plan, execution.timeline);
+  });
+  for (size_t i = 1; i < known.size(); ++i) {
+    const size_t before = known[i - 1];
+    const size_t at = known[i];
+    for (size_t between = before + 1; between < at; ++between) {
+      seconds[between] =
+          std::lerp(seconds[before], seconds[at],
+                    double(sizes[between] - sizes[before]) / (sizes[at] - sizes[before]));
     }
     if (at > before + 1) gap = std::max(gap, std::abs(seconds[at] / seconds[before] - 1));
-    if (at == last) return seconds;
-    before = at;
   }
+  return seconds;
 }
 
 // With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
 // that lose one after it, so that as many replicas train as nodes are left for.
-void measure_shrunk(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
+void measure_shrunk(const Job& job, const PreparedIteration& prepared, int threads,
+                    IterationTable& table) {
   const std::vector<int> sizes = smaller_sizes(job, prepared);
   if (sizes.empty()) return;
-  const std::vector<double> seconds = smaller_iterations_s(job, prepared, sizes, table.shrunk_gap);
+  const std::vector<double> seconds =
+      smaller_iterations_s(job, prepared, sizes, threads, table.shrunk_gap);
   const double replicas_per_node =
       double(job.cluster.node.gpus) * job.layout.dp / job.layout.ranks();
   for (int out = 1; out < job.cluster.nodes; ++out) {
@@ -217,12 +225,12 @@ void add_groups_out(const Job& job, IterationTable& table) {
 }
 
 void measure_with_nodes_out(const Job& job, const PreparedIteration& prepared,
-                            const Execution& plain, IterationTable& table) {
+                            const Execution& plain, int threads, IterationTable& table) {
   if (job.layout.dp == 1) return;
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::shrink) {
-    measure_shrunk(job, prepared, table);
+    measure_shrunk(job, prepared, threads, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
     measure_rerouted(job, plain, table);
   }
@@ -262,33 +270,38 @@ bool has_interval(const SnapshotTier& tier) {
   return tier.place != SnapshotPlace::replicas;
 }
 
+// Those tiers of the set that move something.
+std::vector<int> moving_tiers(const Job& job, std::size_t set) {
+  std::vector<int> due;
+  for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
+    if ((set >> i & 1U) != 0 && has_interval(job.snapshots[i])) due.push_back(static_cast<int>(i));
+  }
+  return due;
+}
+
 // Every set of tiers that can fall due together.
 void measure_snapshots(const Job& job, const PreparedIteration& prepared, const Execution& plain,
-                       IterationTable& table) {
+                       int threads, IterationTable& table) {
   const int at = reported_window(job, plain.plan).last;
   const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
   const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
-  const auto tiers = static_cast<unsigned>(job.snapshots.size());
-  for (unsigned mask = 1; mask < (1U << tiers); ++mask) {
-    unsigned moving = 0;
-    std::vector<int> due;
-    for (unsigned i = 0; i < tiers; ++i) {
-      if ((mask >> i & 1U) == 0 || !has_interval(job.snapshots[i])) continue;
-      moving |= 1U << i;
-      due.push_back(static_cast<int>(i));
-    }
-    if (moving != mask) {
-      table.iteration_s.push_back(table.iteration_s[moving]);
-      continue;
-    }
+  const std::size_t sets = std::size_t{1} << job.snapshots.size();
+  std::vector<double> stall_s(sets, 0);
+  for_each_index(sets, threads, [&](std::size_t set) {
+    const std::vector<int> due = moving_tiers(job, set);
+    if (set == 0 || std::ssize(due) != std::popcount(set)) return;
     const Execution execution = run_iteration(job, prepared, due);
     // What came before the iteration with the snapshots is as it was without.
-    const double stall_s = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
-    table.iteration_s.push_back(table.iteration_s.front() + stall_s);
-    if (std::has_single_bit(mask)) {
+    stall_s[set] = foreground_end_s(execution.plan, execution.timeline, at) - end_s;
+    if (std::has_single_bit(set)) {
       table.tiers[due.front()].complete_s =
           snapshot_end_s(execution.plan, execution.timeline) - begin_s;
     }
+  });
+  for (std::size_t set = 1; set < sets; ++set) {
+    std::size_t moving = 0;
+    for (const int tier : moving_tiers(job, set)) moving |= std::size_t{1} << tier;
+    table.iteration_s.push_back(table.iteration_s.front() + stall_s[moving]);
   }
 }
 
@@ -344,7 +357,7 @@ std::vector<double> snapshot_host_bytes_per_node(const Job& job,
 }
 
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
-                               const Execution& plain) {
+                               const Execution& plain, int threads) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   IterationTable table;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
@@ -355,8 +368,8 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
                            reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
   table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
-  measure_snapshots(job, prepared, plain, table);
-  measure_with_nodes_out(job, prepared, plain, table);
+  measure_snapshots(job, prepared, plain, threads, table);
+  measure_with_nodes_out(job, prepared, plain, threads, table);
   measure_slow(job, prepared, table);
   table.warmup = measure_warmup(job);
   return table;

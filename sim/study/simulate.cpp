@@ -84,7 +84,7 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
                                      plain.timeline, measured.critical_path);
   if (job.campaign.length_s > 0) {
     tell(options, "simulating iterations with snapshots");
-    measured.table = iteration_table(job, prepared, plain);
+    measured.table = iteration_table(job, prepared, plain, options.threads);
     measured.report.warmup = measured.table.warmup;
   } else {
     measured.report.warmup = measure_warmup(job);

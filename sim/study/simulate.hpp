@@ -14,7 +14,7 @@
 namespace windtunnel {
 
 struct SimulateOptions {
-  int threads = 0;         // for the campaign; 0: all cores
+  int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
   std::function<void(const std::string&)> progress = {};  // told each step before it starts
 };

@@ -95,7 +95,7 @@ std::vector<Group> grouped(const std::vector<SweepCase>& cases) {
 
 void measure(Group& group) {
   try {
-    group.measured = measure_iteration(*group.first);
+    group.measured = measure_iteration(*group.first, {.threads = 1});
     // Thousands of tasks per rank that no point shows.
     group.measured.plain = {};
     group.measured.critical_path = {};

@@ -322,6 +322,20 @@ class RankReader {
     return after;
   }
 
+  // The numbers by which a task of ours names a group or a peer of its rank.
+  void check_slots(const Task& task) const {
+    const auto check = [&](const char* what, int slot, std::size_t slots) {
+      if (slot >= 0 && std::cmp_less(slot, slots)) return;
+      throw Error(fmt::format("task '{}' names {} {} of the {} that its rank has", task.name, what,
+                              slot, slots));
+    };
+    const RankClass& owner = rank_.rank_class;
+    if (task.kind == TaskKind::collective) check("group", task.group_slot, owner.groups.size());
+    if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
+      check("peer", task.peer_slot, owner.peers.size());
+    }
+  }
+
   void resolve() {
     std::vector<std::vector<TaskIndex>> after(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -329,6 +343,7 @@ class RankReader {
     }
     if (rank_.own) {
       for (size_t i = 0; i < nodes_.size(); ++i) {
+        at(nodes_[i].byte, [&] { check_slots(nodes_[i].standard.task); });
         nodes_[i].standard.task.after = std::move(after[i]);
         rank_.rank_class.tasks.push_back(std::move(nodes_[i].standard.task));
       }

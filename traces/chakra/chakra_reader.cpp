@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -287,12 +288,24 @@ void scale_gathers(Plan& plan) {
   }
 }
 
+// What a CHECK says, "FILE:LINE: words (condition)", without what is of our sources.
+std::string words_of(const InternalError& error) {
+  const std::string_view what = error.what();
+  std::size_t end = what.size();
+  for (int open = what.ends_with(')') ? 1 : 0; open > 0 && end > 1;) {
+    --end;
+    open += what[end - 1] == ')' ? 1 : what[end - 1] == '(' ? -1 : 0;
+  }
+  const std::size_t begin = what.find(": ") + 2;
+  return std::string(what.substr(begin, end - 2 - begin));
+}
+
 // A Plan is ours, and a fault in it a bug; this one comes from files.
 void validate_imported(const Plan& plan) {
   try {
     validate_plan(plan);
   } catch (const InternalError& error) {
-    throw Error(fmt::format("the traces cannot run: {}", error.what()));
+    throw Error(fmt::format("the traces cannot run: {}", words_of(error)));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "models/reliability/detection.hpp"
+#include "policies/exchange/replica_groups.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/library/time_series.hpp"
@@ -258,6 +259,26 @@ double resolve_restart(const Values& values, int gpus) {
          values.number(key + ".communicators_per_gpu") * gpus + values.number(key + ".warm_up");
 }
 
+// What a lost group alone held of the state, the others could not go on without.
+void check_copies_of_groups(const Values& values, const Layout& layout, int groups) {
+  const int copies = state_copies(layout).count;
+  if (copies % groups == 0) return;
+  const int replicas = layout.dp * layout.cp / groups;
+  const bool dense = replica_groups(layout, ReplicaAxis::dense_across).count % groups == 0;
+  const std::string advice =
+      dense ? fmt::format("let layout.ep divide the {} ranks of a stage that a group has",
+                          layout.tp * replicas)
+            : fmt::format(
+                  "write layout.sharding: none, or layout.shard_ranks: {} for a copy in "
+                  "each group",
+                  replicas);
+  values.fail(
+      "recovery.elastic.groups",
+      fmt::format("{} groups, but the ranks hold {} of the state, and without a whole copy "
+                  "in each group the others cannot go on; {}",
+                  groups, copies == 1 ? "one copy" : fmt::format("{} copies", copies), advice));
+}
+
 void check_elastic(const Values& values, const Job& job) {
   const int groups = job.recovery.elastic.groups;
   if (groups == 0) return;
@@ -273,6 +294,7 @@ void check_elastic(const Values& values, const Job& job) {
                     "wait, not {}",
                     values.text("recovery.when_no_spare")));
   }
+  check_copies_of_groups(values, job.layout, groups);
 }
 
 // The weakest evidence of what was added.

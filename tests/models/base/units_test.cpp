@@ -1,5 +1,6 @@
 #include "models/base/units.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/error_of.hpp"
@@ -36,6 +37,28 @@ TEST(Units, EveryDimensionIsRead) {
   EXPECT_DOUBLE_EQ(parse_quantity("2 USD per gpu-hour", Dimension::usd_per_gpu_s), 2 / 3600.0);
   EXPECT_DOUBLE_EQ(parse_quantity("10 iterations", Dimension::iterations), 10);
   EXPECT_DOUBLE_EQ(parse_quantity("1 iteration", Dimension::iterations), 1);
+}
+
+// To the last bit, as results and the identity of a case follow from it.
+TEST(Units, EqualQuantitiesAreTheSameNumber) {
+  const auto same = [](Dimension dimension, std::string_view a, std::string_view b) {
+    EXPECT_EQ(parse_quantity(a, dimension), parse_quantity(b, dimension)) << a << " and " << b;
+  };
+  for (int tenths = 1; tenths < 1000; ++tenths) {
+    const std::string thousand = fmt::format("{}.{}", tenths / 10, tenths % 10);
+    same(Dimension::per_node_s, thousand + " per 1000 node-days",
+         fmt::format("0.{:06} per node-day", tenths * 100));
+    same(Dimension::per_node_s, thousand + " per 1000 node-days", thousand + "e-3 per node-day");
+    same(Dimension::per_node_s, fmt::format("{} per node-day", tenths),
+         fmt::format("{} per node-year", tenths * 365.25));
+    same(Dimension::seconds, fmt::format("0.{:03} h", tenths), fmt::format("{} ms", tenths * 3600));
+    same(Dimension::bytes_per_s, fmt::format("0.{:03} Gb/s", tenths),
+         fmt::format("{} kB/s", tenths * 125));
+    // As the compiler rounds it.
+    EXPECT_EQ(parse_quantity(fmt::format("{} ms", tenths), Dimension::seconds), tenths / 1e3);
+  }
+  same(Dimension::seconds, "-1.5e+2 ms", "-0.15 s");
+  EXPECT_EQ(parse_quantity("0.0e99 s", Dimension::seconds), 0);
 }
 
 TEST(Units, EveryErrorSaysWhatIsWrongAndGivesAnExample) {

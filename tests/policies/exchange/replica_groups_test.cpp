@@ -134,6 +134,20 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
   EXPECT_GT(several_pods, 100);
 }
 
+TEST(ReplicaGroups, WholeCopiesOfTheState) {
+  const auto copies = [](Layout layout) { return state_copies(layout).count; };
+  EXPECT_EQ(copies({.tp = 8, .dp = 8}), 8);
+  EXPECT_EQ(copies({.tp = 8, .cp = 2, .pp = 4, .dp = 8}), 16);
+  EXPECT_EQ(copies({.dp = 8, .sharding = Sharding::zero1}), 1);
+  EXPECT_EQ(copies({.dp = 8, .sharding = Sharding::zero3, .shard_ranks = 4}), 2);
+  // Experts over four ranks: as many copies as of the experts, though each rank has the rest.
+  EXPECT_EQ(copies({.dp = 8, .ep = 4}), 2);
+  // A copy of the rest on six ranks, of the experts on four: of both on twelve.
+  const Layout both{.dp = 24, .ep = 4, .sharding = Sharding::zero1, .shard_ranks = 6};
+  EXPECT_EQ(copies(both), 2);
+  EXPECT_EQ(state_copies(both).stride, 12);
+}
+
 TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
   for (const int pod : {0, 3}) {
     Cluster cluster = small_cluster(8, 8);

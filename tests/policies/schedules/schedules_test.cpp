@@ -160,6 +160,12 @@ TEST(Schedules, SaysWhyWhenItCannot) {
               ::testing::HasSubstr("at least 1 rank"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),
               ::testing::HasSubstr("too large"));
+  // What an analysis of it takes, some KB per forward, must fit in memory.
+  EXPECT_NO_THROW(check_request({.ranks = 4, .microbatches = 500000}));
+  EXPECT_EQ(error_of([] { check_request({.ranks = 4, .microbatches = 25000000}); }),
+            "a schedule of 4 ranks, 25000000 micro-batches, 1 chunks and 1 slices is too large: "
+            "100 M forwards on 4 stages, where 2.00 M on 1.00 M are the most; take fewer "
+            "micro-batches");
 }
 
 }  // namespace

@@ -15,6 +15,22 @@ TEST(JsonText, OnlyAnObjectIsADocument) {
   }
 }
 
+TEST(JsonText, FaultsAreToldInPlainWords) {
+  const auto fault = [](const Json& json, const auto& read) -> std::string {
+    try {
+      read(json);
+    } catch (const Json::exception& error) {
+      return fault_of(error);
+    }
+    return "no fault";
+  };
+  EXPECT_EQ(fault({{"a", 1}}, [](const Json& json) { json.at("set"); }), "key 'set' not found");
+  EXPECT_EQ(fault({{"a", 1}}, [](const Json& json) { json.at("a").get<std::string>(); }),
+            "type must be string, but is number");
+  EXPECT_EQ(fault(3, [](const Json& json) { json.at("a"); }),
+            "number where an object or a list is due");
+}
+
 // RFC 3629: 0xff stands in no UTF-8 text; U+FFFD replaces it.
 TEST(JsonText, EndsInANewlineAndIsUtf8) {
   EXPECT_EQ(json_text({{"a", 1}}, -1), "{\"a\":1}\n");

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "models/reliability/interval_theory.hpp"
+#include "models/reliability/waiting_theory.hpp"
 #include "sim/campaign/campaign.hpp"
 
 namespace windtunnel {
@@ -49,6 +50,39 @@ TEST(CampaignTheory, SynchronousTierAgreesWithDaly) {
   // What remains is the ends of a campaign of 300 failures, and 4 standard errors.
   EXPECT_NEAR(report.goodput.mean / exact, 1, 1e-3);
   EXPECT_LT(report.goodput.high - report.goodput.low, 2e-3 * exact);
+}
+
+// A job that waits 0.4 % of its time, when three of 16 nodes are out at once: few trials meet that,
+// and those that do not agree with each other all too well.
+TEST(CampaignTheory, IntervalsReachToWaitsThatWereNotSeen) {
+  CampaignInputs inputs = one_tier(20, 0.5, 1);
+  inputs.nodes = 16;
+  inputs.table.tiers[0].tier.place = SnapshotPlace::storage;
+  inputs.recovery.spares = 2;
+  inputs.failures[0].kind = FailureKind::node;
+  inputs.failures[0].rate_per_node_s = 2e-5;
+  inputs.failures[0].repair.lognormal_median_s = 600;
+  inputs.failures[0].repair.lognormal_sigma = 1;
+  inputs.campaign = {30000, 4000, 1};
+  const CampaignReport many = run_campaign(inputs);
+  const auto wait = static_cast<int>(Loss::wait);
+  const double expected_s = expected_wait_s(inputs.failures, 16, 2, 30000);
+  EXPECT_NEAR(many.lost_s[wait].mean / expected_s, 1, 0.2);
+  inputs.campaign.trials = 4;
+  int unseen = 0;
+  int reached = 0;
+  int too_narrow = 0;
+  for (inputs.campaign.seed = 2; inputs.campaign.seed < 42; ++inputs.campaign.seed) {
+    const CampaignReport few = run_campaign(inputs);
+    EXPECT_GE(few.lost_s[wait].high, expected_s * 0.999);
+    if (few.lost_s[wait].mean > 0) continue;
+    ++unseen;
+    reached += few.goodput.low <= many.goodput.mean;
+    too_narrow += estimate(few.trial_goodput, 1).low > many.goodput.mean;
+  }
+  EXPECT_GE(unseen, 3);
+  EXPECT_GE(reached, unseen * 3 / 4);
+  EXPECT_GE(too_narrow, unseen / 2) << unseen;
 }
 
 TEST(CampaignTheory, AsynchronousTierIsRestorableLater) {

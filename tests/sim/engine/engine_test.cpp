@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "models/base/random.hpp"
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -68,6 +71,22 @@ TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
   EXPECT_DOUBLE_EQ(timeline.iteration_end_s[0], 5);
   EXPECT_DOUBLE_EQ(timeline.iteration_end_s[1], 8);
   EXPECT_DOUBLE_EQ(timeline.makespan_s, 8);
+}
+
+// A clock that stands between 2^n and 2^(n+1) and moves on by more rounds what it moves by, and may
+// step past the date that it was to reach; what ends then must be met all the same. Of hours, and
+// of decades.
+TEST(Engine, MeetsEndsThatTheClockSteppedPast) {
+  RandomStream random(1, RandomPurpose::test, 0);
+  for (const double power : {std::exp2(13), std::exp2(30)}) {
+    for (int round = 0; round < 50; ++round) {
+      const double first_s = power * (1 + 0.1 * random.uniform());
+      const double last_s = power * (3.2 + 0.1 * random.uniform());
+      const Plan plan =
+          one_class({0}, streams(2), {compute("a", 0, first_s), compute("b", 1, last_s)});
+      EXPECT_DOUBLE_EQ(run(plan, small_cluster(1)).makespan_s, last_s);
+    }
+  }
 }
 
 TEST(Engine, JoinsTheFirstTwoOfThree) {

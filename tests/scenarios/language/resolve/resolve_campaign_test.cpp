@@ -162,6 +162,7 @@ TEST(BadProtection, Recoveries) {
                      "{attended: {from: 8}}",
                      "{elastic: {groups: 3}}",  // of eight replicas
                      "{elastic: {groups: 1}}",
+                     "{elastic: {groups: 2}}",  // of a state spread over all of them
                      "{elastic: {stall: 3 min}}",
                      "{elastic: {groups: 2}, when_no_spare: shrink}",
                      "{elastic: {groups: 2}, when_no_spare: reroute}",
@@ -176,6 +177,28 @@ TEST(BadProtection, Recoveries) {
                      "{repair_slots: 2.5}",
                  },
                  "protection_recoveries.txt");
+}
+
+// What a group alone holds, the others lack when it is lost: the rule by which `tier: replicas` is
+// refused, too.
+TEST(BadProtection, GroupsWithoutAWholeCopyOfTheState) {
+  const auto message = [](const std::string& layout, int groups) {
+    const std::string recovery = fmt::format("{{elastic: {{groups: {}}}}}", groups);
+    return parse_message(scenario({.recovery = recovery, .layout = layout}), "a.yaml");
+  };
+  for (const char* sharding : {"zero1", "zero2", "zero3"}) {
+    const std::string all = fmt::format("{{tp: 8, dp: 8, sharding: {}}}", sharding);
+    EXPECT_EQ(message(all, 4),
+              "a.yaml:8:30: recovery.elastic.groups: 4 groups, but the ranks hold one copy of the "
+              "state, and without a whole copy in each group the others cannot go on; write "
+              "layout.sharding: none, or layout.shard_ranks: 2 for a copy in each group");
+    const std::string shared =
+        fmt::format("{{tp: 8, dp: 8, sharding: {}, shard_ranks: 2}}", sharding);
+    EXPECT_EQ(message(shared, 2), "no error");
+    EXPECT_EQ(message(shared, 4), "no error");
+    EXPECT_NE(message(shared, 8).find("8 groups, but the ranks hold 4 copies"), std::string::npos);
+  }
+  EXPECT_EQ(message("{tp: 8, dp: 8}", 8), "no error");
 }
 
 TEST(BadProtection, RecordsThatCannotBeRead) {
