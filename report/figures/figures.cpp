@@ -202,7 +202,7 @@ class Table {
                                     Category::dp, Category::snapshot}) {
       add_category("exposed_s", category, "exposed ");
     }
-    add({{"iteration.memory_bytes.peak", "peak memory", bytes, lower, "of the fullest GPU",
+    add({{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
           [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm},
          {"iteration.memory_bytes.fits", "fits", word, neither,
           "in the usable memory of GPU and host",

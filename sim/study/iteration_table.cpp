@@ -125,7 +125,7 @@ void measure_shrunk(const Job& job, const PreparedIteration& prepared, Iteration
     if (missing >= job.layout.dp) return;
     const Job smaller = shrunk(job, missing);
     const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
-    if (!gpu_memory_excess(memory, job.cluster.node.gpu).empty()) return;
+    if (!gpu_memory_excess(memory, job).empty()) return;
     if (!takes_lengths(smaller)) return;
     const Execution execution = run_iteration(smaller, prepared, {});
     table.shrunk_iteration_s.push_back(iteration_s(smaller, execution.plan, execution.timeline));

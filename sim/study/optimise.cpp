@@ -91,7 +91,7 @@ class Optimiser {
       check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
       check_sequences(job);
       const LeastIteration at_least = least_iteration(job);
-      const std::string excess = gpu_memory_excess(at_least.memory, job.cluster.node.gpu);
+      const std::string excess = gpu_memory_excess(at_least.memory, job);
       if (!excess.empty()) return note(kMemoryFault, excess);
       const double least =
           options_.aim == Aim::memory ? fullest_bytes(at_least.memory) : at_least.step_s;
@@ -108,7 +108,7 @@ class Optimiser {
     for (const Configuration& each : schedules) {
       try {
         const PreparedIteration prepared = prepare_iteration(each.job);
-        const std::string excess = gpu_memory_excess(prepared.memory, each.job.cluster.node.gpu);
+        const std::string excess = gpu_memory_excess(prepared.memory, each.job);
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
           continue;

@@ -49,7 +49,7 @@ double peak_rss_bytes() {
 
 // Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
-  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  std::string gpu = gpu_memory_excess(prepared.memory, job);
   if (!gpu.empty()) return gpu;
   const std::vector<double> bytes = snapshot_host_bytes_per_node(job, prepared);
   std::vector<std::pair<std::string, double>> by_tier;
