@@ -13,6 +13,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/notes.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -271,5 +272,6 @@ Summary summarise(const Record& record) {
   summary.sections.push_back(origin_section(record));
   return summary;
 }
+  if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
 
 }  // namespace windtunnel

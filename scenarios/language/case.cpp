@@ -20,6 +20,10 @@ std::vector<std::string> names_of(const OwnSchedules& kinds) {
 }
 
 }  // namespace
+void append(const std::vector<Note>& more, std::vector<Note>& notes) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
 
 Case load_case(const std::string& path, const Overrides& overrides) {
   return resolve_case(read_scenario(path, overrides));
@@ -46,10 +50,10 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.set.insert(result.set.end(), more.begin(), more.end());
   expand_snapshots(document, added.snapshots);
   for (const auto& [key, value] : result.set) {
-    apply_override(document, key, value);
+    append(apply_override(document, key, value), result.notes);
     expand_snapshots(document, added.snapshots);
   }
-  expand_recovery(document);
+  append(expand_recovery(document), result.notes);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);

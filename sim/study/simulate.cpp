@@ -101,6 +101,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.values = the_case.values;
   record.job = job;
   record.ranks = job.layout.ranks();
+  record.notes = the_case.notes;
   MeasuredIteration measured = measured_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
