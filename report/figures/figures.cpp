@@ -133,12 +133,15 @@ FigureValue if_known(const Record& record) {
   });
 }
 
-// To the target quality, if nothing fails; nothing where the scenario names no steps.
+// If nothing fails: of the steps to the target quality; without a campaign, which counts them
+// itself, of all tokens. Nothing where the scenario names neither.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
     const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
-    if (record.job.steps <= 0) return {};
-    return value(record.job, record.job.steps * step_s);
+    if (job.steps > 0) return value(job, job.steps * step_s);
+    if (record.campaign || job.tokens <= 0) return {};
+    return value(job, job.tokens / tokens_per_step(job) * step_s);
+    const Job& job = record.job;
   };
 }
 
@@ -297,10 +300,13 @@ class Table {
             [i](const Record& record) { return record.origin[i]; }}});
     }
     add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
-          of_steps([](const Job& job, double) { return job.steps; }), kScenario},
-         {"job.days", "time to quality", days, lower, "steps to the target, if nothing fails",
+          of_steps([](const Job& job, double) { return job.steps > 0 ? job.steps : kUnknown; }),
+          kScenario},
+         {"job.days", "undisturbed time", days, lower,
+          "steps to the target quality, or all tokens, if nothing fails",
           of_steps([](const Job&, double taken_s) { return taken_s / 86400; })},
-         {"job.cost_usd", "cost to quality", usd, lower, "steps to the target, if nothing fails",
+         {"job.cost_usd", "undisturbed cost", usd, lower,
+          "steps to the target quality, or all tokens, if nothing fails",
           of_steps([](const Job& job, double taken_s) {
             const double paid = taken_s * job.cluster.gpus() * job.price_usd_per_gpu_s;
             return paid > 0 ? paid : kUnknown;

@@ -89,8 +89,8 @@ SummarySection path_section(const Record& record) {
 }
 
 std::string totals_text(const std::vector<GpuMemory>& memory) {
-  std::string text;
   constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+  std::string text;
   for (const GpuMemory& rank : memory) {
     text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / kGibibyte);
   }
@@ -259,7 +259,9 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
   summary.sections.push_back(iteration_section(record));
-  SummarySection job{"To the target quality, if nothing fails", {}};
+  SummarySection job{record.job.steps > 0 ? "To the target quality, if nothing fails"
+                                          : "To train on all tokens, if nothing fails",
+                     {}};
   add_figures(record, "job", job);
   if (!job.rows.empty()) summary.sections.push_back(std::move(job));
   summary.sections.push_back(path_section(record));
@@ -270,8 +272,8 @@ Summary summarise(const Record& record) {
     }
   }
   summary.sections.push_back(origin_section(record));
+  if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;
 }
-  if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
 
 }  // namespace windtunnel

@@ -8,6 +8,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
+#include "scenarios/language/resolve/unused.hpp"
 #include "scenarios/language/text/named_files.hpp"
 
 namespace windtunnel {
@@ -19,11 +20,11 @@ std::vector<std::string> names_of(const OwnSchedules& kinds) {
   return names;
 }
 
-}  // namespace
 void append(const std::vector<Note>& more, std::vector<Note>& notes) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+}  // namespace
 
 Case load_case(const std::string& path, const Overrides& overrides) {
   return resolve_case(read_scenario(path, overrides));
@@ -61,6 +62,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.places = values.places();
   result.places.placing([&] {
     result.job = resolve_job(values, evidence, files, added.schedules);
+    append(unused_keys(values, result.job), result.notes);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);
