@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -14,6 +15,7 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
 namespace windtunnel {
@@ -99,9 +101,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.source = {program_version(), program_commit(), the_case.file,
                    the_case.text,     the_case.set,     the_case.files};
   record.values = the_case.values;
+  record.notes = the_case.notes;
   record.job = job;
   record.ranks = job.layout.ranks();
-  record.notes = the_case.notes;
   MeasuredIteration measured = measured_iteration(the_case, options);
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
@@ -109,6 +111,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
     const CampaignInputs inputs = campaign_inputs(job, std::move(measured.table));
     record.campaign = run_campaign(inputs, options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
+    std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
   record.memory_excess = std::move(measured.memory_excess);
