@@ -57,6 +57,9 @@ constexpr IntervalFigure kIntervalFigures[] = {
     {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
     {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
      &Interval::restart_s},
+    {"storage_s", "storage allows", seconds, neither,
+     "shortest interval that keeps to cluster.storage.share of its bandwidth", &Interval::storage_s,
+     &Interval::storage_s, kClosedForm},
     {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s,
      nullptr, kScenario},
     {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s, nullptr,
@@ -137,11 +140,11 @@ FigureValue if_known(const Record& record) {
 // itself, of all tokens. Nothing where the scenario names neither.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
+    const Job& job = record.job;
     const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
     if (job.steps > 0) return value(job, job.steps * step_s);
     if (record.campaign || job.tokens <= 0) return {};
     return value(job, job.tokens / tokens_per_step(job) * step_s);
-    const Job& job = record.job;
   };
 }
 

@@ -38,8 +38,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]),
-            (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "configured_s", "young_s", "daly_s",
-                  "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
+            (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "storage_s", "configured_s", "young_s",
+                  "daly_s", "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
                   "young_regret", "exact_regret", "points"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]["points"][0]),
             (Keys{"every_s", "expected", "goodput"}));
