@@ -237,8 +237,9 @@ TEST(OptimiseIntervals, RefusesWhatItCannotSearch) {
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   };
   expect_fault("--over snapshots.0.every", "--for goodput");
-  expect_fault("--over snapshots.0.every layout --for goodput", "for themselves");
+  expect_fault("--over snapshots.0.every layout --for memory", "--for goodput");
   expect_fault("--over snapshots.7.every --for goodput", "no tier 7");
+  expect_fault("--over snapshots.7.every layout --for goodput", "no tier 7");
 }
 
 }  // namespace
