@@ -131,6 +131,10 @@ TEST(Schemes, ANamedRecoveryErasesNothingThatIsStated) {
   EXPECT_EQ(hot.job.recovery.hot_spares, 4);
   EXPECT_DOUBLE_EQ(hot.job.recovery.provision_s, 300);
   EXPECT_EQ(hot.key, parse_case(text, "a.yaml", {{"recovery.base", "hot-spares"}}).key);
+  // Of fewer spares than the scheme's own all are warm, as its are.
+  const Case fewer = parse_case(std::string(kScenario) + "recovery: {spares: 1}\n", "a.yaml",
+                                {{"recovery", "hot-spares"}});
+  EXPECT_EQ(fewer.job.recovery.hot_spares, 1);
   const auto note_of = [&](const char* scheme) {
     const Case named = parse_case(text, "a.yaml", {{"recovery", scheme}});
     for (const Note& note : named.notes) {
