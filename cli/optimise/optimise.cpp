@@ -60,6 +60,8 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   for (const std::string& what : command.over) {
     if (what.find('=') != std::string::npos) {
       lists.push_back(what);
+    } else if (is_interval_key(what)) {
+      options.intervals.push_back(what);
     } else if (what == "layout") {
       options.layout = true;
     } else if (what == "schedule") {
@@ -72,7 +74,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
       const std::string unknown = unknown_name("kind of configuration", what,
                                                {"layout", "schedule", "batch.micro", "recompute"});
       throw Error(fmt::format(
-          "{}{} snapshots.N.every alone is searched; other keys are given with their values: "
+          "{}{} snapshots.N.every is searched as well; other keys are given with their values: "
           "KEY=A,B,C",
           unknown, unknown.ends_with('?') ? "" : ";"));
     }
@@ -102,15 +104,20 @@ TextTable table_of(const Optimisation& result) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
+  const bool of_cost = std::ranges::any_of(
+      result.best, [](const RankedConfiguration& at) { return at.estimated_usd > 0; });
   const Figure& step_time = figure("iteration.time_s");
   const Figure& memory = figure("iteration.memory_bytes.peak");
   std::vector<const Figure*> simulated = {&step_time, &figure("iteration.mfu")};
   if (std::ranges::any_of(result.best,
                           [](const auto& at) { return at.record && at.record->campaign; })) {
     simulated.push_back(&figure("campaign.goodput"));
+    if (of_cost) simulated.push_back(&figure("campaign.job.cost_usd"));
   }
   TextTable table{
       {{"rank", Align::right}, {"estimate", Align::right}, {memory.title, Align::right}}, {}};
+  const Figure& cost = figure("job.cost_usd");
+  if (of_cost) table.columns.push_back({cost.title, Align::right});
   for (const Figure* each : simulated) table.columns.push_back({each->title, Align::right});
   for (const std::string& key : keys) table.columns.push_back({key});
   for (size_t i = 0; i < result.best.size(); ++i) {
@@ -118,6 +125,7 @@ TextTable table_of(const Optimisation& result) {
     std::vector<std::string> row = {std::to_string(i + 1),
                                     value_text(step_time.unit, at.estimated_s),
                                     value_text(memory.unit, at.memory_bytes)};
+    if (of_cost) row.push_back(value_text(cost.unit, at.estimated_usd));
     for (const Figure* each : simulated) {
       const std::string text = at.record ? each->text(*at.record) : "";
       const bool failed = each == &step_time && !at.failure.empty();
@@ -160,6 +168,7 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   for (const RankedConfiguration& at : result.best) {
     Json row = {{"set", set_json(at.set)},
                 {"estimated_s", at.estimated_s},
+                {"estimated_usd", at.estimated_usd > 0 ? Json(at.estimated_usd) : Json(nullptr)},
                 {"memory_bytes", at.memory_bytes}};
     if (at.record) {
       row["simulated_s"] = at.record->iteration.time_s;
@@ -176,30 +185,19 @@ Json document_of(const OptimiseCommand& command, const Optimisation& result) {
   return document;
 }
 
-// A configuration is not searched at the same time: its iterations would be other ones each time.
-ExitCode run_intervals(const OptimiseCommand& command) {
-  for (const std::string& what : command.over) {
-    if (!is_interval_key(what)) {
-      throw Error(
-          fmt::format("--over {}: intervals of snapshots are searched for themselves; run "
-                      "`optimise` for the rest first",
-                      what));
-    }
-  }
-  const Aim aim = aim_of(command);
-  if (aim != Aim::goodput && aim != Aim::cost) {
-    throw Error("intervals of snapshots are searched --for goodput or --for cost");
-  }
-  return optimise_intervals({command.scenario,
-                             command.set,
-                             {.keys = command.over, .aim = aim, .threads = command.threads},
-                             command.json});
-}
-
 ExitCode run(const OptimiseCommand& command) {
-  if (std::ranges::any_of(command.over, is_interval_key)) return run_intervals(command);
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
+  if (!options.intervals.empty() && options.aim != Aim::goodput && options.aim != Aim::cost) {
+    throw Error("intervals of snapshots are searched --for goodput or --for cost");
+  }
+  if (options.intervals.size() == command.over.size()) {
+    return optimise_intervals(
+        {command.scenario,
+         command.set,
+         {.keys = options.intervals, .aim = options.aim, .threads = command.threads},
+         command.json});
+  }
   const std::vector<Overrides> points = cross_product(parse_varied(lists, "--over"));
   const ScenarioText scenario = load_scenario(command.scenario, parse_overrides(command.set)).text;
   Optimisation result;
@@ -219,13 +217,14 @@ Handler define_optimise(CLI::App& app) {
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)")->required();
   app.add_option("--over", command->over,
-                 "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C, or "
-                 "snapshots.N.every (or .*.) to search for intervals")
+                 "what is varied: layout, schedule, batch.micro, recompute, KEY=A,B,C; "
+                 "snapshots.N.every (or .*.) searches for intervals, of each of the best")
       ->type_name("WHAT...")
       ->required();
   app.add_option("--for", command->aim,
                  "iteration (default): its time; memory: of the fullest GPU; goodput or cost: the "
-                 "best by iteration time are simulated with their campaign")
+                 "best by iteration time, or by cost if nothing fails, are simulated with their "
+                 "campaign")
       ->type_name("AIM")
       ->check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
   app.add_option("--set", command->set, "set a value of the scenario; may be repeated")

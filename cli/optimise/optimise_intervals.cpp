@@ -59,6 +59,13 @@ std::string text_of(const IntervalCommand& command, const IntervalSearch& found)
                         value_text(Unit::seconds, theory->daly_s),
                         value_text(Unit::seconds, theory->exact_s));
   }
+  for (const IntervalSearch::Tier& tier : found.tiers) {
+    if (tier.storage_s <= 0) continue;
+    text += fmt::format(
+        "{}: at most {} of the storage's bandwidth (cluster.storage.share) is {} or more\n",
+        tier.key, value_text(Unit::share, found.storage_share),
+        value_text(Unit::seconds, tier.storage_s));
+  }
   return text + fmt::format("{} campaigns of {} trials\n\nbest: {}\n", found.campaigns,
                             found.given.trials, run_line(command, found));
 }

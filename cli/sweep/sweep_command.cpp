@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -46,6 +47,19 @@ std::string launcher_index() {
                           fmt::join(kIndexVariables, ", ")));
 }
 
+// What the points say of the scenario, each once.
+void say_notes(const std::vector<SweepCase>& cases) {
+  std::vector<Note> said;
+  for (const SweepCase& each : cases) {
+    if (each.read == nullptr) continue;
+    for (const Note& note : each.read->notes) {
+      if (std::ranges::find(said, note) != said.end()) continue;
+      said.push_back(note);
+      print_human(fmt::format("note: {}: {}\n", note.key, note.text), true);
+    }
+  }
+}
+
 SweepPlan plan_of(const SweepGrid& grid, int threads) {
   if (grid.scenario.empty()) throw Error("a SCENARIO is due: windtunnel sweep SCENARIO --vary ...");
   if (grid.vary.empty()) throw Error("--vary is required: what does the sweep vary?");
@@ -64,6 +78,7 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   Progress progress;
   progress.show(fmt::format("checking {} points", points));
   plan.cases = sweep_cases(plan.sweep, threads);
+  say_notes(plan.cases);
   return plan;
 }
 

@@ -24,6 +24,13 @@ constexpr std::array kSizes{TextScale{0, 1, "B", 0},
                             TextScale{kRoundsUp * 1e9, 1e9, "GB"},
                             TextScale{kRoundsUp * 1e12, 1e12, "TB"},
                             TextScale{kRoundsUp * 1e15, 1e15, "PB"}};
+constexpr double kKibibyte = 1024;
+constexpr double kMebibyte = 1024 * kKibibyte;
+constexpr double kGibibyte = 1024 * kMebibyte;
+constexpr std::array kMemorySizes{TextScale{0, 1, "B", 0},
+                                  TextScale{kRoundsUp * kKibibyte, kKibibyte, "KiB"},
+                                  TextScale{kRoundsUp * kMebibyte, kMebibyte, "MiB"},
+                                  TextScale{kRoundsUp * kGibibyte, kGibibyte, "GiB"}};
 constexpr std::array kCounts{
     TextScale{0, 1, "", kAsShort}, TextScale{1e5, 1e3, "K"}, TextScale{kRoundsUp * 1e6, 1e6, "M"},
     TextScale{kRoundsUp * 1e9, 1e9, "B"}, TextScale{kRoundsUp * 1e12, 1e12, "T"}};
@@ -42,6 +49,7 @@ std::string number_text(double number, int decimals) {
 
 constinit const TextForm kDurationForm{kDurations, 1, "0 s"};
 constinit const TextForm kBytesForm{kSizes};
+constinit const TextForm kMemoryForm{kMemorySizes};
 constinit const TextForm kCountForm{kCounts};
 constinit const TextForm kPercentForm{kPercents, 100};
 

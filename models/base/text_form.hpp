@@ -28,6 +28,7 @@ struct TextForm {
 
 extern const TextForm kDurationForm;  // of seconds: "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
 extern const TextForm kBytesForm;     // "1.62 TB"
+extern const TextForm kMemoryForm;    // of GPUs, as nvidia-smi counts: "79.2 GiB"
 extern const TextForm kCountForm;     // "15.6 T"
 extern const TextForm kPercentForm;   // of a share: 0.4123 is "41.2 %"
 

@@ -258,6 +258,10 @@ std::string format_bytes(double bytes) {
   return format_value(bytes, kBytesForm);
 }
 
+std::string format_memory(double bytes) {
+  return format_value(bytes, kMemoryForm);
+}
+
 std::string format_bandwidth(double bytes_per_s) {
   return format_bytes(bytes_per_s) + "/s";
 }

@@ -47,6 +47,7 @@ std::string format_quantity(double value, Dimension dimension);
 
 std::string format_seconds(double seconds);        // "12.3 ms", "4.56 s", "3.1 h", "54.0 d"
 std::string format_bytes(double bytes);            // "1.62 TB"
+std::string format_memory(double bytes);           // of a GPU, "79.2 GiB"
 std::string format_bandwidth(double bytes_per_s);  // "2.00 TB/s"
 std::string format_count(double count);            // "15.6 T"
 std::string format_percent(double share);          // 0.4123 -> "41.2 %"

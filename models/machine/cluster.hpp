@@ -64,6 +64,8 @@ struct StorageSpec {
   Parameter read_Bps;
   // To open and commit.
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
+  // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
+  double share = 0.1;
 };
 
 // Computes (and copies) take `slowdown` times as long on this node.

@@ -66,6 +66,7 @@ struct IntervalReport {
   double mtbf_s = 0;        // between failures that are restored from this tier
   double cost_s = 0;        // stall of one snapshot
   double restart_s = 0;     // detection, restart and restore, mean
+  double storage_s = 0;     // shortest interval that leaves others their storage; 0: any does
   double configured_s = 0;  // mean interval
   double young_s = 0;
   double daly_s = 0;
@@ -78,7 +79,7 @@ struct IntervalReport {
     Estimate goodput;     // simulated, the same random numbers at every point
   };
   std::vector<Point> points;  // ascending
-  double best_s = 0;          // of the points, simulated
+  double best_s = 0;          // simulated, of the points that are not below storage_s
   double best_goodput = 0;
   double young_regret = 0;  // best_goodput less the simulated one at Young's interval
   double exact_regret = 0;  // likewise at the exact exponential one

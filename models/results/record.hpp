@@ -9,6 +9,7 @@
 #include "models/results/iteration_report.hpp"
 #include "models/results/memory_timeline.hpp"
 #include "models/results/named_file.hpp"
+#include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
@@ -30,6 +31,7 @@ struct Record {
   std::string key;       // stable key of the case
   RecordSource source;
   std::vector<ResolvedValue> values;  // every one, with its origin
+  std::vector<Note> notes = {};
 
   Job job;
   IterationReport iteration;

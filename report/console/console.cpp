@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/figures/comparison_columns.hpp"
+#include "report/figures/notes.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/text/table.hpp"
 
@@ -108,6 +109,9 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
     text += fmt::format("  {}: {}\n", set_text(point.set), point.reason);
     first = false;
   }
+  const std::vector<Note> notes = notes_of(comparison);
+  if (!notes.empty()) text += fmt::format("\n{}\n", style.bold(kNotesTitle));
+  for (const Note& note : notes) text += fmt::format("  {}: {}\n", note.key, note.text);
   return text;
 }
 

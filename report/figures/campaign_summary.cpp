@@ -100,7 +100,7 @@ SummarySection tiers_section(const std::vector<TierReport>& tiers) {
   return section;
 }
 
-SummarySection interval_section(const IntervalReport& report) {
+SummarySection interval_section(const IntervalReport& report, double storage_share) {
   SummarySection section{
       fmt::format("How often to save: {}", report.tier),
       {},
@@ -128,6 +128,13 @@ SummarySection interval_section(const IntervalReport& report) {
       {"following", fmt::format("Young's formula costs {} points of goodput, the exact one {}",
                                 text("young_regret"), text("exact_regret"))},
       {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))}};
+  if (report.storage_s > 0) {
+    section.rows.push_back(
+        {interval_figure("storage_s").title,
+         fmt::format("an interval of {} or more: at most {} of its bandwidth is for snapshots "
+                     "(cluster.storage.share)",
+                     text("storage_s"), value_text(Unit::share, storage_share))});
+  }
   return section;
 }
 
@@ -145,7 +152,8 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::vector<SummarySection> sections = {campaign_section(record), lost_section(record)};
   if (!report.tiers.empty()) sections.push_back(tiers_section(report.tiers));
-  if (report.interval) sections.push_back(interval_section(*report.interval));
+  if (report.interval)
+    sections.push_back(interval_section(*report.interval, record.job.cluster.storage.share));
   return sections;
 }
 

@@ -42,13 +42,13 @@ std::string probability_text(double probability) {
 
 const UnitForm& unit_form(Unit unit) {
   static const UnitForm forms[] = {
-      {"seconds", &kDurationForm, "s"},  {"days", &kDaysForm, "days"},
-      {"share", &kPercentForm, "share"}, {"small_share", &kSmallShareForm, "share"},
-      {"points", &kPointsForm, "share"}, {"probability", &kPercentForm, "share"},
-      {"bytes", &kBytesForm, "bytes"},   {"tflops", &kTenthsForm, "TFLOP/s"},
-      {"count", &kCountForm, ""},        {"usd", &kUsdForm, "USD"},
-      {"events", &kTenthsForm, ""},      {"whole", &kWholeForm, ""},
-      {"word", &kCountForm, ""}};
+      {"seconds", &kDurationForm, "s"},    {"days", &kDaysForm, "days"},
+      {"share", &kPercentForm, "share"},   {"small_share", &kSmallShareForm, "share"},
+      {"points", &kPointsForm, "share"},   {"probability", &kPercentForm, "share"},
+      {"bytes", &kBytesForm, "bytes"},     {"memory", &kMemoryForm, "bytes"},
+      {"tflops", &kTenthsForm, "TFLOP/s"}, {"count", &kCountForm, ""},
+      {"usd", &kUsdForm, "USD"},           {"events", &kTenthsForm, ""},
+      {"whole", &kWholeForm, ""},          {"word", &kCountForm, ""}};
   const auto place = static_cast<size_t>(unit);
   CHECK(place < std::size(forms), "a unit without a form");
   return forms[place];

@@ -17,6 +17,7 @@ enum class Unit {
   points,       // of a share, without a sign: differences are small
   probability,  // near certainty two digits of what is missing to it: "99.99973 %"
   bytes,
+  memory,  // of a GPU
   tflops,  // the unit stands in the title
   count,
   usd,

@@ -58,6 +58,9 @@ constexpr IntervalFigure kIntervalFigures[] = {
     {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
     {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
      &Interval::restart_s},
+    {"storage_s", "storage allows", seconds, neither,
+     "shortest interval that keeps to cluster.storage.share of its bandwidth", &Interval::storage_s,
+     &Interval::storage_s, kClosedForm},
     {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s,
      nullptr, kScenario},
     {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s, nullptr,
@@ -134,12 +137,15 @@ FigureValue if_known(const Record& record) {
   });
 }
 
-// To the target quality, if nothing fails; nothing where the scenario names no steps.
+// If nothing fails: of the steps to the target quality; without a campaign, which counts them
+// itself, of all tokens. Nothing where the scenario names neither.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
+    const Job& job = record.job;
     const double step_s = run_step_s(record.iteration.warmup, record.iteration.time_s);
-    if (record.job.steps <= 0) return {};
-    return value(record.job, record.job.steps * step_s);
+    if (job.steps > 0) return value(job, job.steps * step_s);
+    if (record.campaign || job.tokens <= 0) return {};
+    return value(job, job.tokens / tokens_per_step(job) * step_s);
   };
 }
 
@@ -204,7 +210,7 @@ class Table {
                                     Category::dp, Category::snapshot}) {
       add_category("exposed_s", category, "exposed ");
     }
-    add({{"iteration.memory_bytes.peak", "peak memory", bytes, lower, "of the fullest GPU",
+    add({{"iteration.memory_bytes.peak", "peak memory", memory, lower, "of the fullest GPU",
           [](const Record& record) { return fullest_bytes(record.iteration.memory); }, kClosedForm},
          {"iteration.memory_bytes.fits", "fits", word, neither,
           "in the usable memory of GPU and host",
@@ -303,11 +309,14 @@ class Table {
             [i](const Record& record) { return record.origin[i]; }}});
     }
     add({{"job.steps", "steps to quality", whole, lower, "of the scenario",
-          of_steps([](const Job& job, double) { return job.steps; }), kScenario},
-         {"job.days", "time to quality", days, lower, "steps to the target, if nothing fails",
+          of_steps([](const Job& job, double) { return job.steps > 0 ? job.steps : kUnknown; }),
+          kScenario},
+         {"job.days", "undisturbed time", days, lower,
+          "steps to the target quality, or all tokens, if nothing fails",
           of_steps([](const Job&, double taken_s) { return taken_s / 86400; }), kSimulated,
           Follows::time},
-         {"job.cost_usd", "cost to quality", usd, lower, "steps to the target, if nothing fails",
+         {"job.cost_usd", "undisturbed cost", usd, lower,
+          "steps to the target quality, or all tokens, if nothing fails",
           of_steps([](const Job& job, double taken_s) {
             const double paid = taken_s * job.cluster.gpus() * job.price_usd_per_gpu_s;
             return paid > 0 ? paid : kUnknown;

@@ -13,6 +13,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "report/figures/campaign_summary.hpp"
 #include "report/figures/figures.hpp"
+#include "report/figures/notes.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 
 namespace windtunnel {
@@ -95,28 +96,29 @@ SummarySection path_section(const Record& record) {
 }
 
 std::string totals_text(const std::vector<GpuMemory>& memory) {
+  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
   std::string text;
   for (const GpuMemory& rank : memory) {
-    text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / 1e9);
+    text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / kGibibyte);
   }
-  return text + " GB";
+  return text + " GiB";
 }
 
 SummarySection memory_section(const Record& record) {
   const std::vector<GpuMemory>& memory = record.iteration.memory;
   const double usable = usable_bytes(record.job.cluster.node.gpu);
-  SummarySection section{fmt::format("Memory per GPU (usable {})", format_bytes(usable)), {}};
+  SummarySection section{fmt::format("Memory per GPU (usable {})", format_memory(usable)), {}};
   if (memory.empty()) return section;
   const auto peak =
       std::max_element(memory.begin(), memory.end(),
                        [](const auto& a, const auto& b) { return a.total() < b.total(); });
   section.rows.push_back(
-      {"peak", fmt::format("{} ({}) on pipeline rank {}", format_bytes(peak->total()),
+      {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
                            format_percent(peak->total() / usable), peak - memory.begin())});
   std::string split;
   for (const auto& [name, bytes] : memory_parts(*peak)) {
     if (bytes > 0) {
-      split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_bytes(bytes));
+      split += fmt::format("{}{} {}", split.empty() ? "" : ", ", name, format_memory(bytes));
     }
   }
   section.rows.push_back({"of it", split});
@@ -125,7 +127,7 @@ SummarySection memory_section(const Record& record) {
   if (setter != record.activation_peaks.end()) {
     section.rows.push_back(
         {"set by", fmt::format("{} at {}, with {} of activations", setter->task,
-                               format_seconds(setter->at_s), format_bytes(setter->bytes))});
+                               format_seconds(setter->at_s), format_memory(setter->bytes))});
   }
   if (memory.size() > 1) section.rows.push_back({"by rank", totals_text(memory)});
   if (!record.memory_excess.empty()) section.rows.push_back({"excess", record.memory_excess});
@@ -296,7 +298,9 @@ std::string shared_facts(const std::vector<std::vector<std::string>>& jobs) {
 Summary summarise(const Record& record) {
   Summary summary{record.scenario, job_text(record.job), key_figures(record), {}};
   summary.sections.push_back(iteration_section(record));
-  SummarySection job{"To the target quality, if nothing fails", {}};
+  SummarySection job{record.job.steps > 0 ? "To the target quality, if nothing fails"
+                                          : "To train on all tokens, if nothing fails",
+                     {}};
   add_figures(record, "job", job);
   if (!job.rows.empty()) summary.sections.push_back(std::move(job));
   summary.sections.push_back(path_section(record));
@@ -307,6 +311,7 @@ Summary summarise(const Record& record) {
     }
   }
   summary.sections.push_back(evidence_section(record));
+  if (!record.notes.empty()) summary.sections.push_back({kNotesTitle, note_rows(record.notes)});
   return summary;
 }
 

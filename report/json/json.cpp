@@ -155,6 +155,12 @@ std::vector<NamedFile> files_of(const Json& json) {
   return files;
 }
 
+Json notes_json(const std::vector<Note>& notes) {
+  Json json = Json::array();
+  for (const Note& note : notes) json.push_back({{"key", note.key}, {"text", note.text}});
+  return json;
+}
+
 Json source_json(const RecordSource& source) {
   return {{"version", source.version},
           {"commit", source.commit},
@@ -249,6 +255,7 @@ Json run_document(const Record& record, bool with_timing) {
                         {"ranks_simulated", record.timeline.ranks_simulated},
                         {"ranks", record.ranks}};
   place_figures(document, record, "job.");
+  document["notes"] = notes_json(record.notes);
   if (with_timing) {
     document["timing"] = {{"wall_s", record.wall_s}, {"peak_rss_bytes", record.peak_rss_bytes}};
   }

@@ -24,6 +24,8 @@ Json set_json(const Overrides& set);
 Json overrides_json(const Overrides& overrides);
 Overrides overrides_of(const Json& pairs);
 
+Json notes_json(const std::vector<Note>& notes);  // [{"key", "text"}]
+
 // [{"name", "hash", "text" | null}], and back.
 Json files_json(const std::vector<NamedFile>& files);
 std::vector<NamedFile> files_of(const Json& json);

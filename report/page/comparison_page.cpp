@@ -15,6 +15,7 @@
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/comparison_columns.hpp"
+#include "report/figures/notes.hpp"
 #include "report/figures/ranking.hpp"
 #include "report/figures/summary.hpp"
 #include "report/page/drawing.hpp"
@@ -197,6 +198,18 @@ std::string infeasible_section(const Json& infeasible) {
   return html + "</table></section>\n";
 }
 
+std::string notes_section(const Json& notes) {
+  if (notes.empty()) return "";
+  std::string html =
+      fmt::format("<section id=\"notes\"><h2>{}</h2><table class=\"reasons\">\n", kNotesTitle);
+  for (const Json& note : notes) {
+    html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                        escape_html(note.at("key").get<std::string>()),
+                        escape_html(note.at("text").get<std::string>()));
+  }
+  return html + "</table></section>\n";
+}
+
 std::string figures_html(const Json& document) {
   const Json& points = document.at("points");
   if (points.empty()) return "";
@@ -276,6 +289,7 @@ Json comparison_document(const Comparison& comparison, const std::vector<Json>& 
           {"ranked_by", ranked},
           {"points", points},
           {"infeasible", infeasible},
+          {"notes", notes_json(notes_of(comparison))},
           {"vary", varied_keys_json(comparison.vary)}};
 }
 
@@ -302,7 +316,8 @@ std::string comparison_page(const Json& document) {
   std::string body = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n", escape_html(title),
                                  escape_html(document.at("subtitle").get<std::string>()));
   body += figures_html(document) + points_table(document) +
-          infeasible_section(document.at("infeasible"));
+          infeasible_section(document.at("infeasible")) +
+          notes_section(document.value("notes", Json::array()));
   return filled_page(title, body, document);
 }
 

@@ -8,6 +8,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
+#include "scenarios/language/resolve/unused.hpp"
 #include "scenarios/language/text/named_files.hpp"
 
 namespace windtunnel {
@@ -17,6 +18,10 @@ std::vector<std::string> names_of(const OwnSchedules& kinds) {
   std::vector<std::string> names;
   for (const auto& kind : kinds) names.push_back(kind->name);
   return names;
+}
+
+void append(const std::vector<Note>& more, std::vector<Note>& notes) {
+  notes.insert(notes.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -46,10 +51,10 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.set.insert(result.set.end(), more.begin(), more.end());
   expand_snapshots(document, added.snapshots);
   for (const auto& [key, value] : result.set) {
-    apply_override(document, key, value);
+    append(apply_override(document, key, value), result.notes);
     expand_snapshots(document, added.snapshots);
   }
-  expand_recovery(document);
+  append(expand_recovery(document), result.notes);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
@@ -57,6 +62,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.places = values.places();
   result.places.placing([&] {
     result.job = resolve_job(values, evidence, files, added.schedules);
+    append(unused_keys(values, result.job), result.notes);
     result.values = explain_values(values, evidence, result.job);
     result.table = identity_of(result.values, result.job, Scope::iteration);
     result.prepared = resolve_iteration(result.job, result.table, prepare);

@@ -9,6 +9,7 @@
 #include "models/base/error.hpp"
 #include "models/plan/job.hpp"
 #include "models/results/named_file.hpp"
+#include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/places.hpp"
@@ -30,6 +31,7 @@ struct Case {
   // prepare_iteration() of the job; null: of a Case that was not read from a scenario.
   std::shared_ptr<const PreparedIteration> prepared = nullptr;
   std::vector<ResolvedValue> values = {};
+  std::vector<Note> notes = {};  // each once
 };
 
 struct Additions;  // scenarios/language/additions.hpp

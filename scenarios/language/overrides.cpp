@@ -1,9 +1,11 @@
 #include "scenarios/language/overrides.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "scenarios/language/text/fields.hpp"
 
@@ -22,11 +24,14 @@ class Override {
     if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
   }
 
+  std::vector<Note> apply(DocumentNode& scenario) {
+    apply(scenario, 0, "");
+    return std::move(notes_);
+  }
+
+ private:
   void apply(DocumentNode& node, size_t depth, const std::string& path) {
-    if (depth == parts_.size()) {
-      node = value_;
-      return;
-    }
+    if (depth == parts_.size()) return put(node, path);
     const Field* field = find_field(path);
     if (field != nullptr && field->free_keys) return apply_free_key(node, depth);
     if (field != nullptr && field->list && is_item(parts_[depth])) {
@@ -35,8 +40,37 @@ class Override {
     apply_to_key(node, depth, path);
   }
 
- private:
   static bool is_item(const std::string& part) { return pattern_of(part) == "*"; }
+
+  void put(DocumentNode& node, const std::string& path) {
+    const bool named = value_.kind == Kind::scalar;
+    if (named && path == "recovery" && node.kind == Kind::map) {
+      return apply_to_key(node, parts_.size(), path, "base");
+    }
+    if (named) note_replaced(node, path);
+    node = value_;
+  }
+
+  // What the scenario itself states there beside a name, which another name does not bring.
+  void note_replaced(const DocumentNode& node, const std::string& path) {
+    const Field* field = find_field(path);
+    if (field == nullptr) return;
+    std::vector<std::string> stated;
+    if (node.kind == Kind::map && !field->shorthand.empty()) {
+      for (const DocumentEntry& entry : node.entries) {
+        if (entry.key != field->shorthand) stated.push_back(entry.key);
+      }
+    }
+    if (node.kind == Kind::list && field->library != nullptr) {
+      for (const DocumentNode& item : node.items) {
+        if (item.scheme.empty()) stated.push_back(flow_text(item));
+      }
+    }
+    if (stated.empty()) return;
+    // The same for every name, so that a comparison says it once.
+    notes_.push_back({path, fmt::format("the name given takes the place of what is stated: {}",
+                                        fmt::join(stated, ", "))});
+  }
 
   void apply_to_items(DocumentNode& node, size_t depth, const std::string& path) {
     const size_t count = node.kind == Kind::list ? node.items.size() : 0;
@@ -63,7 +97,12 @@ class Override {
   }
 
   void apply_to_key(DocumentNode& node, size_t depth, const std::string& path) {
-    const std::string& part = parts_[depth];
+    apply_to_key(node, depth + 1, path, parts_[depth]);
+  }
+
+  // `part`: the key, of which `depth` parts lead to it.
+  void apply_to_key(DocumentNode& node, size_t depth, const std::string& path,
+                    const std::string& part) {
     const std::string key = join_path(path, part);
     if (part.empty() || is_item(part) || find_field(key) == nullptr) {
       const std::vector<std::string> known = child_keys(path);
@@ -76,10 +115,10 @@ class Override {
     if (node.kind != Kind::map) expand(node, path);
     if (DocumentEntry* entry = node.find(part)) {
       entry->where = where_;
-      return apply(entry->value, depth + 1, key);
+      return apply(entry->value, depth, key);
     }
     node.entries.push_back({part, where_, document_node(Kind::null, "", where_)});
-    apply(node.entries.back().value, depth + 1, key);
+    apply(node.entries.back().value, depth, key);
   }
 
   [[noreturn]] void fail_list(const std::string& path) const {
@@ -113,6 +152,7 @@ class Override {
   Location where_;
   DocumentNode value_;
   DocumentNode text_;  // the same, not read as YAML: "published: a paper" is no map
+  std::vector<Note> notes_;
 };
 
 }  // namespace
@@ -130,8 +170,9 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
   return error;
 }
 
-void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value) {
-  Override(key, value).apply(scenario, 0, "");
+std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
+                                 const std::string& value) {
+  return Override(key, value).apply(scenario);
 }
 
 }  // namespace windtunnel

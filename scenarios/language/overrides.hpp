@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "models/results/note.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/text/document.hpp"
 
@@ -18,8 +19,11 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
 
 // KEY is a path; an index or '*' selects items of a list: all that have the key that follows, or
 // all if none has it. A name that is shorthand for a map
-// (`node: dgx-h100`) becomes that map when a key below it is set. Throws Error for a KEY that is
-// not in the field table or an item that the scenario does not have.
-void apply_override(DocumentNode& scenario, const std::string& key, const std::string& value);
+// (`node: dgx-h100`) becomes that map when a key below it is set. The name of a recovery scheme
+// becomes the base of what the scenario states; any other name takes the place of all that it
+// states there, and the notes returned say of what. Throws Error for a KEY that is not in the field
+// table or an item that the scenario does not have.
+std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
+                                 const std::string& value);
 
 }  // namespace windtunnel

@@ -27,6 +27,8 @@ struct TierTiming {
   double restore_s = 0;   // reading it back on all ranks
   // Likewise when nodes were lost that its code or its copies cover.
   double rebuild_s = 0;
+  // For so long a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
+  double storage_s = 0;
   // Besides, under `shrink`, when other nodes are out than when it was taken: converting the copy.
   double reshape_s = 0;
 };
@@ -61,6 +63,7 @@ struct CampaignInputs {
   double tokens_per_iteration = 0;
   double tokens = 0;
   double price_usd_per_s = 0;  // of all GPUs, spares included
+  double storage_share = 1;    // StorageSpec::share
 };
 
 // One trial's account, seconds; useful + sum(lost) == wall to 1e-9 relative.

@@ -11,7 +11,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kReplicas = 32;
 constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
@@ -89,7 +88,8 @@ Subject subject(const CampaignInputs& inputs, const CampaignReport& report, std:
   subject.stall_s =
       std::max(0.0, table.iteration_s[std::size_t{1} << index] - table.iteration_s[0]);
   subject.lag_s = std::max(0.0, timing.complete_s - subject.stall_s);
-  subject.least_s = whole_s(subject.lag_s, subject.iteration_s);
+  subject.least_s =
+      whole_s(std::max(subject.lag_s, storage_interval_s(inputs, index)), subject.iteration_s);
   subject.most_s = std::max(subject.least_s, inputs.campaign.length_s);
   subject.configured_s = configured_s(table, subject);
 
@@ -123,11 +123,14 @@ Estimate simulated_goodput(CampaignInputs inputs, const Subject& subject, int ev
   tier.every_iterations = every;
   tier.every_s = 0;
   tier.every_overhead = 0;
-  inputs.campaign.trials = std::min(inputs.campaign.trials, kReplicas);
   return run_campaign(inputs, threads).goodput;
 }
 
 }  // namespace
+
+double storage_interval_s(const CampaignInputs& inputs, std::size_t tier) {
+  return inputs.table.tiers[tier].storage_s / inputs.storage_share;
+}
 
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads) {
@@ -145,6 +148,7 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   advice.cost_s = subject.stall_s;
   advice.restart_s = failures.detect_s + inputs.recovery.restart_s / inputs.recovery.success +
                      timing.restore_s + rebuilt * (timing.rebuild_s - timing.restore_s);
+  advice.storage_s = storage_interval_s(inputs, subject.tier);
   advice.configured_s = subject.configured_s;
   advice.young_s = subject.possible_s(young_interval_s(advice.cost_s, advice.mtbf_s));
   advice.daly_s = subject.possible_s(daly_interval_s(advice.cost_s, advice.mtbf_s));
@@ -158,7 +162,8 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
 
   const int young = subject.iterations(advice.young_s);
   const int exact = subject.iterations(advice.exact_s);
-  std::set<int> intervals = {young, exact, subject.iterations(advice.configured_s)};
+  const int configured = subject.iterations(advice.configured_s);
+  std::set<int> intervals = {young, exact, configured};
   for (int i = 0; i < kAdvicePoints; ++i) {
     const double part = std::pow(kGridFactor, 2.0 * i / (kAdvicePoints - 1) - 1);
     intervals.insert(subject.iterations(subject.possible_s(advice.exact_s * part)));
@@ -175,11 +180,13 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   double exact_goodput = 0;
   for (const int every : intervals) {
     const double work_s = every * subject.iteration_s;
-    const Estimate goodput = simulated_goodput(inputs, subject, every, threads);
+    const Estimate goodput =
+        every == configured ? report.goodput : simulated_goodput(inputs, subject, every, threads);
     advice.points.push_back({work_s, expected(work_s), goodput});
     if (every == young) young_goodput = goodput.mean;
     if (every == exact) exact_goodput = goodput.mean;
-    if (goodput.mean > advice.best_goodput) {
+    const bool possible = every >= subject.iterations(subject.least_s);
+    if (possible && goodput.mean > advice.best_goodput) {
       advice.best_goodput = goodput.mean;
       advice.best_s = work_s;
     }

@@ -9,6 +9,10 @@
 
 namespace windtunnel {
 
+// The shortest interval at which saving to storage keeps to its share of the bandwidth
+// (StorageSpec::share); 0: the tier saves elsewhere.
+double storage_interval_s(const CampaignInputs& inputs, std::size_t tier);
+
 // `report`: of these inputs; the shares restored from each tier are taken from it. Nothing where no
 // failure goes back to a tier with an interval, and with elastic groups, which go on without.
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,

@@ -53,29 +53,6 @@ void resolve_overheads(IterationTable& table) {
   }
 }
 
-std::vector<int> tiers_of(const std::vector<std::string>& keys, const Job& job) {
-  std::vector<int> tiers;
-  const int count = static_cast<int>(job.snapshots.size());
-  for (const std::string& key : keys) {
-    const std::string item = split_path(key).at(1);
-    int index = count;
-    std::from_chars(item.data(), item.data() + item.size(), index);
-    if (item != "*" && (index >= count || !is_periodic(job.snapshots[index]))) {
-      throw Error(
-          fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
-                      "intervals; it has {} tiers, counted from 0",
-                      key, item, count));
-    }
-    for (int i = 0; i < count; ++i) {
-      if ((item == "*" || i == index) && is_periodic(job.snapshots[i])) tiers.push_back(i);
-    }
-  }
-  std::ranges::sort(tiers);
-  tiers.erase(std::unique(tiers.begin(), tiers.end()), tiers.end());
-  if (tiers.empty()) throw Error("the scenario takes no snapshots at intervals");
-  return tiers;
-}
-
 class Search {
  public:
   Search(CampaignInputs inputs, std::vector<int> tiers, const IntervalSearchOptions& options)
@@ -92,6 +69,7 @@ class Search {
                             : format_quantity(tier.every_s, Dimension::seconds));
     }
     best_ = chosen_;
+    keep_to_storage();
   }
 
   IntervalSearch run() {
@@ -106,6 +84,22 @@ class Search {
   }
 
  private:
+  // A given interval that takes more of the storage is none of those searched.
+  void keep_to_storage() {
+    for (size_t at = 0; at < tiers_.size(); ++at) {
+      const double least_s = storage_allows_s(at);
+      if (seconds_of(at, chosen_[at]) >= least_s) continue;
+      chosen_[at] = text_of(at, least_s);
+      best_value_ = -std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // In whole iterations.
+  double storage_allows_s(size_t at) const {
+    const double least_s = storage_interval_s(inputs_, tiers_[at]);
+    return std::ceil(least_s / iteration_s() - 1e-9) * iteration_s();
+  }
+
   double iteration_s() const { return inputs_.table.iteration_s.front(); }
 
   bool counts_iterations(size_t at) const {
@@ -160,14 +154,16 @@ class Search {
     return value;
   }
 
-  // Below it snapshots would be skipped: the last copy is not complete yet.
+  // Below it snapshots would be skipped, as the last copy is not complete yet, or take more of the
+  // storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
     SnapshotTier& tier = table.tiers[tiers_[at]].tier;
     tier.every_iterations = 1;
     tier.every_s = 0;
     const Pace pace(table, iteration_s(), std::vector<int>(table.tiers.size(), 1));
-    return static_cast<double>(pace.cadence(tiers_[at]).every_iterations) * iteration_s();
+    return std::max(static_cast<double>(pace.cadence(tiers_[at]).every_iterations) * iteration_s(),
+                    storage_allows_s(at));
   }
 
   void search_tier(size_t at, bool whole_range) {
@@ -221,8 +217,9 @@ class Search {
       const int index = tiers_[i];
       result_.tiers.push_back({index, fmt::format("snapshots.{}.every", index),
                                tier_name(inputs_.table.tiers[index].tier), chosen_[i],
-                               seconds_of(i, chosen_[i])});
+                               seconds_of(i, chosen_[i]), storage_interval_s(inputs_, index)});
     }
+    result_.storage_share = inputs_.storage_share;
     const std::vector<double>& given = result_.given.trial_goodput;
     std::vector<double> gain = result_.best.trial_goodput;
     for (size_t i = 0; i < gain.size(); ++i) gain[i] -= given[i];
@@ -246,12 +243,35 @@ bool is_interval_key(const std::string& key) {
   return pattern_of(key) == "snapshots.*.every";
 }
 
+std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job& job) {
+  std::vector<int> tiers;
+  const int count = static_cast<int>(job.snapshots.size());
+  for (const std::string& key : keys) {
+    const std::string item = split_path(key).at(1);
+    int index = count;
+    std::from_chars(item.data(), item.data() + item.size(), index);
+    if (item != "*" && (index >= count || !is_periodic(job.snapshots[index]))) {
+      throw Error(
+          fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
+                      "intervals; it has {} tiers, counted from 0",
+                      key, item, count));
+    }
+    for (int i = 0; i < count; ++i) {
+      if ((item == "*" || i == index) && is_periodic(job.snapshots[i])) tiers.push_back(i);
+    }
+  }
+  std::ranges::sort(tiers);
+  tiers.erase(std::unique(tiers.begin(), tiers.end()), tiers.end());
+  if (tiers.empty()) throw Error("the scenario takes no snapshots at intervals");
+  return tiers;
+}
+
 IntervalSearch search_intervals(const ScenarioText& scenario,
                                 const IntervalSearchOptions& options) {
   const Case the_case = resolve_case(scenario);
   return the_case.places.placing([&] {
     check_aim(the_case.job, options.aim);
-    std::vector<int> tiers = tiers_of(options.keys, the_case.job);
+    std::vector<int> tiers = searched_tiers(options.keys, the_case.job);
     MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
     return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers),
                   options)

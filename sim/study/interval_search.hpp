@@ -29,21 +29,27 @@ struct IntervalSearchOptions {
 struct IntervalSearch {
   struct Tier {
     int index = 0;
-    std::string key;     // "snapshots.0.every"
-    std::string name;    // tier_name()
-    std::string value;   // "12.3 min", "40 iterations"
-    double every_s = 0;  // the same
+    std::string key;       // "snapshots.0.every"
+    std::string name;      // tier_name()
+    std::string value;     // "12.3 min", "40 iterations"
+    double every_s = 0;    // the same
+    double storage_s = 0;  // storage_interval_s()
   };
   std::vector<Tier> tiers;
   CampaignReport given;  // with the scenario's own intervals
   CampaignReport best;
-  Estimate gain;  // of goodput over these, trial by trial
+  Estimate gain;             // of goodput over these, trial by trial
+  double storage_share = 1;  // StorageSpec::share
   int campaigns = 0;
   std::optional<IntervalReport> theory;  // at the scenario's own intervals
 };
 
 // Whether a key of --over is one for this search.
 bool is_interval_key(const std::string& key);
+
+// The tiers that the keys name, in their order. Throws Error where one takes no snapshots at
+// intervals, or none does.
+std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job& job);
 
 // Throws Error as simulate() does; where the scenario has no campaign, a tier has no interval, or
 // the cost is asked for without tokens and a price.

@@ -121,7 +121,7 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   const auto end = std::ranges::partition_point(sizes, [&](int missing) {
     const Job smaller = shrunk(job, missing);
     const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
-    return gpu_memory_excess(memory, job.cluster.node.gpu).empty() && takes_lengths(smaller);
+    return gpu_memory_excess(memory, job).empty() && takes_lengths(smaller);
   });
   sizes.erase(end, sizes.end());
   return sizes;
@@ -305,6 +305,18 @@ void measure_snapshots(const Job& job, const PreparedIteration& prepared, const 
   }
 }
 
+// TierTiming::storage_s; `bytes` per GPU, by pipeline rank.
+double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<double>& bytes) {
+  if (tier.place != SnapshotPlace::storage) return 0;
+  double written = 0;
+  for (const double state : bytes) {
+    written += snapshot_bytes(tier, state, weight_share(job)).written;
+  }
+  const double gpus_per_stage = double(job.layout.tp) * job.layout.cp * job.layout.dp;
+  return written * gpus_per_stage /
+         (job.cluster.storage.write_Bps.value * job.calibration.storage_efficiency.value);
+}
+
 // The intervals of the job, which is not the one that the table was made for where they differ.
 void set_intervals(const Job& job, IterationTable& table) {
   CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
@@ -362,10 +374,12 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
   IterationTable table;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (const SnapshotTier& tier : job.snapshots) {
-    table.tiers.push_back({tier, 0,
-                           restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
-                           rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
-                           reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+    table.tiers.push_back(
+        {.tier = tier,
+         .restore_s = restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
+         .rebuild_s = rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
+         .storage_s = storage_s(job, tier, bytes),
+         .reshape_s = reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
   table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
   measure_snapshots(job, prepared, plain, threads, table);
@@ -390,6 +404,7 @@ CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   inputs.tokens = job.tokens;
   inputs.price_usd_per_s =
       job.price_usd_per_gpu_s * gpus_per_node * (job.cluster.nodes + job.recovery.spares);
+  inputs.storage_share = job.cluster.storage.share;
   return inputs;
 }
 

@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/configurations.hpp"
+#include "sim/study/interval_search.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -32,9 +37,14 @@ struct Candidate {
 
 struct Judged {
   std::vector<RankedConfiguration> feasible;
-  std::int64_t estimated = 0;
   std::vector<std::pair<std::string, std::string>> faults;  // reason, example
 };
+
+// All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
+double undisturbed_usd(const Job& job, double step_s) {
+  const double gpus = double(job.cluster.nodes + job.recovery.spares) * job.cluster.node.gpus;
+  return job.tokens / tokens_per_step(job) * step_s * gpus * job.price_usd_per_gpu_s;
+}
 
 class Optimiser {
  public:
@@ -74,7 +84,14 @@ class Optimiser {
 
  private:
   double value_of(const RankedConfiguration& at) const {
-    return options_.aim == Aim::memory ? at.memory_bytes : at.estimated_s;
+    switch (options_.aim) {
+      case Aim::memory:
+        return at.memory_bytes;
+      case Aim::cost:
+        return at.estimated_usd;
+      default:
+        return at.estimated_s;
+    }
   }
   bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
 
@@ -91,10 +108,11 @@ class Optimiser {
       check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
       check_sequences(job);
       const LeastIteration at_least = least_iteration(job);
-      const std::string excess = gpu_memory_excess(at_least.memory, job.cluster.node.gpu);
+      const std::string excess = gpu_memory_excess(at_least.memory, job);
       if (!excess.empty()) return note(kMemoryFault, excess);
-      const double least =
-          options_.aim == Aim::memory ? fullest_bytes(at_least.memory) : at_least.step_s;
+      const double least = value_of({.estimated_s = at_least.step_s,
+                                     .estimated_usd = undisturbed_usd(job, at_least.step_s),
+                                     .memory_bytes = fullest_bytes(at_least.memory)});
       candidates_.push_back({std::move(configuration), least});
     } catch (const Error& error) {
       note(kLayoutFault, error.what());
@@ -108,15 +126,15 @@ class Optimiser {
     for (const Configuration& each : schedules) {
       try {
         const PreparedIteration prepared = prepare_iteration(each.job);
-        const std::string excess = gpu_memory_excess(prepared.memory, each.job.cluster.node.gpu);
+        const std::string excess = gpu_memory_excess(prepared.memory, each.job);
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
           continue;
         }
-        ++judged.estimated;
         RankedConfiguration ranked;
         ranked.set = each.set;
         ranked.estimated_s = estimate_iteration(each.job, prepared).step_s;
+        ranked.estimated_usd = undisturbed_usd(each.job, ranked.estimated_s);
         ranked.memory_bytes = fullest_bytes(prepared.memory);
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
@@ -131,9 +149,13 @@ class Optimiser {
     for_each_index(count, options_.threads,
                    [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
     for (Judged& each : judged) {
-      result_.estimated += each.estimated;
       for (const auto& [reason, example] : each.faults) note(reason, example);
       for (RankedConfiguration& ranked : each.feasible) {
+        // Several ways lead to one: without a pipeline every schedule is the same.
+        Overrides sorted = ranked.set;
+        std::ranges::sort(sorted);
+        if (!seen_.insert(std::move(sorted)).second) continue;
+        ++result_.estimated;
         result_.best.push_back(std::move(ranked));
       }
     }
@@ -145,6 +167,7 @@ class Optimiser {
 
   const OptimiseOptions& options_;
   std::vector<Candidate> candidates_;
+  std::set<Overrides> seen_;  // in the order of the keys
   Optimisation result_;
 };
 
@@ -154,12 +177,23 @@ double simulated_value(const RankedConfiguration& at, Aim aim) {
     case Aim::memory:
       return at.memory_bytes;
     case Aim::goodput:
-      return -at.record->campaign->goodput.mean / at.record->iteration.time_s;
+      return -at.record->campaign->goodput.mean * at.record->iteration.tokens_per_s;
     case Aim::cost:
       return at.record->campaign->job_cost_usd.mean;
     default:
       return at.record->iteration.time_s;
   }
+}
+
+// Adds the best intervals of this configuration to what makes it.
+void search_its_intervals(const ScenarioText& scenario, const OptimiseOptions& options,
+                          Overrides& set) {
+  if (options.intervals.empty()) return;
+  ScenarioText with = scenario;
+  with.set.insert(with.set.end(), set.begin(), set.end());
+  const IntervalSearch found = search_intervals(
+      with, {.keys = options.intervals, .aim = options.aim, .threads = options.threads});
+  for (const IntervalSearch::Tier& tier : found.tiers) set.emplace_back(tier.key, tier.value);
 }
 
 void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
@@ -171,6 +205,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
   for (size_t i = 0; i < count; ++i) {
     if (options.progress) options.progress(fmt::format("simulating {} of {}", i + 1, count));
     try {
+      search_its_intervals(scenario, options, best[i].set);
       best[i].record = simulate(resolve_case(scenario, best[i].set), simulate_options);
       // Thousands of tasks per rank that nobody asks for.
       best[i].record->plan = {};
@@ -185,6 +220,53 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
     const int group = at.record ? 0 : at.failure.empty() ? 1 : 2;
     return std::pair(group, at.record ? simulated_value(at, options.aim) : 0.0);
   });
+}
+
+// Whether the job's own schedule can be is no matter where others are tried.
+Case unprepared_case(const ScenarioText& scenario, const Overrides& point) {
+  return resolve_case(scenario, point, [](const Job&, const std::string&) {
+    return std::shared_ptr<const PreparedIteration>();
+  });
+}
+
+// Some layout that the job can have: a start for a search over all of them.
+std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
+  constexpr int kMostStages = 128;
+  for (int pp = 1; pp <= kMostStages; ++pp) {
+    for (const int tp : {1, 2, 4, 8}) {
+      try {
+        Overrides set = point;
+        set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}}}", tp, pp));
+        const int dp = unprepared_case(scenario, set).job.layout.dp;
+        // What else the scenario says of its layout stays.
+        set = point;
+        const std::pair<const char*, int> axes[] = {{"tp", tp}, {"pp", pp}, {"dp", dp},
+                                                    {"cp", 1},  {"ep", 1},  {"vpp", 1}};
+        for (const auto& [axis, size] : axes) {
+          set.emplace_back(fmt::format("layout.{}", axis), std::to_string(size));
+        }
+        set.emplace_back("layout.sequence_parallel", "false");
+        unprepared_case(scenario, set);
+        return set;
+      } catch (const Error&) {
+        continue;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Case start_of(const ScenarioText& scenario, const Overrides& point,
+              const OptimiseOptions& options) {
+  if (!options.layout && !options.schedule) return resolve_case(scenario, point);
+  try {
+    return unprepared_case(scenario, point);
+  } catch (const Error&) {
+    if (!options.layout) throw;
+    const std::optional<Overrides> set = possible_layout(scenario, point);
+    if (!set) throw;  // it is not the layout that is at fault
+    return unprepared_case(scenario, *set);
+  }
 }
 
 }  // namespace
@@ -205,10 +287,12 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
   Optimiser optimiser(options);
   for (const Overrides& point : points) {
     try {
-      const Case the_case = resolve_case(scenario, point);
-      the_case.places.placing([&] {
-        check_aim(the_case.job, options.aim);
-        optimiser.enumerate({the_case.job, point});
+      const Case start = start_of(scenario, point, options);
+      const auto own = static_cast<std::ptrdiff_t>(scenario.set.size());
+      start.places.placing([&] {
+        check_aim(start.job, options.aim);
+        if (!options.intervals.empty()) searched_tiers(options.intervals, start.job);
+        optimiser.enumerate({start.job, {start.set.begin() + own, start.set.end()}});
       });
     } catch (const Error& error) {
       throw as_varied(error, point, "--over");

@@ -3,8 +3,9 @@
 // them simulated.
 //
 // Exact but for the closed form: a configuration is passed over only when what its kernels alone
-// take, or its training state with one micro-batch occupies, is more than the last place of the
-// ranking has. (Slices skip the masked part of unfused attention; that saving is not foreseen.)
+// take, or cost, or its training state with one micro-batch occupies, is more than the last place
+// of the ranking has. (Slices skip the masked part of unfused attention; that saving is not
+// foreseen.)
 #pragma once
 
 #include <functional>
@@ -29,6 +30,9 @@ struct OptimiseOptions {
   bool schedule = false;  // every synchronous one that has a name
   bool micro_batch = false;
   bool recompute = false;
+  // "snapshots.0.every": intervals that are searched for each place of the ranking
+  // (interval_search.hpp), where a campaign decides.
+  std::vector<std::string> intervals = {};
   Aim aim = Aim::iteration;
   int top = 10;       // places of the ranking
   int simulated = 3;  // of which so many are simulated; all of them where a campaign decides
@@ -37,11 +41,12 @@ struct OptimiseOptions {
 };
 
 struct RankedConfiguration {
-  Overrides set;  // what makes the scenario this configuration
+  Overrides set = {};  // what makes the scenario this configuration
   double estimated_s = 0;
-  double memory_bytes = 0;       // of the fullest GPU
-  std::optional<Record> record;  // if it was simulated
-  std::string failure;           // why the simulation was not possible
+  double estimated_usd = 0;  // of all tokens, if nothing fails; 0: the scenario has no cost
+  double memory_bytes = 0;   // of the fullest GPU
+  std::optional<Record> record = {};  // if it was simulated
+  std::string failure = {};           // why the simulation was not possible
 };
 
 struct Optimisation {
@@ -57,8 +62,9 @@ struct Optimisation {
 };
 
 // `points`: further overrides, of which each is tried with everything; at least one, which may be
-// empty. Throws Error as load_case does, when nothing is feasible (exit code 1), or when a campaign
-// must decide and the scenario has none.
+// empty. Where layouts are searched, the scenario's own may be impossible. Throws Error as
+// load_case does, when nothing is feasible (exit code 1), or when a campaign must decide and the
+// scenario has none.
 Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>& points,
                       const OptimiseOptions& options);
 

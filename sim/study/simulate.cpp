@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -16,6 +17,7 @@
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
 namespace windtunnel {
@@ -51,7 +53,7 @@ double peak_rss_bytes() {
 
 // Which memory, of GPUs or hosts, the job does not fit in, and by how much; empty: it fits.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
-  std::string gpu = gpu_memory_excess(prepared.memory, job.cluster.node.gpu);
+  std::string gpu = gpu_memory_excess(prepared.memory, job);
   if (!gpu.empty()) return gpu;
   const std::vector<double> bytes = snapshot_host_bytes_per_node(job, prepared);
   std::vector<std::pair<std::string, double>> by_tier;
@@ -101,6 +103,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.source = {program_version(), program_commit(), the_case.file,
                    the_case.text,     the_case.set,     the_case.files};
   record.values = the_case.values;
+  record.notes = the_case.notes;
   record.job = job;
   record.ranks = job.layout.ranks();
   MeasuredIteration measured = measured_iteration(the_case, options);
@@ -113,6 +116,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
         goodput_range(inputs, *record.campaign,
                       error_factor(job.calibration.step_error, kReportedShare), options.threads);
     record.campaign->tiers = tier_reports(job, *measured.prepared, inputs);
+    std::ranges::move(spoilt_copies(job, record.campaign->tiers), std::back_inserter(record.notes));
     record.campaign->interval = interval_advice(inputs, *record.campaign, options.threads);
   }
   record.memory_excess = std::move(measured.memory_excess);

@@ -20,10 +20,15 @@
 namespace windtunnel {
 namespace {
 
-double convention_flops(const Op& op, const TransformerSpec& model) {
+// As model_flops() counts: the whole square of queries and keys, of which fused attention computes
+// the half that a causal mask leaves, and the products of a slice what lies before its end.
+double convention_flops(const Op& op, const TransformerSpec& model, const SequenceSlice& slice) {
+  if (model.frames > 0) return op.flops;
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
-  const bool causal_half = fused && model.frames == 0;
-  return causal_half ? 2 * op.flops : op.flops;
+  if (fused) return 2 * op.flops;
+  const bool product =
+      op.kind == OpKind::attention_gemm && model.attention == AttentionKernel::unfused;
+  return product ? op.flops / slice.end : op.flops;
 }
 
 class BlockCoster {
@@ -53,7 +58,7 @@ class BlockCoster {
     const std::vector<Op> recomputed = tensor_parallel_recomputed(job_, block, setting_.slice);
     for (const Op& op : recomputed) {
       add_op(op, Category::recompute, cost.recompute);
-      cost.hardware_flops += convention_flops(op, job_.model);
+      cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
     }
     if (job_.recompute == Recompute::full) {  // the collectives run again too
       for (const CostPart& part : cost.forward) {
@@ -145,7 +150,7 @@ class BlockCoster {
                               std::vector<CostPart>& parts) {
       for (const Op& op : pass) {
         add_op(op, category, parts);
-        cost.hardware_flops += convention_flops(op, job_.model);
+        cost.hardware_flops += convention_flops(op, job_.model, setting_.slice);
       }
     };
     add_pass(ops.forward, Category::forward, cost.forward);

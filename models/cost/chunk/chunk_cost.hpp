@@ -27,8 +27,10 @@ struct ChunkCost {
   // What a recomputation of the whole chunk ahead of its backward brings beside activation_bytes.
   double recomputed_bytes = 0;
   double boundary_bytes = 0;  // sent to the next stage per micro-batch and GPU
-  // Of F + B + W + recompute on this GPU. Fused attention counts the full square, forward and 2.5
-  // times that backward, so that the same convention as model_flops() holds and HFU >= MFU.
+  // Of F + B + W + recompute on this GPU, by the convention of model_flops(), so that HFU >= MFU:
+  // what is saved is no repetition. Attention counts the full square of queries and keys, fused
+  // forward and 2.5 times that backward; a table of layers the products as they stand, those of the
+  // first layer's inputs and those that Winograd's algorithm saves included.
   double hardware_flops = 0;
 };
 

@@ -101,11 +101,10 @@ namespace {
 
 // The products of a tile's transforms have as many rows and columns together as the direct one, and
 // a shorter sum: Lavin and Gray, section 4.
-OpCost convolution_cost(Op op, const Job& job, double& hardware_flops) {
+OpCost convolution_cost(Op op, const Job& job) {
   const Parameter& fewer = job.calibration.convolution_winograd;
   op.k /= fewer.value;
   op.flops /= fewer.value;
-  hardware_flops += op.flops;
   OpCost cost = op_cost(op, job.cluster.node.gpu, job.precision, job.calibration);
   if (fewer.value != 1) cost.origin = weakest(cost.origin, fewer.origin);
   return cost;
@@ -121,9 +120,8 @@ std::vector<LayerCost> network_layer_costs(const Job& job) {
       const std::optional<Op> op = layer_op(network, i, job.batch.micro, job.precision, pass);
       if (!op) return OpCost{};
       if (network.layers[i].winograd && job.precision == Precision::fp32) {
-        return convolution_cost(*op, job, costs[i].hardware_flops);
+        return convolution_cost(*op, job);
       }
-      costs[i].hardware_flops += op->flops;
       return op_cost(*op, job.cluster.node.gpu, job.precision, job.calibration);
     };
     costs[i].forward = cost_of(Pass::forward);
@@ -142,11 +140,11 @@ std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit
     add(chunk.forward, Category::forward, layer.forward);
     add(chunk.backward_input, Category::backward, layer.backward_input);
     add(chunk.backward_weight, Category::backward, layer.backward_weight);
-    chunk.hardware_flops += layer.hardware_flops;
   }
   add_host(job, layers, chunk);
   add_activations(job, chunk);
   chunk.parameters = job.network->parameters();
+  chunk.hardware_flops = model_flops(*job.network, job.batch.micro);  // nothing is repeated
   return {chunk};
 }
 

@@ -26,7 +26,6 @@ struct LayerCost {
   OpCost forward;
   OpCost backward_input;
   OpCost backward_weight;
-  double hardware_flops = 0;  // of all three
 
   double backward_s() const { return backward_input.seconds + backward_weight.seconds; }
 };

@@ -74,21 +74,53 @@ double gemm_workspace_bytes(const GpuSpec& gpu) {
   return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
 }
 
+// What a job would set, or "" where it does so already.
+std::string more_sharding(const Job& job, Sharding wanted) {
+  if (job.layout.sharding >= wanted) return "";
+  return fmt::format("set sharding: {}, or ", name_of(wanted));
+}
+
+std::string more_recomputation(const Job& job) {
+  switch (job.recompute) {
+    case Recompute::none:
+      return "set recompute: selective or full, or ";
+    case Recompute::selective:
+      return "set recompute: full, or ";
+    case Recompute::full:
+      break;
+  }
+  return "";
+}
+
 struct TensorClass {
   const char* name;
   double GpuMemory::*bytes;
-  const char* remedy;
+  std::string (*remedy)(const Job& job);
 };
 
+std::string more_shards(const Job&) {
+  return "raise tp or pp";
+}
+
 constexpr std::array<TensorClass, 7> kClasses = {{
-    {"weights", &GpuMemory::weights, "raise tp or pp, or set sharding: zero3"},
-    {"gradients", &GpuMemory::gradients, "raise tp or pp, or set sharding: zero2"},
-    {"optimizer state", &GpuMemory::optimizer, "set sharding: zero1, or raise dp, tp or pp"},
+    {"weights", &GpuMemory::weights,
+     [](const Job& job) { return more_sharding(job, Sharding::zero3) + "raise tp or pp"; }},
+    {"gradients", &GpuMemory::gradients,
+     [](const Job& job) { return more_sharding(job, Sharding::zero2) + "raise tp or pp"; }},
+    {"optimizer state", &GpuMemory::optimizer,
+     [](const Job& job) { return more_sharding(job, Sharding::zero1) + "raise dp, tp or pp"; }},
     {"activations", &GpuMemory::activations,
-     "set recompute: selective or full, or lower batch.micro, or raise tp or cp"},
-    {"buffers", &GpuMemory::buffers, "lower batch.micro or communication.bucket, or raise tp"},
-    {"fragmentation", &GpuMemory::fragmentation, "raise tp or pp"},
-    {"framework", &GpuMemory::framework, "raise tp or pp"},
+     [](const Job& job) {
+       const char* smaller = job.batch.micro > 1 ? "lower batch.micro, or " : "";
+       return more_recomputation(job) + smaller + "raise tp or cp";
+     }},
+    {"buffers", &GpuMemory::buffers,
+     [](const Job& job) {
+       const char* smaller = job.batch.micro > 1 ? "batch.micro or " : "";
+       return fmt::format("lower {}communication.bucket, or raise tp", smaller);
+     }},
+    {"fragmentation", &GpuMemory::fragmentation, more_shards},
+    {"framework", &GpuMemory::framework, more_shards},
 }};
 
 }  // namespace
@@ -165,7 +197,8 @@ double fullest_bytes(const std::vector<GpuMemory>& memory) {
   return most;
 }
 
-std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu) {
+std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job) {
+  const GpuSpec& gpu = job.cluster.node.gpu;
   const auto worst = std::max_element(
       memory.begin(), memory.end(),
       [](const GpuMemory& a, const GpuMemory& b) { return a.total() < b.total(); });
@@ -178,9 +211,9 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpe
   return fmt::format(
       "pipeline rank {} needs {}, {} more than the usable {} of gpu '{}'; the largest part is {} "
       "with {}; {}",
-      worst - memory.begin(), format_bytes(worst->total()), format_bytes(worst->total() - usable),
-      format_bytes(usable), gpu.name, largest->name, format_bytes((*worst).*largest->bytes),
-      largest->remedy);
+      worst - memory.begin(), format_memory(worst->total()), format_memory(worst->total() - usable),
+      format_memory(usable), gpu.name, largest->name, format_memory((*worst).*largest->bytes),
+      largest->remedy(job));
 }
 
 std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,

@@ -89,8 +89,9 @@ double usable_bytes(const GpuSpec& gpu);
 // Of the fullest GPU; 0: there is none.
 double fullest_bytes(const std::vector<GpuMemory>& memory);
 
-// Why the job does not fit, naming rank, tensor class, excess and remedy; empty if it fits.
-std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const GpuSpec& gpu);
+// Why the job does not fit, naming rank, tensor class, excess and what it does not do yet that
+// would remedy it; empty if it fits.
+std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job);
 // `by_tier`: name and bytes per node of each tier that takes any.
 std::string host_memory_excess(const std::vector<std::pair<std::string, double>>& by_tier,
                                const NodeSpec& node);

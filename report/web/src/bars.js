@@ -1,7 +1,7 @@
 // The bar charts: shares of a whole, and memory against capacity.
 import { axisStyle, draw, escapeHtml, tooltipStyle } from "./chart.js";
 import { MEMORY } from "./colours.js";
-import { bytesText, percentText, secondsText, tickText } from "./figures.js";
+import { memoryStep, memoryText, memoryTick, percentText, secondsText, tickText } from "./figures.js";
 
 // Horizontal bars, largest on top, each labelled with its share of `whole`. With whole == 1 the
 // values are shares themselves.
@@ -51,6 +51,8 @@ export function drawMemory(element, memory) {
   const capacity = memory.capacity_bytes;
   const parts = Object.keys(MEMORY).filter((part) => memory.ranks.some((rank) => rank[part] > 0));
   const totals = memory.ranks.map((rank) => parts.reduce((sum, part) => sum + rank[part], 0));
+  const most = 1.06 * Math.max(capacity, ...totals);
+  const step = memoryStep(most);
   draw(element, (colours) => ({
     grid: { left: 64, right: 16, top: 62, bottom: 44 },
     legend: {
@@ -66,8 +68,8 @@ export function drawMemory(element, memory) {
       axisPointer: { type: "shadow" },
       formatter: (items) =>
         [
-          `<b>pipeline rank ${items[0].dataIndex}</b>: ${bytesText(totals[items[0].dataIndex])}`,
-          ...items.map((x) => `${x.marker}${x.seriesName} ${bytesText(x.value)}`),
+          `<b>pipeline rank ${items[0].dataIndex}</b>: ${memoryText(totals[items[0].dataIndex])}`,
+          ...items.map((x) => `${x.marker}${x.seriesName} ${memoryText(x.value)}`),
         ].join("<br>"),
     },
     xAxis: {
@@ -80,9 +82,10 @@ export function drawMemory(element, memory) {
     },
     yAxis: {
       type: "value",
-      max: Math.ceil((Math.max(capacity, ...totals) * 1.06) / 1e10) * 1e10,
+      max: Math.ceil(most / step) * step,
+      interval: step,
       ...axisStyle(colours),
-      axisLabel: { color: colours.muted, formatter: (bytes) => tickText("bytes", bytes) },
+      axisLabel: { color: colours.muted, formatter: memoryTick },
     },
     series: parts.map((part, index) => ({
       name: part,
@@ -101,7 +104,7 @@ export function drawMemory(element, memory) {
               label: {
                 position: "insideEndTop",
                 color: colours.text,
-                formatter: `capacity ${bytesText(capacity)}`,
+                formatter: `capacity ${memoryText(capacity)}`,
               },
               data: [{ yAxis: capacity }],
             },

@@ -32,7 +32,10 @@ export const tickText = (unit, value) => written(unit, value, short);
 
 export const secondsText = (seconds) => valueText("seconds", seconds);
 export const percentText = (share) => valueText("share", share);
-export const bytesText = (bytes) => valueText("bytes", bytes);
+export const memoryText = (bytes) => valueText("memory", bytes);
+// An axis of memory: its ticks, as round as powers of two are, and how they are written.
+export const memoryTick = (bytes) => tickText("memory", bytes);
+export const memoryStep = (most) => 2 ** Math.ceil(Math.log2(Math.max(most, 1) / 4));
 
 const filled = (pattern, texts) => texts.reduce((text, part) => text.replace("{}", part), pattern);
 

@@ -4,7 +4,7 @@
 // more than the pixels that show them.
 import { axisStyle, draw, timeLabel, timeZoom } from "./chart.js";
 import { rankColour } from "./colours.js";
-import { bytesText, secondsText, tickText } from "./figures.js";
+import { memoryStep, memoryText, memoryTick, secondsText } from "./figures.js";
 import { panel } from "./panel.js";
 
 // Ticks and changes, summed up to times in ns and bytes.
@@ -37,7 +37,7 @@ export function highest(curves) {
 
 export function peakText(curve) {
   const at = secondsText(curve.peak.at_ns / 1e9);
-  return `${bytesText(curve.peak.bytes)} on ${curve.rank}, set by ${curve.peak.task} at ${at}`;
+  return `${memoryText(curve.peak.bytes)} on ${curve.rank}, set by ${curve.peak.task} at ${at}`;
 }
 
 // Steps that share a pixel become its lowest and highest point.
@@ -110,7 +110,7 @@ function peakMark(curve, x0, pixelsPerNs, toY, area, colours, usableBytes) {
       type: "text",
       silent: true,
       style: {
-        text: `peak ${bytesText(curve.peak.bytes)}: ${curve.peak.task}, ${curve.rank}`,
+        text: `peak ${memoryText(curve.peak.bytes)}: ${curve.peak.task}, ${curve.rank}`,
         x: onTheLeft ? x - 7 : x + 7,
         y: crossed ? y + 11 : y - 9,
         align: onTheLeft ? "right" : "left",
@@ -144,7 +144,7 @@ export function curveSeries(curves, usableBytes, colours, axes) {
             position: "insideEndTop",
             color: colours.text,
             fontSize: 11,
-            formatter: `usable ${bytesText(usableBytes)}`,
+            formatter: `usable ${memoryText(usableBytes)}`,
           },
           data: [{ yAxis: usableBytes }],
         },
@@ -157,11 +157,11 @@ export function memoryAxis(top, colours) {
     min: 0,
     max: top,
     ...axisStyle(colours),
-    splitNumber: 3,
+    interval: memoryStep(top),
     axisLabel: {
       color: colours.muted,
       showMaxLabel: false,
-      formatter: (bytes) => tickText("bytes", bytes),
+      formatter: memoryTick,
     },
   };
 }

@@ -12,6 +12,19 @@ std::vector<std::string> gpu_names() {
   return names_in(library_gpus());
 }
 
+Field storage_share_row() {
+  Field row = choice_row<&StorageSpec::share>(
+      "cluster.storage.share", Dimension::number,
+      {.low = 0,
+       .above_low = true,
+       .high = 1,
+       .example = "0.1",
+       .help = "of its bandwidth that the job's snapshots may take; no shorter interval is "
+               "advised"});
+  row.scope = Scope::campaign;
+  return row;
+}
+
 Rows machine_rows() {
   return {
       map_row(
@@ -31,6 +44,7 @@ Rows machine_rows() {
           {.default_text = format_quantity(StorageSpec{}.latency_s.value, Dimension::seconds),
            .example = "50 ms",
            .help = "to open and commit a file"}),
+      storage_share_row(),
       list_row(
           "cluster.slow_nodes",
           {.default_text = "[]", .example = "[{node: 3, slowdown: 1.2}]", .help = "stragglers"}),

@@ -369,6 +369,11 @@ bool takes_key(FailureKind kind, std::string_view key) {
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
   values.fill("recovery", recovery);
+  // A scheme's warm ones are of its own spares; the scenario may state fewer.
+  const Value* hot = values.find("recovery.hot_spares");
+  if (hot != nullptr && !hot->scheme.empty()) {
+    recovery.hot_spares = std::min(recovery.hot_spares, recovery.spares);
+  }
   recovery.detect_s =
       values.has("recovery.detect")
           ? values.number("recovery.detect")

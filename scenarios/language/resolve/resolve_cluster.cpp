@@ -63,6 +63,7 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
 StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
   StorageSpec storage;
   if (!values.stated("cluster.storage")) return storage;
+  values.fill("cluster.storage", storage);
   override_parameter(storage.write_Bps, "cluster.storage.write", values, evidence);
   override_parameter(storage.read_Bps, "cluster.storage.read", values, evidence);
   override_parameter(storage.latency_s, "cluster.storage.latency", values, evidence);

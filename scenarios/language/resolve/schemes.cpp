@@ -1,6 +1,7 @@
 #include "scenarios/language/resolve/schemes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -37,16 +38,24 @@ DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const 
   return node;
 }
 
-// Keys that `map` does not have; in the maps that both have likewise.
-void add_missing(DocumentNode& map, const DocumentNode& base) {
+// Keys that `map` does not have; in the maps that both have likewise. Returns those of which it has
+// another value, with both.
+std::vector<std::string> add_missing(DocumentNode& map, const DocumentNode& base) {
+  std::vector<std::string> kept;
   for (const DocumentEntry& entry : base.entries) {
     DocumentEntry* own = map.find(entry.key);
     if (own == nullptr) {
       map.entries.push_back(entry);
     } else if (own->value.kind == Kind::map && entry.value.kind == Kind::map) {
-      add_missing(own->value, entry.value);
+      for (const std::string& below : add_missing(own->value, entry.value)) {
+        kept.push_back(fmt::format("{}.{}", entry.key, below));
+      }
+    } else if (flow_text(own->value) != flow_text(entry.value)) {
+      kept.push_back(
+          fmt::format("{}: {} (not {})", entry.key, flow_text(own->value), flow_text(entry.value)));
     }
   }
+  return kept;
 }
 
 const std::vector<Scheme>& schemes_of(std::string_view key) {
@@ -99,9 +108,9 @@ void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own) {
   entry->value = body_at(scheme.body, scheme.name, entry->value.where);
 }
 
-void expand_recovery(DocumentNode& scenario) {
+std::vector<Note> expand_recovery(DocumentNode& scenario) {
   DocumentEntry* entry = scenario.find(kRecovery);
-  if (entry == nullptr) return;
+  if (entry == nullptr) return {};
   DocumentNode& node = entry->value;
   if (node.kind == Kind::scalar) {
     DocumentNode map = document_node(Kind::map, "", node.where);
@@ -109,9 +118,14 @@ void expand_recovery(DocumentNode& scenario) {
     node = std::move(map);
   }
   const DocumentNode* base = node.value_of("base");
-  if (base == nullptr || base->kind != Kind::scalar) return;
+  if (base == nullptr || base->kind != Kind::scalar) return {};
   const Scheme& scheme = find_scheme(recovery_schemes(), kRecovery, *base);
-  add_missing(node, body_at(scheme.body, scheme.name, base->where));
+  const bool overridden = base->where.line == 0;  // in the text it stands beside what differs
+  const std::vector<std::string> kept =
+      add_missing(node, body_at(scheme.body, scheme.name, base->where));
+  if (!overridden || kept.empty()) return {};
+  return {{std::string(kRecovery),
+           fmt::format("under {} stays what is stated: {}", scheme.name, fmt::join(kept, ", "))}};
 }
 
 Evidence evidence_of(const Value& value, const EvidenceList& scenario) {

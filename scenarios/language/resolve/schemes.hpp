@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/reliability/snapshot.hpp"
+#include "models/results/note.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/values.hpp"
@@ -34,8 +35,9 @@ std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 // `snapshots: NAME` becomes the list of its tiers; of `own` as if they stood there. Throws Error
 // with the nearest name.
 void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own = {});
-// What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme.
-void expand_recovery(DocumentNode& scenario);
+// What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme. The
+// notes say what stays as the scenario states it where an override names the scheme.
+std::vector<Note> expand_recovery(DocumentNode& scenario);
 
 // Of a number that the scenario states, or that a scheme brought.
 Evidence evidence_of(const Value& value, const EvidenceList& scenario);

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/cli/run_program.hpp"
 
@@ -74,6 +75,76 @@ TEST(OptimiseCommand, MemoryAndListsOfValues) {
   for (const Json& row : lists.at("best")) {
     const std::string recompute = row.at("set").at("recompute");
     EXPECT_TRUE(recompute == "none" || recompute == "full") << recompute;
+  }
+}
+
+const std::string kCost =
+    " --for cost --set 'job={tokens: 1 T, price: 2 USD per gpu-hour}' --set campaign.length='10 d'";
+
+// Two nodes are faster and dearer than one: the cheapest is not among the fastest.
+TEST(OptimiseCommand, CostRanksByCost) {
+  const std::string over =
+      kSmall + "--over cluster.nodes=1,2 layout --set recovery.spares=0 --top 3 --json";
+  const Json cost = json_of(over + kCost);
+  const Json time = json_of(over);
+  EXPECT_EQ(cost.at("best")[0].at("set").at("cluster.nodes"), "1");
+  EXPECT_EQ(time.at("best")[0].at("set").at("cluster.nodes"), "2");
+  EXPECT_TRUE(time.at("best")[0].at("estimated_usd").is_null());
+  for (const Json& row : cost.at("best")) {
+    EXPECT_GT(row.at("estimated_usd"), 0);
+    EXPECT_GT(row.at("job_cost_usd"), row.at("estimated_usd"));
+  }
+  const ProgramResult shown = run_program(kSmall + "--over recompute" + kCost);
+  EXPECT_NE(shown.out.find("undisturbed cost"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find(" USD "), std::string::npos) << shown.out;
+}
+
+TEST(OptimiseCommand, TheScenariosOwnLayoutMayBeImpossible) {
+  const std::string arguments = kSmall + "--top 3 --simulate 1 --json --over ";
+  const auto times_of = [&](const std::string& over) {
+    std::vector<double> times;
+    for (const Json& row : json_of(arguments + over).at("best")) {
+      times.push_back(row.at("estimated_s"));
+    }
+    return times;
+  };
+  const std::vector<double> possible = times_of("layout");
+  // 3 does not divide 16 GPUs; 32 replicas are more than there are.
+  EXPECT_EQ(times_of("layout --set layout.tp=3"), possible);
+  EXPECT_EQ(times_of("layout --set layout.dp=32"), possible);
+  // What is not the layout's fault, and where layouts are not searched, it is an error.
+  const ProgramResult other = run_program(arguments + "layout --set precision=nvfp4");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("precision"), std::string::npos) << other.err;
+  EXPECT_EQ(run_program(arguments + "recompute --set layout.tp=3").exit_code, 2);
+}
+
+// Without a pipeline there is nothing to order.
+TEST(OptimiseCommand, EqualConfigurationsStandOnce) {
+  const Json result =
+      json_of(kSmall + "--over schedule=1f1b,gpipe layout --top 100 --simulate 0 --json");
+  std::set<Json> seen;
+  for (const Json& row : result.at("best")) {
+    EXPECT_TRUE(seen.insert(row.at("set")).second) << row.at("set");
+  }
+  EXPECT_EQ(result.at("estimated"), seen.size());
+}
+
+// Each layout with the intervals that are best for it, and `run` says the same of the line.
+TEST(OptimiseCommand, SearchesIntervalsOfEachLayout) {
+  const Json result =
+      json_of(kSmall + "--over layout snapshots.0.every --for goodput --top 2 --json");
+  for (const Json& row : result.at("best")) {
+    ASSERT_TRUE(row.at("set").contains("snapshots.0.every")) << row;
+    ASSERT_TRUE(row.at("set").contains("layout.tp")) << row;
+    std::string run = "run scenarios/small.yaml --json";
+    for (const auto& [key, value] : row.at("set").items()) {
+      run += " --set '" + key + "=" + value.get<std::string>() + "'";
+    }
+    const Json ran = json_of(run);
+    EXPECT_EQ(ran.at("campaign").at("goodput").at("mean"), row.at("goodput"));
+    const Json given = json_of(run + " --set snapshots.0.every='30 min'");
+    EXPECT_GT(row.at("goodput"), given.at("campaign").at("goodput").at("mean"));
   }
 }
 

@@ -52,6 +52,21 @@ TEST(SweepCommand, FindsTheBestPoint) {
   fs::remove_all(folder);
 }
 
+TEST(SweepCommand, SaysOnceWhatANamedRecoveryLeaves) {
+  const std::string folder = scratch_folder("sweep-notes");
+  const ProgramResult result = run_program(
+      "sweep scenarios/small.yaml --vary recovery=restart,hot-spares --vary "
+      "snapshots.0.every=1h,2h --replicas 2 --out " +
+      folder);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string note =
+      "note: recovery: under hot-spares stays what is stated: spares: 1 (not 4)";
+  const size_t first = result.err.find(note);
+  EXPECT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("note: ", first + 1), std::string::npos) << result.err;
+  fs::remove_all(folder);
+}
+
 TEST(SweepCommand, SameBytesOnAnyThreadsAndInAnyShards) {
   const std::string whole = whole_sweep(kGrid + "-j 1", "sweep-whole");
   const std::string threads = whole_sweep(kGrid + "-j 3", "sweep-threads");
@@ -237,8 +252,9 @@ TEST(OptimiseIntervals, RefusesWhatItCannotSearch) {
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   };
   expect_fault("--over snapshots.0.every", "--for goodput");
-  expect_fault("--over snapshots.0.every layout --for goodput", "for themselves");
+  expect_fault("--over snapshots.0.every layout --for memory", "--for goodput");
   expect_fault("--over snapshots.7.every --for goodput", "no tier 7");
+  expect_fault("--over snapshots.7.every layout --for goodput", "no tier 7");
 }
 
 }  // namespace

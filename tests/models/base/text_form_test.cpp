@@ -22,6 +22,9 @@ TEST(TextForm, IsForPeople) {
   EXPECT_EQ(format_bytes(1.62e12), "1.62 TB");
   EXPECT_EQ(format_bytes(999.9e6), "1.00 GB");
   EXPECT_EQ(format_bandwidth(2e12), "2.00 TB/s");
+  EXPECT_EQ(format_memory(1023), "1023 B");
+  EXPECT_EQ(format_memory(81559 * 1048576.0), "79.6 GiB");
+  EXPECT_EQ(format_memory(1023.9 * 1048576), "1.00 GiB");
   EXPECT_EQ(format_count(2048), "2048");
   EXPECT_EQ(format_count(15.6e12), "15.6 T");
   EXPECT_EQ(format_percent(0.4123), "41.2 %");

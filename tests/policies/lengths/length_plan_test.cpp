@@ -136,7 +136,7 @@ TEST(UnequalLengths, PacksFillTheMemory) {
   job.cluster.node.gpu.memory_bytes = spec(2e9);
   const double room = tokens_per_gpu(job);
   const PreparedIteration prepared = prepare_iteration(job);
-  EXPECT_EQ(gpu_memory_excess(prepared.memory, job.cluster.node.gpu), "");
+  EXPECT_EQ(gpu_memory_excess(prepared.memory, job), "");
   for (const auto& round : prepared.balanced->plan.rounds) {
     for (const LengthPack& pack : round) EXPECT_LE(pack.tokens, room * pack.ranks);
   }

@@ -131,8 +131,8 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   comparison.points.push_back({{{"pp", "4"}}, fast, ""});
   EXPECT_EQ(compare_text(comparison),
             "pp  step time  speed-up     MFU    idle  peak memory  goodput\n"
-            "4      4.00 s    2.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
-            "2      8.00 s    1.000x  41.7 %  25.0 %      67.5 GB   93.0 %\n"
+            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB   93.0 %\n"
+            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB   93.0 %\n"
             "\n"
             "Infeasible\n"
             "  pp=1: does not fit\n");
@@ -149,8 +149,8 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
   comparison.points.push_back({{{"pp", "4"}}, fits, ""});
   EXPECT_EQ(compare_text(comparison),
             "pp  step time  speed-up     MFU    idle  peak memory  fits\n"
-            "4      8.00 s    0.500x  41.7 %  25.0 %      67.5 GB   yes\n"
-            "2      4.00 s    1.000x  41.7 %  25.0 %      67.5 GB    no\n");
+            "4      8.00 s    0.500x  41.7 %  25.0 %     62.9 GiB   yes\n"
+            "2      4.00 s    1.000x  41.7 %  25.0 %     62.9 GiB    no\n");
 }
 
 // Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.

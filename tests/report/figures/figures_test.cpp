@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "report/figures/summary.hpp"
 #include "report/json/json.hpp"
 #include "tests/report/sample_record.hpp"
 
@@ -77,6 +79,26 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   const Json ranges = run_document(record, false).at("model_error").at("ranges");
   EXPECT_EQ(ranges.at("iteration.mfu").at("high"), 1);
   EXPECT_FALSE(ranges.contains("job.days"));
+}
+
+// 1 T tokens in steps of 2,048 x 8,192 that take 8 s, on 16,384 GPUs at 2 USD an hour.
+TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
+  Record record = sample_record({.campaign = false});
+  record.iteration.time_s = 8;
+  record.job.tokens = 1e12;
+  record.job.price_usd_per_gpu_s = 2.0 / 3600;
+  record.job.cluster.nodes = 2048;
+  record.job.cluster.node.gpus = 8;
+  EXPECT_EQ(figure("job.days").text(record), "5.5 d");
+  EXPECT_EQ(figure("job.cost_usd").text(record), "4.34 M USD");
+  EXPECT_EQ(figure("job.steps").text(record), "");
+  const Summary summary = summarise(record);
+  EXPECT_TRUE(std::ranges::any_of(summary.sections, [](const SummarySection& section) {
+    return section.title == "To train on all tokens, if nothing fails";
+  }));
+  // A campaign says how long it takes with failures.
+  record.campaign = sample_record().campaign;
+  EXPECT_EQ(figure("job.days").text(record), "");
 }
 
 TEST(Figures, OfSeveralTiersThatOnStorageStandsForThemLast) {

@@ -20,7 +20,7 @@ using Keys = std::vector<std::string>;
 TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
   const Json run = run_document(sample_record(), true);
   EXPECT_EQ(keys_of(run), (Keys{"scenario", "key", "version", "commit", "iteration", "campaign",
-                                "origin", "engine", "timing"}));
+                                "origin", "engine", "notes", "timing"}));
   EXPECT_EQ(keys_of(run["iteration"]),
             (Keys{"time_s", "tflops_per_gpu", "mfu", "hfu", "tokens_per_s", "bubble", "exposed_s",
                   "memory_bytes", "critical_path_s"}));
@@ -38,8 +38,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]),
-            (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "configured_s", "young_s", "daly_s",
-                  "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
+            (Keys{"tier", "mtbf_s", "cost_s", "restart_s", "storage_s", "configured_s", "young_s",
+                  "daly_s", "exact_s", "best_s", "formula_goodput", "rsc_ettr", "best_goodput",
                   "young_regret", "exact_regret", "points"}));
   EXPECT_EQ(keys_of(run["campaign"]["interval"]["points"][0]),
             (Keys{"every_s", "expected", "goodput"}));

@@ -200,6 +200,7 @@ TEST_F(PageBrowser, WritesValuesAsTheProgramDoes) {
       {Unit::seconds, 121},    {Unit::seconds, 7300},   {Unit::seconds, 4.6e6},
       {Unit::days, 90.06},     {Unit::share, 0.4123},   {Unit::small_share, 0.000449},
       {Unit::points, 0.00123}, {Unit::bytes, 999.7e6},  {Unit::bytes, 12},
+      {Unit::memory, 84.9e9},  {Unit::memory, 7e7},     {Unit::memory, 12},
       {Unit::tflops, 373.66},  {Unit::count, 99999.5},  {Unit::count, 2.334e6},
       {Unit::usd, 7.53e7},     {Unit::usd, 1234.56}};
   std::string expected, cells;

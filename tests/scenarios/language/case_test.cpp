@@ -67,7 +67,7 @@ TEST(Case, SchedulesHaveUsualNumbers) {
   // zb-auto takes the memory that the GPU has left, which is more than 1f1b's, and fits.
   const Job job = with("zb-auto");
   const PreparedIteration prepared = prepare_iteration(job);
-  EXPECT_EQ(gpu_memory_excess(prepared.memory, job.cluster.node.gpu), "");
+  EXPECT_EQ(gpu_memory_excess(prepared.memory, job), "");
   const double room = activation_room_bytes(job, prepared.chunks);
   const double most = *std::ranges::max_element(prepared.peak_activation_bytes);
   EXPECT_LE(most, room);

@@ -67,6 +67,25 @@ TEST(Overrides, ANameBecomesTheMapItStandsFor) {
   EXPECT_EQ(changed.job.model.hidden, 16384);
 }
 
+TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
+  const auto notes_of = [](const Overrides& set) {
+    std::string text;
+    for (const Note& note : llama(set).notes) text += note.key + ": " + note.text + "\n";
+    return text;
+  };
+  EXPECT_EQ(notes_of({{"snapshots", "sync"}}),
+            "snapshots: the name given takes the place of what is stated: {tier: host-memory, "
+            "every: 10 iterations, keeper: process}, {tier: storage, every: 1 h, mode: "
+            "async}\n");
+  EXPECT_EQ(notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
+            "cluster.node: the name given takes the place of what is stated: nic\n");
+  // A name for a name, and a value that is written out, are what they say.
+  EXPECT_EQ(
+      notes_of({{"cluster.node", "dgx-h200"}, {"snapshots", "[{tier: storage, every: 2 h}]"}}), "");
+  EXPECT_EQ(notes_of({{"snapshots", "sync"}, {"snapshots", "checkfreq"}}),
+            notes_of({{"snapshots", "gemini"}}));
+}
+
 TEST(Overrides, TheOtherFormReplacesAScalar) {
   const Case changed = llama({{"failures.2.arrivals.weibull", "0.5"}});
   EXPECT_EQ(changed.job.failures[2].arrivals, Arrivals::weibull);

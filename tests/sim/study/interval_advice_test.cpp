@@ -214,6 +214,44 @@ TEST(IntervalAdvice, ClusteredFailures) {
   EXPECT_LT(regret, 2e-3);
 }
 
+// A snapshot that takes 30 s of all the storage's bandwidth, of which the job may take a tenth: the
+// formulas ask for an interval of 10 min, and the advice keeps to five.
+TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
+  CampaignInputs inputs = storage_only();
+  inputs.table.iteration_s = {5, 5.1};  // hardly a stall: as often as possible
+  const std::optional<IntervalReport> often = advice_on(inputs);
+  ASSERT_TRUE(often);
+  EXPECT_EQ(often->storage_s, 0);
+  EXPECT_LT(often->best_s, 120);
+  inputs.table.tiers[0].storage_s = 30;
+  inputs.storage_share = 0.1;
+  const std::optional<IntervalReport> advice = advice_on(inputs);
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->storage_s, 300);
+  for (const double every_s : {advice->young_s, advice->daly_s, advice->exact_s, advice->best_s}) {
+    EXPECT_EQ(every_s, 300);
+  }
+  // A scenario that saves more often is told what it gets, and not to do so.
+  inputs.table.tiers[0].tier.every_iterations = 12;
+  const std::optional<IntervalReport> beyond = advice_on(inputs);
+  ASSERT_TRUE(beyond);
+  EXPECT_EQ(beyond->configured_s, 60);
+  EXPECT_GE(beyond->best_s, 300);
+  EXPECT_GT(point_at(*beyond, 60).goodput.mean, beyond->best_goodput);
+}
+
+// The configured interval has the goodput of the report, and as many trials.
+TEST(IntervalAdvice, OneSettingHasOneGoodput) {
+  CampaignInputs inputs = storage_only();
+  inputs.campaign.trials = 50;
+  const CampaignReport report = run_campaign(inputs);
+  const std::optional<IntervalReport> advice = interval_advice(inputs, report);
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(point_at(*advice, advice->configured_s).goodput, report.goodput);
+  inputs.table.tiers[0].tier.every_iterations = static_cast<int>(std::lround(advice->best_s / 5));
+  EXPECT_EQ(run_campaign(inputs).goodput.mean, advice->best_goodput);
+}
+
 // Node failures against copies in pairs of neighbours, then storage. Alone they almost never take
 // both of a pair; when each fifth takes two neighbours, half of these are a pair, and a tenth goes
 // back to storage. A model of independent losses then is wrong: goodput with storage every

@@ -43,6 +43,24 @@ double lost(const Record& record, Loss loss) {
   return record.campaign->lost_s[static_cast<int>(loss)].mean;
 }
 
+// Whatever is saved, by a mask, by Winograd's algorithm or because nobody asks for it: HFU counts
+// all that MFU counts.
+TEST(Simulate, HfuIsNotBelowMfu) {
+  const std::string machine = "name: a\ncluster: {nodes: 2, node: dgx-h100}\n";
+  const std::string pipeline = machine + "layout: {pp: 4}\nbatch: {global: 64}\n";
+  for (const std::string& text :
+       {pipeline + "model: bert-large\nschedule: seq1f1b\n",
+        pipeline + "model: bert-large\nschedule: {name: terapipe, slices: 8}\n",
+        pipeline + "model: gpt-1.7b\nschedule: seq1f1b\nrecompute: selective\n",
+        pipeline + "model: llama3-8b\nschedule: seq1f1b\n",
+        machine + "model: resnet-50\nbatch: {global: 1024, micro: 64}\nprecision: fp32\n",
+        machine + "model: mixtral-8x7b\nlayout: {tp: 4, ep: 8, sequence_parallel: true}\nbatch: "
+                  "{global: 64}\n"}) {
+    const Record record = simulate(parse_case(text, "a.yaml"), {.allow_oom = true});
+    EXPECT_GE(record.iteration.hfu, record.iteration.mfu * (1 - 1e-9)) << text;
+  }
+}
+
 TEST(Simulate, TheCriticalPathAddsUpToTheStep) {
   const Record record = simulate(case_of(small_job(2, 2, 2)));
   const auto& parts = record.iteration.critical_path_s;

@@ -187,6 +187,20 @@ TEST(Sweep, StopsBetweenPoints) {
   EXPECT_LE(points, 2);  // with the one that was under way
 }
 
+// However often failures strike, and although the scenario itself saves more often.
+TEST(IntervalSearch, KeepsToItsShareOfTheStorage) {
+  const IntervalSearch found =
+      search_intervals(read_scenario(kScenario, {{"campaign.replicas", "4"},
+                                                 {"failures.0.rate", "500 per 1000 node-days"},
+                                                 {"snapshots.0.every", "1 min"},
+                                                 {"cluster.storage.share", "0.01"}}),
+                       {.keys = {"snapshots.0.every"}});
+  ASSERT_EQ(found.tiers.size(), 1U);
+  EXPECT_EQ(found.storage_share, 0.01);
+  EXPECT_GT(found.tiers[0].storage_s, 120);
+  EXPECT_GE(found.tiers[0].every_s, found.tiers[0].storage_s);
+}
+
 // No interval of a grid is surely better than what is found, and `simulate` says the same of it.
 TEST(IntervalSearch, BeatsAGridAndIsWhatRunGives) {
   const Overrides set = {{"campaign.replicas", "20"},

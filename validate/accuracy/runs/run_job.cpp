@@ -317,7 +317,7 @@ RunPrediction predict(const Job& job) {
     prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
   }
   prediction.memory = prepared.memory;
-  prediction.fits = gpu_memory_excess(prepared.memory, job.cluster.node.gpu).empty();
+  prediction.fits = gpu_memory_excess(prepared.memory, job).empty();
   for (int i = 0; i < kOrigins; ++i) {
     if (estimate.origin_s[i] > 0) prediction.origin = static_cast<Origin>(i);
   }

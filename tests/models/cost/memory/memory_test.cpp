@@ -322,13 +322,39 @@ TEST(Memory, SnapshotsWriteEveryParameterOnce) {
 TEST(Memory, ExcessNamesRankClassAndRemedy) {
   std::vector<GpuMemory> memory(3);
   memory[1] = {10e9, 20e9, 30e9, 40e9, 1e9, 0, 4e9};
+  Job job = test_job(llama3_8b(), {}, {});
+  job.batch.micro = 2;
   EXPECT_EQ(
-      gpu_memory_excess(memory, test_cluster().node.gpu),
-      "pipeline rank 1 needs 105 GB, 20.0 GB more than the usable 85.0 GB of gpu 'test-gpu'; "
-      "the largest part is activations with 40.0 GB; set recompute: selective or full, or lower "
+      gpu_memory_excess(memory, job),
+      "pipeline rank 1 needs 97.8 GiB, 18.6 GiB more than the usable 79.2 GiB of gpu 'test-gpu'; "
+      "the largest part is activations with 37.3 GiB; set recompute: selective or full, or lower "
       "batch.micro, or raise tp or cp");
   memory[1].activations = 1e9;
-  EXPECT_EQ(gpu_memory_excess(memory, test_cluster().node.gpu), "");
+  EXPECT_EQ(gpu_memory_excess(memory, job), "");
+}
+
+// What the job does already is no advice.
+TEST(Memory, RemediesAreWhatTheJobDoesNotDoYet) {
+  Job job = test_job(llama3_8b(), {}, {});
+  const auto remedy = [&](double GpuMemory::*largest) {
+    GpuMemory memory;
+    memory.*largest = 200e9;
+    const std::string text = gpu_memory_excess({memory}, job);
+    return text.substr(text.rfind("GiB; ") + 5);
+  };
+  job.batch.micro = 1;
+  job.recompute = Recompute::selective;
+  EXPECT_EQ(remedy(&GpuMemory::activations), "set recompute: full, or raise tp or cp");
+  job.recompute = Recompute::full;
+  EXPECT_EQ(remedy(&GpuMemory::activations), "raise tp or cp");
+  EXPECT_EQ(remedy(&GpuMemory::buffers), "lower communication.bucket, or raise tp");
+  job.layout.sharding = Sharding::zero1;
+  EXPECT_EQ(remedy(&GpuMemory::optimizer), "raise dp, tp or pp");
+  EXPECT_EQ(remedy(&GpuMemory::gradients), "set sharding: zero2, or raise tp or pp");
+  EXPECT_EQ(remedy(&GpuMemory::weights), "set sharding: zero3, or raise tp or pp");
+  job.layout.sharding = Sharding::zero3;
+  EXPECT_EQ(remedy(&GpuMemory::gradients), "raise tp or pp");
+  EXPECT_EQ(remedy(&GpuMemory::weights), "raise tp or pp");
 }
 
 TEST(Memory, HostExcessNamesTheNode) {

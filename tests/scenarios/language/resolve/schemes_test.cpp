@@ -121,6 +121,40 @@ TEST(Schemes, ARecoveryMayDifferFromItsBase) {
   EXPECT_EQ(based.job.recovery.when_no_spare, WhenNoSpare::reroute);
 }
 
+// A name is a base, wherever it comes from: it brings what the scenario leaves open.
+TEST(Schemes, ANamedRecoveryErasesNothingThatIsStated) {
+  const std::string text =
+      std::string(kScenario) + "recovery: {spares: 128, detect: 60 s, elastic: {groups: 6}}\n";
+  const Case hot = parse_case(text, "a.yaml", {{"recovery", "hot-spares"}});
+  EXPECT_EQ(hot.job.recovery.spares, 128);
+  EXPECT_DOUBLE_EQ(hot.job.recovery.detect_s, 60);
+  EXPECT_EQ(hot.job.recovery.hot_spares, 4);
+  EXPECT_DOUBLE_EQ(hot.job.recovery.provision_s, 300);
+  EXPECT_EQ(hot.key, parse_case(text, "a.yaml", {{"recovery.base", "hot-spares"}}).key);
+  // Of fewer spares than the scheme's own all are warm, as its are.
+  const Case fewer = parse_case(std::string(kScenario) + "recovery: {spares: 1}\n", "a.yaml",
+                                {{"recovery", "hot-spares"}});
+  EXPECT_EQ(fewer.job.recovery.hot_spares, 1);
+  const auto note_of = [&](const char* scheme) {
+    const Case named = parse_case(text, "a.yaml", {{"recovery", scheme}});
+    for (const Note& note : named.notes) {
+      if (note.text.find("stays") != std::string::npos) return note.key + ": " + note.text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(note_of("hot-spares"),
+            "recovery: under hot-spares stays what is stated: spares: 128 (not 4), detect: 60 s "
+            "(not 30 s)");
+  EXPECT_EQ(note_of("ft-hsdp"),
+            "recovery: under ft-hsdp stays what is stated: elastic.groups: 6 (not 12)");
+  EXPECT_EQ(note_of("restart"), "");
+  // In the text both stand beside each other.
+  const std::string both = std::string(kScenario) + "recovery: {base: hot-spares, spares: 128}\n";
+  for (const Note& note : parse_case(both, "a.yaml").notes) {
+    EXPECT_EQ(note.text.find("stays"), std::string::npos) << note.text;
+  }
+}
+
 TEST(Schemes, UnknownNamesGetTheNearest) {
   EXPECT_EQ(parse_message(std::string(kScenario) + "snapshots: geminy\n", "a.yaml"),
             "a.yaml:8:12: unknown snapshots 'geminy'; did you mean 'gemini'?");

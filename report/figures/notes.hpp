@@ -1,0 +1,18 @@
+// What a result says of the scenario besides its figures, as console, JSON and pages show it.
+#pragma once
+
+#include <vector>
+
+#include "models/results/note.hpp"
+#include "report/figures/comparison.hpp"
+#include "report/figures/summary.hpp"
+
+namespace windtunnel {
+
+inline constexpr const char* kNotesTitle = "Notes";
+
+// Of all points that ran, each once.
+std::vector<Note> notes_of(const Comparison& comparison);
+std::vector<SummaryRow> note_rows(const std::vector<Note>& notes);
+
+}  // namespace windtunnel

@@ -1,0 +1,27 @@
+#include "scenarios/language/resolve/unused.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace windtunnel {
+
+std::vector<Note> unused_keys(const Values& values, const Job& job) {
+  std::vector<Note> notes;
+  if (job.campaign.length_s == 0) {
+    std::vector<std::string> keys;
+    for (const char* key : {"snapshots", "failures", "recovery"}) {
+      if (values.stated(key)) keys.emplace_back(key);
+    }
+    if (!keys.empty()) {
+      notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
+                       "without a campaign nothing fails and nothing is saved; add e.g. "
+                       "'campaign: {length: 54 d}'"});
+    }
+  }
+  if (values.stated("job.price") && job.tokens == 0) {
+    notes.push_back({"job.price", "a cost needs job.tokens or job.steps besides; add one"});
+  }
+  return notes;
+}
+
+}  // namespace windtunnel

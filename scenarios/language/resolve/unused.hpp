@@ -1,0 +1,14 @@
+// What a scenario states and nothing of its result rests on: its reader is told.
+#pragma once
+
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "models/results/note.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+std::vector<Note> unused_keys(const Values& values, const Job& job);
+
+}  // namespace windtunnel

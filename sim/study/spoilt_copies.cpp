@@ -1,0 +1,91 @@
+#include "sim/study/spoilt_copies.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A tier that keeps copies, and the age at which the oldest of them was begun: between these two,
+// as the last one was completed just now or long ago.
+struct KeptCopies {
+  std::size_t tier = 0;
+  int kept = 1;
+  double every_s = 0;
+  double least_age_s = 0;
+  double most_age_s = 0;
+
+  // Of the failures that go back so far, those that spoil all copies.
+  double spoilt_share(double rollback_s) const {
+    return std::clamp((rollback_s - least_age_s) / (most_age_s - least_age_s), 0.0, 1.0);
+  }
+};
+
+bool keeps_older(const SnapshotTier& tier) {
+  return tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::local_disk;
+}
+
+// That with the oldest copies; replicas on the GPUs keep none.
+std::optional<KeptCopies> oldest_copies(const Job& job, const std::vector<TierReport>& tiers) {
+  std::optional<KeptCopies> oldest;
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    const double every_s = tiers[i].every_s;
+    if (every_s <= 0) continue;
+    const int kept = keeps_older(job.snapshots[i]) ? job.snapshots[i].kept : 1;
+    const double least_s = tiers[i].saving_s + (kept - 1) * every_s;
+    const KeptCopies copies{i, kept, every_s, least_s, least_s + every_s};
+    if (!oldest || copies.most_age_s > oldest->most_age_s) oldest = copies;
+  }
+  return oldest;
+}
+
+std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
+  if (!keeps_older(job.snapshots[copies.tier])) return "add a tier in storage, which keeps several";
+  const double saving_s = copies.least_age_s - (copies.kept - 1) * copies.every_s;
+  const double needed = 1 + std::ceil((rollback_s - saving_s) / copies.every_s - 1e-9);
+  std::vector<std::string> ways;
+  if (needed <= kMostKeptCopies) {
+    ways.push_back(fmt::format("set snapshots.{}.kept={:.0f}", copies.tier, needed));
+  }
+  const int kept = needed <= kMostKeptCopies ? copies.kept : kMostKeptCopies;
+  if (kept > 1) {
+    const double every_s = (rollback_s - saving_s) / (kept - 1);
+    ways.push_back(fmt::format(
+        "save every {} or less often{}", format_seconds(every_s),
+        kept == copies.kept ? ""
+                            : fmt::format(" and set snapshots.{}.kept={}", copies.tier, kept)));
+  }
+  return fmt::format("{}", fmt::join(ways, ", or "));
+}
+
+}  // namespace
+
+std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& tiers) {
+  std::vector<Note> notes;
+  const std::optional<KeptCopies> copies = oldest_copies(job, tiers);
+  if (!copies) return notes;
+  for (std::size_t i = 0; i < job.failures.size(); ++i) {
+    const FailureClass& failure = job.failures[i];
+    if (failure.kind != FailureKind::loss_spike) continue;
+    const double share = copies->spoilt_share(failure.rollback_s);
+    if (share <= 0) continue;
+    notes.push_back(
+        {fmt::format("failures.{}.rollback", i),
+         fmt::format("'{}' goes back {}, but no copy is kept longer than {} ({}: {} every {}): "
+                     "{} of these failures spoil all copies, and training begins again from "
+                     "nothing; {}",
+                     failure.name, format_seconds(failure.rollback_s),
+                     format_seconds(copies->most_age_s), tiers[copies->tier].name, copies->kept,
+                     format_seconds(copies->every_s), format_percent(share),
+                     remedy(job, *copies, failure.rollback_s))});
+  }
+  return notes;
+}
+
+}  // namespace windtunnel

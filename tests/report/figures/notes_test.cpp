@@ -1,0 +1,49 @@
+#include "report/figures/notes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/console/console.hpp"
+#include "report/json/json.hpp"
+#include "report/page/comparison_page.hpp"
+#include "tests/report/sample_record.hpp"
+
+namespace windtunnel {
+namespace {
+
+Comparison two_points() {
+  Record record = sample_record();
+  record.notes = {{"recovery", "is <short>"}};
+  Comparison comparison;
+  comparison.points.push_back({{{"pp", "1"}}, record, ""});
+  record.notes.push_back({"job.price", "is not used"});
+  comparison.points.push_back({{{"pp", "2"}}, record, ""});
+  comparison.points.push_back({{{"pp", "4"}}, std::nullopt, "does not fit"});
+  return comparison;
+}
+
+TEST(Notes, AComparisonSaysEachOnce) {
+  const Comparison comparison = two_points();
+  EXPECT_EQ(notes_of(comparison),
+            (std::vector<Note>{{"recovery", "is <short>"}, {"job.price", "is not used"}}));
+  const std::string text = compare_text(comparison);
+  EXPECT_TRUE(text.ends_with("Notes\n  recovery: is <short>\n  job.price: is not used\n")) << text;
+  const std::string page =
+      comparison_page(comparison_document(comparison, std::vector<Json>(3), {}));
+  EXPECT_NE(page.find("<th scope=\"row\">recovery</th><td>is &lt;short&gt;</td>"),
+            std::string::npos);
+}
+
+TEST(Notes, ARunSaysThemAsWell) {
+  const Record record = *two_points().points[1].record;
+  const Summary summary = summarise(record);
+  EXPECT_EQ(summary.sections.back().title, kNotesTitle);
+  ASSERT_EQ(summary.sections.back().rows.size(), 2u);
+  EXPECT_EQ(summary.sections.back().rows[1].label, "job.price");
+  const Json notes = run_document(record, false).at("notes");
+  EXPECT_EQ(notes, Json::parse(R"([{"key": "recovery", "text": "is <short>"},
+                                   {"key": "job.price", "text": "is not used"}])"));
+  EXPECT_TRUE(run_document(sample_record(), false).at("notes").empty());
+}
+
+}  // namespace
+}  // namespace windtunnel

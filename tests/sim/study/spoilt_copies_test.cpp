@@ -1,0 +1,65 @@
+#include "sim/study/spoilt_copies.hpp"
+
+#include <gtest/gtest.h>
+
+namespace windtunnel {
+namespace {
+
+// Host memory every minute, and storage every ten, each complete after one.
+struct Saved {
+  Job job;
+  std::vector<TierReport> tiers;
+};
+
+Saved saved(double rollback_s, int kept) {
+  Saved saved;
+  saved.job.snapshots = {{.place = SnapshotPlace::host_memory, .every_s = 60},
+                         {.place = SnapshotPlace::storage, .every_s = 600, .kept = kept}};
+  saved.job.failures = {{.name = "crash", .kind = FailureKind::process},
+                        {.name = "spike", .kind = FailureKind::loss_spike}};
+  saved.job.failures[1].rollback_s = rollback_s;
+  saved.tiers = {{.name = "host-memory", .every_s = 60, .saving_s = 1},
+                 {.name = "storage", .every_s = 600, .saving_s = 60}};
+  return saved;
+}
+
+std::string note_of(const Saved& saved) {
+  const std::vector<Note> notes = spoilt_copies(saved.job, saved.tiers);
+  return notes.empty() ? "" : notes.front().key + ": " + notes.front().text;
+}
+
+// The older of two copies was begun 660 to 1260 s before: of spikes that go back 1800 s, none is
+// left; of those that go back 960 s, half of the time.
+TEST(SpoiltCopies, SaysHowOftenAndWhatToDo) {
+  EXPECT_EQ(note_of(saved(1800, 2)),
+            "failures.1.rollback: 'spike' goes back 30.0 min, but no copy is kept longer than 21.0 "
+            "min (storage: 2 every 10.0 min): 100.0 % of these failures spoil all copies, and "
+            "training begins again from nothing; set snapshots.1.kept=4, or save every 29.0 min or "
+            "less often");
+  EXPECT_NE(note_of(saved(960, 2)).find("50.0 % of these failures"), std::string::npos);
+  EXPECT_EQ(note_of(saved(660, 2)), "");
+  // What it says to do is enough, and no less is.
+  EXPECT_EQ(note_of(saved(1800, 4)), "");
+  EXPECT_NE(note_of(saved(1800, 3)), "");
+}
+
+TEST(SpoiltCopies, MoreThanATierCanKeepNeedsALongerInterval) {
+  const std::string note = note_of(saved(10 * 3600, 2));
+  EXPECT_NE(note.find("save every 85.6 min or less often and set snapshots.1.kept=8"),
+            std::string::npos)
+      << note;
+}
+
+TEST(SpoiltCopies, MemoryKeepsTheNewestOnly) {
+  Saved memory = saved(1800, 2);
+  memory.job.snapshots.pop_back();
+  memory.tiers.pop_back();
+  EXPECT_NE(note_of(memory).find("add a tier in storage, which keeps several"), std::string::npos);
+  // Without copies there is nothing to spoil, and without spikes nobody who would.
+  EXPECT_TRUE(spoilt_copies(memory.job, {}).empty());
+  memory.job.failures.pop_back();
+  EXPECT_EQ(note_of(memory), "");
+}
+
+}  // namespace
+}  // namespace windtunnel
