@@ -20,8 +20,8 @@ IterationTable scaled(IterationTable table, double factor) {
     for (double& seconds : *times) seconds *= factor;
   }
   for (TierTiming& timing : table.tiers) {
-    for (double* seconds :
-         {&timing.complete_s, &timing.restore_s, &timing.rebuild_s, &timing.reshape_s}) {
+    for (double* seconds : {&timing.complete_s, &timing.restore_s, &timing.rebuild_s,
+                            &timing.storage_s, &timing.reshape_s}) {
       *seconds *= factor;
     }
   }
