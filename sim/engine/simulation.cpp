@@ -66,7 +66,7 @@ class Simulation {
         rendezvous_(folding.groups.size()),
         recorder_(plan, folding, std::move(recorded_by)) {
     add_ranks(cluster);
-    platform_ = std::make_unique<Platform>(folding, count_actors(), longest_sleep_s());
+    platform_ = std::make_unique<Platform>(folding, count_actors(), longest_sleep_s_);
   }
 
   Timeline run() {
@@ -103,6 +103,8 @@ class Simulation {
       for (const TaskTemplate& task : rank.tasks_of->tasks) {
         pending_.push_back(task.pending);
         flags_.push_back(task.timed ? 0 : kTimeOk);
+        longest_sleep_s_ =
+            std::max({longest_sleep_s_, task.plain_s * rank.slowdown, task.not_before_s});
       }
     }
   }
@@ -114,16 +116,6 @@ class Simulation {
       actors += !rank.tasks_of->timed.empty();
     }
     return actors;
-  }
-
-  double longest_sleep_s() const {
-    double longest_s = 0;
-    for (const RankState& rank : ranks_) {
-      for (const TaskTemplate& task : rank.tasks_of->tasks) {
-        longest_s = std::max({longest_s, task.plain_s * rank.slowdown, task.not_before_s});
-      }
-    }
-    return longest_s;
   }
 
   void start_actors(std::int32_t r) {
@@ -484,6 +476,7 @@ class Simulation {
   const Program& program_;
   std::vector<RankState> ranks_;
   std::vector<StreamState> streams_;
+  double longest_sleep_s_ = 0;
   std::vector<std::int32_t> pending_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::vector<std::unique_ptr<Rendezvous>>> rendezvous_;  // [folded group][sequence]

@@ -27,8 +27,8 @@ Warmup measure_warmup(const Job& job);
 // [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
 std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 
-// `plain`: run_iteration without snapshots. On `threads` threads (0: all cores), each of which waits
-// for an engine of its own; the same bytes for any number of threads.
+// `plain`: run_iteration without snapshots. On `threads` threads (0: all cores), each of which
+// waits for an engine of its own; the same bytes for any number of threads.
 IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
                                const Execution& plain, int threads = 0);
 
