@@ -51,6 +51,15 @@ IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& pr
   return strategy_of(job).estimate(job, prepared);
 }
 
+double repriced_step_s(const Job& job, PreparedIteration& prepared) {
+  if (job.lengths) {  // which pack goes where is decided by the costs
+    prepared = prepare_iteration(job);
+    return estimate_iteration(job, prepared).step_s;
+  }
+  reprice_microbatches(job, prepared);
+  return microbatches_step_s(job, prepared);
+}
+
 LeastIteration least_iteration(const Job& job) {
   return strategy_of(job).least(job);
 }

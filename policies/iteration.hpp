@@ -22,6 +22,10 @@ void check_sequences(const Job& job);
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
+// IterationEstimate::step_s of a job that differs in its calibration alone from the one that was
+// prepared: the actions keep their order, and `prepared` gets the costs of this calibration. For
+// derivatives: where the order was the best one, it changes nothing to first order.
+double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
 // Of a job that check_layout() and check_sequences() have seen.
 LeastIteration least_iteration(const Job& job);

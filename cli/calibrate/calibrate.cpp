@@ -2,6 +2,7 @@
 // file for scenarios.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,11 +27,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CalibrateOptions : DeviceCalibration {
-  std::string from;
+  std::vector<std::string> from;
   std::string where;
   std::string gpu;
-  std::string machine;  // of timings of collectives
-  std::string network;
+  std::vector<std::string> machines;  // of timings of collectives
+  std::vector<std::string> networks;
+  std::vector<std::string> collectives;
   std::vector<std::string> fit;
   std::vector<std::string> fix;
   int threads = 0;
@@ -42,7 +44,7 @@ Calibration base_of(const CalibrateOptions& options, const FitInput& input) {
 }
 
 std::string source_of(const CalibrateOptions& options) {
-  const std::string file = fs::path(options.from).filename().string();
+  const std::string file = fs::path(options.from.front()).filename().string();
   return options.where.empty() ? file : fmt::format("{} where {}", file, options.where);
 }
 
@@ -176,18 +178,25 @@ ExitCode calibrate_network(const CalibrateOptions& options) {
   }
   return calibrate_on_collectives({.from = options.from,
                                    .where = options.where,
-                                   .machine = options.machine,
-                                   .network = options.network,
+                                   .machines = options.machines,
+                                   .networks = options.networks,
+                                   .collectives = options.collectives,
                                    .base = options.base,
                                    .out = options.out,
+                                   .force = options.force,
                                    .json = options.json,
                                    .threads = options.threads});
 }
 
+bool says_of_logs(const CalibrateOptions& options) {
+  return !options.machines.empty() || !options.networks.empty() || !options.collectives.empty();
+}
+
 ExitCode calibrate_device(const CalibrateOptions& options) {
-  if (!options.where.empty() || !options.gpu.empty() || !options.machine.empty() ||
-      !options.network.empty() || !options.fit.empty() || !options.fix.empty()) {
-    throw Error("--where, --gpu, --machine, --network, --fit and --fix go with --from");
+  if (!options.where.empty() || !options.gpu.empty() || says_of_logs(options) ||
+      !options.fit.empty() || !options.fix.empty()) {
+    throw Error(
+        "--where, --gpu, --machine, --network, --collective, --fit and --fix go with --from");
   }
   return calibrate_on_device(options);
 }
@@ -201,21 +210,30 @@ ExitCode calibrate(const CalibrateOptions& options) {
   if (options.ranks > 0 || !options.coordinator.empty()) {
     throw Error("--ranks and --coordinator go with --backend");
   }
-  if (holds_collectives(options.from)) return calibrate_network(options);
-  if (!options.machine.empty() || !options.network.empty()) {
-    throw Error("--machine and --network are of timings of collectives, which the file lacks");
+  const auto collectives = std::ranges::count_if(options.from, holds_collectives);
+  if (collectives == std::ssize(options.from)) return calibrate_network(options);
+  if (options.from.size() > 1) {
+    throw Error(Location{*std::ranges::find_if_not(options.from, holds_collectives)},
+                "holds no timings of collectives, and only these are read from several files; one "
+                "table of training runs is fitted on at a time");
   }
-  const FitInput input = read_fit_rows(options.from, options.where, options.gpu);
+  if (says_of_logs(options)) {
+    throw Error(
+        "--machine, --network and --collective are of timings of collectives, which the file "
+        "lacks");
+  }
+  const FitInput input = read_fit_rows(options.from.front(), options.where, options.gpu);
   const Calibration base = base_of(options, input);
   if (!base.gpu.empty() && base.gpu != input.gpu) {
     throw Error(fmt::format("--base: {} is a calibration of {}, the rows are of {}", base.name,
                             base.gpu, input.gpu));
   }
   const RunFit result = fit(options, input, base);
-  write_file(options.out,
-             calibration_text(result.calibration,
-                              fmt::format("Written by windtunnel calibrate from {}, start {}.",
-                                          fs::path(options.from).filename().string(), base.name)));
+  write_file(
+      options.out,
+      calibration_text(result.calibration,
+                       fmt::format("Written by windtunnel calibrate from {}, start {}.",
+                                   fs::path(options.from.front()).filename().string(), base.name)));
   if (options.json) print_result(json_text(report_document(options, input, base, result)));
   print_human(report_text(options, input, base, result), options.json);
   return ExitCode::ok;
@@ -226,18 +244,29 @@ ExitCode calibrate(const CalibrateOptions& options) {
 Handler define_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("--from", options->from,
-                 "measured training runs or collectives (CSV), or output of nccl-tests")
-      ->type_name("ROWS.csv|LOG");
+                 "measured training runs or collectives (CSV), or output of nccl-tests; of "
+                 "collectives it may be repeated")
+      ->type_name("ROWS.csv|LOG")
+      ->allow_extra_args(false);
   add_device_options(app, *options);
   app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'")
       ->type_name("EXPR");
   app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only")->type_name("KIND");
-  app.add_option("--machine", options->machine,
-                 "of rows of collectives: fit on this one; of a log: what to call it")
-      ->type_name("LABEL");
-  app.add_option("--network", options->network,
+  app.add_option(
+         "--machine", options->machines,
+         "of rows of collectives: fit on this one; of a log: what to call it. It, --network "
+         "and --collective may be repeated, once for each log; several machines are "
+         "written to a file each")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  app.add_option("--network", options->networks,
                  "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  app.add_option("--collective", options->collectives,
+                 "which collective a log is of, as in all-reduce (default: as it or its name says)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app.add_option("--base", options->base,
                  "calibration to start from, by name or file (default: the library's of the GPU)")
       ->type_name("CALIBRATION");

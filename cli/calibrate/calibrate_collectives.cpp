@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <vector>
 
+#include "cli/calibrate/calibrate_kernels.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
@@ -27,42 +29,106 @@ namespace fs = std::filesystem;
 
 struct FitPoints {
   std::string machine;
+  std::string files;              // without folders
   std::vector<ScoredRow> points;  // of that machine, one environment
   std::vector<SkippedRow> skipped;
   std::map<std::string, int> other_environments;  // points
 };
 
-// The rows that the filter and --machine leave, all of one machine.
-FitPoints points_of(const CollectiveRows& rows, const CollectiveCalibration& options) {
-  std::vector<const CollectiveRow*> chosen;
+// What the option says of the log `i` of so many.
+std::string of_log(const std::vector<std::string>& said, size_t i, size_t logs,
+                   const char* option) {
+  if (said.empty()) return "";
+  if (said.size() == 1) return said.front();
+  if (said.size() == logs) return said[i];
+  throw Error(
+      fmt::format("{}: {} are given for {} logs; give one for all of them, or one for each "
+                  "in their order",
+                  option, said.size(), logs));
+}
+
+std::vector<CollectiveRows> read_files(const CollectiveCalibration& options) {
+  std::vector<std::string> texts;
+  size_t logs = 0;
+  for (const std::string& path : options.from) {
+    texts.push_back(read_file(path));
+    logs += is_nccl_log(texts.back()) ? 1 : 0;
+  }
+  std::vector<CollectiveRows> files;
+  size_t log = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& path = options.from[i];
+    if (!is_nccl_log(texts[i])) {
+      files.push_back(parse_collective_rows(texts[i], path));
+      continue;
+    }
+    files.push_back(
+        parse_nccl_tests(texts[i], path,
+                         {.machine = of_log(options.machines, log, logs, "--machine"),
+                          .network = of_log(options.networks, log, logs, "--network"),
+                          .collective = of_log(options.collectives, log, logs, "--collective")}));
+    ++log;
+  }
+  return files;
+}
+
+// Rows that the filter and --machine leave, by machine.
+using ChosenRows = std::map<std::string, std::vector<const CollectiveRow*>>;
+
+ChosenRows chosen_rows(const std::vector<CollectiveRows>& files,
+                       const CollectiveCalibration& options) {
   std::optional<RowFilter> filter;
-  if (!options.where.empty()) {
-    filter = RowFilter::parse(options.where, "--where");
-    filter->check(rows.table);
+  if (!options.where.empty()) filter = RowFilter::parse(options.where, "--where");
+  ChosenRows chosen;
+  for (const CollectiveRows& file : files) {
+    if (filter) filter->check(file.table);
+    std::set<std::string> machines;
+    for (const CollectiveRow& row : file.rows) {
+      if (filter && !filter->matches(file.table, row.table_row)) continue;
+      machines.insert(row.machine);
+      chosen[row.machine].push_back(&row);
+    }
+    if (options.machines.empty() && machines.size() > 1) {
+      throw Error(Location{file.path},
+                  fmt::format("has rows of {} machines, a calibration is of one; choose with "
+                              "--machine, which may be repeated: {}",
+                              machines.size(), fmt::join(machines, ", ")));
+    }
   }
-  std::set<std::string> machines;
-  for (const CollectiveRow& row : rows.rows) {
-    if (filter && !filter->matches(rows.table, row.table_row)) continue;
-    machines.insert(row.machine);
-    if (options.machine.empty() || row.machine == options.machine) chosen.push_back(&row);
+  if (chosen.empty()) throw Error("--where: no row is left");
+  std::vector<std::string> names;
+  for (const auto& [machine, rows] : chosen) names.push_back(machine);
+  for (const std::string& machine : options.machines) {
+    if (chosen.contains(machine)) continue;
+    throw Error("--machine: " + unknown_name("machine", machine, names));
   }
-  const std::vector<std::string> names(machines.begin(), machines.end());
-  if (names.empty()) throw Error("--where: no row is left");
-  if (chosen.empty()) throw Error("--machine: " + unknown_name("machine", options.machine, names));
-  if (options.machine.empty() && names.size() > 1) {
-    throw Error(Location{rows.path},
-                fmt::format("has rows of {} machines, a calibration is of one; choose with "
-                            "--machine: {}",
-                            names.size(), fmt::join(names, ", ")));
+  const auto& wanted = options.machines;
+  std::erase_if(chosen, [&](const auto& machine) {
+    return !wanted.empty() && std::ranges::find(wanted, machine.first) == wanted.end();
+  });
+  return chosen;
+}
+
+std::string file_names(const std::vector<const CollectiveRow*>& rows) {
+  std::vector<std::string> names;
+  for (const CollectiveRow* row : rows) {
+    const std::string path = row->id.substr(0, row->id.rfind(':'));
+    const std::string name = fs::path(path).filename().string();
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+FitPoints points_of(const std::vector<const CollectiveRow*>& rows, const NodeSizes& sizes) {
   FitPoints found;
-  found.machine = chosen.front()->machine;
-  std::vector<ScoredRow> points = scored_rows(chosen, node_sizes(rows.rows), found.skipped);
+  found.machine = rows.front()->machine;
+  found.files = file_names(rows);
+  std::vector<ScoredRow> points = scored_rows(rows, sizes, found.skipped);
   std::map<std::string, int> environments;
   for (const ScoredRow& point : points) ++environments[point.environment];
   if (environments.empty()) {
-    throw Error(Location{rows.path},
-                fmt::format("no row can be fitted on: {}", found.skipped.front().reason));
+    throw Error(fmt::format("{}: no row of {} can be fitted on: {}", found.files, found.machine,
+                            found.skipped.front().reason));
   }
   const auto most =
       std::max_element(environments.begin(), environments.end(),
@@ -123,28 +189,44 @@ std::string parameters_text(const Calibration& before, const Calibration& after)
   return table.rows.empty() ? "no parameter was moved\n" : table_text(table);
 }
 
-std::string report_text(const CollectiveCalibration& options, const FitPoints& points,
-                        const Calibration& base, const FittedNetwork& fitted) {
+// What one machine's rows gave.
+struct MachineFit {
+  FitPoints points;
+  Calibration base;
+  // What is predicted without rows: residuals before the fit are of this.
+  Calibration start;
+  FittedNetwork fitted;  // one law of all groups
+  std::string kept;      // keep_unmeasured()
+  std::string out;
+};
+
+std::string report_text(const MachineFit& fit) {
+  const FitPoints& points = fit.points;
   const ScoredRow& first = points.points.front();
   std::string text = fmt::format(
-      "{}: {} points of {}{}, start {}\n\n", fs::path(options.from).filename().string(),
-      points.points.size(), points.machine,
-      first.environment.empty() ? "" : fmt::format(" ({})", first.environment), base.name);
-  text += parameters_text(base, fitted.calibration);
+      "{}: {} points of {}{}, start {}\n\n", points.files, points.points.size(), points.machine,
+      first.environment.empty() ? "" : fmt::format(" ({})", first.environment), fit.base.name);
+  text += parameters_text(fit.start, fit.fitted.calibration);
+  if (!fit.fitted.untold.empty()) {
+    text += fmt::format("as before, because no row depends on it: {}\n",
+                        fmt::join(fit.fitted.untold, ", "));
+  }
+  if (!fit.kept.empty()) text += fit.kept + "\n";
   TextTable table{{{"residuals"},
                    {"points", Align::right},
                    {"median before", Align::right},
                    {"median", Align::right},
                    {"p90", Align::right}},
                   {}};
-  for (const auto& [name, residuals] : residuals_of(points.points, base, fitted.calibration)) {
+  for (const auto& [name, residuals] :
+       residuals_of(points.points, fit.start, fit.fitted.calibration)) {
     table.rows.push_back({name, std::to_string(residuals.after.size()),
                           format_percent(quantile(residuals.before, 0.5)),
                           format_percent(quantile(residuals.after, 0.5)),
                           format_percent(quantile(residuals.after, 0.9))});
   }
   text += "\n" + table_text(table);
-  const InterconnectLaw& law = fitted.calibration.network;
+  const InterconnectLaw& law = fit.fitted.calibration.network;
   text += fmt::format(
       "\nnoise of the logarithm {:.3f} from 1 MB, {:.3f} below; {} of the nodes are slow in a job, "
       "by {:.2f}\n",
@@ -166,13 +248,13 @@ std::string report_text(const CollectiveCalibration& options, const FitPoints& p
     text +=
         fmt::format("warning: {} rows not used: {}, first {}\n", rows.first, reason, rows.second);
   }
-  return text + fmt::format("\nwrote {}\n", options.out);
+  return text + fmt::format("\nwrote {}\n", fit.out);
 }
 
-Json report_document(const CollectiveCalibration& options, const FitPoints& points,
-                     const Calibration& base, const FittedNetwork& fitted) {
+Json report_document(const MachineFit& fit) {
+  const FitPoints& points = fit.points;
   Json residuals = Json::array();
-  for (const auto& [name, of] : residuals_of(points.points, base, fitted.calibration)) {
+  for (const auto& [name, of] : residuals_of(points.points, fit.start, fit.fitted.calibration)) {
     residuals.push_back({{"name", name},
                          {"points", of.after.size()},
                          {"median_ape_before", quantile(of.before, 0.5)},
@@ -183,12 +265,14 @@ Json report_document(const CollectiveCalibration& options, const FitPoints& poin
   for (const SkippedRow& row : points.skipped) {
     skipped.push_back({{"id", row.id}, {"reason", row.reason}});
   }
-  const InterconnectLaw& law = fitted.calibration.network;
-  return {{"out", options.out},
+  const InterconnectLaw& law = fit.fitted.calibration.network;
+  return {{"out", fit.out},
           {"machine", points.machine},
           {"environment", points.points.front().environment},
-          {"base", base.name},
+          {"base", fit.base.name},
           {"points", points.points.size()},
+          {"without_influence", fit.fitted.untold},
+          {"kept", fit.kept},
           {"noise_log", law.noise_log.value},
           {"small_noise_log", law.small_noise_log.value},
           {"slow_share", law.slow_share.value},
@@ -196,6 +280,48 @@ Json report_document(const CollectiveCalibration& options, const FitPoints& poin
           {"residuals", residuals},
           {"other_environments", points.other_environments},
           {"skipped", skipped}};
+}
+
+// "net.yaml" of the machine "AWS p5.48xlarge": "net-aws-p5-48xlarge.yaml".
+std::string machine_file(const std::string& out, const std::string& machine) {
+  std::string name;
+  for (const char c : machine) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) {
+      name += static_cast<char>(std::tolower(letter));
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  if (name.ends_with('-')) name.pop_back();
+  const fs::path path(out);
+  const std::string file =
+      fmt::format("{}-{}{}", path.stem().string(), name, path.extension().string());
+  return (path.parent_path() / file).string();
+}
+
+MachineFit fit_machine(FitPoints points, const std::string& base, const std::string& out) {
+  const CollectiveMachine& where = *points.points.front().where;
+  const Cluster& cluster = where.cluster;
+  MachineFit fit;
+  fit.out = out;
+  fit.base = calibration_of(base.empty() ? where.calibration : base);
+  fit.start = fit_network({}, cluster, fit.base).calibration;
+  fit.fitted = fit_network(points.points, cluster, fit.base);
+  fit.points = std::move(points);
+  return fit;
+}
+
+void write_calibration(MachineFit& fit) {
+  Calibration written = fit.fitted.calibration;
+  written.name = fs::path(fit.out).stem().string();
+  written.gpu = fit.points.points.front().where->cluster.node.gpu.name;
+  fit.kept = keep_unmeasured(fit.points.points, fit.base, written);
+  write_file(
+      fit.out,
+      calibration_text(written, fmt::format("Written by windtunnel calibrate from {}, {}, "
+                                            "start {}.",
+                                            fit.points.files, fit.points.machine, fit.base.name)));
 }
 
 }  // namespace
@@ -215,26 +341,31 @@ bool holds_collectives(const std::string& path) {
 }
 
 ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
-  const CollectiveRows rows =
-      read_collectives(options.from, {.machine = options.machine, .network = options.network});
-  const FitPoints points = points_of(rows, options);
-  const ScoredRow& first = points.points.front();
-  const Calibration base =
-      calibration_of(options.base.empty() ? first.where->calibration : options.base);
-  // What is predicted without rows: residuals before the fit are of this.
-  const Calibration start = fit_network({}, first.where->cluster, base).calibration;
-  FittedNetwork fitted = fit_network(points.points, first.where->cluster, base);
-  fitted.calibration.name = fs::path(options.out).stem().string();
-  fitted.calibration.gpu = first.where->cluster.node.gpu.name;
-  write_file(options.out,
-             calibration_text(fitted.calibration,
-                              fmt::format("Written by windtunnel calibrate from {}, {}, start {}.",
-                                          fs::path(options.from).filename().string(),
-                                          points.machine, base.name)));
-  if (options.json) {
-    print_result(json_text(report_document(options, points, start, fitted)));
+  const std::vector<CollectiveRows> files = read_files(options);
+  std::vector<CollectiveRow> all;
+  for (const CollectiveRows& file : files) {
+    all.insert(all.end(), file.rows.begin(), file.rows.end());
   }
-  print_human(report_text(options, points, start, fitted), options.json);
+  const NodeSizes sizes = node_sizes(all);
+  const ChosenRows chosen = chosen_rows(files, options);
+  std::vector<MachineFit> fits;
+  for (const auto& [machine, rows] : chosen) {
+    const std::string out = chosen.size() == 1 ? options.out : machine_file(options.out, machine);
+    if (chosen.size() > 1) check_out(out, options.force);
+    fits.push_back(fit_machine(points_of(rows, sizes), options.base, out));
+  }
+  for (MachineFit& fit : fits) write_calibration(fit);
+  if (options.json) {
+    Json documents = Json::array();
+    for (const MachineFit& fit : fits) documents.push_back(report_document(fit));
+    print_result(json_text(fits.size() == 1 ? documents.front() : documents));
+  }
+  for (const MachineFit& fit : fits) print_human(report_text(fit), options.json);
+  for (const CollectiveRows& file : files) {
+    for (const UnusableRow& row : file.unreadable) {
+      print_human(fmt::format("warning: {}: {}; the row is not used\n", row.id, row.reason), true);
+    }
+  }
   return ExitCode::ok;
 }
 

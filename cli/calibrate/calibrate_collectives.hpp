@@ -3,18 +3,22 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/base/error.hpp"
 
 namespace windtunnel {
 
 struct CollectiveCalibration {
-  std::string from;     // rows (CSV) or a log of nccl-tests (text, JSON)
-  std::string where;    // of rows
-  std::string machine;  // of rows: which to fit; of a log: what to call it
-  std::string network;  // of a log
+  std::vector<std::string> from;  // rows (CSV) or logs of nccl-tests (text, JSON)
+  std::string where;              // of rows
+  // Of rows: which to fit. Of logs: what to call them, one for all or one for each, as are:
+  std::vector<std::string> machines;
+  std::vector<std::string> networks;
+  std::vector<std::string> collectives;
   std::string base;
   std::string out;
+  bool force = false;  // write over files
   bool json = false;
   int threads = 0;
 };
@@ -25,7 +29,7 @@ bool holds_collectives(const std::string& path);
 // A parameter's value in its unit ("s", "B" or none), for people; 1e18 bytes and more are "never".
 std::string value_text(double value, std::string_view unit);
 
-// Fits, writes `out` and prints what was fitted.
+// Fits, writes `out`, of several machines a file for each beside it, and prints what was fitted.
 ExitCode calibrate_on_collectives(const CollectiveCalibration& options);
 
 }  // namespace windtunnel

@@ -52,7 +52,7 @@ struct ValidateOptions : VerdictOptions {
 };
 
 Validation against_schedules(const ValidateOptions& options) {
-  const ValidationReport report = validate_schedules(options.files.front());
+  const ValidationReport report = validate_schedules(options.files);
   return {.text = validation_text(report),
           .document = validation_document(report),
           .verdict = verdict_of(report, options.fail_above, "")};
@@ -63,10 +63,15 @@ std::optional<RowFilter> filter_of(const std::string& expression, const char* op
   return RowFilter::parse(expression, option);
 }
 
-std::vector<TrainingRuns> read_all(const std::vector<std::string>& paths) {
-  std::vector<TrainingRuns> files;
-  for (const std::string& path : paths) files.push_back(read_training_runs(path));
+template <class Read>
+auto read_files(const std::vector<std::string>& paths, const Read& read) {
+  std::vector<decltype(read(std::string()))> files;
+  for (const std::string& path : paths) files.push_back(read(path));
   return files;
+}
+
+std::vector<TrainingRuns> read_all(const std::vector<std::string>& paths) {
+  return read_files(paths, read_training_runs);
 }
 
 RunsOptions runs_options(const ValidateOptions& options) {
@@ -97,6 +102,7 @@ std::string command_of(const ValidateOptions& options, const char* what) {
   add("--calibration", without_folder(options.calibration));
   add_quoted("--machine", options.log.machine);
   add_quoted("--network", options.log.network);
+  add("--collective", options.log.collective);
   if (options.one_point) command += " --one-point";
   add("--markdown", without_folder(options.markdown));
   return command;
@@ -144,9 +150,7 @@ Validation against_runs(const ValidateOptions& options) {
 
 std::vector<CollectiveRows> read_logs(const std::vector<std::string>& paths,
                                       const LogContext& log) {
-  std::vector<CollectiveRows> files;
-  for (const std::string& path : paths) files.push_back(read_collectives(path, log));
-  return files;
+  return read_files(paths, [&](const std::string& path) { return read_collectives(path, log); });
 }
 
 std::string pairs_verdict(const PairSpread& spread, double fail_above) {
@@ -165,6 +169,8 @@ Validation against_pairs(const ValidateOptions& options) {
   for (const CollectiveRows& file : read_logs(options.files, options.log)) {
     all.path += (all.path.empty() ? "" : ", ") + file.path;
     all.rows.insert(all.rows.end(), file.rows.begin(), file.rows.end());
+    if (file.unreadable.empty()) continue;
+    throw Error(fmt::format("{}: {}", file.unreadable.front().id, file.unreadable.front().reason));
   }
   const PairSpread spread = validate_pairs(all);
   return {.text = pairs_text(spread),
@@ -188,14 +194,21 @@ Validation against_collectives(const ValidateOptions& options) {
           .verdict = verdict_of(report.report, options.fail_above, "time_s")};
 }
 
+std::vector<CompressionRuns> exchanges_to_fit_on(const std::vector<std::string>& paths) {
+  CompressionFiles files = read_compression_files(paths);
+  if (files.quantised.empty()) return std::move(files.runs);
+  throw Error(Location{files.quantised.front().file()},
+              "--calibrate-on: holds quantised all-reduces (column bytes_fp16), and the links are "
+              "fitted on steps of training; name it beside the files that are judged");
+}
+
 Validation against_compression(const ValidateOptions& options) {
-  std::optional<CsvTable> quantised;
-  if (options.files.size() > 1) quantised = CsvTable::read(options.files[1]);
-  const CompressionValidation validation = validate_compression(
-      read_compression_runs(options.files.front()), quantised ? &*quantised : nullptr,
-      {.where = filter_of(options.where, "--where"),
-       .fit_where = filter_of(options.fit_where, "--fit-where"),
-       .threads = options.threads});
+  const CompressionValidation validation =
+      validate_compression(read_compression_files(options.files),
+                           {.where = filter_of(options.where, "--where"),
+                            .fit_where = filter_of(options.fit_where, "--fit-where"),
+                            .calibrate_on = exchanges_to_fit_on(options.calibrate_on),
+                            .threads = options.threads});
   return {.text = compression_text(validation, options.worst),
           .document = compression_document(validation),
           .page = compression_page(validation, command_of(options, "compression")),
@@ -219,7 +232,7 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
 
 Validation against_faults(const ValidateOptions& options) {
   const FaultValidation validation =
-      validate_faults(read_fault_points(options.files.front()),
+      validate_faults(read_files(options.files, read_fault_points),
                       {.where = filter_of(options.where, "--where"), .threads = options.threads});
   return {.text = faults_text(validation),
           .document = faults_document(validation),
@@ -252,7 +265,7 @@ void add_markdown(CLI::App& app, ValidateOptions& options, const char* help) {
 CLI::App* define_schedules(CLI::App& app, ValidateOptions& options) {
   CLI::App* schedules = app.add_subcommand(
       "schedules", "pipeline schedules against published bubble rates or reference makespans");
-  schedules->add_option("FILE", options.files, "measured rows (CSV)")->required()->expected(1);
+  schedules->add_option("FILE", options.files, "measured rows (CSV)")->required();
   add_verdict(*schedules, options, "a family");
   return schedules;
 }
@@ -295,6 +308,10 @@ CLI::App* define_collectives(CLI::App& app, ValidateOptions& options) {
       ->add_option("--network", options.log.network,
                    "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
       ->type_name("TEXT");
+  collectives
+      ->add_option("--collective", options.log.collective,
+                   "which collective the logs are of, as in all-reduce (default: as they say)")
+      ->type_name("NAME");
   add_markdown(*collectives, options,
                "write a page with every miss above 35 % and every row not used");
   CLI::Option* pairs = collectives->add_flag(
@@ -334,16 +351,22 @@ CLI::App* define_compression(CLI::App& app, ValidateOptions& options) {
       "compressed");
   compression
       ->add_option("FILE", options.files,
-                   "measured steps (CSV), and optionally times of quantised all-reduces (CSV)")
-      ->required()
-      ->expected(1, 2);
+                   "measured steps, or times of quantised all-reduces (CSV), as the header says")
+      ->required();
   add_verdict(*compression, options, "a family's step time");
   add_where(*compression, options, "gpus>8 && method~\"WFBP\"");
   compression
       ->add_option("--fit-where", options.fit_where,
-                   fmt::format("fit the links on these rows, and do not judge them (default: {})",
+                   fmt::format("fit the links on these rows, and do not judge them (default: {}; "
+                               "with --calibrate-on all its rows)",
                                kLinkFitRows))
       ->type_name("EXPR");
+  compression
+      ->add_option("--calibrate-on", options.calibrate_on,
+                   "fit the links on the rows of this file (those of --fit-where), and judge none "
+                   "of it; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_worst(*compression, options);
   add_markdown(*compression, options,
                "write a page with every miss above 10 % and every reason not to predict");
@@ -356,7 +379,7 @@ CLI::App* define_faults(CLI::App& app, ValidateOptions& options) {
       "faults",
       "goodput, failure rates and saves of published jobs, as ranges over what their "
       "sources do not state");
-  faults->add_option("FILE", options.files, "reference points (CSV)")->required()->expected(1);
+  faults->add_option("FILE", options.files, "reference points (CSV)")->required();
   faults->add_flag("--json", options.json, "print one JSON document on stdout, text on stderr");
   faults
       ->add_option("--fail-above", options.fail_above,

@@ -97,4 +97,9 @@ const Parameter* kernel_starts(const Calibration& calibration, std::string_view 
   return found == calibration.kernel_starts.end() ? nullptr : &found->starts;
 }
 
+const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes) {
+  const bool inside = nodes == 1 && calibration.node_network;
+  return inside ? *calibration.node_network : calibration.network;
+}
+
 }  // namespace windtunnel

@@ -3,6 +3,7 @@
 // printer and the documentation use.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,9 @@ struct Calibration {
   // NCCL by algorithm and protocol, where it was fitted or asked for; else the constants above are
   // the law of all collectives.
   InterconnectLaw network;
+  // The same inside a node, where it is not `network`: one of the two was fitted on rows that tell
+  // nothing of the other, which stays what it was before.
+  std::optional<InterconnectLaw> node_network = {};
 
   // Log standard deviation of predicted / measured on runs that were not fitted on.
   Parameter step_error;
@@ -102,6 +106,8 @@ struct Calibration {
 
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
+// That of a group on so many nodes.
+const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
 // Kernels for each tensor beyond the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 

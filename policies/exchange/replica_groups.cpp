@@ -127,7 +127,8 @@ StridedGroups state_copies(const Layout& layout) {
   return strided(members, stride, members / stride);
 }
 
-StridedShapes::StridedShapes(const Cluster& cluster) : links_(cluster) {}
+StridedShapes::StridedShapes(const Cluster& cluster)
+    : links_(LinkTable::keeping_reference(cluster)) {}
 
 GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   if (groups.count == 1) return {};
@@ -188,7 +189,7 @@ GroupShape world_shape(const Cluster& cluster) {
   const NodeSpec& node = cluster.node;
   Lanes lanes;
   for (int n = 0; n < cluster.nodes; ++n) lanes.gpus.push_back(n * node.gpus);
-  const LongestWay way = longest_way(lanes, LinkTable(cluster));
+  const LongestWay way = longest_way(lanes, LinkTable::keeping_reference(cluster));
   GroupShape shape;
   shape.members = cluster.gpus();
   shape.members_per_node = node.gpus;
@@ -205,7 +206,7 @@ GroupShape world_shape(const Cluster& cluster) {
 
 MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp) {
   const int members = layout.tp * layout.cp * layout.dp;
-  const LinkTable links(cluster);
+  const LinkTable links = LinkTable::keeping_reference(cluster);
   MessageWay way;
   // Whole nodes: their first GPUs show the way of all.
   const int step = members % cluster.node.gpus == 0 ? cluster.node.gpus : 1;

@@ -119,9 +119,29 @@ class Estimator {
   }
 
   IterationEstimate estimate() {
-    if (data_.has_kernels() || data_.has_second_channel() || data_.crosses()) return of_plan();
+    if (needs_plan()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
     const ScheduleEvaluation pipeline = evaluate_schedule(schedule_, costs_, beside);
+    std::vector<double> ends_s;
+    IterationEstimate estimate;
+    estimate.step_s = whole_s(std::move(beside), &ends_s);
+    const int rank = static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin());
+    attribute(estimate, pipeline, rank, {exposed_optimizer(rank)});
+    return estimate;
+  }
+
+  double step_s() {
+    if (needs_plan()) return of_plan().step_s;
+    return whole_s({.messages = messages(), .slowdown = slowdown_}, nullptr);
+  }
+
+ private:
+  bool needs_plan() const {
+    return data_.has_kernels() || data_.has_second_channel() || data_.crosses();
+  }
+
+  // With data parallelism and the optimizer beside the pipeline.
+  double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active()) {
       collectives = collectives_beside();
@@ -129,15 +149,9 @@ class Estimator {
     }
     const IterationEnd end = iteration_end();
     beside.end = &end;
-    std::vector<double> ends_s;
-    IterationEstimate estimate;
-    estimate.step_s = evaluate_schedule(schedule_, costs_, beside, &ends_s).makespan_s;
-    const int rank = static_cast<int>(std::ranges::max_element(ends_s) - ends_s.begin());
-    attribute(estimate, pipeline, rank, {exposed_optimizer(rank)});
-    return estimate;
+    return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
- private:
   // What maps of three times cannot say: the Plan itself, evaluated.
   IterationEstimate of_plan() const {
     Job closed = job_;
@@ -451,6 +465,10 @@ class Estimator {
 
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
   return Estimator(job, prepared).estimate();
+}
+
+double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {
+  return Estimator(job, prepared).step_s();
 }
 
 }  // namespace windtunnel

@@ -23,5 +23,7 @@ struct IterationEstimate {
 };
 // Of a job whose micro-batches are all alike; policies/iteration.hpp estimates any job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
+// Its step_s, without what attributes it.
+double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -147,6 +147,12 @@ PreparedIteration prepare_microbatches(const Job& job) {
   return prepared;
 }
 
+void reprice_microbatches(const Job& job, PreparedIteration& prepared) {
+  prepared.chunks = chunk_costs(job);
+  hold_tied_once(job, prepared.schedule, prepared.chunks);
+  prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
+}
+
 std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
   std::vector<GpuMemory> memory = gpu_memory(

@@ -38,6 +38,10 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 // schedule. Throws Error when layout, batch and schedule do not.
 PreparedIteration prepare_microbatches(const Job& job);
 
+// Costs of `prepared` as another calibration of the same job has them. The order of the actions,
+// their memory and what was checked of them stay.
+void reprice_microbatches(const Job& job, PreparedIteration& prepared);
+
 // What no schedule of a job goes below: for a search that passes over what cannot win.
 struct LeastIteration {
   double step_s = 0;

@@ -163,7 +163,7 @@ std::string page_skipped(const ValidationReport& report) {
   }
   if (report.skipped.size() <= kListed) return text;
   text += "\nAll of them, by reason:\n\n" + markdown_header({"reason", "rows"}, 1);
-  for (const auto& [reason, rows] : reasons_of(report)) {
+  for (const auto& [reason, rows, first] : reasons_of(report)) {
     text += markdown_row({reason, std::to_string(rows)});
   }
   return text;
@@ -229,8 +229,8 @@ std::string collectives_text(const CollectivesReport& report, int worst) {
   if (!misses.rows.empty()) text += "\n" + table_text(misses);
   if (!report.networks.empty()) text += "\n" + networks_text(report);
   text += "\n" + totals(report) + "\n";
-  for (const auto& [reason, rows] : reasons_of(report.report)) {
-    text += fmt::format("  {}: {}\n", rows, reason);
+  for (const auto& [reason, rows, first] : reasons_of(report.report)) {
+    text += fmt::format("  {}: {}, first {}\n", rows, reason, first);
   }
   return text;
 }

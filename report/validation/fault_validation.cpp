@@ -8,6 +8,7 @@
 #include "report/text/markdown.hpp"
 #include "report/text/table.hpp"
 #include "report/validation/validation.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
 namespace {
@@ -199,7 +200,7 @@ std::string faults_text(const FaultValidation& validation) {
   for (const FaultRate& rate : validation.rates) text += parameter_text(rate) + "\n";
   text += summary(validation) + "\n";
   for (const SkippedRow& row : validation.report.skipped) {
-    text += fmt::format("  {}\n", row.reason);
+    text += fmt::format("  {}: {}\n", without_folder(row.id), row.reason);
   }
   return text;
 }

@@ -146,10 +146,12 @@ std::string worst_text(const ValidationReport& report, int worst) {
 
 std::string skipped_text(const ValidationReport& report) {
   constexpr size_t kReasons = 12;
-  const std::vector<std::pair<std::string, int>> reasons = reasons_of(report);
+  const std::vector<SkipReason> reasons = reasons_of(report);
   std::string text;
   for (size_t i = 0; i < reasons.size() && i < kReasons; ++i) {
-    text += fmt::format("  {}: {}\n", reasons[i].second, shortened(reasons[i].first, kWidth - 10));
+    const std::string first = fmt::format(", first {}", reasons[i].first);
+    const size_t room = kWidth - 10 - std::min<size_t>(first.size(), kWidth / 2);
+    text += fmt::format("  {}: {}{}\n", reasons[i].rows, shortened(reasons[i].reason, room), first);
   }
   if (reasons.size() > kReasons) {
     text += fmt::format("  and {} more reasons: --json and --markdown name every row\n",

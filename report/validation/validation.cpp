@@ -7,6 +7,7 @@
 
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/validation_rows.hpp"
 
 namespace windtunnel {
 namespace {
@@ -136,9 +137,9 @@ std::string validation_text(const ValidationReport& report) {
     }
   }
   text += fmt::format("{} rows predicted, {} not\n", report.rows.size(), report.skipped.size());
-  std::map<std::string, int> reasons;
-  for (const SkippedRow& row : report.skipped) ++reasons[row.reason];
-  for (const auto& [reason, count] : reasons) text += fmt::format("  {}: {}\n", count, reason);
+  for (const auto& [reason, rows, first] : reasons_of(report)) {
+    text += fmt::format("  {}: {}, first {}\n", rows, reason, first);
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -21,12 +22,15 @@ std::vector<const ValidationRow*> worst_first(const ValidationReport& report) {
   return rows;
 }
 
-std::vector<std::pair<std::string, int>> reasons_of(const ValidationReport& report) {
-  std::map<std::string, int> counts;
-  for (const SkippedRow& row : report.skipped) ++counts[row.reason];
-  std::vector<std::pair<std::string, int>> reasons(counts.begin(), counts.end());
-  std::stable_sort(reasons.begin(), reasons.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+std::vector<SkipReason> reasons_of(const ValidationReport& report) {
+  std::map<std::string, SkipReason> by_reason;
+  for (const SkippedRow& row : report.skipped) {
+    SkipReason& reason = by_reason[row.reason];
+    if (reason.rows++ == 0) reason = {row.reason, 1, without_folder(row.id)};
+  }
+  std::vector<SkipReason> reasons;
+  for (const auto& [text, reason] : by_reason) reasons.push_back(reason);
+  std::ranges::stable_sort(reasons, std::greater(), &SkipReason::rows);
   return reasons;
 }
 

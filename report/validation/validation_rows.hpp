@@ -12,8 +12,14 @@ namespace windtunnel {
 // Largest relative error first; ties in the order of the rows.
 std::vector<const ValidationRow*> worst_first(const ValidationReport& report);
 
-// Why rows were not used, and how many of each; most first.
-std::vector<std::pair<std::string, int>> reasons_of(const ValidationReport& report);
+// Why rows were not used, how many for each reason and the first of them; most first.
+struct SkipReason {
+  std::string reason;
+  int rows = 0;
+  std::string first;  // its place, without folders
+  bool operator==(const SkipReason&) const = default;
+};
+std::vector<SkipReason> reasons_of(const ValidationReport& report);
 
 // The part of a page about what the sources do not say, and in how many `rows` ("points") it was
 // assumed. Empty where nothing was.

@@ -247,11 +247,14 @@ class Explanation {
       add_open(fmt::format("calibration.kernel_laws.{}", law.key), law_text(law),
                {Origin::measured, "a law of its own"}, "calibration");
     }
-    const InterconnectLaw& law = job_.calibration.network;
-    if (!law.stated) return;
-    for (const InterconnectLawField& field : interconnect_law_fields()) {
-      add(fmt::format("calibration.network.{}", field.name), field.unit, law.*field.member);
-    }
+    const auto add_law = [&](const char* key, const InterconnectLaw& law) {
+      if (!law.stated) return;
+      for (const InterconnectLawField& field : interconnect_law_fields()) {
+        add(fmt::format("calibration.{}.{}", key, field.name), field.unit, law.*field.member);
+      }
+    };
+    add_law("network", job_.calibration.network);
+    if (job_.calibration.node_network) add_law("node_network", *job_.calibration.node_network);
   }
 
   static std::string law_text(const KernelLaw& law) {

@@ -79,6 +79,7 @@ void add_origins_of_iterations(const Job& job, Digest& digest) {
   const Calibration& calibration = job.calibration;
   add(calibration_fields(), calibration);
   add(interconnect_law_fields(), calibration.network);
+  if (calibration.node_network) add(interconnect_law_fields(), *calibration.node_network);
   for (const KernelShare& kernel : calibration.kernels) digest.add(kernel.share.origin);
   for (const KernelStarts& kernel : calibration.kernel_starts) digest.add(kernel.starts.origin);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -92,6 +93,25 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   Job unequal = unequal_job();
   unequal.lengths->distribution.buckets = {{256, 256, 1}};  // kernels far shorter than a window's
   check(least_iteration(unequal), unequal, prepare_iteration(unequal));
+}
+
+// What derivatives of a fit rest on: as prepared anew, where costs do not decide the order.
+TEST(Iteration, ARepricedJobTakesWhatItTakesPreparedAnew) {
+  std::vector<Job> jobs = {unequal_job()};
+  for (const char* schedule : {"1f1b", "gpipe", "zb-h1"}) {
+    jobs.push_back(small_job(2, 4, 2));
+    jobs.back().schedule.name = schedule;
+  }
+  for (Job& job : jobs) {
+    PreparedIteration prepared = prepare_iteration(job);
+    const double before_s = repriced_step_s(job, prepared);
+    EXPECT_EQ(before_s, estimate_iteration(job, prepare_iteration(job)).step_s);
+    job.calibration.kernel_sustained.value *= 0.7;
+    job.calibration.nic_efficiency.value *= 0.5;
+    const double after_s = repriced_step_s(job, prepared);
+    EXPECT_GT(after_s, before_s);
+    EXPECT_EQ(after_s, estimate_iteration(job, prepare_iteration(job)).step_s);
+  }
 }
 
 TEST(Iteration, PartsThatDoNotGoTogetherAreRefused) {

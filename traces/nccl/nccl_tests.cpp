@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -92,29 +93,31 @@ CollectiveRow read_row(const CsvTable& table, size_t index) {
   return row;
 }
 
-bool is_log(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return false;
-  if (text[first] == '{' || text[first] == '#') return true;
-  const std::string_view header = text.substr(first, text.find('\n', first) - first);
-  return header.find("time_us") == std::string_view::npos &&
-         text.find("\n#") != std::string_view::npos;
-}
-
 }  // namespace
 
 CollectiveRows parse_collective_rows(std::string_view text, const std::string& file) {
   CollectiveRows found;
   found.path = file;
-  found.table = CsvTable::parse(text, file);
+  std::vector<CsvFault> faults;
+  found.table = CsvTable::parse(text, file, &faults);
   for (const char* column :
        {"machine", "gpu", "gpus", "nodes", "network", "collective", "bytes", "time_us"}) {
     found.table.column(column);
   }
-  for (size_t i = 0; i < found.table.rows(); ++i) {
-    found.rows.push_back(read_row(found.table, i));
+  for (const CsvFault& fault : faults) {
+    found.unreadable.push_back({fmt::format("{}:{}", file, fault.line), fault.what});
   }
-  if (found.rows.empty()) throw Error({file, 1, 1}, "holds a header but no rows");
+  for (size_t i = 0; i < found.table.rows(); ++i) {
+    try {
+      found.rows.push_back(read_row(found.table, i));
+    } catch (const Error& error) {
+      const Location& where = error.where();
+      found.unreadable.push_back({fmt::format("{}:{}:{}", where.file, where.line, where.column),
+                                  std::string(error.text()), i});
+    }
+  }
+  if (found.rows.empty() && found.unreadable.empty())
+    throw Error({file, 1, 1}, "holds a header but no rows");
   return found;
 }
 
@@ -126,9 +129,18 @@ CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log) {
   return parse_nccl_tests(read_file(path), path, log);
 }
 
+bool is_nccl_log(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return false;
+  if (text[first] == '{' || text[first] == '#') return true;
+  const std::string_view header = text.substr(first, text.find('\n', first) - first);
+  return header.find("time_us") == std::string_view::npos &&
+         text.find("\n#") != std::string_view::npos;
+}
+
 CollectiveRows read_collectives(const std::string& path, const LogContext& log) {
   const std::string text = read_file(path);
-  return is_log(text) ? parse_nccl_tests(text, path, log) : parse_collective_rows(text, path);
+  return is_nccl_log(text) ? parse_nccl_tests(text, path, log) : parse_collective_rows(text, path);
 }
 
 }  // namespace windtunnel

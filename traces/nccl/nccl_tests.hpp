@@ -10,6 +10,7 @@
 
 #include "models/network/collectives/collective.hpp"
 #include "traces/text/csv.hpp"
+#include "traces/text/row_reader.hpp"
 
 namespace windtunnel {
 
@@ -41,17 +42,22 @@ struct CollectiveRow {
 struct CollectiveRows {
   std::string path;
   std::vector<CollectiveRow> rows;
-  CsvTable table = {};  // for filters; that of a log has the CSV's columns
+  CsvTable table = {};                       // for filters; that of a log has the CSV's columns
+  std::vector<UnusableRow> unreadable = {};  // of a CSV, in the order of the file
 };
 
 // What a log itself does not say.
 struct LogContext {
   std::string machine;
   std::string network;
+  // Which collective ran, whatever the log or its name says; empty: as these say.
+  std::string collective = {};
 };
 
-// Throws Error with file:line:column: an unknown column or collective (nearest name), a number that
-// is none, a row that ends early, bandwidths that contradict size and time.
+// Faults are an unknown collective (nearest name), a number that is none, a row that ends early,
+// bandwidths that contradict size and time. A row of a CSV with a fault goes to `unreadable`, and
+// the next one is read. Throws Error with file:line:column for a fault in a log, which was cut or
+// mixed, and for a column that is missing or unknown.
 CollectiveRows read_collective_rows(const std::string& path);                    // CSV
 CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log);  // text or JSON
 
@@ -62,6 +68,9 @@ CollectiveRows parse_nccl_tests(std::string_view text, const std::string& file,
 // Whichever of the three it is: a log starts with '{' or '#' or has lines of "# ", a table of rows
 // has a header with the column time_us.
 CollectiveRows read_collectives(const std::string& path, const LogContext& log = {});
+
+// Whether it is such a log.
+bool is_nccl_log(std::string_view text);
 
 // busbw / algbw of nccl-tests (doc/PERFORMANCE.md): 2(n-1)/n for all_reduce, ...
 double bus_factor(CollectiveKind kind, int ranks);

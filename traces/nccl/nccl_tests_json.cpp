@@ -56,13 +56,16 @@ class JsonReader {
   std::vector<CollectiveRow> read() {
     parse();
     read_devices();
-    std::string collective;
+    std::string collective = log_.collective;
     for (const Json& arg : list(document_, "args")) {
       if (collective.empty() && arg.is_string()) collective = collective_in(arg.get<std::string>());
     }
-    if (collective.empty()) collective = collective_in(file_.substr(file_.find_last_of('/') + 1));
+    if (collective.empty()) collective = collective_in_name(file_);
     if (collective.empty()) {
-      throw Error(top_, "'args' does not say which collective ran (all_reduce_perf, ...)");
+      throw Error(
+          top_,
+          "neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
+          "say it with --collective");
     }
     const NamedCollective named = collective_named(collective, top_);
     start_.kind = named.kind;

@@ -73,7 +73,7 @@ class LogReader {
       : text_(text), file_(file), log_(log) {}
 
   std::vector<CollectiveRow> read() {
-    collective_ = collective_in(file_.substr(file_.find_last_of('/') + 1));
+    collective_ = log_.collective.empty() ? collective_in_name(file_) : log_.collective;
     size_t at = 0;
     for (line_ = 1; at < text_.size(); ++line_) {
       const size_t end = std::min(text_.find('\n', at), text_.size());
@@ -106,7 +106,7 @@ class LogReader {
       read_row(tokens);
     } else {
       read_version(line);
-      if (const std::string name = collective_in(line); !name.empty()) collective_ = name;
+      read_collective(line);
     }
   }
 
@@ -119,7 +119,7 @@ class LogReader {
     const bool ends_table = in_table_ && rows_in_table_ > 0;
     if (ends_table) in_table_ = false;
     read_version(line);
-    if (const std::string name = collective_in(line); !name.empty()) collective_ = name;
+    read_collective(line);
     const auto word = [&](size_t i) { return i < tokens.size() ? tokens[i].text : ""; };
     if (word(1) == "nThread" || (word(1) == "Using" && word(2) == "devices")) {
       run_ = {};
@@ -131,6 +131,11 @@ class LogReader {
     } else if (word(1) == "size") {
       read_header(tokens);
     }
+  }
+
+  void read_collective(std::string_view line) {
+    if (!log_.collective.empty()) return;
+    if (const std::string name = collective_in(line); !name.empty()) collective_ = name;
   }
 
   void read_version(std::string_view line) {
@@ -229,7 +234,7 @@ class LogReader {
     if (collective_.empty()) {
       throw Error(at(first.column),
                   "neither a line nor the file's name says which collective ran "
-                  "(all_reduce_perf, ...)");
+                  "(all_reduce_perf, ...); say it with --collective");
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -70,6 +71,18 @@ void check_bandwidth(const PrintedNumber& printed, double factor, const Collecti
                                  bytes / time_us.value));
 }
 
+constexpr std::string_view kPerf = "perf";
+
+// Lower case, and nothing but letters.
+std::string letters_of(std::string_view text) {
+  std::string letters;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalpha(letter) != 0) letters += static_cast<char>(std::tolower(letter));
+  }
+  return letters;
+}
+
 std::string quoted_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string cell = "\"";
@@ -105,13 +118,41 @@ std::optional<PrintedNumber> printed_number(std::string_view text) {
   return number;
 }
 
+std::string collective_in_name(std::string_view path) {
+  // Its words, and which of them, alone or up to three together, are a collective's name.
+  std::vector<std::string> words(1);
+  for (const char c : path.substr(path.find_last_of('/') + 1)) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalpha(letter) != 0) {
+      words.back() += static_cast<char>(std::tolower(letter));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  words.insert(words.end(), 2, "");
+  for (size_t i = 0; i + 2 < words.size(); ++i) {
+    const std::string two = words[i] + words[i + 1];
+    for (const std::string& tried : {two + words[i + 2], two, words[i]}) {
+      const auto is_it = [&](std::string_view name) { return letters_of(name) == tried; };
+      if (const auto named = std::ranges::find_if(kKinds, is_it, &NamedKind::name);
+          named != kKinds.end()) {
+        return std::string(named->name);
+      }
+      if (std::ranges::any_of(kNotModelled, is_it)) return tried;
+    }
+  }
+  return {};
+}
+
 NamedCollective collective_named(std::string_view name, const Location& where) {
   std::vector<std::string> known;
+  std::string letters = letters_of(name);
+  if (letters.ends_with(kPerf)) letters.resize(letters.size() - kPerf.size());
   for (const NamedKind& named : kKinds) {
-    if (named.name == name) return {named.kind, {}};
+    if (letters_of(named.name) == letters) return {named.kind, {}};
     known.emplace_back(named.name);
   }
-  if (std::find(kNotModelled.begin(), kNotModelled.end(), name) != kNotModelled.end()) {
+  if (std::ranges::find(kNotModelled, letters) != kNotModelled.end()) {
     return {CollectiveKind::all_reduce, fmt::format("collective '{}' is not modelled", name)};
   }
   throw Error(where, unknown_name("collective", printable(name), known));

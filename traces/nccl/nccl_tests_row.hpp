@@ -22,8 +22,8 @@ struct PrintedNumber {
 // None if the text is no finite decimal number.
 std::optional<PrintedNumber> printed_number(std::string_view text);
 
-// The tool's names, "alltoall": kind, or why it is not modelled. Throws Error with the nearest name
-// for any other.
+// The tool's names, "alltoall", however they are written ("All-to-All", "alltoall_perf"): kind, or
+// why it is not modelled. Throws Error with the nearest name for any other.
 struct NamedCollective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::string unusable;
@@ -32,6 +32,8 @@ NamedCollective collective_named(std::string_view name, const Location& where);
 
 // "all_reduce" in "./build/all_reduce_perf"; empty where no name of the tool stands.
 std::string collective_in(std::string_view text);
+// The same of a file's name, where it needs no "_perf": "all-reduce" of "h100_allreduce_2n.log".
+std::string collective_in_name(std::string_view path);
 
 // Where each number of a row stands, for messages.
 struct RowNumbers {

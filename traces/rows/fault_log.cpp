@@ -24,8 +24,10 @@ namespace {
 constexpr double kMost_s = 100 * 365 * kDay_s;
 constexpr int kMostNodes = 10'000'000;
 
+constexpr std::string_view kHours = "hours";
 constexpr std::string_view kForms =
-    "start_h (or _s, _min, _day) with any of repair_h, node, cause; node,start_day,end_day; or "
+    "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
+    "node,start_day,end_day; or "
     "system,start_min_since_2001,node,downtime_min";
 
 struct TimeUnit {
@@ -141,6 +143,10 @@ PlainColumns plain_columns(const CsvTable& table, int header_line) {
   for (size_t i = 0; i < table.header().size(); ++i) {
     const std::string& name = table.header()[i];
     bool found = name == "node" || name == "cause";
+    if (name == kHours && !columns.start) {
+      columns.start = TimeColumn{i, kHour_s};
+      found = true;
+    }
     if (name == "node") columns.node = i;
     if (name == "cause") columns.cause = i;
     for (const TimeUnit& unit : kUnits) {

@@ -4,7 +4,7 @@
 // - LANL (LA-UR-05-7318): system,start_min_since_2001,node,downtime_min,category,detail; one log
 //   per system, from its first failure on; the nodes of systems 8, 9, 12, 18, 19, 20 are known
 // - plain: start, [repair], [node], [cause], header with the unit: start_h, start_s, start_day,
-//   repair_h, ...
+//   repair_h, ...; "hours", which a file of recorded times has for its header, is start_h
 // Comments before the header may say what no column does: "# nodes: 400", "# days: 348",
 // "# name: ...".
 #pragma once

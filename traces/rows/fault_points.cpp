@@ -16,11 +16,12 @@
 namespace windtunnel {
 namespace {
 
-// What a cell must hold where it is not empty.
+// What a cell must hold, an empty one only where it says so.
 enum class Holds {
-  prose,   // anything
-  words,   // numbers or not
-  number,  // one above 0 at least
+  prose,    // anything
+  words,    // numbers or not
+  number,   // one above 0 at least
+  measured  // one at least, and is not empty
 };
 
 struct CellColumn {
@@ -41,8 +42,11 @@ constexpr std::array<CellColumn, 12> kCells = {{
     {"block_s", &FaultPoint::block_s, Holds::words},
     {"restart_s", &FaultPoint::restart_s, Holds::words},
     {"other_inputs", &FaultPoint::other_inputs, Holds::prose},
-    {"measured", &FaultPoint::measured, Holds::words},
+    {"measured", &FaultPoint::measured, Holds::measured},
 }};
+
+constexpr std::array<std::string_view, 6> kOtherColumns = {
+    "id", "system", "metric", "unpublished_inputs", "evidence", "source"};
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -133,35 +137,30 @@ class CellScanner {
   std::vector<StatedNumber> numbers_;
 };
 
-StatedCell cell_of(const CsvTable& table, size_t row, const CellColumn& column) {
-  const size_t at = table.column(column.name);
-  StatedCell cell{std::string(trimmed(table.text(row, at)))};
-  const auto fail = [&](const std::string& what) {
-    throw Error({table.file(), table.line(row), static_cast<int>(at) + 1},
-                fmt::format("column '{}': {}", column.name, what));
-  };
-  if (cell.text.empty()) return cell;
+StatedCell cell_of(RowReader& reader, const CellColumn& column) {
+  StatedCell cell{reader.text(column.name)};
+  if (cell.text.empty()) {
+    if (column.holds == Holds::measured) reader.fault(column.name, "is empty");
+    return cell;
+  }
   try {
     cell.numbers = CellScanner(cell.text).numbers();
   } catch (const Error& error) {
-    if (column.holds != Holds::prose) fail(error.what());
+    if (column.holds == Holds::prose) return cell;
+    reader.fault(column.name, error.what());
+    return cell;
   }
   if (column.holds == Holds::number && (!cell.states() || !(cell.value().low > 0))) {
-    fail(fmt::format("'{}' holds no number above 0", printable(cell.text)));
+    reader.fault(column.name, fmt::format("'{}' holds no number above 0", printable(cell.text)));
+  } else if (column.holds == Holds::measured && !cell.states()) {
+    reader.fault(column.name, fmt::format("'{}' holds no number", printable(cell.text)));
   }
   return cell;
 }
 
-std::string text_of(const CsvTable& table, size_t row, std::string_view name) {
-  return std::string(trimmed(table.text(row, table.column(name))));
-}
-
-std::string required_text(const CsvTable& table, size_t row, std::string_view name) {
-  std::string text = text_of(table, row, name);
-  if (text.empty()) {
-    throw Error({table.file(), table.line(row), static_cast<int>(table.column(name)) + 1},
-                fmt::format("column '{}' is empty", name));
-  }
+std::string required_text(RowReader& reader, std::string_view name) {
+  std::string text = reader.text(name);
+  if (text.empty()) reader.fault(name, "is empty");
   return text;
 }
 
@@ -176,22 +175,17 @@ std::vector<std::string> parts_of(std::string_view text) {
   return parts;
 }
 
-FaultPoint point_of(const CsvTable& table, size_t row) {
+FaultPoint point_of(const CsvTable& table, size_t row, RowReader& reader) {
   FaultPoint point;
   point.id = table.id(row);
   point.table_row = row;
-  point.name = required_text(table, row, "id");
-  point.system = text_of(table, row, "system");
-  point.metric = required_text(table, row, "metric");
-  for (const CellColumn& column : kCells) point.*column.member = cell_of(table, row, column);
-  if (!point.measured.states()) {
-    throw Error(
-        {table.file(), table.line(row), static_cast<int>(table.column("measured")) + 1},
-        fmt::format("column 'measured': '{}' holds no number", printable(point.measured.text)));
-  }
-  point.unpublished = parts_of(text_of(table, row, "unpublished_inputs"));
-  point.evidence = text_of(table, row, "evidence");
-  point.source = text_of(table, row, "source");
+  point.name = required_text(reader, "id");
+  point.system = reader.text("system");
+  point.metric = required_text(reader, "metric");
+  for (const CellColumn& column : kCells) point.*column.member = cell_of(reader, column);
+  point.unpublished = parts_of(reader.text("unpublished_inputs"));
+  point.evidence = reader.text("evidence");
+  point.source = reader.text("source");
   return point;
 }
 
@@ -220,10 +214,14 @@ bool FaultPoint::lacks(std::string_view input) const {
 }
 
 FaultPoints parse_fault_points(std::string_view text, const std::string& file) {
-  FaultPoints points{CsvTable::parse(text, file), {}};
-  for (size_t row = 0; row < points.table.rows(); ++row) {
-    points.points.push_back(point_of(points.table, row));
-  }
+  std::vector<CsvFault> faults;
+  FaultPoints points{CsvTable::parse(text, file, &faults), {}, {}};
+  for (const std::string_view column : kOtherColumns) points.table.column(column);
+  for (const CellColumn& column : kCells) points.table.column(column.name);
+  read_rows(
+      points.table, faults,
+      [&](size_t row, RowReader& reader) { return point_of(points.table, row, reader); },
+      points.points, points.unusable);
   return points;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "traces/text/csv.hpp"
+#include "traces/text/row_reader.hpp"
 
 namespace windtunnel {
 
@@ -51,11 +52,13 @@ struct FaultPoint {
 struct FaultPoints {
   CsvTable table;
   std::vector<FaultPoint> points;
+  std::vector<UnusableRow> unusable;  // in the order of the file
 };
 
-// Throws Error with file:line:column: a column missing, an id, metric or measured value missing, a
-// count or time without a number, a number that is negative, malformed or out of range, a range
-// that runs backward.
+// Throws Error only where nothing can be read: no file, no header, a column missing or twice. A
+// faulty row goes to `unusable` and the next one is read. Faults are: more or fewer cells than the
+// header has, an id, metric or measured value missing, a count or time without a number, a number
+// that is negative, malformed or out of range, a range that runs backward.
 FaultPoints read_fault_points(const std::string& path);
 FaultPoints parse_fault_points(std::string_view text, const std::string& file);
 

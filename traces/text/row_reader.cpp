@@ -9,7 +9,13 @@
 namespace windtunnel {
 
 void RowReader::fault(std::string_view column, std::string_view what) {
+  if (faults_.empty() && table_.has(column)) first_column_ = table_.column(column);
   faults_.push_back(fmt::format("column '{}': {}", column, what));
+}
+
+std::string RowReader::place() const {
+  const std::string row = table_.id(row_);
+  return first_column_ ? fmt::format("{}:{}", row, *first_column_ + 1) : row;
 }
 
 std::string RowReader::text(std::string_view column) const {

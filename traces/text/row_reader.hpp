@@ -25,7 +25,7 @@ struct NumberColumn {
 
 // A row that cannot be used, and why, each fault as "column 'x': what", several separated by "; ".
 struct UnusableRow {
-  std::string id;
+  std::string id;  // "file:line", or "file:line:column" of the first faulty cell
   std::string reason;
   std::optional<size_t> table_row = {};  // none: the line has too few or too many cells
 };
@@ -35,6 +35,7 @@ class RowReader {
   RowReader(const CsvTable& table, size_t row) : table_(table), row_(row) {}
 
   const std::vector<std::string>& faults() const { return faults_; }
+  std::string place() const;  // UnusableRow::id
   void fault(std::string_view column, std::string_view what);
 
   // Empty where there is no such column.
@@ -48,6 +49,7 @@ class RowReader {
   const CsvTable& table_;
   size_t row_;
   std::vector<std::string> faults_;
+  std::optional<size_t> first_column_;  // of the first fault, if the table has it
 };
 
 // `read` makes a run of a row and its reader; a row with faults goes to `unusable`. So do `faults`,
@@ -68,7 +70,8 @@ void read_rows(const CsvTable& table, const std::vector<CsvFault>& faults, const
     if (reader.faults().empty()) {
       runs.push_back(std::move(run));
     } else {
-      unusable.push_back({table.id(row), fmt::format("{}", fmt::join(reader.faults(), "; ")), row});
+      unusable.push_back(
+          {reader.place(), fmt::format("{}", fmt::join(reader.faults(), "; ")), row});
     }
   }
   note_faults_before(std::numeric_limits<int>::max());

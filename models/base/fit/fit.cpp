@@ -19,6 +19,7 @@ constexpr double kFreedom = 4;  // of Student's t: tails that a tenth of gross o
 constexpr double kRowInformation = (kFreedom + 1) / (kFreedom + 3);
 constexpr int kMostIterations = 50;
 constexpr double kSmallStep = 1e-3;    // of a posterior standard deviation: converged
+constexpr double kNear = 0.05;         // of the same, over all steps: derivatives still hold
 constexpr double kNoInfluence = 1e-5;  // change of a residual over the prior's standard deviation
 // Steps of the differences: wide enough to see through the corners of tile counts, narrow enough
 // for the curvature not to matter.
@@ -99,10 +100,12 @@ class Search {
     double damping = 0;
     while (!result.converged && result.iterations < kMostIterations) {
       ++result.iterations;
+      if (moved_ > kNear) take_derivatives();
       const LinearModel model = linearise();
       estimate_scale(model);
       result.converged = advance(model, damping);
     }
+    if (moved_ > kNear) take_derivatives();
     finish(linearise(), result);
     return result;
   }
@@ -112,39 +115,62 @@ class Search {
     return std::min(kStepOfPrior * problem_.prior[parameter].sd, kWidestStep);
   }
 
-  // Derivatives with respect to `parameters`, one column each. A point that cannot be evaluated
-  // says nothing: 0.
-  MatrixXd derivatives(const std::vector<size_t>& parameters) const {
+  // Derivatives of the rows in `reached` [parameter][row] with respect to `parameters`, one column
+  // each; 0 of the other rows, and where a point cannot be evaluated.
+  MatrixXd derivatives(const std::vector<size_t>& parameters,
+                       const std::vector<std::vector<bool>>& reached) const {
     std::vector<Point> points;
-    for (const size_t parameter : parameters) {
+    std::vector<std::vector<bool>> wanted;
+    for (size_t i = 0; i < parameters.size(); ++i) {
       for (const double side : {-1.0, 1.0}) {
         points.push_back(point_);
-        points.back()[parameter] += side * step_width(parameter);
+        points.back()[parameters[i]] += side * step_width(parameters[i]);
+        wanted.push_back(reached[i]);
       }
     }
-    const auto values = problem_.residuals(points);
+    const auto values =
+        problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
     MatrixXd jacobian(rows_, static_cast<Eigen::Index>(parameters.size()));
     for (size_t i = 0; i < parameters.size(); ++i) {
-      jacobian.col(static_cast<Eigen::Index>(i)) =
-          (as_vector(values[2 * i + 1]) - as_vector(values[2 * i])) /
-          (2 * step_width(parameters[i]));
+      for (Eigen::Index row = 0; row < rows_; ++row) {
+        const auto at = static_cast<size_t>(row);
+        const double slope =
+            (values[2 * i + 1][at] - values[2 * i][at]) / (2 * step_width(parameters[i]));
+        const bool known = reached[i][at] && std::isfinite(slope);
+        jacobian(row, static_cast<Eigen::Index>(i)) = known ? slope : 0;
+      }
     }
-    return jacobian.unaryExpr([](double value) { return std::isfinite(value) ? value : 0.0; });
+    return jacobian;
+  }
+
+  void take_derivatives() {
+    jacobian_ = derivatives(active_, reached_);
+    moved_ = 0;
   }
 
   void find_influence() {
     std::vector<size_t> all(point_.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-    const MatrixXd jacobian = derivatives(all);
+    const std::vector<bool> every_row(problem_.weights.size(), true);
+    const MatrixXd jacobian = derivatives(all, std::vector(all.size(), every_row));
+    std::vector<Eigen::Index> columns;
     for (const size_t i : all) {
+      const auto column = static_cast<Eigen::Index>(i);
       const double reach = std::min(problem_.prior[i].sd, 1.0);
-      const double most = jacobian.col(static_cast<Eigen::Index>(i)).cwiseAbs().maxCoeff();
-      if (most * reach > kNoInfluence) active_.push_back(i);
+      std::vector<bool> reached;
+      for (const double slope : jacobian.col(column)) {
+        reached.push_back(std::abs(slope) * reach > kNoInfluence);
+      }
+      if (std::ranges::find(reached, true) == reached.end()) continue;
+      active_.push_back(i);
+      columns.push_back(column);
+      reached_.push_back(std::move(reached));
     }
+    jacobian_ = jacobian(Eigen::all, columns);
   }
 
   LinearModel linearise() const {
-    LinearModel model{weights_, residuals_, derivatives(active_), {}, {}};
+    LinearModel model{weights_, residuals_, jacobian_, {}, {}};
     const Eigen::Index size = static_cast<Eigen::Index>(active_.size());
     model.precision = VectorXd::Zero(size);
     model.offset = VectorXd::Zero(size);
@@ -207,10 +233,15 @@ class Search {
       if (objective(next, residuals) <= before) {
         point_ = next;
         residuals_ = residuals;
+        moved_ += size;
         damping = damping < 1e-3 ? 0 : damping / 10;
         return size < kSmallStep;
       }
       if (size < kSmallStep) return true;
+      if (moved_ > 0) {  // the derivatives may be to blame
+        moved_ = std::numeric_limits<double>::infinity();
+        return false;
+      }
       damping = std::max(10 * damping, 1e-2);
     }
     return true;
@@ -265,7 +296,10 @@ class Search {
   VectorXd weights_;
   Point point_;
   VectorXd residuals_;
-  std::vector<size_t> active_;  // parameters with influence
+  std::vector<size_t> active_;              // parameters with influence
+  std::vector<std::vector<bool>> reached_;  // [of active_][row] that depend on it at the start
+  MatrixXd jacobian_;                       // rows x active_
+  double moved_ = 0;                        // since it was taken, in posterior standard deviations
   double scale_ = 0;
 };
 

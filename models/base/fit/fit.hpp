@@ -7,6 +7,10 @@
 // s0 counts as one row. A standard deviation is the larger of that of the posterior's curvature and
 // that of the sandwich over clusters (Liang, Zeger 1986, Biometrika 73, 13), which stays right when
 // the rows of a cluster err together.
+//
+// Derivatives are what a search costs. Those at the start tell which rows a parameter reaches, and
+// later ones are taken of these alone; they are taken again only where the search has moved by a
+// twentieth of a posterior standard deviation since, or finds no way down.
 #pragma once
 
 #include <functional>
@@ -29,6 +33,11 @@ struct FitProblem {
   // Residuals [point][row]. Not a number: this point cannot be evaluated for the row; at the start
   // every row can.
   std::function<std::vector<std::vector<double>>(const std::vector<Point>&)> residuals;
+  // The same for derivatives, at points beside one another, of the rows that are wanted
+  // [point][row]; what it says of the others does not matter. Empty: `residuals` serves.
+  std::function<std::vector<std::vector<double>>(const std::vector<Point>&,
+                                                 const std::vector<std::vector<bool>>& wanted)>
+      beside = {};
 };
 
 struct FitResult {

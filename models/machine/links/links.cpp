@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
@@ -97,7 +98,16 @@ bool has_uneven_nics(const Cluster& cluster) {
 }
 
 LinkTable::LinkTable(const Cluster& cluster, bool nics_behind_pcie)
-    : cluster_(std::make_shared<const Cluster>(cluster)), fabric_(make_fabric_links(cluster)) {
+    : LinkTable(std::make_shared<const Cluster>(cluster), nics_behind_pcie) {}
+
+LinkTable LinkTable::keeping_reference(const Cluster& cluster, bool nics_behind_pcie) {
+  const std::shared_ptr<const Cluster> not_owned(std::shared_ptr<const Cluster>(), &cluster);
+  return {not_owned, nics_behind_pcie};
+}
+
+LinkTable::LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie)
+    : cluster_(std::move(kept)), fabric_(make_fabric_links(*cluster_)) {
+  const Cluster& cluster = *cluster_;
   const NodeSpec& node = cluster.node;
   CHECK(cluster.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster.nodes, node.gpus);
   CHECK(cluster.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster.nodes);

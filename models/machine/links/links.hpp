@@ -56,6 +56,9 @@ class LinkTable {
   // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
   // share of the NICs, which then have a way of their own. Without NVLink NICs always hang there.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
+  // Of a cluster that stays as long as the table and its copies: to copy one, with the sources of
+  // all its numbers, takes longer than the rest of a table.
+  static LinkTable keeping_reference(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }
   const FabricLinks& fabric() const { return *fabric_; }
@@ -82,6 +85,8 @@ class LinkTable {
   double extra_latency_s(int src_gpu, int dst_gpu) const;
 
  private:
+  LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie);
+
   // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
   // clang-format off
   enum class Kind : std::uint8_t {

@@ -308,7 +308,7 @@ SizedPairs sized_pairs(std::span<const double> bytes, std::span<const std::int32
         gpus.size());
   constexpr auto kKind = CollectiveKind::all_to_all;
   const CollectiveChoice choice(CollectiveAlgorithm::pairwise, Protocol::simple);
-  const LinkTable links(cluster);
+  const LinkTable links = LinkTable::keeping_reference(cluster);
   const GroupShape shape = group_shape(gpus, links);
   double most = 0;  // that a member sends
   for (size_t from = 0; from < gpus.size(); ++from) {

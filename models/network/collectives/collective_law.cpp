@@ -216,7 +216,7 @@ std::optional<MessageTerms> measured_message(const Calibration& calibration, dou
 CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
                              const Cluster& cluster, const Calibration& calibration)
     : kind_(kind), wanted_(wanted), shape_(shape), cluster_(&cluster), calibration_(&calibration) {
-  const InterconnectLaw& law = calibration.network;
+  const InterconnectLaw& law = interconnect_law(calibration, shape.nodes);
   if (!law.stated) return;
   if (shape.nodes > 1) slowdown_ = slowdown(law, shape.nodes);
   if (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic) return;
@@ -235,7 +235,7 @@ LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
     terms.measured_s = whole.latency_s + whole.transfer_s;
     return terms;
   }
-  const InterconnectLaw& law = calibration_->network;
+  const InterconnectLaw& law = interconnect_law(*calibration_, shape_.nodes);
   LawTerms terms = law.stated ? nccl_terms(kind_, running, shape_, bytes, *cluster_, law)
                               : constant_terms(*cluster_, *calibration_);
   if (law.stated && shape_.nodes > 1) {

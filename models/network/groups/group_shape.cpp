@@ -86,7 +86,7 @@ NodePorts node_ports(std::span<const std::int32_t> members, int place, const Clu
 }
 
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
-  return group_shape(gpus, LinkTable(cluster));
+  return group_shape(gpus, LinkTable::keeping_reference(cluster));
 }
 
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links) {
@@ -147,7 +147,8 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   return worst;
 }
 
-WorstShape::WorstShape(const Cluster& cluster) : links_(cluster), known_(cluster.node.gpus) {}
+WorstShape::WorstShape(const Cluster& cluster)
+    : links_(LinkTable::keeping_reference(cluster)), known_(cluster.node.gpus) {}
 
 void WorstShape::add(std::span<const std::int32_t> gpus) {
   CHECK(!gpus.empty(), "a collective needs members");

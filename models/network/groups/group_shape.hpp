@@ -84,7 +84,7 @@ NodePorts worse(const NodePorts& a, const NodePorts& b);
 // size, is recognised in O(n).
 class WorstShape {
  public:
-  explicit WorstShape(const Cluster& cluster);
+  explicit WorstShape(const Cluster& cluster);  // keeps a reference
   void add(std::span<const std::int32_t> gpus);
   const GroupShape& shape() const { return shape_; }
 

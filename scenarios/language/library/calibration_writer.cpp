@@ -45,6 +45,15 @@ std::string parameter_text(std::string_view name, const Parameter& parameter,
       quantity_text(parameter.high, unit), to_string(parameter.origin), quoted(parameter.source));
 }
 
+std::string law_layer_text(std::string_view key, const InterconnectLaw& law) {
+  if (!law.stated) return fmt::format("{}: constants\n", key);
+  std::string text = fmt::format("{}:\n", key);
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
+    text += parameter_text(field.name, law.*field.member, field.unit);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string calibration_text(const Calibration& calibration, const std::string& comment) {
@@ -55,11 +64,9 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   for (const CalibrationField& field : calibration_fields()) {
     text += parameter_text(field.name, calibration.*field.member, field.unit);
   }
-  if (calibration.network.stated) {
-    text += "network:\n";
-    for (const InterconnectLawField& field : interconnect_law_fields()) {
-      text += parameter_text(field.name, calibration.network.*field.member, field.unit);
-    }
+  if (calibration.network.stated) text += law_layer_text("network", calibration.network);
+  if (calibration.node_network) {
+    text += law_layer_text("node_network", *calibration.node_network);
   }
   if (!calibration.kernels.empty()) text += "kernels:\n";
   for (const KernelShare& kernel : calibration.kernels) {

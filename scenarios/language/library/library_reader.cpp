@@ -306,10 +306,22 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
   return fabrics;
 }
 
+// All numbers of a law, or the word for none: collectives by the calibration's constants.
+InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key) {
+  InterconnectLaw law;
+  if (node.kind == DocumentNode::Kind::scalar && node.text == "constants") return law;
+  require_map(node, key);
+  for (const InterconnectLawField& field : interconnect_law_fields()) {
+    require(node, std::string(field.name));
+  }
+  read_law_layer(node, law);
+  return law;
+}
+
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document,
-             {"name", "gpu", "parameters", "network", "kernels", "kernel_starts", "kernel_laws"});
+  check_keys(document, {"name", "gpu", "parameters", "network", "node_network", "kernels",
+                        "kernel_starts", "kernel_laws"});
   Calibration calibration;
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");
@@ -328,10 +340,10 @@ Calibration read_calibration(const DocumentNode& document) {
         read_parameter(value, dimension_of(field), key, {}, range_of(field));
   }
   if (const DocumentNode* network = document.value_of("network")) {
-    for (const InterconnectLawField& field : interconnect_law_fields()) {
-      require(*network, std::string(field.name));
-    }
-    read_law_layer(*network, calibration.network);
+    calibration.network = read_whole_law(*network, "network");
+  }
+  if (const DocumentNode* network = document.value_of("node_network")) {
+    calibration.node_network = read_whole_law(*network, "node_network");
   }
   if (const DocumentNode* kernels = document.value_of("kernels")) {
     calibration.kernels = read_kernels<KernelShare>(*kernels, "kernels", kShare);

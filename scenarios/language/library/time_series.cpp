@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kArrivals = "arrivals/";
 constexpr std::string_view kRepairs = "repairs/";
 constexpr std::string_view kSuffix = ".csv";
+constexpr std::string_view kHeader = "hours";  // that the numbers may have above them
 constexpr double kMostHours = 100 * 365 * 24.0;
 
 std::string name_below(const LibraryFile& file, std::string_view folder) {
@@ -86,6 +87,7 @@ TimeSeries parse_series(const std::string& name, const std::string& text, const 
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.starts_with("#")) read_comment(line, where, series.evidence);
     if (line.empty() || line.starts_with("#")) continue;
+    if (line == kHeader && series.seconds.empty()) continue;
     double hours = 0;
     try {
       hours = parse_quantity(line, Dimension::number);

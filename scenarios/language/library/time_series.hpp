@@ -1,6 +1,6 @@
-// Recorded times, from the library or a file of the user: one number of hours per line, '#' starts
-// a comment. "origin:" and "source:" in the comments name the evidence. Or a log of node faults
-// with the columns of traces/rows/fault_log.hpp.
+// Recorded times, from the library or a file of the user: one number of hours per line, under the
+// header "hours" or none; '#' starts a comment. "origin:" and "source:" in the comments name the
+// evidence. Or a log of node faults with the columns of traces/rows/fault_log.hpp.
 #pragma once
 
 #include <cstdint>

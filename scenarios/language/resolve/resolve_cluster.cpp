@@ -229,9 +229,12 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
 
 Calibration resolve_calibration(const Values& values, const Cluster& cluster, NamedFiles& files) {
   Calibration calibration = named_calibration(values, cluster.node.gpu, files);
-  if (values.text("communication.law") == "nccl" && !calibration.network.stated) {
-    calibration.network = specified_interconnect_law(cluster.node, cluster.fabric.transport);
-  }
+  if (values.text("communication.law") != "nccl") return calibration;
+  const auto state = [&](InterconnectLaw& law) {
+    if (!law.stated) law = specified_interconnect_law(cluster.node, cluster.fabric.transport);
+  };
+  state(calibration.network);
+  if (calibration.node_network) state(*calibration.node_network);
   return calibration;
 }
 

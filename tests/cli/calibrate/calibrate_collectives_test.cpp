@@ -30,10 +30,11 @@ std::string rows_file(const std::string& folder) {
   return path;
 }
 
-std::string log_file(const std::string& folder, const std::string& name) {
+std::string log_file(const std::string& folder, const std::string& name,
+                     const std::string& title = "# Collective test starting: all_reduce_perf\n") {
   const std::string path = folder + "/" + name;
   std::ofstream out(path);
-  out << "# Collective test starting: all_reduce_perf\n# Using devices\n";
+  out << title << "# Using devices\n";
   for (int rank = 0; rank < 16; ++rank) {
     out << fmt::format("#  Rank {} Group 0 Pid 1 on host{} device {} [0x04] NVIDIA H100\n", rank,
                        rank / 8, rank % 8);
@@ -95,17 +96,17 @@ TEST(ValidateCollectives, FailsAboveTheBound) {
   EXPECT_NE(result.err.find("is above 1e-06"), std::string::npos) << result.err;
 }
 
-TEST(ValidateCollectives, RefusesBadInput) {
+TEST(ValidateCollectives, ListsBadRows) {
   const std::string folder = scratch_folder("validate_collectives_bad");
   const std::string path = folder + "/bad.csv";
   std::ofstream(path) << "machine,gpu,gpus,nodes,network,collective,bytes,time_us\n"
                          "M,H100,16,2,IB,all_redcue,1024,5\n";
-  const ProgramResult result = run_program("validate collectives " + path);
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("bad.csv:2:6: unknown collective 'all_redcue'; did you mean "
-                            "'all_reduce'?"),
-            std::string::npos)
-      << result.err;
+  const ProgramResult result = run_program("validate collectives " + path + " --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const json skipped = json::parse(result.out).at("skipped");
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_TRUE(skipped[0].at("id").get<std::string>().ends_with("bad.csv:2:6"));
+  EXPECT_EQ(skipped[0].at("reason"), "unknown collective 'all_redcue'; did you mean 'all_reduce'?");
   EXPECT_EQ(run_program("validate collectives no-such-file.csv").exit_code, 2);
 }
 
@@ -154,13 +155,63 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   const ProgramResult result = run_program(command);
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_NE(result.err.find("has rows of 2 machines, a calibration is of one; choose with "
-                            "--machine: M, N"),
+                            "--machine, which may be repeated: M, N"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(run_program(command + " --machine N").exit_code, 0);
   const ProgramResult unknown = run_program(command + " --force --machine K");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_EQ(run_program(command + " --force --machine M --gpu h100").exit_code, 2);
+  // Of both, a file each.
+  EXPECT_EQ(run_program(command + " --force --machine N --machine M").exit_code, 0);
+  EXPECT_NE(read_text(folder + "/o-m.yaml").find("name: \"o-m\""), std::string::npos);
+  EXPECT_NE(read_text(folder + "/o-n.yaml").find("name: \"o-n\""), std::string::npos);
+}
+
+// Logs that say nowhere which collective they are of, but for their names and the option.
+TEST(CalibrateCollectives, FromSeveralLogs) {
+  const std::string folder = scratch_folder("calibrate_collectives_logs");
+  const std::string named = log_file(folder, "h100-allreduce-2n.log", "");
+  const std::string nameless = log_file(folder, "run.log", "");
+  const std::string start = fmt::format(
+      "calibrate --network 'RoCE 8x400Gb/s/node' --machine mine --out {}/net.yaml "
+      "--force",
+      folder);
+  const ProgramResult refused = run_program(fmt::format("{} --from {}", start, nameless));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("say it with --collective"), std::string::npos) << refused.err;
+  const ProgramResult both = run_program(
+      fmt::format("{} --from {} --from {} --collective All-Reduce", start, named, nameless));
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_NE(both.out.find("h100-allreduce-2n.log, run.log: 3 points of mine"), std::string::npos)
+      << both.out;
+  EXPECT_EQ(run_program(fmt::format("{} --from {}", start, named)).exit_code, 0);
+}
+
+// Two nodes tell nothing of what stays inside one.
+TEST(CalibrateCollectives, WhatNoRowTellsOfStays) {
+  const std::string folder = scratch_folder("calibrate_collectives_kept");
+  const std::string out = folder + "/net.yaml";
+  const ProgramResult fit =
+      run_program(fmt::format("calibrate --from {} --network 'RoCE 8x400Gb/s/node' --out {}",
+                              log_file(folder, "two-nodes.log"), out));
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("no row is of a group inside a node: collectives there stay as "
+                         "h100-published has them"),
+            std::string::npos)
+      << fit.out;
+  EXPECT_NE(fit.out.find("as before, because no row depends on it: "), std::string::npos)
+      << fit.out;
+  const auto seconds = [&](const std::string& options) {
+    const ProgramResult run =
+        run_program("run " WINDTUNNEL_SOURCE_DIR
+                    "/scenarios/small.yaml --json --set cluster.node=dgx-h100 "
+                    "--set cluster.nodes=1 --set layout.tp=8 --set layout.pp=1 " +
+                    options);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out).at("iteration").at("time_s").get<double>();
+  };
+  EXPECT_EQ(seconds("--set calibration=h100-published"), seconds("--set calibration=" + out));
 }
 
 }  // namespace

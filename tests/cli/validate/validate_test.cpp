@@ -77,7 +77,7 @@ TEST(ValidateCommand, PredictsTrainingRuns) {
   EXPECT_EQ(document.at("rows")[0].at("id"), rows + ":2");
   EXPECT_GT(document.at("rows")[0].at("predicted"), 0.0);
   ASSERT_EQ(document.at("skipped").size(), 1u);
-  EXPECT_EQ(document.at("skipped")[0].at("id"), rows + ":4");
+  EXPECT_EQ(document.at("skipped")[0].at("id"), rows + ":4:11");
   EXPECT_NE(result.err.find("worst rows"), std::string::npos);
   const std::string text = read_text(page);
   EXPECT_NE(text.find("runs.csv:4"), std::string::npos) << text;

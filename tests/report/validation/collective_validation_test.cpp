@@ -44,7 +44,7 @@ TEST(CollectivesText, OneLinePerJudgedFamily) {
   EXPECT_NE(text.find("rows.csv:3"), std::string::npos);
   EXPECT_EQ(text.find("/data"), std::string::npos);
   EXPECT_NE(text.find("3 points judged, medians of 6 rows; 1 points fitted on; 1 rows not used\n"
-                      "  1: no bytes were moved\n"),
+                      "  1: no bytes were moved, first rows.csv:99\n"),
             std::string::npos)
       << text;
 }

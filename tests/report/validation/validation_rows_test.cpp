@@ -26,8 +26,9 @@ TEST(ValidationRows, WorstComesFirstAndTiesKeepTheirOrder) {
 TEST(ValidationRows, ReasonsAreCounted) {
   ValidationReport report;
   report.skipped = {{"r.csv:2", "no GPU"}, {"r.csv:3", "no time"}, {"r.csv:4", "no time"}};
-  using Reasons = std::vector<std::pair<std::string, int>>;
-  EXPECT_EQ(reasons_of(report), (Reasons{{"no time", 2}, {"no GPU", 1}}));
+  report.skipped[1].id = "data/r.csv:3:7";
+  EXPECT_EQ(reasons_of(report),
+            (std::vector<SkipReason>{{"no time", 2, "r.csv:3:7"}, {"no GPU", 1, "r.csv:2"}}));
 }
 
 TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {

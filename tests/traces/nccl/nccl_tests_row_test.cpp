@@ -1,4 +1,6 @@
 // Rows and logs that are wrong: each is refused with file, line and column, and the exact text.
+#include "traces/nccl/nccl_tests_row.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -45,8 +47,7 @@ const BadCase kCases[] = {
     {"HeaderAlone", csv("").substr(0, csv("").size() - 1), "x:1:1: holds a header but no rows"},
     {"ColumnMissing", "machine,gpu,gpus,nodes,network,colective,bytes,time_us\n",
      "x:1:1: unknown column 'collective'; did you mean 'colective'?"},
-    {"RowEndsEarly", csv("s,M,H100,16,2,IB,all_reduce"),
-     "x:2:1: the row has 7 cells, the header 16"},
+    {"RowEndsEarly", csv("s,M,H100,16,2,IB,all_reduce"), "x:2: the row has 7 cells, the header 16"},
     {"TimeIsText", csv("s,M,H100,16,2,IB,all_reduce,1048576,fast,,,out,,float,,"),
      "x:2:9: column 'time_us' holds 'fast', not a number"},
     {"TimeHasUnit", csv("s,M,H100,16,2,IB,all_reduce,1048576,100us,,,out,,float,,"),
@@ -126,7 +127,8 @@ const BadCase kCases[] = {
      "x:6:1: unknown collective 'all_reduec'; did you mean 'all_reduce'?"},
     {"LogCollectiveUnsaid",
      log_of("1048576 262144 float sum -1 100 10.49 10.49 0 100 10.49 10.49 0\n", "", "mine"),
-     "x:6:1: neither a line nor the file's name says which collective ran (all_reduce_perf, ...)"},
+     "x:6:1: neither a line nor the file's name says which collective ran (all_reduce_perf, ...); "
+     "say it with --collective"},
     {"LogColumnMissing", "# Using devices\n#  size  count  type  time  algbw #wrong\n",
      "x:2:35: the table has no column 'busbw'"},
     {"JsonCutShort", R"({"version":2,"args":["all_reduce_perf")",
@@ -142,7 +144,8 @@ const BadCase kCases[] = {
     {"JsonOneRank", json_of("{}", "\"all_reduce_perf\"", 1),
      "x:1:1: 'config' tells of 1 ranks; two are the least"},
     {"JsonCollectiveUnsaid", json_of("{}", "\"./a.out\""),
-     "x:1:1: 'args' does not say which collective ran (all_reduce_perf, ...)"},
+     "x:1:1: neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
+     "say it with --collective"},
     {"JsonHalfMissing", json_of(R"({"size":8,"type":"float"})"),
      "x:2:12: a result has neither 'out_of_place' nor 'in_place'"},
     {"JsonTimeMissing", json_of(R"({"size":8,"type":"float","in_place":{"alg_bw":1,"bus_bw":1}})"),
@@ -171,13 +174,39 @@ const BadCase kCases[] = {
 
 class BadTimings : public ::testing::TestWithParam<BadCase> {};
 
-TEST_P(BadTimings, AreRefusedByPlace) {
-  const BadCase& bad = GetParam();
-  const bool log = bad.text.starts_with('#') || bad.text.starts_with('{');
-  EXPECT_EQ(error_of([&] {
-              log ? parse_nccl_tests(bad.text, "x", {}) : parse_collective_rows(bad.text, "x");
-            }),
-            bad.message);
+// A log is refused; of a table, the row is listed.
+std::string complaint(const std::string& text) {
+  CollectiveRows read;
+  const std::string error = error_of([&] {
+    const bool log = text.starts_with('#') || text.starts_with('{');
+    read = log ? parse_nccl_tests(text, "x", {}) : parse_collective_rows(text, "x");
+  });
+  if (read.unreadable.empty()) return error;
+  return read.unreadable[0].id + ": " + read.unreadable[0].reason;
+}
+
+TEST_P(BadTimings, AreNamedByPlace) {
+  EXPECT_EQ(complaint(GetParam().text), GetParam().message);
+}
+
+TEST(CollectiveNames, HoweverTheyAreWritten) {
+  for (const char* name :
+       {"all_reduce", "allreduce", "all-reduce", "AllReduce", "all_reduce_perf"}) {
+    EXPECT_EQ(collective_named(name, {}).kind, CollectiveKind::all_reduce) << name;
+  }
+  EXPECT_EQ(collective_named("send-recv", {}).kind, CollectiveKind::send_recv);
+  EXPECT_EQ(collective_named("reduce_scatter", {}).kind, CollectiveKind::reduce_scatter);
+  EXPECT_FALSE(collective_named("alltoallv", {}).unusable.empty());
+}
+
+TEST(CollectiveNames, OfAFile) {
+  EXPECT_EQ(collective_in_name("logs.2/all_reduce_perf_2n.log"), "all_reduce");
+  EXPECT_EQ(collective_in_name("h100_allreduce_16.txt"), "all_reduce");
+  EXPECT_EQ(collective_in_name("2n-Reduce-Scatter.log"), "reduce_scatter");
+  EXPECT_EQ(collective_in_name("reduce.log"), "reduce");
+  EXPECT_EQ(collective_in_name("all_to_all.log"), "alltoall");
+  EXPECT_EQ(collective_in_name("alltoallv_perf.log"), "alltoallv");
+  EXPECT_EQ(collective_in_name("all_reduce/run.log"), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, BadTimings, ::testing::ValuesIn(kCases),

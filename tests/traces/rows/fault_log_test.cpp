@@ -44,6 +44,13 @@ TEST(FaultLog, ReadsEveryUnitAndStartsAlone) {
   }
 }
 
+// The header that a file of recorded times may have.
+TEST(FaultLog, ReadsHours) {
+  const FaultLog log = parse_fault_logs("# origin: measured\nhours\n0.5\n2\n", "f.csv").at(0);
+  ASSERT_EQ(log.faults.size(), 2U);
+  EXPECT_EQ(log.faults[1], (NodeFault{7200, 0, -1, ""}));
+}
+
 TEST(FaultLog, ReadsIntervals) {
   const FaultLog log = parse_fault_logs(
                            "node,start_day,end_day,level,class,desc\n"
@@ -95,7 +102,8 @@ TEST(FaultLog, WhatIsWrittenReadsBack) {
 
 TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
   const std::string columns =
-      "no log of faults has these columns; known: start_h (or _s, _min, _day) with any of "
+      "no log of faults has these columns; known: start_h (or _s, _min, _day, or hours) with any "
+      "of "
       "repair_h, node, cause; node,start_day,end_day; or "
       "system,start_min_since_2001,node,downtime_min";
   const std::pair<std::string, std::string> cases[] = {

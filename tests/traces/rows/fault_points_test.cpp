@@ -16,7 +16,7 @@ constexpr const char* kPointHeader =
     "block_s,restart_s,other_inputs,metric,measured,unpublished_inputs,evidence,source\n";
 
 // A row in which one column is set, beside those that must not be empty.
-FaultPoint with_cell(const std::string& column, const std::string& cell) {
+FaultPoints points_with(const std::string& column, const std::string& cell) {
   std::map<std::string, std::string> cells = {{"id", "x"}, {"metric", "x"}, {"measured", "1"}};
   cells[column] = '"' + cell + '"';
   std::string row;
@@ -24,11 +24,18 @@ FaultPoint with_cell(const std::string& column, const std::string& cell) {
   for (const std::string& name : header.header()) {
     row += (row.empty() ? "" : ",") + cells[name];
   }
-  return parse_fault_points(kPointHeader + row + "\n", "points.csv").points.at(0);
+  return parse_fault_points(kPointHeader + row + "\n", "points.csv");
 }
 
+FaultPoint with_cell(const std::string& column, const std::string& cell) {
+  return points_with(column, cell).points.at(0);
+}
+
+// Of the one row, which cannot be used.
 std::string error_with(const std::string& column, const std::string& cell) {
-  return error_of([&] { with_cell(column, cell); });
+  const FaultPoints points = points_with(column, cell);
+  if (points.unusable.size() != 1) return "no error";
+  return points.unusable[0].id + ": " + points.unusable[0].reason;
 }
 
 TEST(FaultPoints, NumbersWithTheirWords) {
@@ -81,7 +88,7 @@ TEST(FaultPoints, RowsAsTheyAre) {
   EXPECT_EQ(with_cell("other_inputs", "since 2021-11-05").other_inputs.text, "since 2021-11-05");
 }
 
-TEST(FaultPoints, RefusesMalformedCells) {
+TEST(FaultPoints, AMalformedCellIsListedByItsPlace) {
   EXPECT_EQ(error_with("nodes", "512-256"),
             "points.csv:2:4: column 'nodes': the range 512-256 runs backward");
   EXPECT_EQ(error_with("nodes", "many"),
@@ -94,8 +101,20 @@ TEST(FaultPoints, RefusesMalformedCells) {
   EXPECT_NE(error_with("restart_s", "1e999"), "no error");
   EXPECT_EQ(error_with("measured", "good"),
             "points.csv:2:15: column 'measured': 'good' holds no number");
-  EXPECT_EQ(error_with("metric", ""), "points.csv:2:14: column 'metric' is empty");
+  EXPECT_EQ(error_with("metric", ""), "points.csv:2:14: column 'metric': is empty");
   EXPECT_THROW(parse_fault_points("id,metric\nx,y\n", "points.csv"), Error);
+}
+
+// One that cannot be read does not keep the others from it.
+TEST(FaultPoints, RowsBesideAMalformedOneAreRead) {
+  const std::string sound = "b,,,16,,,,,,,,,,goodput,0.9,,,\n";
+  const FaultPoints points = parse_fault_points(
+      kPointHeader + sound + "c,,,many,,,,,,,,,,goodput,0.9,,,\n" + "too,few\n" + sound, "p.csv");
+  ASSERT_EQ(points.points.size(), 2u);
+  EXPECT_EQ(points.points[1].id, "p.csv:5");
+  ASSERT_EQ(points.unusable.size(), 2u);
+  EXPECT_EQ(points.unusable[0].id, "p.csv:3:4");
+  EXPECT_EQ(points.unusable[1].id, "p.csv:4");
 }
 
 }  // namespace

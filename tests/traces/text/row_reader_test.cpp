@@ -38,7 +38,7 @@ TEST(RowReader, RowsWithFaultsAreUnusable) {
   EXPECT_EQ(runs, std::vector<double>{3});
   ASSERT_EQ(unusable.size(), 3U);
   EXPECT_EQ(unusable[0].reason, "column 'time': 0 is not greater than 0");
-  EXPECT_EQ(unusable[0].id, "t.csv:3");
+  EXPECT_EQ(unusable[0].id, "t.csv:3:1");  // of the cell
   EXPECT_EQ(unusable[1].reason, "column 'time': 2e6 is more than 1e+06 (ms)");
   EXPECT_EQ(unusable[2].id, "t.csv:9");
 }

@@ -156,6 +156,15 @@ void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& re
   for (ValidationFamily& family : report.report.families) family.assumed = counts[family.name];
 }
 
+void skip_unreadable(const CollectiveRows& file, const std::optional<RowFilter>& wanted,
+                     ValidationReport& report) {
+  if (wanted) wanted->check(file.table);
+  for (const UnusableRow& row : file.unreadable) {
+    if (wanted && row.table_row && !wanted->matches(file.table, *row.table_row)) continue;
+    report.skipped.push_back({row.id, row.reason});
+  }
+}
+
 }  // namespace
 
 std::string environment_of(const std::string& notes) {
@@ -247,6 +256,10 @@ std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options) {
   CollectivesReport out;
+  for (const auto& [tables, wanted] :
+       {std::pair(&options.calibrate_on, &options.fit_where), std::pair(&files, &options.where)}) {
+    for (const CollectiveRows& file : *tables) skip_unreadable(file, *wanted, out.report);
+  }
   const Selection selection = select(files, options);
   if (options.where && selection.judged.empty()) throw Error("--where: no row is left to judge");
   NodeSizes sizes;

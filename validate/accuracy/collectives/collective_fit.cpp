@@ -229,6 +229,7 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
                           const Calibration& prior) {
   FittedNetwork network;
   network.calibration = prior;
+  network.calibration.node_network.reset();  // one law of all rows
   InterconnectLaw& law = network.calibration.network;
   if (!law.stated) {
     law = specified_interconnect_law(node_template.node, node_template.fabric.transport);
@@ -244,8 +245,29 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
   const SettingFit fit = fit_settings(rows, source, network.calibration);
   const InterconnectLaw start = law;
   set_parameters(fit, start, source, law);
+  const std::vector<const InterconnectLawField*> fields = fitted_fields(start);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (!fit.result.influence[i]) network.untold.push_back(fields[i]->name);
+  }
   set_noise(rows, fit, source, law);
   return network;
+}
+
+std::string keep_unmeasured(std::span<const ScoredRow> rows, const Calibration& before,
+                            Calibration& fitted) {
+  const auto is_inside = [](const ScoredRow& row) { return row.where->shape.nodes == 1; };
+  const bool inside = std::ranges::any_of(rows, is_inside);
+  const bool across = !std::ranges::all_of(rows, is_inside);
+  if (inside && across) return "";
+  const char* const kept = inside ? "across nodes" : "inside a node";
+  if (inside) {
+    fitted.node_network = fitted.network;
+    fitted.network = before.network;
+  } else {
+    fitted.node_network = interconnect_law(before, 1);
+  }
+  return fmt::format("no row is of a group {}: collectives there stay as {} has them", kept,
+                     before.name);
 }
 
 TimeFactors interval(const FittedNetwork& network, int nodes, double bytes) {

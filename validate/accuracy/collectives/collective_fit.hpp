@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/calibration/calibration.hpp"
@@ -37,13 +38,19 @@ struct FittedNetwork {
   std::string machine;
   std::string environment;
   Calibration calibration;
-  int rows = 0;  // fitted on; 0: from specification alone
+  int rows = 0;                          // fitted on; 0: from specification alone
+  std::vector<std::string_view> untold;  // fields that no row depends on: as before
 };
 
 // `rows` of one machine and environment; they bring their clusters. `prior`: where it starts, the
 // specification's law where it states none. A number whose bounds leave no room stays.
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
                           const Calibration& prior);
+
+// Puts back to those of `before` what holds of groups inside a node, or across nodes, where no row
+// is of such a group. What was put back, for people; empty: nothing.
+std::string keep_unmeasured(std::span<const ScoredRow> rows, const Calibration& before,
+                            Calibration& fitted);
 
 // The 90 % interval of measured / predicted: noise, and how many slow nodes there are.
 struct TimeFactors {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "traces/text/text.hpp"
 #include "validate/accuracy/compression/compression_buckets.hpp"
 #include "validate/accuracy/compression/compression_others.hpp"
 #include "validate/accuracy/compression/compression_sparse.hpp"
@@ -27,12 +29,65 @@ void append(const std::vector<SkippedRow>& rows, std::vector<SkippedRow>& to) {
   to.insert(to.end(), rows.begin(), rows.end());
 }
 
-Runs take(const CompressionRuns& runs, bool (*wanted)(const CompressionRun&)) {
+Runs take(const Runs& runs, bool (*wanted)(const CompressionRun&)) {
   Runs taken;
-  for (const CompressionRun& run : runs.runs) {
-    if (wanted(run)) taken.push_back(&run);
+  for (const CompressionRun* run : runs) {
+    if (wanted(*run)) taken.push_back(run);
   }
   return taken;
+}
+
+// All rows that are judged or fitted on, and which are which. A file that is named for both is
+// read once, as one to fit on.
+struct Selected {
+  Runs all;
+  std::set<const CompressionRun*> fit;
+  std::set<std::string> not_judged;  // ids
+};
+
+// What of `file` is listed where it cannot be used, and never judged where it is not wanted.
+void skip(const CompressionRuns& file, const std::optional<RowFilter>& wanted, Selected& selected,
+          ValidationReport& report) {
+  const auto is_wanted = [&](size_t row) { return !wanted || wanted->matches(file.table, row); };
+  for (const UnusableRow& row : file.unusable) {
+    if (!row.table_row || is_wanted(*row.table_row)) report.skipped.push_back({row.id, row.reason});
+  }
+  for (size_t row = 0; row < file.table.rows(); ++row) {
+    if (!is_wanted(row)) selected.not_judged.insert(file.table.id(row));
+  }
+}
+
+Selected select(const CompressionFiles& files, const CompressionOptions& options,
+                ValidationReport& report) {
+  Selected selected;
+  std::set<std::string> elsewhere;
+  for (const CompressionRuns& file : options.calibrate_on) {
+    if (options.fit_where) options.fit_where->check(file.table);
+    if (!elsewhere.insert(file.table.file()).second) continue;
+    skip(file, options.fit_where, selected, report);
+    for (const CompressionRun& run : file.runs) {
+      selected.all.push_back(&run);
+      selected.not_judged.insert(run.id);
+      if (!options.fit_where || options.fit_where->matches(file.table, run.table_row)) {
+        selected.fit.insert(&run);
+      }
+    }
+  }
+  const RowFilter usual =
+      options.fit_where ? *options.fit_where : RowFilter::parse(kLinkFitRows, "rows to fit on");
+  for (const CompressionRuns& file : files.runs) {
+    if (options.where) options.where->check(file.table);
+    if (elsewhere.contains(file.table.file())) continue;
+    if (options.calibrate_on.empty()) usual.check(file.table);
+    skip(file, options.where, selected, report);
+    for (const CompressionRun& run : file.runs) {
+      selected.all.push_back(&run);
+      if (options.calibrate_on.empty() && usual.matches(file.table, run.table_row)) {
+        selected.fit.insert(&run);
+      }
+    }
+  }
+  return selected;
 }
 
 std::string text_of(const LinkRows& rows) {
@@ -84,44 +139,51 @@ void add_links(const LinkRows& links, CompressionValidation& result) {
 }
 
 // Rows that belong to none of the laws: on networks whose links are known by now.
-void add_others(const CompressionRuns& runs, const std::map<std::string, double>& alone_s,
+void add_others(const Runs& runs, const std::map<std::string, double>& alone_s,
                 CompressionValidation& result) {
-  for (const CompressionRun& run : runs.runs) {
-    if (is_link_row(run) || is_sparse_row(run) || is_bucket_row(run)) continue;
-    predict_other(run, result.law, alone_s, result.report);
+  for (const CompressionRun* run : runs) {
+    if (is_link_row(*run) || is_sparse_row(*run) || is_bucket_row(*run)) continue;
+    predict_other(*run, result.law, alone_s, result.report);
   }
 }
 
-// Rows that are not wanted are neither judged nor listed.
-void keep_wanted(const CompressionRuns& runs, const RowFilter& where, ValidationReport& report) {
-  std::map<std::string, bool> wanted;
-  for (size_t row = 0; row < runs.table.rows(); ++row) {
-    wanted[runs.table.id(row)] = where.matches(runs.table, row);
-  }
-  const auto unwanted = [&](const auto& row) {
-    const auto found = wanted.find(row.id);
-    return found != wanted.end() && !found->second;
-  };
-  std::erase_if(report.rows, unwanted);
-  std::erase_if(report.skipped, unwanted);
+void add_quantised(const CsvTable& table, CompressionValidation& result) {
+  QuantisedRows rows = validate_quantised(table);
+  append(rows.judged, result.report.rows);
+  append(rows.fitted, result.report.fitted);
+  append(rows.skipped, result.report.skipped);
+  result.crossovers.insert(result.crossovers.end(), rows.crossovers.begin(), rows.crossovers.end());
+  result.laws.push_back("all-reduce in one node: " + rows.law);
 }
 
 }  // namespace
 
-CompressionValidation validate_compression(const CompressionRuns& runs, const CsvTable* quantised,
+CompressionFiles read_compression_files(const std::vector<std::string>& paths) {
+  CompressionFiles files;
+  for (const std::string& path : paths) {
+    const std::string text = read_file(path);
+    std::vector<CsvFault> faults;  // of rows; here only the header counts
+    if (holds_quantised(CsvTable::parse(text, path, &faults))) {
+      files.quantised.push_back(CsvTable::parse(text, path));
+    } else {
+      files.runs.push_back(parse_compression_runs(text, path));
+    }
+  }
+  return files;
+}
+
+CompressionValidation validate_compression(const CompressionFiles& files,
                                            const CompressionOptions& options) {
-  const RowFilter fit =
-      options.fit_where ? *options.fit_where : RowFilter::parse(kLinkFitRows, "rows to fit on");
-  fit.check(runs.table);
-  if (options.where) options.where->check(runs.table);
   CompressionValidation result;
   ValidationReport& report = result.report;
+  ValidationReport unread;
+  const Selected selected = select(files, options, unread);
   std::map<std::string, std::string> notes;
   double tcp_step_s = kUsualTcpStep_s;
   std::map<std::string, double> alone_s;
-  if (const Runs rows = take(runs, is_link_row); !rows.empty()) {
+  if (const Runs rows = take(selected.all, is_link_row); !rows.empty()) {
     const LinkRows links = validate_links(
-        rows, [&](const CompressionRun& run) { return fit.matches(runs.table, run.table_row); },
+        rows, [&](const CompressionRun& run) { return selected.fit.contains(&run); },
         options.threads);
     add_links(links, result);
     note_fitted(links, notes);
@@ -130,13 +192,13 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
       if (name.starts_with(kTcp)) tcp_step_s = network.step_s;
     }
   }
-  if (const Runs rows = take(runs, is_sparse_row); !rows.empty()) {
+  if (const Runs rows = take(selected.all, is_sparse_row); !rows.empty()) {
     const SparseRows sparse = validate_sparse(rows, tcp_step_s);
     append(sparse.judged, report.rows);
     append(sparse.skipped, report.skipped);
     result.laws.insert(result.laws.end(), sparse.laws.begin(), sparse.laws.end());
   }
-  if (const Runs rows = take(runs, is_bucket_row); !rows.empty()) {
+  if (const Runs rows = take(selected.all, is_bucket_row); !rows.empty()) {
     const BucketRows buckets = validate_buckets(rows, options.threads);
     append(buckets.judged, report.rows);
     append(buckets.fitted, report.fitted);
@@ -144,17 +206,12 @@ CompressionValidation validate_compression(const CompressionRuns& runs, const Cs
     notes.insert(buckets.notes.begin(), buckets.notes.end());
     if (!buckets.law.empty()) result.laws.push_back("DDP: " + buckets.law);
   }
-  add_others(runs, alone_s, result);
-  for (const UnusableRow& row : runs.unusable) report.skipped.push_back({row.id, row.reason});
-  if (options.where) keep_wanted(runs, *options.where, report);
-  if (quantised != nullptr) {
-    QuantisedRows rows = validate_quantised(*quantised);
-    append(rows.judged, report.rows);
-    append(rows.fitted, report.fitted);
-    append(rows.skipped, report.skipped);
-    result.crossovers = std::move(rows.crossovers);
-    result.laws.push_back("all-reduce in one node: " + rows.law);
-  }
+  add_others(selected.all, alone_s, result);
+  append(unread.skipped, report.skipped);
+  const auto unwanted = [&](const auto& row) { return selected.not_judged.contains(row.id); };
+  std::erase_if(report.rows, unwanted);
+  std::erase_if(report.skipped, unwanted);
+  for (const CsvTable& table : files.quantised) add_quantised(table, result);
   summarise_families(report, notes);
   return result;
 }

@@ -20,10 +20,23 @@
 
 namespace windtunnel {
 
+// Files of measured rows: steps, and quantised all-reduces.
+struct CompressionFiles {
+  std::vector<CompressionRuns> runs;
+  std::vector<CsvTable> quantised;
+};
+
+// Any number of files in any order; their headers say what they hold. Throws Error where one is
+// neither.
+CompressionFiles read_compression_files(const std::vector<std::string>& paths);
+
 struct CompressionOptions {
-  std::optional<RowFilter> where = {};      // judge only these rows; what is fitted stays
-  std::optional<RowFilter> fit_where = {};  // of compression_links.hpp; none: kLinkFitRows
-  int threads = 0;                          // 0: all cores
+  std::optional<RowFilter> where = {};  // judge only these rows; what is fitted stays
+  // Rows that the links are fitted on: those of `calibrate_on`, which are then not judged, else of
+  // the files that are. None: all rows of `calibrate_on`, kLinkFitRows of the others.
+  std::optional<RowFilter> fit_where = {};
+  std::vector<CompressionRuns> calibrate_on = {};
+  int threads = 0;  // 0: all cores
 };
 
 // All-reduces of whole tensors up to 16 GPUs, of two of the four methods; larger groups, merged and
@@ -45,8 +58,8 @@ struct CompressionValidation {
   std::vector<Crossover> crossovers;
 };
 
-// `quantised`: rows of quantised_all_reduce.hpp. Throws Error for a filter with an unknown column.
-CompressionValidation validate_compression(const CompressionRuns& runs, const CsvTable* quantised,
+// Throws Error for a filter with an unknown column.
+CompressionValidation validate_compression(const CompressionFiles& files,
                                            const CompressionOptions& options);
 
 }  // namespace windtunnel

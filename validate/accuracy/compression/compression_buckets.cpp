@@ -45,6 +45,7 @@ struct BucketLaw {
   double slowdown = 0;  // of kernels beside a collective
   double launch_s = 0;  // of a collective
   double step_s = 0;    // of one of its steps in a node
+  double unseen = 0;    // within which a ratio that was not fitted on is expected
 };
 
 // Of `count` normal values, in standard deviations (Blom 1958): the quantile at (n - 3/8) /
@@ -113,12 +114,15 @@ BucketLaw fitted_law(const std::vector<Row>& rows, int threads) {
     fitted.push_back(&row);
     clusters.push_back(row.run->gpus);
   }
-  return law_at(fitted_constants(
+  const FittedConstants found = fitted_constants(
       kConstants, clusters, kNoise,
       [&](const std::vector<double>& at, size_t i) {
         return ratio(*fitted[i], law_at(at)) - *fitted[i]->run->step_s / fitted[i]->alone_s;
       },
-      threads));
+      threads);
+  BucketLaw law = law_at(found.values);
+  law.unseen = found.unseen;
+  return law;
 }
 
 ValidationRow validation_row(const Row& row, const BucketLaw& law) {
@@ -128,7 +132,9 @@ ValidationRow validation_row(const Row& row, const BucketLaw& law) {
   result.family = fmt::format("DDP buckets, {}", run.gpu_type.substr(0, run.gpu_type.find(' ')));
   result.metric = "step_over_one_gpu";
   result.measured = *run.step_s / row.alone_s;
-  result.predicted = result.low = result.high = ratio(row, law);
+  result.predicted = ratio(row, law);
+  result.low = result.predicted - law.unseen;
+  result.high = result.predicted + law.unseen;
   result.origin = Origin::published;
   result.baselines = {{"no growth", 1}};
   result.label = fmt::format("{}, {} GPUs, {}", run.model, run.gpus, run.method);

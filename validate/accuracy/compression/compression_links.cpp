@@ -143,18 +143,23 @@ LinkLaw law_at(const std::vector<double>& at, const std::vector<std::string>& ne
 }
 
 // The constants with which the law comes nearest to the rows.
-std::vector<double> fitted_to(const std::vector<Row*>& rows,
-                              const std::vector<FittedConstant>& constants,
-                              const std::function<LinkLaw(const std::vector<double>&)>& law_at,
-                              int threads) {
+FittedConstants fitted_to(const std::vector<Row*>& rows,
+                          const std::vector<FittedConstant>& constants,
+                          const std::function<LinkLaw(const std::vector<double>&)>& law_at,
+                          int threads) {
   std::vector<int> clusters;
-  for (const Row* row : rows) clusters.push_back(row->run->gpus);
+  std::vector<int> models;  // what is judged is of other sizes, and its model may be another
+  std::map<std::string_view, int> known;
+  for (const Row* row : rows) {
+    clusters.push_back(row->run->gpus);
+    models.push_back(known.emplace(row->run->model, known.size()).first->second);
+  }
   return fitted_constants(
       constants, clusters, kNoise,
       [&](const std::vector<double>& at, size_t i) {
         return std::log(predicted_s(*rows[i], law_at(at)) / *rows[i]->run->step_s);
       },
-      threads);
+      threads, {models});
 }
 
 LinkLaw fitted_law(const std::vector<Row*>& rows, const std::vector<std::string>& networks,
@@ -165,7 +170,10 @@ LinkLaw fitted_law(const std::vector<Row*>& rows, const std::vector<std::string>
     constants.push_back(kStep);
   }
   const auto at = [&](const std::vector<double>& values) { return law_at(values, networks); };
-  return at(fitted_to(rows, constants, at, threads));
+  const FittedConstants fitted = fitted_to(rows, constants, at, threads);
+  LinkLaw law = at(fitted.values);
+  law.unseen = law.server_unseen = fitted.unseen;
+  return law;
 }
 
 // What a push or a pull costs beside its bytes, which bandwidth they reach, and the copies between
@@ -186,7 +194,10 @@ void fit_servers(std::vector<Row>& rows, LinkLaw& law, int threads) {
     tried.connection_Bps = values[3];
     return tried;
   };
-  law = at(fitted_to(fitted, {kLaunch, kServerShare, kCopyShare, kConnection_Bps}, at, threads));
+  const FittedConstants found =
+      fitted_to(fitted, {kLaunch, kServerShare, kCopyShare, kConnection_Bps}, at, threads);
+  law = at(found.values);
+  law.server_unseen = found.unseen;
 }
 
 // What ByteScheduler's hooks cost: the mean excess of its rows inside one node of the model with
@@ -223,7 +234,11 @@ ValidationRow validation_row(Row& row, const LinkLaw& law) {
   result.family = fmt::format("{}{}", suspect ? "suspect: " : "", row.method->name);
   result.metric = suspect ? "suspect_step_s" : "step_s";
   result.measured = *run.step_s;
-  result.predicted = result.low = result.high = predicted_s(row, law);
+  result.predicted = predicted_s(row, law);
+  const bool served = row.method->aggregation == Aggregation::parameter_server;
+  const double factor = std::exp(served ? law.server_unseen : law.unseen);
+  result.low = result.predicted / factor;
+  result.high = result.predicted * factor;
   result.origin = Origin::published;
   result.baselines = baselines_of(row);
   result.group = fmt::format("{}, {}, {} GPUs", run.model, run.network, run.gpus);

@@ -31,6 +31,9 @@ struct LinkLaw {
   double server_share = 1;     // of the NIC's bandwidth, each way
   double copy_share = 1;       // of PCIe's, by copies to the host and back
   double connection_Bps = std::numeric_limits<double>::infinity();  // to a server, over TCP
+  // Logarithms within which a step that was not fitted on is expected, nine times of ten.
+  double unseen = 0;
+  double server_unseen = 0;
 };
 
 // `network`: how column network begins.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "models/base/error.hpp"
@@ -106,7 +107,8 @@ void predict_other(const CompressionRun& run, const std::optional<LinkLaw>& law,
     row.metric = run.recalled ? "recalled_step_s" : "inferred_step_s";
     row.measured = *run.step_s;
     row.predicted = predicted_s(run, method_of(run, *source), *law, one_gpu_s);
-    row.low = row.high = row.predicted;
+    row.low = row.predicted / std::exp(law->unseen);
+    row.high = row.predicted * std::exp(law->unseen);
     row.baselines = {{"no communication", one_gpu_s}};
     row.label = fmt::format("{}, {} GPUs, {}", run.model, run.gpus, run.method);
     if (!run.batch) row.label += fmt::format(", batch of {} assumed", kUsualBatch);

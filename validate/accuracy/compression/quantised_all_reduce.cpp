@@ -1,6 +1,7 @@
 #include "validate/accuracy/compression/quantised_all_reduce.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "traces/text/row_reader.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"
 
@@ -27,15 +29,15 @@ struct Node {
 };
 
 // All rows are of one machine.
-Node node_of(const CsvTable& table) {
+Node node_of(const CsvTable& table, const std::vector<size_t>& rows) {
   const size_t gpu_column = table.column("gpu");
   const size_t gpus_column = table.column("gpus");
-  const std::string& gpu = table.text(0, gpu_column);
-  const int gpus = table.integer(0, gpus_column);
+  const std::string& gpu = table.text(rows.front(), gpu_column);
+  const int gpus = table.integer(rows.front(), gpus_column);
   const auto at = [&](size_t row, size_t column) {
     return Location{table.file(), table.line(row), static_cast<int>(column) + 1};
   };
-  for (size_t row = 0; row < table.rows(); ++row) {
+  for (const size_t row : rows) {
     if (table.text(row, gpu_column) == gpu && table.integer(row, gpus_column) == gpus) continue;
     throw Error(
         at(row, gpu_column),
@@ -43,15 +45,16 @@ Node node_of(const CsvTable& table) {
   }
   constexpr int kMostGpus = 1024;  // in one node, with room
   if (gpus < 2 || gpus > kMostGpus) {
-    throw Error(at(0, gpus_column), fmt::format("column 'gpus': {} GPUs in one node; expected 2 "
-                                                "to {}",
-                                                gpus, kMostGpus));
+    throw Error(at(rows.front(), gpus_column),
+                fmt::format("column 'gpus': {} GPUs in one node; expected 2 "
+                            "to {}",
+                            gpus, kMostGpus));
   }
   Node node;
   try {
     node.cluster.node = find_node(plain_name(gpu));
   } catch (const Error& error) {
-    throw Error(at(0, gpu_column), error.what());
+    throw Error(at(rows.front(), gpu_column), error.what());
   }
   node.cluster.node.gpus = gpus;
   node.cluster.fabric = find_fabric("full-bisection").fabric;
@@ -87,22 +90,24 @@ struct Series {
   std::vector<double> seconds;
 };
 
-// Sets the constants to what comes nearest to the rows of a series.
-void fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
-         const std::vector<FittedConstant>& constants,
-         const std::function<void(const std::vector<double>&)>& set,
-         const std::function<double(double)>& predicted_s) {
+// Sets the constants to what comes nearest to the rows of a series; FittedConstants::unseen.
+double fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
+           const std::vector<FittedConstant>& constants,
+           const std::function<void(const std::vector<double>&)>& set,
+           const std::function<double(double)>& predicted_s) {
   constexpr double kNoise = 0.05;
   std::vector<int> clusters(bytes.size());
   std::iota(clusters.begin(), clusters.end(), 0);
   constexpr int kOneThread = 1;  // all rows have one model
-  set(fitted_constants(
+  const FittedConstants found = fitted_constants(
       constants, clusters, kNoise,
       [&](const std::vector<double>& at, size_t i) {
         set(at);
         return std::log(predicted_s(bytes[i]) / seconds[i]);
       },
-      kOneThread));
+      kOneThread);
+  set(found.values);
+  return found.unseen;
 }
 
 // From which size on the second is faster than the first; linear between sizes.
@@ -125,57 +130,82 @@ void set_kernels(const std::vector<double>& at, Calibration& calibration) {
   calibration.kernels = {{"quantise blocks", share}, {"requantise blocks", share}};
 }
 
-ValidationRow row_of(const CsvTable& table, size_t row, const Series& series, double predicted_s,
-                     double plain_s) {
+ValidationRow row_of(const CsvTable& table, size_t row, const std::string& method,
+                     double measured_s, double predicted_s, double plain_s, double unseen) {
   ValidationRow result;
   result.id = table.id(row);
-  result.family = fmt::format("all-reduce in one node, {}", series.method);
+  result.family = fmt::format("all-reduce in one node, {}", method);
   result.metric = "all_reduce_s";
-  result.measured = series.seconds[row];
-  result.predicted = result.low = result.high = predicted_s;
+  result.measured = measured_s;
+  result.predicted = predicted_s;
+  result.low = predicted_s / std::exp(unseen);
+  result.high = predicted_s * std::exp(unseen);
   result.origin = Origin::published;
   result.baselines = {{"as plain", plain_s}};
-  result.label =
-      fmt::format("{}, {} bytes", series.method, table.text(row, table.column("bytes_fp16")));
+  result.label = fmt::format("{}, {} bytes", method, table.text(row, table.column("bytes_fp16")));
   return result;
 }
 
-Series read_series(const CsvTable& table, const std::string& column, const std::string& method) {
+Series read_series(const CsvTable& table, const std::vector<size_t>& rows,
+                   const std::string& column, const std::string& method) {
   Series series{column, method, {}};
-  const size_t at = table.column(column);
-  for (size_t row = 0; row < table.rows(); ++row) {
-    const double us = table.number(row, at);
-    if (us <= 0) {
-      throw Error({table.file(), table.line(row), static_cast<int>(at) + 1},
-                  fmt::format("column '{}': a time is not above 0", column));
-    }
-    series.seconds.push_back(us * kMicrosecond);
+  for (const size_t row : rows) {
+    series.seconds.push_back(table.number(row, table.column(column)) * kMicrosecond);
   }
   return series;
 }
 
+// Those whose numbers can be read; why the others cannot.
+std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>& skipped) {
+  constexpr std::array kNumbers = {"gpus",       "bytes_fp16", "baseline_us",
+                                   "qr_int8_us", "qr_int6_us", "qr_int4_us"};
+  table.column("gpu");
+  for (const char* column : kNumbers) table.column(column);
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    RowReader reader(table, row);
+    if (reader.text("gpu").empty()) reader.fault("gpu", "is empty");
+    for (const char* column : kNumbers) {
+      if (reader.text(column).empty()) reader.fault(column, "is empty");
+      reader.number({column, "", 1e15});
+    }
+    if (reader.faults().empty()) {
+      rows.push_back(row);
+    } else {
+      skipped.push_back({reader.place(), fmt::format("{}", fmt::join(reader.faults(), "; "))});
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
+bool holds_quantised(const CsvTable& table) {
+  return table.has("bytes_fp16");
+}
+
 QuantisedRows validate_quantised(const CsvTable& table) {
-  if (table.rows() < 2) throw Error(Location{table.file()}, "holds fewer than two sizes");
-  const Series plain = read_series(table, "baseline_us", "fp16");
-  const std::array others = {read_series(table, "qr_int8_us", "int8"),
-                             read_series(table, "qr_int6_us", "int6"),
-                             read_series(table, "qr_int4_us", "int4")};
+  QuantisedRows result;
+  const std::vector<size_t> rows = readable_rows(table, result.skipped);
+  if (rows.size() < 2) throw Error(Location{table.file()}, "holds fewer than two sizes");
+  const Series plain = read_series(table, rows, "baseline_us", "fp16");
+  const std::array others = {read_series(table, rows, "qr_int8_us", "int8"),
+                             read_series(table, rows, "qr_int6_us", "int6"),
+                             read_series(table, rows, "qr_int4_us", "int4")};
   std::vector<double> bytes;
-  for (size_t row = 0; row < table.rows(); ++row) {
+  for (const size_t row : rows) {
     bytes.push_back(table.number(row, table.column("bytes_fp16")));
     if (bytes.size() > 1 && bytes.back() <= bytes[bytes.size() - 2]) {
       throw Error({table.file(), table.line(row), static_cast<int>(table.column("bytes_fp16")) + 1},
                   "column 'bytes_fp16': sizes do not rise");
     }
   }
-  Node node = node_of(table);
+  Node node = node_of(table, rows);
   Calibration& calibration = node.calibration;
   const auto plain_s = [&](double size) {
     return collective_s(node, CollectiveKind::all_reduce, size);
   };
-  fit(
+  const double links_unseen = fit(
       bytes, plain.seconds, {{5e-6, 3}, {0.5, 3}, {1e-6, 3}},
       [&](const std::vector<double>& at) {
         calibration.collective_launch_s.value = at[0];
@@ -183,13 +213,14 @@ QuantisedRows validate_quantised(const CsvTable& table) {
         calibration.nvlink_latency_s.value = at[2];
       },
       plain_s);
-  QuantisedRows result;
   std::vector<double> plain_predicted;
   for (const double size : bytes) plain_predicted.push_back(plain_s(size));
-  for (size_t row = 0; row < bytes.size(); ++row) {
-    result.fitted.push_back(row_of(table, row, plain, plain_predicted[row], plain_predicted[row]));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    result.fitted.push_back(row_of(table, rows[i], plain.method, plain.seconds[i],
+                                   plain_predicted[i], plain_predicted[i], links_unseen));
   }
-  fit(
+  // The kernels are fitted behind links that are frozen, so it holds what these are off by.
+  const double kernels_unseen = fit(
       bytes, others[0].seconds, {{4e-6, 3}, {0.1, 10}},
       [&](const std::vector<double>& at) { set_kernels(at, calibration); },
       [&](double size) { return quantised_s(node, "int8", size); });
@@ -203,9 +234,10 @@ QuantisedRows validate_quantised(const CsvTable& table) {
       predicted.push_back(quantised_s(node, series.method.c_str(), size));
     }
     const bool fitted = &series == others.data();
-    for (size_t row = 0; row < bytes.size(); ++row) {
+    for (size_t i = 0; i < rows.size(); ++i) {
       (fitted ? result.fitted : result.judged)
-          .push_back(row_of(table, row, series, predicted[row], plain_predicted[row]));
+          .push_back(row_of(table, rows[i], series.method, series.seconds[i], predicted[i],
+                            plain_predicted[i], kernels_unseen));
     }
     result.crossovers.push_back({series.method, fitted,
                                  crossing(bytes, plain.seconds, series.seconds),

@@ -26,8 +26,12 @@ struct QuantisedRows {
   std::string law;
 };
 
-// The link's law is fitted on the plain all-reduce, the kernels' on int8; both are frozen. Throws
-// Error with file:line:column.
+// Whether a table's header is that of such rows.
+bool holds_quantised(const CsvTable& table);
+
+// The link's law is fitted on the plain all-reduce, the kernels' on int8; both are frozen.
+// Rows with a cell that cannot be read are skipped; throws Error where fewer than two are left or
+// they are of several machines.
 QuantisedRows validate_quantised(const CsvTable& table);
 
 }  // namespace windtunnel

@@ -1,6 +1,7 @@
 #include "validate/accuracy/faults/fault_metrics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -349,14 +350,15 @@ struct Metric {
   const char* why_not;  // where there is nothing to predict it by
 };
 
-constexpr std::array<Metric, 18> kMetrics = {{
+constexpr std::array<Metric, 19> kMetrics = {{
     {"effective training time", share_of_time, nullptr},
-    {"expected ETTR", share_of_time, nullptr},
-    {"average ETTR", share_of_time, nullptr},
+    {"ETTR", share_of_time, nullptr},
     {"useful compute / elapsed", share_of_time, nullptr},
     {"goodput", share_of_time, nullptr},
     {"projected MTTF", projected_mttf, nullptr},
     {"MTTF", mttf, nullptr},
+    {"MTBF", mttf, nullptr},
+    {"MTTI", mttf, nullptr},
     {"daily failure rate", nullptr, "the stated rate is the measured value itself"},
     {"faults per 1000 node-days", rate, nullptr},
     {"rate", rate, nullptr},
@@ -374,6 +376,32 @@ constexpr std::array<Metric, 18> kMetrics = {{
      "days observed, and detection and restart times before and after, are not published"},
 }};
 
+// A name that the table does not have: a plain share can only be one of time.
+std::vector<FaultPrediction> unnamed_metric(const FaultPoint& point, const FaultContext& context) {
+  const StatedNumber& measured = point.measured.value();
+  const bool plain = measured.after.empty() && measured.before.empty();
+  if (!plain || !(measured.low > 0) || measured.high > 1) {
+    std::vector<std::string_view> known;
+    for (const Metric& metric : kMetrics) known.push_back(metric.name);
+    throw Error(
+        fmt::format("no model of the metric '{}'; there are models of {}; a share of the time that "
+                    "is useful, as 0.93, is predicted under any name",
+                    point.metric, fmt::join(known, ", ")));
+  }
+  std::vector<FaultPrediction> results;
+  try {
+    results = share_of_time(point, context);
+  } catch (const Error& error) {
+    throw Error(fmt::format("no model of the metric '{}', and as a share of useful time: {}",
+                            point.metric, error.what()));
+  }
+  for (FaultPrediction& result : results) {
+    result.note += fmt::format("{}'{}' is taken for the share of the time that is useful",
+                               result.note.empty() ? "" : "; ", point.metric);
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
@@ -383,7 +411,7 @@ std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
     if (metric.predict == nullptr) throw Error(metric.why_not);
     return metric.predict(point, context);
   }
-  throw Error(fmt::format("no model of the metric '{}'", point.metric));
+  return unnamed_metric(point, context);
 }
 
 }  // namespace windtunnel

@@ -76,6 +76,19 @@ std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
   return rates;
 }
 
+void predict_point(const FaultPoint& point, const FaultContext& context,
+                   FaultValidation& validation) {
+  try {
+    for (FaultPrediction& prediction : predict_fault_point(point, context)) {
+      validation.report.rows.push_back(row_of(prediction));
+      validation.predictions.push_back(std::move(prediction));
+    }
+  } catch (const Error& error) {
+    validation.report.skipped.push_back(
+        {point.id, fmt::format("{}: {}", point.name, error.what())});
+  }
+}
+
 }  // namespace
 
 bool FaultPrediction::inside() const {
@@ -90,23 +103,28 @@ const FaultInput* FaultPrediction::largest() const {
   return found == unpublished.end() ? nullptr : &*found;
 }
 
-FaultValidation validate_faults(const FaultPoints& points, const FaultOptions& options) {
-  if (options.where) options.where->check(points.table);
+FaultValidation validate_faults(const std::vector<FaultPoints>& files,
+                                const FaultOptions& options) {
+  std::vector<FaultPoint> all;
+  for (const FaultPoints& file : files) {
+    if (options.where) options.where->check(file.table);
+    all.insert(all.end(), file.points.begin(), file.points.end());
+  }
   FaultValidation validation;
-  const FaultContext context{points.points, options.threads};
-  for (const FaultPoint& point : points.points) {
-    if (options.where && !options.where->matches(points.table, point.table_row)) continue;
-    try {
-      for (FaultPrediction& prediction : predict_fault_point(point, context)) {
-        validation.report.rows.push_back(row_of(prediction));
-        validation.predictions.push_back(std::move(prediction));
-      }
-    } catch (const Error& error) {
-      validation.report.skipped.push_back(
-          {point.id, fmt::format("{}: {}", point.name, error.what())});
+  const FaultContext context{all, options.threads};
+  for (const FaultPoints& file : files) {
+    const auto is_wanted = [&](size_t row) {
+      return !options.where || options.where->matches(file.table, row);
+    };
+    for (const UnusableRow& row : file.unusable) {
+      if (row.table_row && !is_wanted(*row.table_row)) continue;
+      validation.report.skipped.push_back({row.id, row.reason});
+    }
+    for (const FaultPoint& point : file.points) {
+      if (is_wanted(point.table_row)) predict_point(point, context, validation);
     }
   }
-  validation.rates = rates_of(points.points);
+  validation.rates = rates_of(all);
   summarise_families(validation.report, {});
   CHECK(validation.report.rows.size() == validation.predictions.size(),
         "a prediction that is not finite");

@@ -62,7 +62,8 @@ struct FaultOptions {
   int threads = 0;
 };
 
-// Throws Error for a filter that does not fit the table.
-FaultValidation validate_faults(const FaultPoints& points, const FaultOptions& options);
+// Rates are fitted on the rows of all files together. Throws Error for a filter that does not fit a
+// table.
+FaultValidation validate_faults(const std::vector<FaultPoints>& files, const FaultOptions& options);
 
 }  // namespace windtunnel

@@ -1,8 +1,10 @@
 #include "validate/accuracy/rows/fitted_constants.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/fit/fit.hpp"
+#include "models/base/quantile.hpp"
 #include "policies/lowering/for_each_index.hpp"
 
 namespace windtunnel {
@@ -16,9 +18,10 @@ std::vector<double> values_at(const Point& logarithms) {
 
 }  // namespace
 
-std::vector<double> fitted_constants(
+FittedConstants fitted_constants(
     const std::vector<FittedConstant>& constants, const std::vector<int>& clusters, double noise,
-    const std::function<double(const std::vector<double>&, std::size_t)>& residual, int threads) {
+    const std::function<double(const std::vector<double>&, std::size_t)>& residual, int threads,
+    const std::vector<std::vector<int>>& folds) {
   const std::size_t rows = clusters.size();
   FitProblem problem;
   for (const FittedConstant& constant : constants) {
@@ -37,7 +40,16 @@ std::vector<double> fitted_constants(
     });
     return all;
   };
-  return values_at(fit_least_squares(problem).point);
+  const FitResult fit = fit_least_squares(problem);
+  FittedConstants found{values_at(fit.point), 0};
+  std::vector<std::vector<int>> divisions = folds;
+  divisions.push_back(clusters);
+  for (const std::vector<int>& division : divisions) {
+    std::vector<double> errors = left_out_residuals(problem, fit, division);
+    for (double& each : errors) each = std::abs(each);
+    found.unseen = std::max(found.unseen, quantile(errors, 0.9));
+  }
+  return found;
 }
 
 }  // namespace windtunnel

@@ -1,5 +1,7 @@
 #include "validate/accuracy/rows/validation_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -187,6 +189,12 @@ double ValidationRow::difference() const {
 
 double ValidationRow::relative_error() const {
   return relative_error_of(predicted, measured);
+}
+
+SkippedRow skipped_row(const std::string& id, const Error& error) {
+  const Location& where = error.where();
+  if (where.line == 0) return {id, error.what()};
+  return {fmt::format("{}:{}:{}", where.file, where.line, where.column), std::string(error.text())};
 }
 
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes) {

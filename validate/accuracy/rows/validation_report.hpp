@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "models/base/origin.hpp"
 
 namespace windtunnel {
@@ -85,9 +86,11 @@ struct ValidationFamily {
 };
 
 struct SkippedRow {
-  std::string id;
+  std::string id;  // "file:line", or "file:line:column" of the cell at fault
   std::string reason;
 };
+// A row that an error keeps from being used: at the place that the error knows, else at `id`.
+SkippedRow skipped_row(const std::string& id, const Error& error);
 
 struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "models/base/fit/fit.hpp"
 #include "models/base/quantile.hpp"
 #include "models/calibration/prediction_error.hpp"
+#include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 
 namespace windtunnel {
@@ -90,26 +92,54 @@ double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : predict(job).step_s;
 }
 
-// log(predicted / measured) of one row at each point; not a number where there is no prediction.
-std::vector<double> row_residuals(const FitRow& row, const Calibration& prior,
-                                  const std::vector<Axis>& axes, const std::vector<Point>& points,
-                                  const FitOptions& options) {
-  Job job = row.job;
-  job.calibration = prior;
-  std::vector<double> residuals;
-  for (const Point& point : points) {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      (job.calibration.*axes[i].field->member).value = axes[i].to_value(point[i]);
-    }
-    try {
-      const double seconds = predicted_s(job, options);
-      residuals.push_back(seconds > 0 ? std::log(seconds / row.measured_s) : std::nan(""));
-    } catch (const Error&) {
-      residuals.push_back(std::nan(""));
+// A measured row whose calibration moves.
+class MovedRow {
+ public:
+  MovedRow(const FitRow& row, const Calibration& prior, const std::vector<Axis>& axes,
+           const FitOptions& options)
+      : measured_s_(row.measured_s), job_(row.job), axes_(axes), options_(options) {
+    job_.calibration = prior;
+  }
+
+  // log(predicted / measured); not a number where there is no prediction.
+  double residual(const Point& point) {
+    move_to(point);
+    return logarithm([&] { return predicted_s(job_, options_); });
+  }
+
+  // The same with its actions in the order that they have at the first point that was asked for.
+  double residual_beside(const Point& point) {
+    if (options_.predict_s) return residual(point);
+    move_to(point);
+    return logarithm([&] {
+      if (!prepared_) prepared_ = prepare_iteration(job_);
+      return repriced_step_s(job_, *prepared_);
+    });
+  }
+
+ private:
+  void move_to(const Point& point) {
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      (job_.calibration.*axes_[i].field->member).value = axes_[i].to_value(point[i]);
     }
   }
-  return residuals;
-}
+
+  template <class Seconds>
+  double logarithm(const Seconds& seconds_of) const {
+    try {
+      const double seconds = seconds_of();
+      return seconds > 0 ? std::log(seconds / measured_s_) : std::nan("");
+    } catch (const Error&) {
+      return std::nan("");
+    }
+  }
+
+  double measured_s_;
+  Job job_;
+  const std::vector<Axis>& axes_;
+  const FitOptions& options_;
+  std::optional<PreparedIteration> prepared_;
+};
 
 std::string why_unusable(const FitRow& row, const Calibration& prior, const FitOptions& options) {
   if (!(row.measured_s > 0) || !std::isfinite(row.measured_s)) {
@@ -305,9 +335,20 @@ FitProblem problem_of(const std::vector<FitRow>& rows, const Calibration& prior,
   problem.scale_guess = std::max(prior.step_error.value, 0.01);
   problem.residuals = [&rows, &prior, &axes, &options](const std::vector<Point>& points) {
     std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows.size()));
-    for_each_index(rows.size(), options.threads, [&](size_t row) {
-      const std::vector<double> values = row_residuals(rows[row], prior, axes, points, options);
-      for (size_t i = 0; i < points.size(); ++i) by_point[i][row] = values[i];
+    for_each_index(rows.size(), options.threads, [&](size_t i) {
+      MovedRow row(rows[i], prior, axes, options);
+      for (size_t at = 0; at < points.size(); ++at) by_point[at][i] = row.residual(points[at]);
+    });
+    return by_point;
+  };
+  problem.beside = [&rows, &prior, &axes, &options](const std::vector<Point>& points,
+                                                    const std::vector<std::vector<bool>>& wanted) {
+    std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows.size()));
+    for_each_index(rows.size(), options.threads, [&](size_t i) {
+      MovedRow row(rows[i], prior, axes, options);
+      for (size_t at = 0; at < points.size(); ++at) {
+        if (wanted[at][i]) by_point[at][i] = row.residual_beside(points[at]);
+      }
     });
     return by_point;
   };

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "policies/evaluation/schedule_validator.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "traces/text/csv.hpp"
+#include "traces/text/text.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
@@ -113,6 +115,7 @@ ValidationRow make_row(const CsvTable& table, size_t row, const std::string& fam
 
 constexpr std::string_view kBubblePrefix = "bubble_";
 constexpr std::string_view kBubbleRate = "bubble_rate";
+constexpr const char* kLessMessages = "replay less p message times";
 
 // The paper's models (table 3).
 struct PublishedModel {
@@ -175,13 +178,15 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   const double bubble_s = closed_form(at).bubble_s;
   result.baselines["closed formula, no messages"] = bubble_s / (work_s + bubble_s);
   if (interleaved) {
-    result.baselines["replay less p message times"] =
+    result.baselines[kLessMessages] =
         1 - work_s / (evaluation.longest_stage_s - at.ranks * at.message_s);
   }
   report.rows.push_back(std::move(result));
 }
 
-ValidationReport validate_rates(const CsvTable& table) {
+// The cases of a table's rows; none where one cannot be read.
+std::vector<std::optional<PipelineCase>> rate_cases(const CsvTable& table,
+                                                    ValidationReport& report) {
   constexpr double kMillisecond = 1e-3;
   const size_t ranks = table.column("p");
   const size_t microbatches = table.column("m");
@@ -189,10 +194,9 @@ ValidationReport validate_rates(const CsvTable& table) {
   const size_t backward_input = table.column("T_B_ms");
   const size_t backward_weight = table.column("T_W_ms");
   const size_t message = table.column("T_comm_ms");
-  ValidationReport report;
-  for (size_t column = 0; column < table.header().size(); ++column) {
-    if (!table.header()[column].starts_with(kBubblePrefix)) continue;
-    for (size_t row = 0; row < table.rows(); ++row) {
+  std::vector<std::optional<PipelineCase>> cases(table.rows());
+  for (size_t row = 0; row < table.rows(); ++row) {
+    try {
       PipelineCase at;
       at.ranks = table.integer(row, ranks);
       at.microbatches = table.integer(row, microbatches);
@@ -200,14 +204,27 @@ ValidationReport validate_rates(const CsvTable& table) {
       at.backward_input_s = table.number(row, backward_input) * kMillisecond;
       at.backward_weight_s = table.number(row, backward_weight) * kMillisecond;
       at.message_s = table.number(row, message) * kMillisecond;
-      validate_rate(table, row, column, at, report);
+      cases[row] = at;
+    } catch (const Error& error) {
+      report.skipped.push_back(skipped_row(table.id(row), error));
     }
   }
-  summarise_families(
-      report, {{"interleaved-1f1b",
-                "the published rates count p message times fewer than a replay of every message; "
-                "see the baseline 'replay less p message times'"}});
-  return report;
+  return cases;
+}
+
+void validate_rates(const CsvTable& table, ValidationReport& report) {
+  const std::vector<std::optional<PipelineCase>> cases = rate_cases(table, report);
+  for (size_t column = 0; column < table.header().size(); ++column) {
+    if (!table.header()[column].starts_with(kBubblePrefix)) continue;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      if (!cases[row]) continue;
+      try {
+        validate_rate(table, row, column, *cases[row], report);
+      } catch (const Error& error) {
+        report.skipped.push_back(skipped_row(table.id(row), error));
+      }
+    }
+  }
 }
 
 // --- rows of a reference executor ---------------------------------------------------------------
@@ -278,6 +295,20 @@ void validate_executor_row(const CsvTable& table, size_t row, const PipelineCase
   validate_peaks(table, row, at, family, evaluation, report);
 }
 
+constexpr std::array<std::string_view, 13> kExecutorColumns = {"schedule",
+                                                               "p",
+                                                               "m",
+                                                               "v",
+                                                               "T_F",
+                                                               "T_I",
+                                                               "T_W",
+                                                               "T_comm",
+                                                               "makespan",
+                                                               "max_stage_span",
+                                                               "makespan_minus_max_busy",
+                                                               "peak_act_max",
+                                                               "peak_act_per_rank"};
+
 // The executor counts the two replicas of dualpipe as chunks.
 PipelineCase executor_case(const CsvTable& table, size_t row, const std::string& schedule) {
   constexpr double kHiddenInPairs = 0.1;  // a pair lasts 0.9 (T_F + T_I + T_W)
@@ -294,8 +325,7 @@ PipelineCase executor_case(const CsvTable& table, size_t row, const std::string&
   return at;
 }
 
-ValidationReport validate_executor_rows(const CsvTable& table) {
-  ValidationReport report;
+void validate_executor_rows(const CsvTable& table, ValidationReport& report) {
   for (size_t row = 0; row < table.rows(); ++row) {
     const std::string& printed = table.text(row, table.column("schedule"));
     const auto known = printed_schedule(printed);
@@ -303,27 +333,56 @@ ValidationReport validate_executor_rows(const CsvTable& table) {
       report.skipped.push_back({table.id(row), not_in_this_build(printed)});
       continue;
     }
-    const PipelineCase at = executor_case(table, row, known->name);
-    validate_executor_row(table, row, at, at.schedule, report);
+    ValidationReport of_row;
+    try {
+      const PipelineCase at = executor_case(table, row, known->name);
+      validate_executor_row(table, row, at, at.schedule, of_row);
+    } catch (const Error& error) {
+      of_row = {};
+      of_row.skipped.push_back(skipped_row(table.id(row), error));
+    }
+    report.rows.insert(report.rows.end(), of_row.rows.begin(), of_row.rows.end());
+    report.skipped.insert(report.skipped.end(), of_row.skipped.begin(), of_row.skipped.end());
   }
-  summarise_families(report, {});
-  return report;
+}
+
+void validate_file(const std::string& csv_path, ValidationReport& report) {
+  std::vector<CsvFault> faults;
+  const CsvTable table = CsvTable::parse(read_file(csv_path), csv_path, &faults);
+  for (const CsvFault& fault : faults) {
+    report.skipped.push_back({fmt::format("{}:{}", csv_path, fault.line), fault.what});
+  }
+  if (table.rows() == 0) throw Error(Location{csv_path}, "holds a header but no rows");
+  const auto& header = table.header();
+  if (table.has("makespan")) {
+    for (const std::string_view column : kExecutorColumns) table.column(column);
+    validate_executor_rows(table, report);
+  } else if (std::ranges::any_of(
+                 header, [](const std::string& name) { return name.starts_with(kBubblePrefix); })) {
+    validate_rates(table, report);
+  } else {
+    throw Error({csv_path, 1, 1},
+                "neither a table of bubble rates (columns bubble_<schedule>) nor of schedule "
+                "results (column makespan)");
+  }
 }
 
 }  // namespace
 
-ValidationReport validate_schedules(const std::string& csv_path) {
-  const CsvTable table = CsvTable::read(csv_path);
-  if (table.rows() == 0) throw Error(Location{csv_path}, "holds a header but no rows");
-  if (table.has("makespan")) return validate_executor_rows(table);
-  const auto& header = table.header();
-  if (std::any_of(header.begin(), header.end(),
-                  [](const std::string& name) { return name.starts_with(kBubblePrefix); })) {
-    return validate_rates(table);
+ValidationReport validate_schedules(const std::vector<std::string>& csv_paths) {
+  ValidationReport report;
+  for (const std::string& path : csv_paths) validate_file(path, report);
+  std::map<std::string, std::string> notes;
+  if (std::ranges::any_of(report.rows, [](const ValidationRow& row) {
+        return row.baselines.contains(kLessMessages);
+      })) {
+    notes["interleaved-1f1b"] = fmt::format(
+        "the published rates count p message times fewer than a replay of every message; see the "
+        "baseline '{}'",
+        kLessMessages);
   }
-  throw Error({csv_path, 1, 1},
-              "neither a table of bubble rates (columns bubble_<schedule>) nor of schedule results "
-              "(column makespan)");
+  summarise_families(report, notes);
+  return report;
 }
 
 }  // namespace windtunnel

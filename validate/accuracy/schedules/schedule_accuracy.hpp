@@ -6,15 +6,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 
-// Rows of schedules that this build does not have are skipped with the reason. The columns of both
-// tables, their units, and what is assumed of activations: docs/rows.md, "Schedules". Throws Error
-// for a file with neither set of columns or without rows, and with file:line:column for a cell that
-// cannot be read.
-ValidationReport validate_schedules(const std::string& csv_path);
+// Rows that cannot be read, and those of schedules that this build does not have, are skipped with
+// the reason. The columns of both tables, their units, and what is assumed of activations:
+// docs/rows.md, "Schedules". Throws Error for a file with neither set of columns or without rows.
+ValidationReport validate_schedules(const std::vector<std::string>& csv_paths);
 
 }  // namespace windtunnel

@@ -191,6 +191,62 @@ TEST(Fit, AParameterThatMayNotMoveLeavesTheOthersLeftOut) {
   for (size_t row = 0; row < 20; ++row) EXPECT_NEAR(left_out[row], expected[row], 1e-9) << row;
 }
 
+// How often rows are asked, with derivatives of a callable of their own.
+struct Asked {
+  int rows = 0;      // of residuals
+  int beside = 0;    // rows that were wanted of derivatives
+  int unwanted = 0;  // and those that were not
+};
+
+Asked asked_by(FitProblem problem, FitResult& fit) {
+  Asked asked;
+  const auto all = problem.residuals;
+  problem.residuals = [&](const std::vector<Point>& points) {
+    asked.rows += static_cast<int>(points.size() * problem.weights.size());
+    return all(points);
+  };
+  problem.beside = [&](const std::vector<Point>& points,
+                       const std::vector<std::vector<bool>>& wanted) {
+    auto values = all(points);
+    for (size_t at = 0; at < points.size(); ++at) {
+      for (size_t row = 0; row < wanted[at].size(); ++row) {
+        ++(wanted[at][row] ? asked.beside : asked.unwanted);
+        if (!wanted[at][row]) values[at][row] = 7;  // matters to nobody
+      }
+    }
+    return values;
+  };
+  fit = fit_least_squares(problem);
+  return asked;
+}
+
+// Half of the rows send nothing, and one parameter of three does nothing: what a row does not
+// depend on is asked once, and derivatives near a point are taken once.
+TEST(Fit, DerivativesAreTakenOfRowsThatAParameterReaches) {
+  RandomStream random(20, RandomPurpose::test, 0);
+  Steps steps = make_steps(60, {0.2, -0.8, 1.0}, 0.05, random);
+  for (size_t row = 0; row < 30; ++row) {
+    steps.messages[row] = 0;
+    steps.measured[row] = std::exp(0.2) * steps.work[row];
+  }
+  const FitProblem problem = problem_of(steps, 0.05);
+  FitResult fit;
+  const Asked asked = asked_by(problem, fit);
+  const FitResult plain = fit_least_squares(problem);
+  ASSERT_TRUE(fit.converged);
+  for (const size_t i : {0u, 1u, 2u}) {
+    EXPECT_DOUBLE_EQ(fit.point[i], plain.point[i]);
+    EXPECT_DOUBLE_EQ(fit.sd[i], plain.sd[i]);
+  }
+  // At the start each of the three on both sides; later ones without half of the second.
+  const int first = 2 * 3 * 60;
+  const int later = 2 * (60 + 30);
+  EXPECT_EQ((asked.beside - first) % later, 0);
+  EXPECT_LE(asked.beside, first + 3 * later);
+  EXPECT_EQ(asked.unwanted, (asked.beside - first) / later * 2 * 30);
+  EXPECT_LE(asked.rows, (fit.iterations + 3) * 60);
+}
+
 TEST(Fit, PointsThatCannotBeEvaluatedAreAvoided) {
   RandomStream random(19, RandomPurpose::test, 0);
   const Steps steps = make_steps(30, {0.5, -0.5, 1.0}, 0.05, random);

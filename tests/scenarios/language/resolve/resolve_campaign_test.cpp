@@ -223,6 +223,10 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   EXPECT_EQ(message("1\n2\n", trace), "no error");
   EXPECT_EQ(message("1\n2\n", gaps), "no error");
   EXPECT_EQ(message("2\n1\n", repair), "no error");
+  EXPECT_EQ(message("# recorded\nhours\n1\n2\n", trace), "no error");
+  EXPECT_EQ(message("hours\r\n2\r\n1\r\n", repair), "no error");
+  EXPECT_EQ(message("1\nhours\n", trace),
+            "a.yaml:7:44: own.csv:2:1: 'hours' is not a number of hours");
   EXPECT_EQ(message("1\ntwo\n", trace), "a.yaml:7:44: own.csv:2:1: 'two' is not a number of hours");
   EXPECT_EQ(message("2\n1\n", trace),
             "a.yaml:7:44: own.csv:2:1: 1 hours is before the line above; arrivals ascend");

@@ -15,10 +15,10 @@ namespace {
 
 const CompressionValidation& validated() {
   static const CompressionValidation validation = [] {
-    const CsvTable quantised =
-        CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/quantised_all_reduce.csv");
+    // Told apart by their headers, whichever is first.
     return validate_compression(
-        read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"), &quantised,
+        read_compression_files({WINDTUNNEL_SOURCE_DIR "/tests/data/quantised_all_reduce.csv",
+                                WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"}),
         {});
   }();
   return validation;
@@ -169,7 +169,7 @@ TEST(Compression, BucketsWithoutRowsToFitOnAreNotPredicted) {
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
   std::erase_if(runs.runs, [](const CompressionRun& run) { return run.model != "resnet101"; });
   ASSERT_FALSE(runs.runs.empty());
-  const ValidationReport report = validate_compression(runs, nullptr, {}).report;
+  const ValidationReport report = validate_compression({{runs}, {}}, {}).report;
   EXPECT_TRUE(report.rows.empty());
   EXPECT_GE(report.skipped.size(), runs.runs.size());
 }
@@ -182,7 +182,7 @@ TEST(Compression, ServersThatNoRowIsFittedOn) {
     return run.model != "ResNet-50" || !run.network.starts_with("10GbE");
   });
   const ValidationReport report =
-      validate_compression(runs, nullptr,
+      validate_compression({{runs}, {}},
                            {.fit_where = RowFilter::parse("gpus<=16 && method~\"BSP-A2A\"")})
           .report;
   int served = 0;
@@ -193,18 +193,55 @@ TEST(Compression, ServersThatNoRowIsFittedOn) {
   EXPECT_EQ(served, 4);
 }
 
+// The law of one file's rows judges another's, and a file that is named for both is fitted on.
+TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
+  CompressionRuns fitted =
+      read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
+  CompressionRuns judged = fitted;
+  std::erase_if(fitted.runs, [](const CompressionRun& run) { return run.gpus > 16; });
+  std::erase_if(judged.runs, [](const CompressionRun& run) { return run.gpus <= 16; });
+  judged.table = CsvTable::parse("method\nx\n", "judged.csv");
+  for (CompressionRun& run : judged.runs) run.id = "judged" + run.id;
+  const ValidationReport report =
+      validate_compression({{judged, fitted}, {}}, {.calibrate_on = {fitted}}).report;
+  int steps = 0;
+  for (const ValidationRow& row : report.rows) {
+    EXPECT_TRUE(row.id.starts_with("judged")) << row.id;
+    // Those of sparse exchanges claim no interval.
+    if (row.metric != "step_s" || row.family.starts_with("gTop-k")) continue;
+    ++steps;
+    EXPECT_LT(row.low, row.predicted) << row.label;
+    EXPECT_GT(row.high, row.predicted) << row.label;
+  }
+  EXPECT_GE(steps, 20);
+  for (const ValidationRow& row : report.fitted) EXPECT_FALSE(row.id.starts_with("judged"));
+}
+
+// Nine tenths of what was left out lie inside; what was never seen should come near to that.
+TEST(Compression, IntervalsHoldMostUnseenSteps) {
+  int inside = 0;
+  int claimed = 0;
+  for (const ValidationRow& row : validated().report.rows) {
+    if (row.metric != "step_s" || !(row.low < row.high)) continue;
+    ++claimed;
+    inside += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
+  }
+  EXPECT_GE(claimed, 60);
+  EXPECT_GE(inside, 0.75 * claimed);
+}
+
 TEST(Compression, AFilterJudgesFewerRowsUnderTheSameLaw) {
   const CompressionRuns runs =
       read_compression_runs(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv");
   const CompressionValidation some = validate_compression(
-      runs, nullptr, {.where = RowFilter::parse("gpus==32 && method~\"MG-WFBP\"")});
+      {{runs}, {}}, {.where = RowFilter::parse("gpus==32 && method~\"MG-WFBP\"")});
   ASSERT_EQ(some.report.rows.size(), 6U);
   for (const ValidationRow& row : some.report.rows) {
     const auto same = std::ranges::find(validated().report.rows, row.id, &ValidationRow::id);
     ASSERT_NE(same, validated().report.rows.end());
     EXPECT_DOUBLE_EQ(row.predicted, same->predicted);
   }
-  EXPECT_THROW(validate_compression(runs, nullptr, {.where = RowFilter::parse("method2==1")}),
+  EXPECT_THROW(validate_compression({{runs}, {}}, {.where = RowFilter::parse("method2==1")}),
                Error);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 const FaultValidation& published() {
   static const FaultValidation validation = validate_faults(
-      read_fault_points(WINDTUNNEL_SOURCE_DIR "/tests/data/fault_reference_points.csv"), {});
+      {read_fault_points(WINDTUNNEL_SOURCE_DIR "/tests/data/fault_reference_points.csv")}, {});
   return validation;
 }
 
@@ -136,13 +136,13 @@ TEST(Faults, FilterAndThreadsChangeNothingElse) {
   const FaultPoints points =
       read_fault_points(WINDTUNNEL_SOURCE_DIR "/tests/data/fault_reference_points.csv");
   const FaultValidation alone =
-      validate_faults(points, {.where = RowFilter::parse("id~\"RSC1-\""), .threads = 1});
+      validate_faults({points}, {.where = RowFilter::parse("id~\"RSC1-\""), .threads = 1});
   EXPECT_EQ(alone.predictions.size(), 6u);
   for (const FaultPrediction& prediction : alone.predictions) {
     EXPECT_EQ(prediction.low, row(prediction.name).low);
     EXPECT_EQ(prediction.high, row(prediction.name).high);
   }
-  EXPECT_THROW(validate_faults(points, {.where = RowFilter::parse("idd==1")}), Error);
+  EXPECT_THROW(validate_faults({points}, {.where = RowFilter::parse("idd==1")}), Error);
 }
 
 TEST(Faults, RowsThatStateTooLittleSayWhat) {
@@ -155,7 +155,7 @@ TEST(Faults, RowsThatStateTooLittleSayWhat) {
       "f,,,,,,,24,,,,,,blocking time,1 s,,,\n"
       "g,,,,,,,,,,,,,colour,1,,,\n"
       "h,,,4,,,1,,,,,,,effective training time,0.99,,,\n");
-  const FaultValidation validation = validate_faults(points, {});
+  const FaultValidation validation = validate_faults({points}, {});
   ASSERT_EQ(validation.report.skipped.size(), 7u);
   const std::vector<std::string> reasons = {
       "a: the number of nodes is not published",
@@ -164,13 +164,35 @@ TEST(Faults, RowsThatStateTooLittleSayWhat) {
       "d: restart time 'soon' is no number",
       "e: the published rate of failures is none",
       "f: storage bandwidth not published",
-      "g: no model of the metric 'colour'"};
+      "g: no model of the metric 'colour', and as a share of useful time: the number of nodes is "
+      "not "
+      "published"};
   for (size_t i = 0; i < reasons.size(); ++i) {
     EXPECT_EQ(validation.report.skipped[i].reason, reasons[i]);
   }
   // An hour between failures never leaves 0.99: it is said, not stretched.
   ASSERT_EQ(validation.predictions.size(), 1u);
   EXPECT_FALSE(validation.predictions[0].inside());
+}
+
+// A bad row, a name that no table of metrics holds, two files: what can be predicted is.
+TEST(Faults, RowsAreJudgedByWhatTheyStateWhateverIsBesideThem) {
+  const std::string states = ",1024,128,10,20,,,,600,30,300,,";
+  const FaultPoints first = parse("A,x" + states +
+                                  "availability,0.95,,,a\nB,x,8,many,,,,,,,,,,"
+                                  "goodput,0.9,,,a\n");
+  const FaultPoints second =
+      parse("C,x" + states + "goodput,0.95,,,b\nD,x" + states + "speed of repair,12 h,,,b\n");
+  const FaultValidation validation = validate_faults({first, second}, {});
+  ASSERT_EQ(validation.predictions.size(), 2u);
+  EXPECT_EQ(validation.predictions[0].name, "A");
+  EXPECT_EQ(validation.predictions[0].predicted, validation.predictions[1].predicted);
+  EXPECT_NE(validation.predictions[0].note.find("'availability' is taken for the share"),
+            std::string::npos);
+  ASSERT_EQ(validation.report.skipped.size(), 2u);
+  EXPECT_EQ(validation.report.skipped[0].id, "points.csv:3:4");
+  EXPECT_NE(validation.report.skipped[1].reason.find("there are models of effective training time"),
+            std::string::npos);
 }
 
 TEST(FaultCampaign, AgreesWithTheExactFormula) {

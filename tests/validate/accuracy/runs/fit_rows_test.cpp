@@ -25,22 +25,26 @@ std::string rows_file() {
   return path;
 }
 
-std::vector<std::string> lines_of(const std::vector<UnusableRow>& rows) {
-  std::vector<std::string> lines;
-  for (const UnusableRow& row : rows) lines.push_back(row.id.substr(row.id.rfind(':') + 1));
-  return lines;
+// "6:10" of "rows.csv:6:10".
+std::vector<std::string> places_of(const std::vector<UnusableRow>& rows) {
+  std::vector<std::string> places;
+  for (const UnusableRow& row : rows) {
+    const size_t extension = row.id.rfind(".csv:");
+    places.push_back(row.id.substr(extension + 5));
+  }
+  return places;
 }
 
 TEST(FitRows, EveryRowIsUsedOrUnusableOrCounted) {
   const FitInput all = read_fit_rows(rows_file(), "", "a100-80");
   EXPECT_EQ(all.gpu, "a100-80");
   EXPECT_EQ(all.rows.size(), 2u);
-  EXPECT_EQ(lines_of(all.unusable), (std::vector<std::string>{"6", "7", "5"}));
+  EXPECT_EQ(places_of(all.unusable), (std::vector<std::string>{"6:10", "7", "5"}));
   EXPECT_EQ(all.other_rows, 1u);
 
   const FitInput some = read_fit_rows(rows_file(), "layers==12", "");
   EXPECT_EQ(some.rows.size(), 1u);
-  EXPECT_EQ(lines_of(some.unusable), std::vector<std::string>{"7"});  // no filter can judge it
+  EXPECT_EQ(places_of(some.unusable), std::vector<std::string>{"7"});  // no filter can judge it
   EXPECT_EQ(some.other_rows, 4u);
 }
 

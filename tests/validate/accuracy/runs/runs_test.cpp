@@ -107,11 +107,12 @@ TEST(ValidateRuns, EveryRowIsJudgedOrSkippedWithTheReason) {
   EXPECT_EQ(steps.assumed, (std::map<std::string, int>{{"vocab 50257", 1}}));
   std::vector<std::string> skipped;
   for (const SkippedRow& row : report.skipped) skipped.push_back(row.id + ": " + row.reason);
-  EXPECT_EQ(skipped, (std::vector<std::string>{
-                         "runs.csv:6: column 'gpus': 9 GPUs are no multiple of tp 2 x pp 2 x cp 1",
-                         "runs.csv:7: the row has 2 cells, the header 13",
-                         "runs.csv:3: states neither a time nor memory nor whether it fitted",
-                         "runs.csv:4: unknown model 'odd'"}));
+  EXPECT_EQ(skipped,
+            (std::vector<std::string>{
+                "runs.csv:6:7: column 'gpus': 9 GPUs are no multiple of tp 2 x pp 2 x cp 1",
+                "runs.csv:7: the row has 2 cells, the header 13",
+                "runs.csv:3: states neither a time nor memory nor whether it fitted",
+                "runs.csv:4: unknown model 'odd'"}));
 }
 
 const std::string kFour =
@@ -158,7 +159,7 @@ TEST(ValidateRuns, AFaultyRowThatOnlyTheFitAsksForIsNamed) {
       kFour + "p,GPT,1024,1024,16,2,9,A100,2,2,4,,\n" + "p,GPT,4096,1024,16,2,9,A100,2,2,4,,\n",
       options);
   ASSERT_EQ(report.skipped.size(), 1U);
-  EXPECT_EQ(report.skipped[0].id, "runs.csv:6");
+  EXPECT_EQ(report.skipped[0].id, "runs.csv:6:7");
 }
 
 TEST(ValidateRuns, WhatCannotBePredictedIsNotFittedOn) {
