@@ -19,6 +19,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/evidence.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"
 
 namespace windtunnel {
@@ -35,6 +36,7 @@ struct CalibrateOptions : DeviceCalibration {
   std::vector<std::string> collectives;
   std::vector<std::string> fit;
   std::vector<std::string> fix;
+  std::string origin = "measured";  // of the rows
   int threads = 0;
 };
 
@@ -56,6 +58,7 @@ RunFit fit(const CalibrateOptions& options, const FitInput& input, const Calibra
   fit_options.fixed = options.fix;
   fit_options.threads = options.threads;
   fit_options.source = source_of(options);
+  fit_options.origin = parse_origin(options.origin, {});
   RunFit fit = fit_runs(input.rows, base, fit_options);
   fit.unusable.insert(fit.unusable.begin(), input.unusable.begin(), input.unusable.end());
   fit.calibration.name = fs::path(options.out).stem().string();
@@ -129,9 +132,10 @@ std::string unusable_text(const std::vector<UnusableRow>& rows) {
 
 std::string report_text(const CalibrateOptions& options, const FitInput& input,
                         const Calibration& base, const RunFit& fit) {
-  std::string text = fmt::format(
-      "{}: {} rows of GPU kind {}, start {}{}\n\n", source_of(options), fit.rows, input.gpu,
-      base.name, input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
+  std::string text =
+      fmt::format("{}: {} {} rows of GPU kind {}, start {}{}\n\n", source_of(options), fit.rows,
+                  options.origin, input.gpu, base.name,
+                  input.other_rows > 0 ? fmt::format("; {} other rows", input.other_rows) : "");
   text += parameters_text(fit, base);
   text += fmt::format("\nResidual {} rms; median error {} before, {} after\n",
                       format_percent(fit.residual_rms), format_percent(fit.median_ape_before),
@@ -183,6 +187,7 @@ ExitCode calibrate_network(const CalibrateOptions& options) {
                                    .collectives = options.collectives,
                                    .base = options.base,
                                    .out = options.out,
+                                   .origin = parse_origin(options.origin, {}),
                                    .force = options.force,
                                    .json = options.json,
                                    .threads = options.threads});
@@ -278,6 +283,11 @@ Handler define_calibrate(CLI::App& app) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  app.add_option("--origin", options->origin,
+                 "where the rows come from, which fitted numbers and the report's evidence inherit "
+                 "(default: measured)")
+      ->type_name("ORIGIN")
+      ->check(CLI::IsMember({"measured", "published"}));
   add_output_options(app, *options);
   app.add_option("-j", options->threads, "threads (default: all cores)")
       ->type_name("N")

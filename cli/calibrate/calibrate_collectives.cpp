@@ -196,7 +196,8 @@ struct MachineFit {
   // What is predicted without rows: residuals before the fit are of this.
   Calibration start;
   FittedNetwork fitted;  // one law of all groups
-  std::string kept;      // keep_unmeasured()
+  Origin origin = Origin::measured;
+  std::string kept;  // keep_unmeasured()
   std::string out;
 };
 
@@ -204,7 +205,8 @@ std::string report_text(const MachineFit& fit) {
   const FitPoints& points = fit.points;
   const ScoredRow& first = points.points.front();
   std::string text = fmt::format(
-      "{}: {} points of {}{}, start {}\n\n", points.files, points.points.size(), points.machine,
+      "{}: {} {} points of {}{}, start {}\n\n", points.files, points.points.size(),
+      to_string(fit.origin), points.machine,
       first.environment.empty() ? "" : fmt::format(" ({})", first.environment), fit.base.name);
   text += parameters_text(fit.start, fit.fitted.calibration);
   if (!fit.fitted.untold.empty()) {
@@ -300,14 +302,16 @@ std::string machine_file(const std::string& out, const std::string& machine) {
   return (path.parent_path() / file).string();
 }
 
-MachineFit fit_machine(FitPoints points, const std::string& base, const std::string& out) {
+MachineFit fit_machine(FitPoints points, const CollectiveCalibration& options,
+                       const std::string& out) {
   const CollectiveMachine& where = *points.points.front().where;
   const Cluster& cluster = where.cluster;
   MachineFit fit;
   fit.out = out;
-  fit.base = calibration_of(base.empty() ? where.calibration : base);
+  fit.origin = options.origin;
+  fit.base = calibration_of(options.base.empty() ? where.calibration : options.base);
   fit.start = fit_network({}, cluster, fit.base).calibration;
-  fit.fitted = fit_network(points.points, cluster, fit.base);
+  fit.fitted = fit_network(points.points, cluster, fit.base, options.origin);
   fit.points = std::move(points);
   return fit;
 }
@@ -352,7 +356,7 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
   for (const auto& [machine, rows] : chosen) {
     const std::string out = chosen.size() == 1 ? options.out : machine_file(options.out, machine);
     if (chosen.size() > 1) check_out(out, options.force);
-    fits.push_back(fit_machine(points_of(rows, sizes), options.base, out));
+    fits.push_back(fit_machine(points_of(rows, sizes), options, out));
   }
   for (MachineFit& fit : fits) write_calibration(fit);
   if (options.json) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/origin.hpp"
 
 namespace windtunnel {
 
@@ -18,7 +19,8 @@ struct CollectiveCalibration {
   std::vector<std::string> collectives;
   std::string base;
   std::string out;
-  bool force = false;  // write over files
+  Origin origin = Origin::measured;  // of the rows
+  bool force = false;                // write over files
   bool json = false;
   int threads = 0;
 };

@@ -26,9 +26,11 @@ inline Origin weakest(Origin a, Origin b) {
 }
 
 // Of a rate: a data sheet's number times the share of it that is reached. Rows that such a share
-// was fitted to show the product, so a share that is measured or published speaks for both.
+// was fitted to show the product, so a share that is measured or published speaks for both; not for
+// a number that somebody supposes in the sheet's place.
 inline Origin origin_of_rate(Origin sheet, Origin reached) {
-  return reached <= Origin::published ? reached : weakest(sheet, reached);
+  const bool fitted = reached <= Origin::published && sheet != Origin::assumed;
+  return fitted ? reached : weakest(sheet, reached);
 }
 
 const char* to_string(Origin origin);

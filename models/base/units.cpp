@@ -142,7 +142,11 @@ std::string normalise_spaces(std::string_view text) {
 double in_base_units(std::string_view text, const Unit& unit) {
   using boost::multiprecision::cpp_int;
   const std::size_t exponent = text.find_first_of("eE");
-  int power = exponent == text.npos ? 0 : std::atoi(std::string(text.substr(exponent + 1)).c_str());
+  int power = 0;  // one beyond int leaves it so: from_chars has read the number as 0 or not at all
+  if (exponent != text.npos) {
+    const std::size_t from = exponent + (text[exponent + 1] == '+' ? 2 : 1);
+    std::from_chars(text.data() + from, text.data() + text.size(), power);
+  }
   cpp_int digits = 0;
   bool behind_point = false;
   for (const char c : text.substr(0, exponent)) {

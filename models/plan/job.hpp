@@ -113,4 +113,10 @@ struct Job {
   Origin recovery_origin = Origin::assumed;
 };
 
+// Of all GPUs that are rented, those of spare nodes included.
+inline double price_usd_per_s(const Job& job) {
+  const double nodes = job.cluster.nodes + job.recovery.spares;
+  return job.price_usd_per_gpu_s * nodes * job.cluster.node.gpus;
+}
+
 }  // namespace windtunnel

@@ -112,7 +112,7 @@ struct CampaignReport {
   // Share of the training time by size_class_name(); empty where the job is always whole.
   std::map<std::string, Estimate> sizes;
   int most_out = 0;  // nodes, or groups, without which the job goes on; with more out it waits
-  // Iteration times of sizes that were not simulated are off by less than this share.
+  // Iteration times of sizes that were not simulated are off by about this share at most.
   double size_error = 0;
   Estimate failed_restarts;
   Estimate evicted_nodes;

@@ -38,11 +38,12 @@ std::string sizes_text(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::string text = figure("campaign.sizes").text(record);
   if (report.size_error > 0) {
-    text += fmt::format("; iterations of sizes between simulated ones are off by less than {}",
+    text += fmt::format("; iterations of sizes between simulated ones are off by about {} at most",
                         value_text(Unit::share, report.size_error));
   }
   if (report.lost_s[static_cast<int>(Loss::wait)].mean > 0) {
-    text += fmt::format("; with more than {} out it waits", report.most_out);
+    const char* parts = record.job.recovery.elastic.groups > 0 ? "groups" : "nodes";
+    text += fmt::format("; with more than {} {} out it waits", report.most_out, parts);
   }
   return text;
 }

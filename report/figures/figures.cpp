@@ -318,7 +318,7 @@ class Table {
          {"job.cost_usd", "undisturbed cost", usd, lower,
           "steps to the target quality, or all tokens, if nothing fails",
           of_steps([](const Job& job, double taken_s) {
-            const double paid = taken_s * job.cluster.gpus() * job.price_usd_per_gpu_s;
+            const double paid = taken_s * price_usd_per_s(job);
             return paid > 0 ? paid : kUnknown;
           }),
           kSimulated, Follows::time}});
@@ -373,6 +373,7 @@ std::optional<FigureRange> model_range(const Figure& figure, const Record& recor
     return FigureRange{std::min({goodput, if_faster, if_slower}),
                        std::max({goodput, if_faster, if_slower})};
   }
+  if (if_slower <= 0) return std::nullopt;  // then it might never end
   return FigureRange{value / factor * goodput / if_faster, value * factor * goodput / if_slower};
 }
 

@@ -45,7 +45,7 @@ struct IterationTable {
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
   // Not all sizes were simulated: how far iteration times of neighbours that were lie apart, as a
-  // share; what was interpolated between them is off by less. 0: all were.
+  // share; what was interpolated between them is off by about as much at most. 0: all were.
   double shrunk_gap = 0;
   // By failure class: an iteration with one slow node of that class; 0 for other kinds.
   std::vector<double> slow_iteration_s;

@@ -149,13 +149,21 @@ class Reduction {
         over([&](const TrialResult& r) { return wall_s(r) * inputs_.price_usd_per_s; });
   }
 
+  // For what the theory does not know of: links, slow nodes, nodes at recorded times.
+  bool waits_for_more() const {
+    return std::ranges::any_of(inputs_.failures, [](const FailureClass& one) {
+      return one.kind == FailureKind::network || one.kind == FailureKind::slow_node ||
+             one.arrivals == Arrivals::trace;
+    });
+  }
+
   // Few trials may have met no time without spares, and then spread as if there were none. Where
   // the job can only wait for a repair, theory says how long it waits on average: intervals reach
   // further by what the trials have waited too little.
   void add_unseen_wait(CampaignReport& report) const {
     const RecoveryPolicy& recovery = inputs_.recovery;
     if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||
-        recovery.repair_slots > 0 || recovery.evict_after > 0) {
+        recovery.repair_slots > 0 || recovery.evict_after > 0 || waits_for_more()) {
       return;
     }
     const double length_s = inputs_.campaign.length_s;

@@ -272,7 +272,8 @@ IntervalSearch search_intervals(const ScenarioText& scenario,
   return the_case.places.placing([&] {
     check_aim(the_case.job, options.aim);
     std::vector<int> tiers = searched_tiers(options.keys, the_case.job);
-    MeasuredIteration measured = measure_iteration(the_case, {.progress = options.progress});
+    MeasuredIteration measured =
+        measure_iteration(the_case, {.threads = options.threads, .progress = options.progress});
     return Search(campaign_inputs(the_case.job, std::move(measured.table)), std::move(tiers),
                   options)
         .run();

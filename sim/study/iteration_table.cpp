@@ -393,7 +393,6 @@ CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   check_length(job, table);
   set_intervals(job, table);
   CampaignInputs inputs;
-  const double gpus_per_node = job.cluster.node.gpus;
   inputs.nodes = job.cluster.nodes;
   inputs.same_shard = same_shard_nodes(job.layout, job.cluster);
   inputs.table = std::move(table);
@@ -402,8 +401,7 @@ CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
   inputs.campaign = job.campaign;
   inputs.tokens_per_iteration = tokens_per_step(job);
   inputs.tokens = job.tokens;
-  inputs.price_usd_per_s =
-      job.price_usd_per_gpu_s * gpus_per_node * (job.cluster.nodes + job.recovery.spares);
+  inputs.price_usd_per_s = price_usd_per_s(job);
   inputs.storage_share = job.cluster.storage.share;
   return inputs;
 }

@@ -42,8 +42,7 @@ struct Judged {
 
 // All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
 double undisturbed_usd(const Job& job, double step_s) {
-  const double gpus = double(job.cluster.nodes + job.recovery.spares) * job.cluster.node.gpus;
-  return job.tokens / tokens_per_step(job) * step_s * gpus * job.price_usd_per_gpu_s;
+  return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
 class Optimiser {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "models/base/units.hpp"
 
@@ -31,18 +31,17 @@ bool keeps_older(const SnapshotTier& tier) {
   return tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::local_disk;
 }
 
-// That with the oldest copies; replicas on the GPUs keep none.
-std::optional<KeptCopies> oldest_copies(const Job& job, const std::vector<TierReport>& tiers) {
-  std::optional<KeptCopies> oldest;
+// Replicas on the GPUs keep none.
+std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierReport>& tiers) {
+  std::vector<KeptCopies> all;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     const double every_s = tiers[i].every_s;
     if (every_s <= 0) continue;
     const int kept = keeps_older(job.snapshots[i]) ? job.snapshots[i].kept : 1;
     const double least_s = tiers[i].saving_s + (kept - 1) * every_s;
-    const KeptCopies copies{i, kept, every_s, least_s, least_s + every_s};
-    if (!oldest || copies.most_age_s > oldest->most_age_s) oldest = copies;
+    all.push_back({i, kept, every_s, least_s, least_s + every_s});
   }
-  return oldest;
+  return all;
 }
 
 std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
@@ -68,11 +67,15 @@ std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) 
 
 std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& tiers) {
   std::vector<Note> notes;
-  const std::optional<KeptCopies> copies = oldest_copies(job, tiers);
-  if (!copies) return notes;
+  const std::vector<KeptCopies> kept = kept_by_tier(job, tiers);
+  if (kept.empty()) return notes;
   for (std::size_t i = 0; i < job.failures.size(); ++i) {
     const FailureClass& failure = job.failures[i];
     if (failure.kind != FailureKind::loss_spike) continue;
+    // Of several tiers the one whose copies outlive most of these failures.
+    const auto copies = std::ranges::min_element(kept, {}, [&](const KeptCopies& one) {
+      return std::pair(one.spoilt_share(failure.rollback_s), -one.most_age_s);
+    });
     const double share = copies->spoilt_share(failure.rollback_s);
     if (share <= 0) continue;
     notes.push_back(

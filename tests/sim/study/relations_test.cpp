@@ -99,7 +99,7 @@ const std::vector<Bound>& bounds() {
          for (const Estimate& lost : report.lost_s) all_s += lost.mean;
          return near(all_s, report.wall_s.mean);
        }},
-      {"memory adds up, and says whether it fits",
+      {"what does not fit in memory is told",
        [](const Record& record) {
          const double usable = usable_bytes(record.job.cluster.node.gpu);
          return fullest_bytes(record.iteration.memory) <= usable || !record.memory_excess.empty();
@@ -122,7 +122,7 @@ enum class Must {
   not_waste,   // goodput, beyond what chance does to eight trials
   not_fill,    // the fullest GPU's memory
   not_gain,    // the step must not be faster: what is set is what the program chose not to do
-  be_the_same  // all figures
+  be_the_same  // step and goodput
 };
 
 struct Relation {
@@ -225,10 +225,6 @@ const std::vector<Relation>& relations() {
                  [](Job& job) {
                    job.cluster.storage.write_Bps.value *= 2;
                    job.cluster.storage.read_Bps.value *= 2;
-                 }),
-      protection("calibrations without an error",
-                 [](Job& job) {
-                   job.calibration.step_error = {0, 0, 0, Origin::assumed, ""};
                  }),
   };
   return all;

@@ -43,6 +43,17 @@ TEST(SpoiltCopies, SaysHowOftenAndWhatToDo) {
   EXPECT_NE(note_of(saved(1800, 3)), "");
 }
 
+// A tier that saves seldom has the oldest copy some of the time; one that keeps many has one
+// always.
+TEST(SpoiltCopies, OneTierWhoseCopiesOutliveThemIsEnough) {
+  Saved two = saved(1800, 1);
+  two.job.snapshots[1].every_s = two.tiers[1].every_s = 3600;
+  EXPECT_NE(note_of(two), "");
+  two.job.snapshots.push_back({.place = SnapshotPlace::local_disk, .every_s = 600, .kept = 4});
+  two.tiers.push_back({.name = "local-disk", .every_s = 600, .saving_s = 60});
+  EXPECT_EQ(note_of(two), "");
+}
+
 TEST(SpoiltCopies, MoreThanATierCanKeepNeedsALongerInterval) {
   const std::string note = note_of(saved(10 * 3600, 2));
   EXPECT_NE(note.find("save every 85.6 min or less often and set snapshots.1.kept=8"),

@@ -11,6 +11,7 @@
 #include "models/base/fit/fit.hpp"
 #include "models/base/quantile.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
+#include "scenarios/language/text/evidence.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
@@ -114,21 +115,21 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
 // What the middle nine tenths of left-out residuals say of a normal's standard deviation; the prior
 // where there are few.
 Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
-                const std::string& source) {
+                const Evidence& rows_say) {
   if (residuals.size() < 10) return prior;
   Parameter parameter;
   parameter.value = std::max(0.01, quantile(residuals, 0.9) / kNormal95);
   parameter.low = parameter.value / 2;
   parameter.high = parameter.value * 2;
-  parameter.origin = Origin::published;
-  parameter.source = source;
+  parameter.origin = rows_say.origin;
+  parameter.source = rows_say.source;
   return parameter;
 }
 
 // Jobs are runs with one label on so many GPUs: how far each lies above its fellows, in the middle
 // of its rows.
 void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
-                    const std::string& source) {
+                    const Evidence& rows_say) {
   std::map<std::pair<std::string, int>, std::vector<double>> above;  // by label and nodes
   for (const ScoredRow& row : rows) {
     std::map<std::string, std::vector<double>> runs;
@@ -162,12 +163,12 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
   const double share = std::min(1.0, (slow * all + law.slow_share.value * kPriorNodeJobs) / jobs);
   const double share_sd = std::sqrt(slow + 1) * all / jobs;
   law.slow_share = {share, std::max(share / 10, share - kNormal95 * share_sd),
-                    std::min(1.0, share + kNormal95 * share_sd), Origin::published, source};
-  law.slow_log = {log, log / 2, log * 2, Origin::published, source};
+                    std::min(1.0, share + kNormal95 * share_sd), rows_say.origin, rows_say.source};
+  law.slow_log = {log, log / 2, log * 2, rows_say.origin, rows_say.source};
 }
 
 // Where the rows tell less than the prior did, the number still rests on the prior.
-void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const std::string& source,
+void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const Evidence& rows_say,
                     InterconnectLaw& law) {
   const std::vector<const InterconnectLawField*> fields = fitted_fields(prior);
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -177,15 +178,16 @@ void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const s
     const double factor = std::exp(kNormal95 * fit.result.sd[i]);
     const double shrunk = fit.result.sd[i] / fit.problem.prior[i].sd;
     const bool rows_decide = shrunk * shrunk <= 0.5;
-    law.*fields[i]->member = {
-        value, value / factor, value * factor, rows_decide ? Origin::published : before.origin,
-        rows_decide ? source
-                    : fmt::format("{}; these tell less than the prior: {}", source, before.source)};
+    law.*fields[i]->member = {value, value / factor, value * factor,
+                              rows_decide ? rows_say.origin : before.origin,
+                              rows_decide ? rows_say.source
+                                          : fmt::format("{}; these tell less than the prior: {}",
+                                                        rows_say.source, before.source)};
   }
 }
 
 // One setting after the other, twice: they hardly depend on each other. `start` moves to the best.
-SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& source,
+SettingFit fit_settings(std::span<const ScoredRow> rows, const Evidence& rows_say,
                         Calibration& start) {
   SettingFit best = fit_setting(rows, start);
   for (int round = 0; round < 2; ++round) {
@@ -194,7 +196,7 @@ SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& sour
         Calibration tried = start;
         Parameter& parameter = tried.network.*setting.member;
         if (parameter.value == value) continue;
-        parameter = {value, value, value, Origin::published, source};
+        parameter = {value, value, value, rows_say.origin, rows_say.source};
         SettingFit fit = fit_setting(rows, tried);
         if (fit.loss >= best.loss) continue;
         best = std::move(fit);
@@ -206,7 +208,7 @@ SettingFit fit_settings(std::span<const ScoredRow> rows, const std::string& sour
 }
 
 // From what a scale (of a single scale, a point) would be off by if it were left out.
-void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const std::string& source,
+void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const Evidence& rows_say,
                InterconnectLaw& law) {
   std::vector<int> folds;
   for (const ScoredRow& row : rows) folds.push_back(row.gpus);
@@ -219,14 +221,14 @@ void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const std
   for (size_t i = 0; i < rows.size(); ++i) {
     (rows[i].bytes < kSmallBytes ? small : large).push_back(std::abs(left_out[i]));
   }
-  law.noise_log = noise(large, law.noise_log, source);
-  law.small_noise_log = noise(small, law.small_noise_log, source);
+  law.noise_log = noise(large, law.noise_log, rows_say);
+  law.small_noise_log = noise(small, law.small_noise_log, rows_say);
 }
 
 }  // namespace
 
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
-                          const Calibration& prior) {
+                          const Calibration& prior, Origin origin) {
   FittedNetwork network;
   network.calibration = prior;
   network.calibration.node_network.reset();  // one law of all rows
@@ -238,18 +240,18 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
   if (rows.empty()) return network;
   network.machine = rows.front().machine;
   network.environment = rows.front().environment;
-  const std::string source =
-      fmt::format("fitted on {} medians of {}{}{}", rows.size(), network.machine,
-                  network.environment.empty() ? "" : ", ", network.environment);
-  set_slow_nodes(rows, law, source);  // first: what they do is not the law's
-  const SettingFit fit = fit_settings(rows, source, network.calibration);
+  const Evidence rows_say = {
+      origin, fmt::format("fitted on {} medians of {}{}{}", rows.size(), network.machine,
+                          network.environment.empty() ? "" : ", ", network.environment)};
+  set_slow_nodes(rows, law, rows_say);  // first: what they do is not the law's
+  const SettingFit fit = fit_settings(rows, rows_say, network.calibration);
   const InterconnectLaw start = law;
-  set_parameters(fit, start, source, law);
+  set_parameters(fit, start, rows_say, law);
   const std::vector<const InterconnectLawField*> fields = fitted_fields(start);
   for (size_t i = 0; i < fields.size(); ++i) {
     if (!fit.result.influence[i]) network.untold.push_back(fields[i]->name);
   }
-  set_noise(rows, fit, source, law);
+  set_noise(rows, fit, rows_say, law);
   return network;
 }
 

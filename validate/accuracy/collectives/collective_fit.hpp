@@ -43,9 +43,10 @@ struct FittedNetwork {
 };
 
 // `rows` of one machine and environment; they bring their clusters. `prior`: where it starts, the
-// specification's law where it states none. A number whose bounds leave no room stays.
+// specification's law where it states none. A number whose bounds leave no room stays. `origin`: of
+// the rows, and so of what they decide.
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
-                          const Calibration& prior);
+                          const Calibration& prior, Origin origin = Origin::published);
 
 // Puts back to those of `before` what holds of groups inside a node, or across nodes, where no row
 // is of such a group. What was put back, for people; empty: nothing.

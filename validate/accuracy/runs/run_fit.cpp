@@ -17,6 +17,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {
 namespace {
@@ -238,7 +239,7 @@ double quantile90(const std::vector<double>& values, const std::vector<double>& 
 // Prior and left-out folds together: a scaled inverse chi-square prior of so many degrees of
 // freedom (Gelman et al., Bayesian Data Analysis, section 2.6), and one for each fold, because the
 // errors within a fold go together.
-Parameter unseen_error(const Parameter& prior, double left_out, int folds, const std::string& how) {
+Parameter unseen_error(const Parameter& prior, double left_out, int folds, const Evidence& how) {
   const double known = freedom_of(prior);
   const double freedom = known + folds;
   Parameter error;
@@ -247,14 +248,14 @@ Parameter unseen_error(const Parameter& prior, double left_out, int folds, const
   const double factor = std::exp(kNormal95 / std::sqrt(2 * freedom));
   error.low = error.value / factor;
   error.high = error.value * factor;
-  error.origin = Origin::published;
-  error.source = fmt::format("{} {}, nine tenths of the rows within {:.1f} %", folds, how,
+  error.origin = how.origin;
+  error.source = fmt::format("{} {}, nine tenths of the rows within {:.1f} %", folds, how.source,
                              100 * std::expm1(kNormal95 * left_out));
   return error;
 }
 
 void estimate_error(const FitProblem& problem, const FitResult& fit,
-                    const std::vector<FitRow>& rows, const std::string& source, RunFit& result) {
+                    const std::vector<FitRow>& rows, const Evidence& rows_say, RunFit& result) {
   double worst = 0;
   for (const std::vector<int>& folds : {numbered(rows, model_of), numbered(rows, gpus_of)}) {
     if (count_of(folds) < 2) continue;
@@ -267,10 +268,13 @@ void estimate_error(const FitProblem& problem, const FitResult& fit,
   Parameter& error = result.calibration.step_error;
   if (result.folds == 0) return;
   error = unseen_error(error, worst, result.folds,
-                       "folds of models and GPU counts left out one after the other; " + source);
+                       {rows_say.origin,
+                        "folds of models and GPU counts left out one after the "
+                        "other; " +
+                            rows_say.source});
 }
 
-void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& prior,
+void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& prior, Origin origin,
                            RunFit& result) {
   std::vector<FitRow> stated;
   for (const FitRow& row : rows) {
@@ -288,7 +292,8 @@ void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& p
   Parameter& memory_error = result.calibration.memory_error;
   memory_error = unseen_error(
       memory_error, error, count_of(numbered(stated, model_of)),
-      fmt::format("models, none of them fitted on, {} rows that state memory", stated.size()));
+      {origin,
+       fmt::format("models, none of them fitted on, {} rows that state memory", stated.size())});
 }
 
 // ---- The result.
@@ -303,16 +308,16 @@ double median_ape(std::vector<double> residuals) {
 
 // Where the rows tell less than the prior did, the number still rests on the prior.
 Parameter fitted_parameter(const Axis& axis, const Parameter& prior, const NormalPrior& normal,
-                           double at, double sd, const std::string& source) {
+                           double at, double sd, const Evidence& rows_say) {
   Parameter fitted;
   fitted.value = axis.to_value(at);
   fitted.low = axis.to_value(at - kNormal95 * sd);
   fitted.high = axis.to_value(at + kNormal95 * sd);
   const bool rows_decide = sd * sd <= normal.sd * normal.sd / 2;
-  fitted.origin = rows_decide ? Origin::published : prior.origin;
-  fitted.source = rows_decide
-                      ? source
-                      : fmt::format("{}; these tell less than the prior: {}", source, prior.source);
+  fitted.origin = rows_decide ? rows_say.origin : prior.origin;
+  fitted.source = rows_decide ? rows_say.source
+                              : fmt::format("{}; these tell less than the prior: {}",
+                                            rows_say.source, prior.source);
   return fitted;
 }
 
@@ -366,7 +371,7 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
   const FitProblem problem = problem_of(usable, prior, axes, options);
   const FitResult fit = fit_least_squares(problem);
 
-  const std::string source = source_of(usable, options);
+  const Evidence rows_say = {options.origin, source_of(usable, options)};
   for (size_t i = 0; i < axes.size(); ++i) {
     const CalibrationField& field = *axes[i].field;
     if (!fit.influence[i]) {
@@ -375,12 +380,12 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
     }
     const Parameter& before = prior.*field.member;
     const Parameter after =
-        fitted_parameter(axes[i], before, problem.prior[i], fit.point[i], fit.sd[i], source);
+        fitted_parameter(axes[i], before, problem.prior[i], fit.point[i], fit.sd[i], rows_say);
     result.fitted.push_back({field.name, before, after});
     result.calibration.*field.member = after;
   }
-  estimate_error(problem, fit, usable, source, result);
-  estimate_memory_error(usable, prior, result);
+  estimate_error(problem, fit, usable, rows_say, result);
+  estimate_memory_error(usable, prior, options.origin, result);
 
   result.rows = static_cast<int>(usable.size());
   result.converged = fit.converged;

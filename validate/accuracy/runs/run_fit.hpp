@@ -29,9 +29,10 @@ struct FitOptions {
   // Names of calibration_fields(). `only` empty: all with an interval (low < high).
   std::vector<std::string> only;
   std::vector<std::string> fixed;
-  bool flat_prior = false;  // the rows alone decide
-  int threads = 0;          // 0: all cores; the result does not depend on it
-  std::string source;       // of the fitted values: "fitted on N rows of ..."
+  bool flat_prior = false;            // the rows alone decide
+  int threads = 0;                    // 0: all cores; the result does not depend on it
+  std::string source;                 // of the fitted values: "fitted on N rows of ..."
+  Origin origin = Origin::published;  // of the rows, and so of what they decide
   // Seconds of a step; predict() of run_job.hpp. May throw Error: the row cannot be used.
   std::function<double(const Job&)> predict_s;
 };

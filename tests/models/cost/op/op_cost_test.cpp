@@ -178,6 +178,11 @@ TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
   calibration.kernel_sustained.origin = Origin::assumed;
   EXPECT_EQ(origin(big), Origin::assumed);
   EXPECT_EQ(origin(memory(1e9)), Origin::measured);
+  // Nor does a fitted share of a peak that somebody supposes.
+  GpuSpec supposed = gpu;
+  supposed.bf16_flops.origin = Origin::assumed;
+  calibration.kernel_sustained.origin = Origin::measured;
+  EXPECT_EQ(op_cost(big, supposed, Precision::bf16, calibration).origin, Origin::assumed);
   // A share that nobody fitted says nothing of the sheet's peak.
   calibration.kernel_sustained.origin = Origin::measured;
   calibration.gemm_efficiency.origin = Origin::spec;
