@@ -64,6 +64,25 @@ TEST(CalibrateCommand, WritesAFileThatCanBeTheNextBase) {
   EXPECT_EQ(nlohmann::json::parse(second.out).at("parameters").size(), 1u);
 }
 
+// What a user measured is measured in the reports on it, and what came from a paper is published.
+TEST(CalibrateCommand, FittedNumbersHaveTheOriginOfTheirRows) {
+  const std::string folder = scratch_folder("calibrate-origin");
+  const std::string rows = runs_file(folder), out = folder + "/mine.yaml";
+  const auto shares_after = [&](const std::string& arguments) {
+    const ProgramResult fit =
+        run_program("calibrate --force --from " + rows + " --gpu a100-80 --out " + out + arguments);
+    EXPECT_EQ(fit.exit_code, 0) << fit.err;
+    const ProgramResult run = run_program(
+        "run scenarios/gpt3-175b-a100.yaml --json --allow-oom --set calibration=" + out);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return nlohmann::json::parse(run.out).at("origin");
+  };
+  EXPECT_GT(shares_after("").at("measured"), 0.1);
+  EXPECT_EQ(shares_after(" --origin published").at("measured"), 0);
+  EXPECT_NE(
+      run_program("calibrate --from " + rows + " --out " + out + " --origin guessed").exit_code, 0);
+}
+
 TEST(CalibrateCommand, SameBytesForAnyNumberOfThreads) {
   const std::string folder = scratch_folder("calibrate-threads");
   const std::string rows = runs_file(folder);

@@ -86,6 +86,9 @@ TEST(RunFit, FindsTheParametersAndSaysWhatTheyRestOn) {
   EXPECT_NEAR(fit.calibration.collective_launch_s.value, 40e-6, 8e-6);
   EXPECT_EQ(fit.calibration.kernel_sustained.origin, Origin::published);
   EXPECT_EQ(fit.calibration.kernel_sustained.source, "fitted on 16 rows of 1 source, rows.csv");
+  options.origin = Origin::measured;  // by whoever fits, and so is what they decide
+  const RunFit measured = fit_runs(make_rows(0), prior_calibration(), options);
+  EXPECT_EQ(measured.calibration.kernel_sustained.origin, Origin::measured);
   EXPECT_LT(fit.median_ape_after, fit.median_ape_before);
   // Without influence: as it was.
   EXPECT_EQ(fit.without_influence, std::vector<std::string_view>{"nic.latency"});
