@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "models/base/units.hpp"
 #include "sim/campaign/trial.hpp"
@@ -18,6 +19,11 @@ double attended_after_s(const AttendedHours& attended, double now_s) {
   const bool before_to = hour < attended.to_h;
   if (through_midnight ? after_from || before_to : after_from && before_to) return 0;
   return (after_from ? attended.from_h + 24 - hour : attended.from_h - hour) * kHour_s;
+}
+
+// Which of the nodes that hold the same shard: the replica that the node is a part of.
+int replica_of(int slot, const NodeGroups& same_shard) {
+  return slot % (same_shard.stride * same_shard.size) / same_shard.stride;
 }
 
 }  // namespace
@@ -122,12 +128,18 @@ int Trial::lacking() const {
   return plan_.is_elastic() ? groups_.lacking() : pool_.empty_slots();
 }
 
-// Slots whose GPUs hold no state of the job while it trains.
+// Slots whose GPUs hold no state of the job while it trains. Of a shrunk job those of a replica
+// that lacks a node: the others wait, or train in the place of another replica's.
 std::vector<int> Trial::slots_out() const {
-  if (groups_.out() == 0) return {pool_.empty().begin(), pool_.empty().end()};
+  const bool shrunk = plan_.layout_of(level_) > 0;
+  if (groups_.out() == 0 && !shrunk) return {pool_.empty().begin(), pool_.empty().end()};
+  std::set<int> broken;
+  for (const int slot : pool_.empty()) broken.insert(replica_of(slot, inputs_.same_shard));
   std::vector<int> slots;
   for (int slot = 0; slot < inputs_.nodes; ++slot) {
-    if (groups_.is_out(slot)) slots.push_back(slot);
+    const bool out =
+        shrunk ? broken.contains(replica_of(slot, inputs_.same_shard)) : groups_.is_out(slot);
+    if (out) slots.push_back(slot);
   }
   return slots;
 }

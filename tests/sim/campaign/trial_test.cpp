@@ -104,6 +104,25 @@ TEST_P(Rules, ReplicasHoldTheStepUnderWay) {
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
 }
 
+// Nodes 0 and 1 are a replica, 2 and 3 the other one: once 0 is lost, 1 waits and holds an old
+// step.
+TEST_P(Rules, IdleNodesOfABrokenReplicaHoldNoStep) {
+  CampaignInputs inputs = no_tier(200);
+  inputs.nodes = 4;
+  inputs.same_shard = {4, 2, 2};
+  inputs.table.tiers = {{{.place = SnapshotPlace::replicas}, 0, 7}};
+  inputs.table.iteration_s = {10, 10};
+  inputs.table.shrunk_iteration_s = {10, 10};
+  inputs.table.shrunk_progress = {0.5, 0.5};
+  inputs.recovery.when_no_spare = WhenNoSpare::shrink;
+  inputs.failures = {traced(FailureKind::node, {25}, {0}),
+                     traced(FailureKind::process, {120}, {3})};
+  inputs.failures[0].repair.fixed_s = 1000;
+  EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{1, 1}));
+  inputs.failures[1].trace_nodes = {1};
+  EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
+}
+
 // 0-64: 0 1 2* 3 4* 5 of 10 and 12 s; the copies of 2 and 4 start at 20 and 42.
 TEST_P(Rules, ABadCopyCostsItsLoadAndTheOneBeforeCounts) {
   CampaignInputs inputs = with_storage(160);
