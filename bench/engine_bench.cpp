@@ -307,7 +307,7 @@ void fabric(benchmark::State& state) {
   for (auto _ : state) {
     state.counters["peak_MB"] = std::stod(run_in_child([&cluster] {
       const auto* folding = new Folding(whole_fabric(cluster));
-      new Platform(*folding, 0);  // never taken apart, as in a simulation
+      new Platform(*folding, 0, 1);  // never taken apart, as in a simulation
       rusage usage{};
       getrusage(RUSAGE_SELF, &usage);
       return std::to_string(static_cast<double>(usage.ru_maxrss) / 1000);
