@@ -213,8 +213,10 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, doub
     idle += rank.multiplicity * (1 - kernels_s / time_s);
     ranks += rank.multiplicity;
   }
-  // Without a flush a rank works on other iterations within the span: its share is the period.
-  return {time_s - busiest_s, std::min(longest_s, time_s) - busiest_s, idle / ranks};
+  // Without a flush a rank works on other iterations within the span: its share is the period. By
+  // rounding the parts of a span may exceed it.
+  const auto beyond_busiest_s = [&](double span_s) { return std::max(0.0, span_s - busiest_s); };
+  return {beyond_busiest_s(time_s), beyond_busiest_s(std::min(longest_s, time_s)), idle / ranks};
 }
 
 }  // namespace
