@@ -178,9 +178,7 @@ std::vector<SummaryRow> key_figures(const Record& record) {
     const std::string text = each.text(record);
     if (text.empty()) continue;
     const std::optional<FigureRange> range = model_range(each, record);
-    rows.push_back({each.title, range ? fmt::format("{} ({})", text,
-                                                    range_text(each.unit, range->low, range->high))
-                                      : text});
+    rows.push_back({each.title, text, range ? range_text(each.unit, range->low, range->high) : ""});
   }
   return rows;
 }

@@ -13,6 +13,7 @@ namespace windtunnel {
 struct SummaryRow {
   std::string label;
   std::string value;
+  std::string detail{};  // of a figure, in small type below it
 };
 
 struct SummarySection {

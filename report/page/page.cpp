@@ -21,7 +21,10 @@ constexpr const char* kRecordFormat = "windtunnel-record-1";
 
 Json rows_json(const std::vector<SummaryRow>& rows) {
   Json array = Json::array();
-  for (const SummaryRow& row : rows) array.push_back({{"label", row.label}, {"value", row.value}});
+  for (const SummaryRow& row : rows) {
+    array.push_back({{"label", row.label}, {"value", row.value}});
+    if (!row.detail.empty()) array.back()["detail"] = row.detail;
+  }
   return array;
 }
 
@@ -120,8 +123,10 @@ std::string summary_html(const Summary& summary) {
   std::string html = fmt::format("<header><h1>{}</h1><p>{}</p></header>\n<dl class=\"figures\">",
                                  escape_html(summary.title), escape_html(summary.subtitle));
   for (const SummaryRow& row : summary.figures) {
-    html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape_html(row.label),
-                        escape_html(row.value));
+    const std::string detail =
+        row.detail.empty() ? "" : fmt::format("<small>{}</small>", escape_html(row.detail));
+    html += fmt::format("<div><dt>{}</dt><dd>{}{}</dd></div>", escape_html(row.label),
+                        escape_html(row.value), detail);
   }
   html += "</dl>\n<div class=\"sections\">";
   std::string wide;
@@ -170,7 +175,9 @@ void check_format(const Json& document, const std::string& file) {
 
 std::vector<SummaryRow> rows_of(const Json& array) {
   std::vector<SummaryRow> rows;
-  for (const Json& row : array) rows.push_back({row.at("label"), row.at("value")});
+  for (const Json& row : array) {
+    rows.push_back({row.at("label"), row.at("value"), row.value("detail", "")});
+  }
   return rows;
 }
 
