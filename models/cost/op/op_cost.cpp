@@ -155,7 +155,7 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   // Clocks fall under load, memory does not slow down with them.
   const double compute_s = compute.seconds / c.kernel_sustained.value;
   if (compute_s <= memory.seconds) return memory;
-  return {compute_s, weakest(compute.origin, c.kernel_sustained.origin)};
+  return {compute_s, origin_of_rate(compute.origin, c.kernel_sustained.origin)};
 }
 
 double calls_time(const Op& op, const KernelLaw& law, double bytes) {

@@ -98,7 +98,7 @@ TEST(CompressionKernels, ACalibrationStatesItsOwn) {
     const OpCost got =
         op_cost(pass("exact top-k", 8 * elements), gpu, Precision::fp32, calibration);
     EXPECT_NEAR(got.seconds, kPerElement_s * elements, 2e-5 + 1e-9 * elements * 1e-3);
-    EXPECT_EQ(got.origin, Origin::spec);  // the bandwidth's, no more the assumed share's
+    EXPECT_EQ(got.origin, Origin::measured);  // no more the assumed share's
   }
 }
 

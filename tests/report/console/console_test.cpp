@@ -26,7 +26,7 @@ TEST(Summary, SaysWhatWasSimulatedAndWhereTimeWent) {
   for (const char* line :
        {"sample\nllama3-405b on 16,384 h100 GPUs (2,048 x dgx-h100); tp 8 x pp 4 x dp 128, ZeRO-1; "
         "gpipe; bf16; overlap none; no compressor; batch 2,048 x 8,192 tokens\n",
-        "MFU 41.7 %, HFU 43.0 %", "backward        50.0 %", "93.0 %  (92.9 % .. 93.1 %)",
+        "MFU 41.7 %, HFU 43.0 %", "backward       50.0 %", "93.0 %  (92.9 % .. 93.1 %)",
         "host-memory 18.0 %, storage 82.0 %", "node 358.0, planned 47.0, unexpected 419.0",
         "measured 0.0 %, published 50.0 %, spec 25.0 %, assumed 25.0 %"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
@@ -40,7 +40,7 @@ TEST(Summary, OneRowPerTierAndNoColumnWithoutANumber) {
   std::string text = summary_text(summarise(record));
   for (const char* line :
        {"every  saving time   stall  overhead  loading time  rebuild  moved/GPU  sent/GPU",
-        "peers    ", "99.975 %", "failed again    20.5 restarts"}) {
+        "peers    ", "99.975 %", "failed again   20.5 restarts"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "missing: " << line << "\nin:\n" << text;
   }
   record.campaign->tiers.erase(record.campaign->tiers.begin());

@@ -33,8 +33,8 @@ TEST(RunDocument, KeysAndTheirOrderAreTheContract) {
             (Keys{"peak", "fits", "per_stage", "activation_peaks"}));
   EXPECT_EQ(keys_of(run["campaign"]),
             (Keys{"goodput", "ettr", "wall_s", "useful_s", "job", "failures", "lost_s", "survival",
-                  "skipped_snapshots", "nodes_down", "failed_restarts", "evicted_nodes", "lost",
-                  "copy", "snapshots", "tiers", "interval"}));
+                  "skipped_snapshots", "sizes", "nodes_down", "failed_restarts", "evicted_nodes",
+                  "lost", "copy", "snapshots", "tiers", "interval"}));
   EXPECT_EQ(keys_of(run["campaign"]["tiers"][0]),
             (Keys{"name", "every_s", "saving_s", "stall_s", "overhead", "restore_s", "rebuild_s",
                   "moved_bytes", "wire_bytes", "host_bytes", "survival_7d"}));

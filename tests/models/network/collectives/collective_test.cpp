@@ -177,8 +177,8 @@ TEST(CollectiveCost, RestsOnTheNumbersThatItUses) {
                            group_shape(gpus, cluster), 1e6, cluster, make_calibration())
         .origin;
   };
-  EXPECT_EQ(origin(strided(8, 1)), Origin::spec);      // the data sheet's NVLink bandwidth
-  EXPECT_EQ(origin(strided(16, 1)), Origin::assumed);  // the NIC's latency
+  EXPECT_EQ(origin(strided(8, 1)), Origin::published);  // the share of NVLink that is reached
+  EXPECT_EQ(origin(strided(16, 1)), Origin::assumed);   // the NIC's latency
 }
 
 TEST(CollectiveCost, MoreBytesGroupsOrDamageNeverMakeItFaster) {
@@ -228,8 +228,7 @@ TEST(CollectiveCost, PackagesByHand) {
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 20.0 / 8);
   // And each time rests on the port that bounds it.
   cluster.node.nvlink_Bps.origin = Origin::assumed;
-  EXPECT_EQ(cost(CollectiveKind::all_gather, {6, 7}).origin,
-            weakest(Origin::published, Origin::spec));
+  EXPECT_EQ(cost(CollectiveKind::all_gather, {6, 7}).origin, Origin::published);
   EXPECT_EQ(cost(CollectiveKind::all_gather, {4, 6}).origin, Origin::assumed);
 }
 
