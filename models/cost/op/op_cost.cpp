@@ -78,6 +78,14 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
           with_correction(origin, c.memory_half_bytes, half_bytes / (bytes + half_bytes))};
 }
 
+// Of a peak times the share that a kernel reaches alone times the share that a step sustains. The
+// last is fitted to rows of steps with the others as they are: then it speaks for all.
+Origin compute_origin(Origin peak, const Parameter& efficiency, const Calibration& c) {
+  const Origin sustained = c.kernel_sustained.origin;
+  const bool fitted = sustained <= Origin::published && peak != Origin::assumed;
+  return fitted ? sustained : weakest(origin_of_rate(peak, efficiency.origin), sustained);
+}
+
 OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {
   const double sms = gpu.sms.value;
   const double tile_rate = peak.value * c.gemm_efficiency.value / sms;
@@ -102,7 +110,7 @@ OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const 
   }
   // The efficiency was fitted with these tiles on so many SMs.
   const Origin sheet = weakest_of({&peak, &gpu.sms, &c.gemm_tile_m, &c.gemm_tile_n});
-  const Origin origin = origin_of_rate(sheet, c.gemm_efficiency.origin);
+  const Origin origin = compute_origin(sheet, c.gemm_efficiency, c);
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
@@ -113,7 +121,7 @@ OpCost attention_roof(const Op& op, const Parameter& peak, const Calibration& c)
                   : (forward ? c.attention_forward_efficiency : c.attention_backward_efficiency);
   const double half = c.attention_half_sequence.value;
   const double saturation = op.n / (op.n + half);
-  const Origin origin = origin_of_rate(peak.origin, efficiency.origin);
+  const Origin origin = compute_origin(peak.origin, efficiency, c);
   return {op.flops / (peak.value * efficiency.value * saturation),
           with_correction(origin, c.attention_half_sequence, half / (op.n + half))};
 }
@@ -155,7 +163,7 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   // Clocks fall under load, memory does not slow down with them.
   const double compute_s = compute.seconds / c.kernel_sustained.value;
   if (compute_s <= memory.seconds) return memory;
-  return {compute_s, origin_of_rate(compute.origin, c.kernel_sustained.origin)};
+  return {compute_s, compute.origin};
 }
 
 double calls_time(const Op& op, const KernelLaw& law, double bytes) {

@@ -183,7 +183,8 @@ TEST(CalibrateCollectives, FromSeveralLogs) {
   const ProgramResult both = run_program(
       fmt::format("{} --from {} --from {} --collective All-Reduce", start, named, nameless));
   ASSERT_EQ(both.exit_code, 0) << both.err;
-  EXPECT_NE(both.out.find("h100-allreduce-2n.log, run.log: 3 measured points of mine"), std::string::npos)
+  EXPECT_NE(both.out.find("h100-allreduce-2n.log, run.log: 3 measured points of mine"),
+            std::string::npos)
       << both.out;
   EXPECT_EQ(run_program(fmt::format("{} --from {}", start, named)).exit_code, 0);
 }

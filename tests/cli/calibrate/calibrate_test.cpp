@@ -70,7 +70,8 @@ TEST(CalibrateCommand, FittedNumbersHaveTheOriginOfTheirRows) {
   const std::string rows = runs_file(folder), out = folder + "/mine.yaml";
   const auto shares_after = [&](const std::string& arguments) {
     const ProgramResult fit =
-        run_program("calibrate --force --from " + rows + " --gpu a100-80 --out " + out + arguments);
+        run_program("calibrate --force --from " + rows +
+                    " --gpu a100-80 --fit kernel.sustained --out " + out + arguments);
     EXPECT_EQ(fit.exit_code, 0) << fit.err;
     const ProgramResult run = run_program(
         "run scenarios/gpt3-175b-a100.yaml --json --allow-oom --set calibration=" + out);

@@ -183,9 +183,8 @@ TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
   supposed.bf16_flops.origin = Origin::assumed;
   calibration.kernel_sustained.origin = Origin::measured;
   EXPECT_EQ(op_cost(big, supposed, Precision::bf16, calibration).origin, Origin::assumed);
-  // A share that nobody fitted says nothing of the sheet's peak.
-  calibration.kernel_sustained.origin = Origin::measured;
-  calibration.gemm_efficiency.origin = Origin::spec;
+  // Shares that nobody fitted say nothing of the sheet's peak.
+  calibration.kernel_sustained.origin = calibration.gemm_efficiency.origin = Origin::spec;
   EXPECT_EQ(origin(big), Origin::spec);
 }
 
