@@ -97,7 +97,7 @@ constexpr std::array kUnits{
     Unit{"d", Dimension::seconds, kDay},
 
     Unit{"per 1000 node-days", Dimension::per_node_s, 1, true, 1000 * kDay},
-    Unit{"per 1000 node-hours", Dimension::per_node_s, 1, false, 1000 * 3600},
+    Unit{"per 1000 node-hours", Dimension::per_node_s, 1, false, 3'600'000},
     Unit{"per node-year", Dimension::per_node_s, 1, false, kYear},
     Unit{"per node-day", Dimension::per_node_s, 1, false, kDay},
     Unit{"per node-hour", Dimension::per_node_s, 1, false, 3600},

@@ -13,7 +13,7 @@ namespace windtunnel {
 class NamedFiles {
  public:
   // A text that is kept whole; of longer ones the hash alone.
-  static constexpr std::size_t kMostKept = 64 * 1024;
+  static constexpr std::size_t kMostKept = std::size_t{64} * 1024;
 
   // `given` stand in the place of those on the disk, where they have a text.
   explicit NamedFiles(std::string folder, std::vector<NamedFile> given = {});
