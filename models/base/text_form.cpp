@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "models/base/units.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -25,8 +27,6 @@ constexpr std::array kSizes{TextScale{0, 1, "B", 0},
                             TextScale{kRoundsUp * 1e12, 1e12, "TB"},
                             TextScale{kRoundsUp * 1e15, 1e15, "PB"}};
 constexpr double kKibibyte = 1024;
-constexpr double kMebibyte = 1024 * kKibibyte;
-constexpr double kGibibyte = 1024 * kMebibyte;
 constexpr std::array kMemorySizes{TextScale{0, 1, "B", 0},
                                   TextScale{kRoundsUp * kKibibyte, kKibibyte, "KiB"},
                                   TextScale{kRoundsUp * kMebibyte, kMebibyte, "MiB"},

@@ -13,6 +13,8 @@ namespace windtunnel {
 inline constexpr double kMinute_s = 60;
 inline constexpr double kHour_s = 3600;
 inline constexpr double kDay_s = 86400;
+inline constexpr double kMebibyte = 1024.0 * 1024;
+inline constexpr double kGibibyte = 1024 * kMebibyte;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();  // of a time: never
 
 enum class Dimension {

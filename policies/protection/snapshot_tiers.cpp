@@ -88,6 +88,10 @@ int NodeGroups::members_of(int group) const {
   return members;
 }
 
+bool keeps_several(const SnapshotTier& tier) {
+  return tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::local_disk;
+}
+
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const StridedGroups copies = state_copies(layout);

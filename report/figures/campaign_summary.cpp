@@ -153,8 +153,9 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::vector<SummarySection> sections = {campaign_section(record), lost_section(record)};
   if (!report.tiers.empty()) sections.push_back(tiers_section(report.tiers));
-  if (report.interval)
+  if (report.interval) {
     sections.push_back(interval_section(*report.interval, record.job.cluster.storage.share));
+  }
   return sections;
 }
 

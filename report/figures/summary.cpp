@@ -96,7 +96,6 @@ SummarySection path_section(const Record& record) {
 }
 
 std::string totals_text(const std::vector<GpuMemory>& memory) {
-  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
   std::string text;
   for (const GpuMemory& rank : memory) {
     text += fmt::format("{}{:.1f}", text.empty() ? "" : " ", rank.total() / kGibibyte);

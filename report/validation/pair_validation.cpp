@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/base/units.hpp"
 #include "report/text/table.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr double kGood = 0.1;
-constexpr double kGiB = 1 << 30;
 
 std::vector<std::vector<std::string>> leaves_of(const PairSpreadMachine& machine) {
   std::vector<std::vector<std::string>> leaves(machine.variation.leaves);
@@ -20,7 +20,7 @@ std::vector<std::vector<std::string>> leaves_of(const PairSpreadMachine& machine
 }
 
 std::string growth_text(const ContentionGrowth& growth) {
-  return fmt::format("{:.2g} per GiB beyond 512 MiB (sigma {:.2g})", growth.median * kGiB,
+  return fmt::format("{:.2g} per GiB beyond 512 MiB (sigma {:.2g})", growth.median * kGibibyte,
                      growth.sigma);
 }
 
@@ -56,8 +56,8 @@ std::string variation_text(const PairSpreadMachine& machine) {
 
 // In binary units, which is how the tool steps.
 std::string size_text(double bytes) {
-  return bytes < kGiB ? fmt::format("{:g} MiB", bytes / kGiB * 1024)
-                      : fmt::format("{:g} GiB", bytes / kGiB);
+  return bytes < kGibibyte ? fmt::format("{:g} MiB", bytes / kMebibyte)
+                           : fmt::format("{:g} GiB", bytes / kGibibyte);
 }
 
 std::vector<std::string> spread_cells(const PairSeriesSpread& series) {

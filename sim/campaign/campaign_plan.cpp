@@ -5,10 +5,6 @@
 namespace windtunnel {
 namespace {
 
-bool is_memory(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::host_memory || tier.place == SnapshotPlace::peers;
-}
-
 // Older copies than the newest are asked for only where that one can turn out to be bad.
 int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failures) {
   if (tier.place == SnapshotPlace::replicas) return 0;
@@ -16,7 +12,7 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
     return failure_class.kind == FailureKind::corrupt_snapshot ||
            failure_class.kind == FailureKind::loss_spike;
   });
-  return spoilt && !is_memory(tier) ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
+  return spoilt && keeps_several(tier) ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
 
 }  // namespace

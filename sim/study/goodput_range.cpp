@@ -7,12 +7,6 @@ namespace {
 
 constexpr int kTrialsAgain = 16;  // trials in pairs: what differs between them is nearly no noise
 
-double mean_of_first(const std::vector<double>& values, int count) {
-  double sum = 0;
-  for (int i = 0; i < count; ++i) sum += values[static_cast<std::size_t>(i)];
-  return sum / count;
-}
-
 }  // namespace
 
 IterationTable scaled(IterationTable table, double factor) {
@@ -33,7 +27,8 @@ GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& r
                            double factor, int threads) {
   CampaignInputs again = inputs;
   again.campaign.trials = std::min(inputs.campaign.trials, kTrialsAgain);
-  const double same = mean_of_first(report.trial_goodput, again.campaign.trials);
+  const auto first = report.trial_goodput.begin();
+  const double same = estimate({first, first + again.campaign.trials}).mean;
   const auto goodput_at = [&](double times) {
     again.table = scaled(inputs.table, times);
     const double other = run_campaign(again, threads).goodput.mean;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,17 +28,13 @@ struct KeptCopies {
   }
 };
 
-bool keeps_older(const SnapshotTier& tier) {
-  return tier.place == SnapshotPlace::storage || tier.place == SnapshotPlace::local_disk;
-}
-
 // Replicas on the GPUs keep none.
 std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierReport>& tiers) {
   std::vector<KeptCopies> all;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     const double every_s = tiers[i].every_s;
     if (every_s <= 0) continue;
-    const int kept = keeps_older(job.snapshots[i]) ? job.snapshots[i].kept : 1;
+    const int kept = keeps_several(job.snapshots[i]) ? job.snapshots[i].kept : 1;
     const double least_s = tiers[i].saving_s + (kept - 1) * every_s;
     all.push_back({i, kept, every_s, least_s, least_s + every_s});
   }
@@ -45,7 +42,9 @@ std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierRepor
 }
 
 std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
-  if (!keeps_older(job.snapshots[copies.tier])) return "add a tier in storage, which keeps several";
+  if (!keeps_several(job.snapshots[copies.tier])) {
+    return "add a tier in storage, which keeps several";
+  }
   const double saving_s = copies.least_age_s - (copies.kept - 1) * copies.every_s;
   const double needed = 1 + std::ceil((rollback_s - saving_s) / copies.every_s - 1e-9);
   std::vector<std::string> ways;

@@ -70,7 +70,6 @@ double scaled_weight_bytes(const Job& job) {
 // What cuBLAS is given by PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and by
 // Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), once for all GEMMs.
 double gemm_workspace_bytes(const GpuSpec& gpu) {
-  constexpr double kMebibyte = 1024.0 * 1024;
   return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
 }
 
@@ -186,7 +185,6 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
 }
 
 double usable_bytes(const GpuSpec& gpu) {
-  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
   constexpr double kVisible = 0.99;
   return gpu.memory_bytes.value * (kGibibyte / 1e9) * kVisible;
 }

@@ -82,8 +82,8 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
 // last is fitted to rows of steps with the others as they are: then it speaks for all.
 Origin compute_origin(Origin peak, const Parameter& efficiency, const Calibration& c) {
   const Origin sustained = c.kernel_sustained.origin;
-  const bool fitted = sustained <= Origin::published && peak != Origin::assumed;
-  return fitted ? sustained : weakest(origin_of_rate(peak, efficiency.origin), sustained);
+  if (sustained <= Origin::published) return origin_of_rate(peak, sustained);
+  return weakest(origin_of_rate(peak, efficiency.origin), sustained);
 }
 
 OpCost gemm_roof(const Op& op, const Parameter& peak, const GpuSpec& gpu, const Calibration& c) {

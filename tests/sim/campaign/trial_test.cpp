@@ -22,6 +22,16 @@ CampaignInputs no_tier(double length_s) {
   return inputs;
 }
 
+// Two replicas of two nodes each: 0 and 1, 2 and 3; so 0 and 2 hold the same shards, and 1 and 3.
+CampaignInputs with_replicas(double length_s) {
+  CampaignInputs inputs = no_tier(length_s);
+  inputs.nodes = 4;
+  inputs.same_shard = {4, 2, 2};
+  inputs.table.tiers = {{{.place = SnapshotPlace::replicas}, 0, 7}};
+  inputs.table.iteration_s = {10, 10};
+  return inputs;
+}
+
 // Every 2 iterations for 2 s, complete after 5, loaded in 20.
 CampaignInputs with_storage(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
@@ -84,13 +94,8 @@ TEST_P(Rules, AKeeperThatDiesTakesItsMemoryAlong) {
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{1, 1}));
 }
 
-// Nodes 0 and 2 hold the same shards, and 1 and 3.
 TEST_P(Rules, ReplicasHoldTheStepUnderWay) {
-  CampaignInputs inputs = no_tier(80);
-  inputs.nodes = 4;
-  inputs.same_shard = {4, 2, 2};
-  inputs.table.tiers = {{{.place = SnapshotPlace::replicas}, 0, 7}};
-  inputs.table.iteration_s = {10, 10};
+  CampaignInputs inputs = with_replicas(80);
   inputs.failures = {traced(FailureKind::process, {25}, {0})};
   expect_account(run_trial(inputs, 0, GetParam()), {3, 77, 0, 5, 5, 37, 0, 0});
   inputs.failures = {traced(FailureKind::process, {25, 40}, {0, 1})};
@@ -104,14 +109,9 @@ TEST_P(Rules, ReplicasHoldTheStepUnderWay) {
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{2, 0}));
 }
 
-// Nodes 0 and 1 are a replica, 2 and 3 the other one: once 0 is lost, 1 waits and holds an old
-// step.
+// Once node 0 is lost, 1 waits and holds an old step.
 TEST_P(Rules, IdleNodesOfABrokenReplicaHoldNoStep) {
-  CampaignInputs inputs = no_tier(200);
-  inputs.nodes = 4;
-  inputs.same_shard = {4, 2, 2};
-  inputs.table.tiers = {{{.place = SnapshotPlace::replicas}, 0, 7}};
-  inputs.table.iteration_s = {10, 10};
+  CampaignInputs inputs = with_replicas(200);
   inputs.table.shrunk_iteration_s = {10, 10};
   inputs.table.shrunk_progress = {0.5, 0.5};
   inputs.recovery.when_no_spare = WhenNoSpare::shrink;

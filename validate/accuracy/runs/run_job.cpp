@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -278,20 +279,19 @@ MemoryFigure memory_figure_of(const TrainingRun& run) {
     std::string_view source;  // that the name starts with
     MemoryFigure figure;
   };
-  constexpr double kGib = 1024.0 * 1024 * 1024;
   constexpr std::array kPrinted{
       // The authors' code prints max_memory_allocated() // 1000000 as MB, the tables round to GB.
       Printed{"Zero Bubble", {1e9, What::allocated, Rank::fullest}},
       // mem-max-allocated-bytes; TensorBoard is written by the last rank (global_vars.py).
-      Printed{"Megatron-LM CI", {kGib, What::allocated, Rank::last}},
+      Printed{"Megatron-LM CI", {kGibibyte, What::allocated, Rank::last}},
       // "Mem Res (GB)", over 1024^3, written by rank 0: src/nanotron/helpers.py, log_throughput().
-      Printed{"HF nanotron", {kGib, What::reserved, Rank::first}},
+      Printed{"HF nanotron", {kGibibyte, What::reserved, Rank::first}},
       // As nvidia-smi shows the nodes with the word embedding; 80 GB of an A100 are GiB.
-      Printed{"BLOOM", {kGib, What::device, Rank::fullest}}};
+      Printed{"BLOOM", {kGibibyte, What::device, Rank::fullest}}};
   for (const Printed& printed : kPrinted) {
     if (run.source.starts_with(printed.source)) return printed.figure;
   }
-  return {kGib, What::reserved, Rank::fullest};
+  return {kGibibyte, What::reserved, Rank::fullest};
 }
 
 double bytes_of(const MemoryFigure& figure, const std::vector<GpuMemory>& memory) {
