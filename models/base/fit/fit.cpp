@@ -3,10 +3,12 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <numeric>
+#include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/units.hpp"
 
 namespace windtunnel {
 namespace {
@@ -18,13 +20,19 @@ constexpr double kFreedom = 4;  // of Student's t: tails that a tenth of gross o
 // Information of a row of scale 1 on its location: (nu + 1) / (nu + 3).
 constexpr double kRowInformation = (kFreedom + 1) / (kFreedom + 3);
 constexpr int kMostIterations = 50;
-constexpr double kSmallStep = 1e-3;    // of a posterior standard deviation: converged
-constexpr double kNear = 0.05;         // of the same, over all steps: derivatives still hold
+// The search is over at a step this small, in posterior standard deviations, or at one that adds
+// this little to the logarithm of the posterior, if derivatives still hold everywhere.
+constexpr double kSmallStep = 0.02;
+constexpr double kSmallGain = 0.005;
+constexpr double kNear = 0.2;          // posterior standard deviations: derivatives still hold
+constexpr double kMostDrift = 0.1;     // in scales of the residuals: a row's derivatives still hold
 constexpr double kNoInfluence = 1e-5;  // change of a residual over the prior's standard deviation
 // Steps of the differences: wide enough to see through the corners of tile counts, narrow enough
 // for the curvature not to matter.
 constexpr double kStepOfPrior = 0.1;
 constexpr double kWidestStep = 0.05;
+
+using Rows = std::vector<bool>;
 
 VectorXd as_vector(const std::vector<double>& values) {
   return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -100,12 +108,11 @@ class Search {
     double damping = 0;
     while (!result.converged && result.iterations < kMostIterations) {
       ++result.iterations;
-      if (moved_ > kNear) take_derivatives();
+      refresh_derivatives();
       const LinearModel model = linearise();
       estimate_scale(model);
       result.converged = advance(model, damping);
     }
-    if (moved_ > kNear) take_derivatives();
     finish(linearise(), result);
     return result;
   }
@@ -115,58 +122,81 @@ class Search {
     return std::min(kStepOfPrior * problem_.prior[parameter].sd, kWidestStep);
   }
 
-  // Derivatives of the rows in `reached` [parameter][row] with respect to `parameters`, one column
-  // each; 0 of the other rows, and where a point cannot be evaluated.
-  MatrixXd derivatives(const std::vector<size_t>& parameters,
-                       const std::vector<std::vector<bool>>& reached) const {
+  // Residuals [of `parameters`][row] so many steps of differences away, of the rows in `wanted`.
+  std::vector<std::vector<double>> residuals_beside(const std::vector<size_t>& parameters,
+                                                    double steps,
+                                                    const std::vector<Rows>& wanted) const {
     std::vector<Point> points;
-    std::vector<std::vector<bool>> wanted;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      for (const double side : {-1.0, 1.0}) {
-        points.push_back(point_);
-        points.back()[parameters[i]] += side * step_width(parameters[i]);
-        wanted.push_back(reached[i]);
-      }
+    for (const size_t parameter : parameters) {
+      points.push_back(point_);
+      points.back()[parameter] += steps * step_width(parameter);
     }
-    const auto values =
-        problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
-    MatrixXd jacobian(rows_, static_cast<Eigen::Index>(parameters.size()));
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      for (Eigen::Index row = 0; row < rows_; ++row) {
-        const auto at = static_cast<size_t>(row);
-        const double slope =
-            (values[2 * i + 1][at] - values[2 * i][at]) / (2 * step_width(parameters[i]));
-        const bool known = reached[i][at] && std::isfinite(slope);
-        jacobian(row, static_cast<Eigen::Index>(i)) = known ? slope : 0;
-      }
-    }
-    return jacobian;
+    return problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
   }
 
-  void take_derivatives() {
-    jacobian_ = derivatives(active_, reached_);
-    moved_ = 0;
-  }
-
+  // Differences to one side serve, as the first step is a long one.
   void find_influence() {
     std::vector<size_t> all(point_.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-    const std::vector<bool> every_row(problem_.weights.size(), true);
-    const MatrixXd jacobian = derivatives(all, std::vector(all.size(), every_row));
-    std::vector<Eigen::Index> columns;
+    std::iota(all.begin(), all.end(), size_t{0});
+    const Rows every_row(problem_.weights.size(), true);
+    const auto beside = residuals_beside(all, 1, std::vector(all.size(), every_row));
+    jacobian_.resize(rows_, 0);
     for (const size_t i : all) {
-      const auto column = static_cast<Eigen::Index>(i);
       const double reach = std::min(problem_.prior[i].sd, 1.0);
-      std::vector<bool> reached;
-      for (const double slope : jacobian.col(column)) {
-        reached.push_back(std::abs(slope) * reach > kNoInfluence);
+      const VectorXd slopes = (as_vector(beside[i]) - residuals_) / step_width(i);
+      Rows reached;
+      for (const double slope : slopes) {
+        reached.push_back(std::isfinite(slope) && std::abs(slope) * reach > kNoInfluence);
       }
       if (std::ranges::find(reached, true) == reached.end()) continue;
       active_.push_back(i);
-      columns.push_back(column);
       reached_.push_back(std::move(reached));
+      jacobian_.conservativeResize(Eigen::NoChange, jacobian_.cols() + 1);
+      jacobian_.rightCols(1) = slopes.array().isFinite().select(slopes, 0);
     }
-    jacobian_ = jacobian(Eigen::all, columns);
+    drift_ = VectorXd::Zero(rows_);
+    taken_here_.assign(problem_.weights.size(), true);
+  }
+
+  bool is_stale(size_t row) const {
+    return !taken_here_[row] && drift_[static_cast<Eigen::Index>(row)] > kMostDrift;
+  }
+
+  bool any_stale() const {
+    for (size_t row = 0; row < taken_here_.size(); ++row) {
+      if (is_stale(row)) return true;
+    }
+    return false;
+  }
+
+  // Takes derivatives again of the rows that they mispredicted, with respect to what reaches them.
+  void refresh_derivatives() {
+    if (!any_stale()) return;
+    std::vector<Rows> wanted = reached_;
+    for (Rows& rows : wanted) {
+      for (size_t row = 0; row < rows.size(); ++row) rows[row] = rows[row] && is_stale(row);
+    }
+    const auto below = residuals_beside(active_, -1, wanted);
+    const auto above = residuals_beside(active_, 1, wanted);
+    for (size_t i = 0; i < active_.size(); ++i) {
+      for (size_t row = 0; row < wanted[i].size(); ++row) {
+        if (!wanted[i][row]) continue;
+        const double slope = (above[i][row] - below[i][row]) / (2 * step_width(active_[i]));
+        jacobian_(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)) =
+            std::isfinite(slope) ? slope : 0;
+      }
+    }
+    for (size_t row = 0; row < taken_here_.size(); ++row) {
+      if (!is_stale(row)) continue;
+      taken_here_[row] = true;
+      drift_[static_cast<Eigen::Index>(row)] = 0;
+    }
+  }
+
+  void make_all_stale() {
+    taken_here_.assign(taken_here_.size(), false);
+    drift_.setConstant(kInfinity);
+    moved_ = 0;
   }
 
   LinearModel linearise() const {
@@ -204,7 +234,7 @@ class Search {
 
   // Minus the logarithm of the posterior at the present scale, up to a constant.
   double objective(const Point& point, const VectorXd& residuals) const {
-    if (!residuals.allFinite()) return std::numeric_limits<double>::infinity();
+    if (!residuals.allFinite()) return kInfinity;
     const auto squares = (residuals / scale_).array().square();
     double sum = (kFreedom + 1) / 2 * (weights_.array() * (squares / kFreedom).log1p()).sum();
     for (const size_t parameter : active_) {
@@ -215,33 +245,82 @@ class Search {
     return sum;
   }
 
-  // Takes the step, damped until it leads downhill. Returns whether the search is over: the step
-  // was small, or none leads down.
+  struct Trial {
+    VectorXd step;
+    Point point;
+    VectorXd residuals;
+    double objective = 0;
+  };
+
+  Trial trial_of(const VectorXd& step) const {
+    Trial trial{step, point_, {}, 0};
+    for (size_t i = 0; i < active_.size(); ++i) {
+      trial.point[active_[i]] += step[static_cast<Eigen::Index>(i)];
+    }
+    trial.residuals = as_vector(problem_.residuals({trial.point}).front());
+    trial.objective = objective(trial.point, trial.residuals);
+    return trial;
+  }
+
+  // What a trial tells of the derivatives. Those that were taken where the search stands are not to
+  // blame for a step that leads nowhere.
+  void learn(const Trial& trial, bool downhill, const VectorXd& metric) {
+    for (Eigen::Index row = 0; row < rows_; ++row) {
+      VectorXd step = trial.step;
+      for (Eigen::Index i = 0; i < step.size(); ++i) {
+        if (!reached_[static_cast<size_t>(i)][static_cast<size_t>(row)]) step[i] = 0;
+      }
+      const double gap = trial.residuals[row] - residuals_[row] - jacobian_.row(row).dot(step);
+      const VectorXd weighted = metric.cwiseProduct(step);
+      const double length = weighted.dot(step);
+      if (length <= 0) continue;
+      drift_[row] += std::isfinite(gap) ? std::abs(gap) / scale_ : kInfinity;
+      if (!std::isfinite(gap) || (taken_here_[static_cast<size_t>(row)] && !downhill)) continue;
+      jacobian_.row(row) += gap / length * weighted.transpose();
+    }
+  }
+
+  void move_to(Trial trial) {
+    point_ = std::move(trial.point);
+    residuals_ = std::move(trial.residuals);
+    taken_here_.assign(taken_here_.size(), false);
+  }
+
+  // Takes the step, damped until it leads downhill, and as often again as it leads further down:
+  // a point costs less than derivatives. Returns whether the search is over.
   bool advance(const LinearModel& model, double& damping) {
     constexpr double kMostDamping = 1e6;
     const MatrixXd information = model.information(scale_);
     const VectorXd curvature = information.diagonal();
     const double before = objective(point_, residuals_);
+    const auto size_of = [&](const VectorXd& step) {
+      return std::sqrt(step.dot(information * step));
+    };
     while (damping <= kMostDamping) {
-      const VectorXd step = model.step(scale_, damping * curvature);
-      Point next = point_;
-      for (size_t i = 0; i < active_.size(); ++i) {
-        next[active_[i]] += step[static_cast<Eigen::Index>(i)];
-      }
-      const VectorXd residuals = as_vector(problem_.residuals({next}).front());
-      const double size = std::sqrt(step.dot(information * step));
-      if (objective(next, residuals) <= before) {
-        point_ = next;
-        residuals_ = residuals;
-        moved_ += size;
+      Trial next = trial_of(model.step(scale_, damping * curvature));
+      const double size = size_of(next.step);
+      const bool downhill = next.objective <= before;
+      learn(next, downhill, curvature);
+      double gain = kInfinity;
+      if (downhill) {
+        while (size > kSmallStep) {
+          Trial further = trial_of(2 * next.step);
+          if (!(further.objective < next.objective)) break;
+          learn(further, true, curvature);
+          next = std::move(further);
+        }
+        gain = before - next.objective;
+        moved_ += size_of(next.step);
+        move_to(std::move(next));
         damping = damping < 1e-3 ? 0 : damping / 10;
-        return size < kSmallStep;
       }
-      if (size < kSmallStep) return true;
-      if (moved_ > 0) {  // the derivatives may be to blame
-        moved_ = std::numeric_limits<double>::infinity();
+      if (size < kSmallStep || gain < kSmallGain) {
+        if (moved_ <= kNear) return !any_stale();
+        make_all_stale();
+        damping = 0;
         return false;
       }
+      if (downhill || any_stale()) return false;
       damping = std::max(10 * damping, 1e-2);
     }
     return true;
@@ -296,10 +375,12 @@ class Search {
   VectorXd weights_;
   Point point_;
   VectorXd residuals_;
-  std::vector<size_t> active_;              // parameters with influence
-  std::vector<std::vector<bool>> reached_;  // [of active_][row] that depend on it at the start
-  MatrixXd jacobian_;                       // rows x active_
-  double moved_ = 0;                        // since it was taken, in posterior standard deviations
+  std::vector<size_t> active_;  // parameters with influence
+  std::vector<Rows> reached_;   // [of active_][row] that depend on it at the start
+  MatrixXd jacobian_;           // rows x active_
+  Rows taken_here_;             // [row] whether its derivatives were taken at this point
+  VectorXd drift_;              // [row] by which they mispredicted it since, in scales
+  double moved_ = 0;            // since all were taken, in posterior standard deviations
   double scale_ = 0;
 };
 

@@ -8,9 +8,11 @@
 // that of the sandwich over clusters (Liang, Zeger 1986, Biometrika 73, 13), which stays right when
 // the rows of a cluster err together.
 //
-// Derivatives are what a search costs. Those at the start tell which rows a parameter reaches, and
-// later ones are taken of these alone; they are taken again only where the search has moved by a
-// twentieth of a posterior standard deviation since, or finds no way down.
+// Derivatives are what a search costs. Those at the start tell which parameters reach a row. After
+// that each point that is tried corrects them by the least change that explains the row's residual
+// there (Broyden 1965, Math. Comp. 19, 577; of sparse rows Schubert 1970, Math. Comp. 24, 27), and
+// they are taken again of the rows alone that they mispredict by a tenth of the scale; of all rows
+// where the search would end a fifth of a posterior standard deviation from where that was done.
 #pragma once
 
 #include <functional>
