@@ -23,7 +23,7 @@ namespace {
 // Of a run or a compare.
 ExitCode draw_record(const std::string& folder) {
   const std::string file = folder + "/" + kRecordFile;
-  const Json document = parse_document(read_file(file), file);
+  const Json document = parse_json(read_file(file), file);
   const bool comparison = is_comparison_document(document);
   if (comparison) {
     check_comparison_document(document, file);
@@ -39,7 +39,7 @@ ExitCode draw_record(const std::string& folder) {
 
 ExitCode draw_sweep(const std::string& folder) {
   const std::string file = folder + "/sweep.json";
-  const Json document = parse_document(read_file(file), file);
+  const Json document = parse_json(read_file(file), file);
   check_sweep_document(document, file);
   write_file(folder + "/report.html", sweep_page(document));
   print_result(fmt::format("wrote {}/report.html\n", folder));

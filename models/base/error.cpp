@@ -6,6 +6,17 @@
 namespace windtunnel {
 namespace {
 
+// Bytes of a file may stand in a message, but not those that end a text or move a terminal's
+// cursor.
+std::string shown(std::string_view what) {
+  std::string text;
+  for (const char c : what) {
+    const bool control = (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == '\x7f';
+    text += control ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return text;
+}
+
 std::string with_location(const Location& where, const std::string& what) {
   if (where.file.empty()) return what;
   if (where.line == 0) return fmt::format("{}: {}", where.file, what);
@@ -30,10 +41,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 Error::Error(const Location& where, const std::string& what, ExitCode code)
-    : std::runtime_error(with_location(where, what)),
+    : std::runtime_error(with_location(where, shown(what))),
       code_(code),
       where_(where),
-      text_begin_(std::string_view(this->what()).size() - what.size()) {}
+      text_begin_(std::string_view(this->what()).size() - shown(what).size()) {}
 
 void fail_check(const char* condition, const char* file, int line, const std::string& message) {
   throw InternalError(fmt::format("{}:{}: {} ({})", file, line, message, condition));

@@ -244,7 +244,7 @@ void check_page_document(const Json& document, const std::string& file) {
 }
 
 Json parse_page_document(const std::string& text, const std::string& file) {
-  Json document = parse_document(text, file);
+  Json document = parse_json(text, file);
   check_page_document(document, file);
   return document;
 }

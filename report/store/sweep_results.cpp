@@ -110,7 +110,7 @@ SweepResults sweep_results(const SweepPlan& plan, const std::map<int, std::strin
   SweepResults results{plan, {}, {}};
   std::string scenario;
   for (const auto& [index, line] : lines) {
-    results.points.push_back(parse_document(line, fmt::format("result of point {}", index)));
+    results.points.push_back(parse_json(line, fmt::format("result of point {}", index)));
     if (scenario.empty()) scenario = results.points.back().value("scenario", "");
   }
   Json points = Json::array();

@@ -122,7 +122,7 @@ SweepPlan parse_cases(const std::string& text, const std::string& file) {
   size_t points = 0;
   for_each_line(text, [&](const std::string& line, int number) {
     try {
-      const Json json = parse_document(line, file);
+      const Json json = parse_json(line, file);
       if (number == 1) {
         if (json.value("format", "") != kSweepFormat) {
           throw Error(Location{file}, "not the cases of a sweep of this version");

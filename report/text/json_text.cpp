@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-Json parse_document(const std::string& text, const std::string& file) {
+Json parse_json(const std::string& text, const std::string& file) {
   Json document = Json::parse(text, nullptr, false);
   if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
   return document;

@@ -9,7 +9,7 @@ namespace windtunnel {
 using Json = nlohmann::ordered_json;
 
 // An object from the text of a file. Throws Error with the file's name when it is none.
-Json parse_document(const std::string& text, const std::string& file);
+Json parse_json(const std::string& text, const std::string& file);
 
 // What is missing or of another type in a document, without the library's own names: "key 'set' not
 // found", "type must be string, but is number".

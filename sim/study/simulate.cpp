@@ -15,6 +15,7 @@
 #include "policies/iteration.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/campaign.hpp"
+#include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/spoilt_copies.hpp"
@@ -107,6 +108,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.job = job;
   record.ranks = job.layout.ranks();
   MeasuredIteration measured = measured_iteration(the_case, options);
+  std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                               format_seconds(job.campaign.length_s)));

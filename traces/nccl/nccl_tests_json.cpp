@@ -92,6 +92,8 @@ class JsonReader {
       const size_t offset = error.byte > 0 ? error.byte - 1 : 0;
       throw Error(place_of(text_, file_, offset),
                   "the JSON is broken here: cut short, or not written by nccl-tests");
+    } catch (const Json::out_of_range&) {
+      throw Error(top_, "a number in the JSON is too large");
     }
     if (!document_.is_object()) throw Error(top_, "an object is due");
   }

@@ -14,7 +14,7 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
     }
     if (!keys.empty()) {
       notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
-                       "without a campaign nothing fails and nothing is saved; add e.g. "
+                       "without a campaign nothing fails and no time goes into saving; add e.g. "
                        "'campaign: {length: 54 d}'"});
     }
   }

@@ -235,7 +235,7 @@ TEST(ComparisonPage, WhatPointsHaveInCommonIsItsSubtitle) {
 
 TEST(ComparisonPage, RoundTripGivesTheSamePage) {
   const Json document = sample_document();
-  const Json again = parse_document(json_text(document, -1), "record.json");
+  const Json again = parse_json(json_text(document, -1), "record.json");
   EXPECT_TRUE(is_comparison_document(again));
   EXPECT_NO_THROW(check_comparison_document(again, "record.json"));
   EXPECT_EQ(comparison_page(document), comparison_page(again));

@@ -8,9 +8,9 @@ namespace windtunnel {
 namespace {
 
 TEST(JsonText, OnlyAnObjectIsADocument) {
-  EXPECT_EQ(parse_document("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // as written
+  EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // as written
   for (const std::string text : {"", "{\"a\": ", "[1]", "3"}) {
-    EXPECT_EQ(error_of([&] { parse_document(text, "r.json"); }),
+    EXPECT_EQ(error_of([&] { parse_json(text, "r.json"); }),
               "r.json: not a JSON object: damaged or cut off");
   }
 }

@@ -146,6 +146,8 @@ const BadCase kCases[] = {
     {"JsonCollectiveUnsaid", json_of("{}", "\"./a.out\""),
      "x:1:1: neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
      "say it with --collective"},
+    {"JsonNumberTooLarge", json_of(R"({"size":1e48576})"),
+     "x:1:1: a number in the JSON is too large"},
     {"JsonHalfMissing", json_of(R"({"size":8,"type":"float"})"),
      "x:2:12: a result has neither 'out_of_place' nor 'in_place'"},
     {"JsonTimeMissing", json_of(R"({"size":8,"type":"float","in_place":{"alg_bw":1,"bus_bw":1}})"),

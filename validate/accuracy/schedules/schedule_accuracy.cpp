@@ -125,7 +125,7 @@ struct PublishedModel {
   double heads;
 
   std::optional<int> chunks(int ranks) const {
-    if ((layers + 2) % ranks != 0) return std::nullopt;
+    if (ranks < 1 || (layers + 2) % ranks != 0) return std::nullopt;
     return (layers + 2) / ranks;
   }
   // M_W / M_B of a layer (section 3.3), sequences of 1024.

@@ -110,6 +110,18 @@ TEST(ValidateSchedules, ImpossibleRowsAreSkippedAndUnknownColumnsRejected) {
   EXPECT_THROW(validate_schedules({write_file("other.csv", "a,b\n1,2\n")}), Error);
 }
 
+TEST(ValidateSchedules, RatesWithoutRanksAreSkipped) {
+  const ValidationReport report =
+      validate_schedules({write_file("no_ranks.csv",
+                                     "model,p,m,T_F_ms,T_B_ms,T_W_ms,T_comm_ms,bubble_1F1B_I\n"
+                                     "1.5B,0,8,1,1,1,0,0.5\n"
+                                     "1.5B,8,8,1,1,1,0,0.5\n")});
+  ASSERT_EQ(report.skipped.size(), 1U);
+  EXPECT_EQ(report.skipped[0].reason,
+            "bubble_1F1B_I: chunks per rank of model '1.5B' are not known");
+  EXPECT_EQ(report.rows.size(), 1U);
+}
+
 TEST(ValidateSchedules, AFileWithoutRowsIsAnErrorAndInfinitePeaksAreSkipped) {
   const std::string header =
       "schedule,p,m,v,T_F,T_I,T_W,T_comm,makespan,max_stage_span,makespan_minus_max_busy,"

@@ -1,0 +1,254 @@
+#include "tests/fuzz/readers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/program/override_options.hpp"
+#include "models/base/error.hpp"
+#include "report/page/comparison_page.hpp"
+#include "report/page/page.hpp"
+#include "report/page/sweep_page.hpp"
+#include "report/store/sweep_store.hpp"
+#include "report/text/json_text.hpp"
+#include "scenarios/language/case.hpp"
+#include "scenarios/language/library/kernel_laws.hpp"
+#include "scenarios/language/library/layer_table_reader.hpp"
+#include "scenarios/language/library/library_reader.hpp"
+#include "scenarios/language/library/time_series.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "scenarios/language/text/named_files.hpp"
+#include "traces/chakra/chakra.hpp"
+#include "traces/nccl/nccl_tests.hpp"
+#include "traces/rows/compression_rows.hpp"
+#include "traces/rows/fault_log.hpp"
+#include "traces/rows/fault_points.hpp"
+#include "traces/rows/samples.hpp"
+#include "traces/rows/stage_profile.hpp"
+#include "traces/rows/training_runs.hpp"
+#include "traces/text/csv.hpp"
+#include "traces/text/text.hpp"
+#include "traces/torch/torch_schedule.hpp"
+#include "validate/accuracy/compression/quantised_all_reduce.hpp"
+#include "validate/accuracy/pairs/pair_rows.hpp"
+#include "validate/accuracy/rows/row_filter.hpp"
+#include "validate/accuracy/schedules/schedule_accuracy.hpp"
+
+namespace windtunnel {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kHere = WINDTUNNEL_SOURCE_DIR "/tests/fuzz/";
+
+// A file of these bytes in a folder of this process.
+class ScratchFile {
+ public:
+  ScratchFile(const std::string& name, const std::string& bytes)
+      : folder_(fs::temp_directory_path() / ("windtunnel-fuzz-" + std::to_string(getpid()))),
+        path_(folder_ / name) {
+    fs::create_directories(folder_);
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  ~ScratchFile() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  std::string folder() const { return folder_.string(); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path folder_;
+  fs::path path_;
+};
+
+void read_scenario_text(const std::string& bytes) {
+  parse_case(bytes, std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/damaged.yaml");
+}
+
+// A line is an argument of --set.
+void read_overrides(const std::string& bytes) {
+  std::vector<std::string> arguments;
+  std::istringstream lines(bytes);
+  for (std::string line; std::getline(lines, line);) arguments.push_back(line);
+  load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml", parse_overrides(arguments));
+}
+
+void read_calibration_text(const std::string& bytes) {
+  read_calibration(parse_document(bytes, "calibration.yaml"));
+}
+
+void read_kernel_law_text(const std::string& bytes) {
+  const ScratchFile file("laws.yaml", bytes);
+  read_kernel_laws(file.path());
+}
+
+void read_network_text(const std::string& bytes) {
+  parse_network_file(bytes, "network.yaml");
+}
+
+void read_arrivals(const std::string& bytes) {
+  const ScratchFile file("times.csv", bytes);
+  NamedFiles files(file.folder());
+  find_arrival_trace("times.csv", files, {});
+}
+
+void read_record(const std::string& bytes) {
+  const Json document = parse_json(bytes, "record.json");
+  if (is_comparison_document(document)) {
+    check_comparison_document(document, "record.json");
+    comparison_page(document);
+  } else {
+    check_page_document(document, "record.json");
+    html_page(document);
+    summary_of(document);
+  }
+}
+
+void read_sweep(const std::string& bytes) {
+  const Json document = parse_json(bytes, "sweep.json");
+  check_sweep_document(document, "sweep.json");
+  sweep_page(document);
+}
+
+void read_sweep_cases(const std::string& bytes) {
+  const SweepPlan plan = parse_cases(bytes, kSweepFile);
+  CHECK(parse_cases(cases_text(plan), kSweepFile) == plan, "a sweep changed");
+}
+
+void read_sweep_part(const std::string& bytes) {
+  const std::string cases = kHere + "corpus/sweep-cases/cases.jsonl";
+  const ScratchFile file("part-0.jsonl", bytes);
+  finished_points(file.folder(), parse_cases(read_file(cases), cases));
+}
+
+// The first rank of each class, with the table of all, says it all.
+std::vector<std::string> chakra_bytes(const Plan& plan) {
+  const ChakraExport traces(plan, ChakraRanks::one_per_class);
+  std::vector<std::string> bytes;
+  for (int file = 0; file < traces.files(); ++file) bytes.push_back(traces.content(file));
+  return bytes;
+}
+
+void read_chakra_file(const std::string& bytes) {
+  const ScratchFile file("trace.0.et", bytes);
+  const Plan plan = read_chakra({file.path()}).plan;
+  const std::vector<std::string> written = chakra_bytes(plan);
+  if (written.size() > 1) return;
+  const ScratchFile again("again.0.et", written.front());
+  CHECK(chakra_bytes(read_chakra({again.path()}).plan) == written, "a plan changed");
+}
+
+void read_torch(const std::string& bytes) {
+  const TorchSchedule read = parse_torch_schedule(bytes, "schedule.csv");
+  const std::string text = torch_schedule_text(read.schedule, true);
+  CHECK(torch_schedule_text(parse_torch_schedule(text, "schedule.csv").schedule, true) == text,
+        "a schedule changed");
+}
+
+void read_stage_profile(const std::string& bytes) {
+  const ScratchFile file("profiles.csv", bytes);
+  read_stage_profiles(file.path());
+}
+
+void read_schedule_rows(const std::string& bytes) {
+  const ScratchFile file("oracle.csv", bytes);
+  validate_schedules({file.path()});
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> paths;
+  if (fs::exists(folder)) {
+    for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  std::vector<std::string> files;
+  for (const std::string& path : paths) files.push_back(read_file(path));
+  return files;
+}
+
+}  // namespace
+
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> kReaders = {
+      {"scenario",
+       read_scenario_text,
+       {"scenarios/small.yaml", "scenarios/llama3-405b.yaml",
+        "scenarios/bert-large-compressors.yaml", "scenarios/mixtral-shared-nics.yaml",
+        "scenarios/protection-gemini.yaml", "scenarios/headlines/flexsp.yaml"}},
+      {"overrides", read_overrides},
+      {"calibration",
+       read_calibration_text,
+       {"scenarios/library/calibrations/h100-published.yaml"}},
+      {"kernel-laws", read_kernel_law_text},
+      {"network", read_network_text, {"scenarios/models/mlp.yaml"}},
+      {"arrivals", read_arrivals},
+      {"record", read_record, {}, true},
+      {"sweep", read_sweep, {}, true},
+      {"sweep-cases", read_sweep_cases},
+      {"sweep-part", read_sweep_part},
+      {"chakra", read_chakra_file},
+      {"torch-schedule",
+       read_torch,
+       {"tests/data/zb1p_2rank_2stagep_compute.csv", "tests/data/zb1p_2rank_2stagep_comms_old.csv",
+        "tests/data/dualpipev_4rank_10mb.csv"}},
+      {"nccl-log",
+       [](const std::string& bytes) { parse_nccl_tests(bytes, "all_reduce_perf.log", {}); }},
+      {"collective-rows",
+       [](const std::string& bytes) { pair_machines(parse_collective_rows(bytes, "rows.csv")); },
+       {"tests/data/collectives.csv"}},
+      {"training-runs",
+       [](const std::string& bytes) { parse_training_runs(bytes, "runs.csv"); },
+       {"tests/data/memory_runs.csv", "tests/data/zero_bubble_runs.csv"}},
+      {"fault-log",
+       [](const std::string& bytes) { parse_fault_logs(bytes, "log.csv"); },
+       {"tests/data/infinitehbd_faults.csv"}},
+      {"fault-points",
+       [](const std::string& bytes) { parse_fault_points(bytes, "points.csv"); },
+       {"tests/data/fault_reference_points.csv"}},
+      {"compression-runs",
+       [](const std::string& bytes) { parse_compression_runs(bytes, "runs.csv"); },
+       {"tests/data/exchange_runs.csv"}},
+      {"quantised-rows",
+       [](const std::string& bytes) { validate_quantised(CsvTable::parse(bytes, "rows.csv")); },
+       {"tests/data/quantised_all_reduce.csv"}},
+      {"row-filter", [](const std::string& bytes) { RowFilter::parse(bytes, "--where"); }},
+      {"samples",
+       [](const std::string& bytes) { parse_samples(bytes, "samples.csv"); },
+       {"tests/data/kernel_samples.csv"}},
+      {"stage-profiles", read_stage_profile, {"tests/data/zero_bubble_rates.csv"}},
+      {"schedule-rows",
+       read_schedule_rows,
+       {"tests/data/schedule_oracle.csv", "tests/data/zero_bubble_rates.csv"}},
+  };
+  return kReaders;
+}
+
+const Reader& find_reader(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Reader& reader : readers()) {
+    if (reader.name == name) return reader;
+    known.emplace_back(reader.name);
+  }
+  throw Error(unknown_name("reader", name, known));
+}
+
+std::vector<std::string> whole_files(const Reader& reader) {
+  std::vector<std::string> files = files_in(kHere + "corpus/" + std::string(reader.name));
+  for (const std::string_view path : reader.files) {
+    files.push_back(read_file(WINDTUNNEL_SOURCE_DIR "/" + std::string(path)));
+  }
+  return files;
+}
+
+std::vector<std::string> found_files(const Reader& reader) {
+  return files_in(kHere + "found/" + std::string(reader.name));
+}
+
+}  // namespace windtunnel

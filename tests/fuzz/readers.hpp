@@ -1,0 +1,28 @@
+// Every reader of the program that takes bytes from outside: each is given damaged files by
+// damaged_files_test.cpp and by libFuzzer (fuzz_main.cpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace windtunnel {
+
+struct Reader {
+  std::string_view name;  // and of its folders in corpus/ and found/
+  // Reads the bytes as the program reads a file of them. Throws Error where they are at fault, and
+  // InternalError where what it read does not survive being written and read again.
+  void (*read)(const std::string& bytes);
+  std::vector<std::string_view> files = {};  // of the project, beside those in corpus/
+  bool whole = false;  // no file of it that was cut off can be taken for a whole one
+};
+
+const std::vector<Reader>& readers();
+const Reader& find_reader(std::string_view name);  // throws Error with the nearest name
+
+// The bytes of undamaged files.
+std::vector<std::string> whole_files(const Reader& reader);
+// Of damaged ones that it once failed on.
+std::vector<std::string> found_files(const Reader& reader);
+
+}  // namespace windtunnel
