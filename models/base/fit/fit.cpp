@@ -134,26 +134,45 @@ class Search {
     return problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
   }
 
-  // Differences to one side serve, as the first step is a long one.
-  void find_influence() {
+  // [of the parameters][row] Differences to one side, as the first step is a long one, and to the
+  // other side where there is none: a parameter may start where it ends.
+  MatrixXd first_derivatives() const {
     std::vector<size_t> all(point_.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    const Rows every_row(problem_.weights.size(), true);
-    const auto beside = residuals_beside(all, 1, std::vector(all.size(), every_row));
-    jacobian_.resize(rows_, 0);
-    for (const size_t i : all) {
-      const double reach = std::min(problem_.prior[i].sd, 1.0);
-      const VectorXd slopes = (as_vector(beside[i]) - residuals_) / step_width(i);
-      Rows reached;
-      for (const double slope : slopes) {
-        reached.push_back(std::isfinite(slope) && std::abs(slope) * reach > kNoInfluence);
+    std::vector<Rows> wanted(all.size(), Rows(problem_.weights.size(), true));
+    MatrixXd slopes = MatrixXd::Zero(rows_, static_cast<Eigen::Index>(all.size()));
+    for (const double side : {1.0, -1.0}) {
+      const auto beside = residuals_beside(all, side, wanted);
+      for (const size_t i : all) {
+        for (size_t row = 0; row < wanted[i].size(); ++row) {
+          const auto at = static_cast<Eigen::Index>(row);
+          const double slope = (beside[i][row] - residuals_[at]) / (side * step_width(i));
+          if (!wanted[i][row] || !std::isfinite(slope) || !has_influence(i, slope)) continue;
+          slopes(at, static_cast<Eigen::Index>(i)) = slope;
+          wanted[i][row] = false;
+        }
       }
+    }
+    return slopes;
+  }
+
+  bool has_influence(size_t parameter, double slope) const {
+    return std::abs(slope) * std::min(problem_.prior[parameter].sd, 1.0) > kNoInfluence;
+  }
+
+  void find_influence() {
+    const MatrixXd slopes = first_derivatives();
+    std::vector<Eigen::Index> columns;
+    for (size_t i = 0; i < point_.size(); ++i) {
+      const auto column = static_cast<Eigen::Index>(i);
+      Rows reached;
+      for (const double slope : slopes.col(column)) reached.push_back(slope != 0);
       if (std::ranges::find(reached, true) == reached.end()) continue;
       active_.push_back(i);
+      columns.push_back(column);
       reached_.push_back(std::move(reached));
-      jacobian_.conservativeResize(Eigen::NoChange, jacobian_.cols() + 1);
-      jacobian_.rightCols(1) = slopes.array().isFinite().select(slopes, 0);
     }
+    jacobian_ = slopes(Eigen::all, columns);
     drift_ = VectorXd::Zero(rows_);
     taken_here_.assign(problem_.weights.size(), true);
   }

@@ -239,17 +239,32 @@ TEST(Fit, DerivativesAreTakenAgainWhereTheyMispredict) {
     EXPECT_DOUBLE_EQ(fit.point[i], plain.point[i]);
     EXPECT_DOUBLE_EQ(fit.sd[i], plain.sd[i]);
   }
-  // At the start with respect to each of the three, on one side. Of all rows once more, on both
-  // sides, where the search would end; of a bent row whenever it was mispredicted.
-  for (size_t row = 0; row < 30; ++row) EXPECT_EQ(asked.beside.at(row), 3 + 2) << row;
+  // At the start with respect to each of the three, on one side, and on the other side of those
+  // without influence. Of all rows once more, on both sides, where the search would end; of a bent
+  // row whenever it was mispredicted.
+  for (size_t row = 0; row < 30; ++row) EXPECT_EQ(asked.beside.at(row), 3 + 2 + 2) << row;
   int most = 0;
   for (size_t row = 30; row < 60; ++row) {
-    EXPECT_EQ((asked.beside.at(row) - 3) % 4, 0) << row;
+    EXPECT_EQ((asked.beside.at(row) - 3 - 1) % 4, 0) << row;
     most = std::max(most, asked.beside.at(row));
   }
-  EXPECT_GE(most, 3 + 4 + 4);
-  EXPECT_LE(most, 3 + 4 * 4);
+  EXPECT_GE(most, 3 + 1 + 4 + 4);
+  EXPECT_LE(most, 3 + 1 + 4 * 4);
   EXPECT_LE(asked.rows, 2 * (fit.iterations + 3) * 60);
+}
+
+TEST(Fit, AParameterMayStartWhereItEnds) {
+  RandomStream random(21, RandomPurpose::test, 0);
+  const Steps steps = make_steps(30, {-0.4, -0.5, 1.0}, 0.02, random);
+  FitProblem problem = problem_of(steps, 0.02);
+  const auto all = problem.residuals;
+  problem.residuals = [all](std::vector<Point> points) {
+    for (Point& point : points) point[0] = std::min(point[0], 0.0);  // where its prior is
+    return all(points);
+  };
+  const FitResult fit = fit_least_squares(problem);
+  EXPECT_TRUE(fit.influence[0]);
+  EXPECT_NEAR(fit.point[0], -0.4, 0.05);
 }
 
 TEST(Fit, PointsThatCannotBeEvaluatedAreAvoided) {
