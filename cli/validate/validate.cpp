@@ -169,8 +169,7 @@ Validation against_pairs(const ValidateOptions& options) {
   for (const CollectiveRows& file : read_logs(options.files, options.log)) {
     all.path += (all.path.empty() ? "" : ", ") + file.path;
     all.rows.insert(all.rows.end(), file.rows.begin(), file.rows.end());
-    if (file.unreadable.empty()) continue;
-    throw Error(fmt::format("{}: {}", file.unreadable.front().id, file.unreadable.front().reason));
+    all.unreadable.insert(all.unreadable.end(), file.unreadable.begin(), file.unreadable.end());
   }
   const PairSpread spread = validate_pairs(all);
   return {.text = pairs_text(spread),

@@ -1,8 +1,15 @@
 #include "cli/validate/validate_samples.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "kernels/device/device.hpp"
+#include "models/base/error.hpp"
 #include "report/validation/sample_fault_report.hpp"
 #include "report/validation/validation.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
@@ -16,7 +23,7 @@ namespace {
 
 struct SampleOptions {
   VerdictOptions verdict;
-  std::string file;
+  std::vector<std::string> files;
   std::string calibration;
 };
 
@@ -39,8 +46,26 @@ std::vector<SampleFault> faults_of(const SampleFile& file, const KernelLaws& law
   return sample_faults(file.runs, known);
 }
 
+// Their rows as those of one file. Throws Error where they are of several devices.
+SampleFile read_all(const std::vector<std::string>& paths) {
+  SampleFile all;
+  for (const std::string& path : paths) {
+    SampleFile file = read_samples(path);
+    if (!all.runs.empty() && !file.runs.empty() &&
+        file.runs.front().device != all.runs.front().device) {
+      throw Error(Location{path},
+                  fmt::format("was measured on {}, and a file before it on {}: a calibration is of "
+                              "one device",
+                              file.runs.front().device, all.runs.front().device));
+    }
+    std::ranges::move(file.runs, std::back_inserter(all.runs));
+    std::ranges::move(file.unusable, std::back_inserter(all.unusable));
+  }
+  return all;
+}
+
 ExitCode against_samples(const SampleOptions& options) {
-  const SampleFile file = read_samples(options.file);
+  const SampleFile file = read_all(options.files);
   const KernelLaws laws = read_kernel_laws(options.calibration);
   const ValidationReport report = validate_samples(file, laws);
   const std::vector<SampleFault> faults = faults_of(file, laws, options.calibration);
@@ -58,7 +83,7 @@ ValidationCommand define_validate_samples(CLI::App& validate) {
   auto options = std::make_shared<SampleOptions>();
   CLI::App* samples = validate.add_subcommand(
       "samples", "series of kernels that were measured to be predicted: compositions");
-  samples->add_option("FILE", options->file, "what windtunnel calibrate --backend measured (CSV)")
+  samples->add_option("FILE", options->files, "what windtunnel calibrate --backend measured (CSV)")
       ->required();
   samples->add_option("--calibration", options->calibration, "what it wrote beside (.yaml)")
       ->type_name("FILE")

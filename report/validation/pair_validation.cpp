@@ -148,6 +148,9 @@ std::string pairs_text(const PairSpread& spread) {
       table.rows.push_back(spread_cells(series));
     text += "\n" + variation_text(machine) + table_text(table) + spread_verdict(machine);
   }
+  for (const SkippedRow& row : spread.skipped) {
+    text += fmt::format("not used: {}: {}\n", row.id, row.reason);
+  }
   return text;
 }
 
@@ -156,7 +159,11 @@ Json pairs_document(const PairSpread& spread) {
   for (const PairSpreadMachine& machine : spread.machines) {
     machines.push_back(machine_json(machine));
   }
-  return {{"machines", std::move(machines)}};
+  Json skipped = Json::array();
+  for (const SkippedRow& row : spread.skipped) {
+    skipped.push_back({{"id", row.id}, {"reason", row.reason}});
+  }
+  return {{"machines", std::move(machines)}, {"skipped", std::move(skipped)}};
 }
 
 }  // namespace windtunnel

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/cli/run_program.hpp"
 
@@ -163,6 +164,25 @@ TEST(ValidateCommand, FaultPointsOutsideFailWhereAsked) {
   EXPECT_EQ(run_program(command + "--where 'id==\"odd\"'").exit_code, 1);
   EXPECT_EQ(run_program(command + "--where 'idd==1'").exit_code, 2);
   EXPECT_EQ(run_program("validate faults no/such.csv").exit_code, 2);
+}
+
+TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
+  const std::string source = WINDTUNNEL_SOURCE_DIR;
+  const std::string data = source + "/tests/data/kernel_samples";
+  const std::string other = testing::TempDir() + "other_device.csv";
+  std::ofstream(other) << std::regex_replace(read_text(data + ".csv"), std::regex("Xeon"), "Core");
+  const std::string laws =
+      " --calibration " + source + "/tests/fuzz/corpus/kernel-laws/cpu.yaml --json";
+  const auto judged = [&](const std::string& files) {
+    const json document = json::parse(run_program("validate samples " + files + laws).out);
+    return document["rows"].size() + document["skipped"].size();
+  };
+  EXPECT_GT(judged(data + ".csv"), 0U);
+  EXPECT_EQ(judged(data + ".csv " + data + "_again.csv"),
+            judged(data + ".csv") + judged(data + "_again.csv"));
+  const ProgramResult refused = run_program("validate samples " + data + ".csv " + other + laws);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("a calibration is of one device"), std::string::npos) << refused.err;
 }
 
 }  // namespace

@@ -49,6 +49,13 @@ TEST(PairValidation, TextSaysWhatWasFoundAndHowWellItHolds) {
   EXPECT_THAT(pairs_text(one_leaf), Not(HasSubstr("uplinks of")));
 }
 
+TEST(PairValidation, RowsThatCannotBeReadAreNamed) {
+  PairSpread spread = small_spread();
+  spread.skipped = {{"pairs.csv:3:9", "column 'time_us' holds 'x', not a number"}};
+  EXPECT_THAT(pairs_text(spread), HasSubstr("not used: pairs.csv:3:9: column 'time_us' holds 'x'"));
+  EXPECT_EQ(pairs_document(spread)["skipped"][0]["id"], "pairs.csv:3:9");
+}
+
 TEST(PairValidation, Document) {
   const Json machine = pairs_document(small_spread())["machines"][0];
   EXPECT_EQ(machine["leaves"], Json::parse(R"([["n1", "n3"], ["n2"]])"));

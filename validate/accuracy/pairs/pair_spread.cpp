@@ -103,6 +103,7 @@ PairSpreadMachine simulate_pairs(const PairMachine& machine, const PairVariation
 
 PairSpread validate_pairs(const CollectiveRows& rows) {
   PairSpread spread;
+  for (const UnusableRow& row : rows.unreadable) spread.skipped.push_back({row.id, row.reason});
   for (const PairMachine& machine : pair_machines(rows)) {
     spread.machines.push_back(simulate_pairs(machine, fit_pair_variation(machine)));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "validate/accuracy/pairs/pair_variation.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 
@@ -36,6 +37,7 @@ struct PairSpreadMachine {
 
 struct PairSpread {
   std::vector<PairSpreadMachine> machines;
+  std::vector<SkippedRow> skipped = {};  // rows that could not be read
 };
 
 // Simulates all series of a machine.
