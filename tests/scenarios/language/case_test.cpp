@@ -176,7 +176,8 @@ TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
 TEST(Case, KeysThatAreLeftOpenAreExplained) {
   const auto expect = [](const Overrides& overrides, const std::string& key,
                          const std::string& text) {
-    const ResolvedValue& value = value_at(example("small.yaml", overrides), key);
+    const Case open = example("small.yaml", overrides);
+    const ResolvedValue& value = value_at(open, key);
     EXPECT_EQ(value.value, text) << key;
     EXPECT_TRUE(value.is_default) << key;
   };
