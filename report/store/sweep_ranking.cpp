@@ -31,7 +31,7 @@ Json named(const Json& point) {
 std::vector<std::string> ordered_keys(const Json& vary) {
   std::vector<std::string> keys;
   for (const Json& key : vary) keys.push_back(key.at("key"));
-  std::ranges::stable_partition(keys, is_circumstance);
+  std::stable_partition(keys.begin(), keys.end(), is_circumstance);
   return keys;
 }
 
