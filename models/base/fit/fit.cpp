@@ -134,39 +134,41 @@ class Search {
     return problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
   }
 
-  // [of the parameters][row] Differences to one side, as the first step is a long one, and to the
-  // other side where there is none: a parameter may start where it ends.
-  MatrixXd first_derivatives() const {
-    std::vector<size_t> all(point_.size());
-    std::iota(all.begin(), all.end(), size_t{0});
-    std::vector<Rows> wanted(all.size(), Rows(problem_.weights.size(), true));
-    MatrixXd slopes = MatrixXd::Zero(rows_, static_cast<Eigen::Index>(all.size()));
-    for (const double side : {1.0, -1.0}) {
-      const auto beside = residuals_beside(all, side, wanted);
-      for (const size_t i : all) {
-        for (size_t row = 0; row < wanted[i].size(); ++row) {
-          const auto at = static_cast<Eigen::Index>(row);
-          const double slope = (beside[i][row] - residuals_[at]) / (side * step_width(i));
-          if (!wanted[i][row] || !std::isfinite(slope) || !has_influence(i, slope)) continue;
-          slopes(at, static_cast<Eigen::Index>(i)) = slope;
-          wanted[i][row] = false;
-        }
+  // [row][of `parameters`] Derivatives of the rows in `wanted` [of `parameters`][row]: central
+  // ones, to one side where the other cannot be evaluated, and 0 where neither can.
+  MatrixXd derivatives(const std::vector<size_t>& parameters,
+                       const std::vector<Rows>& wanted) const {
+    const auto below = residuals_beside(parameters, -1, wanted);
+    const auto above = residuals_beside(parameters, 1, wanted);
+    MatrixXd slopes = MatrixXd::Zero(rows_, static_cast<Eigen::Index>(parameters.size()));
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      for (size_t row = 0; row < wanted[i].size(); ++row) {
+        if (!wanted[i][row]) continue;
+        const auto at = static_cast<Eigen::Index>(row);
+        const bool has_below = std::isfinite(below[i][row]);
+        const bool has_above = std::isfinite(above[i][row]);
+        const double rise = (has_above ? above[i][row] : residuals_[at]) -
+                            (has_below ? below[i][row] : residuals_[at]);
+        const double run = (has_above + has_below) * step_width(parameters[i]);
+        if (run > 0) slopes(at, static_cast<Eigen::Index>(i)) = rise / run;
       }
     }
     return slopes;
   }
 
-  bool has_influence(size_t parameter, double slope) const {
-    return std::abs(slope) * std::min(problem_.prior[parameter].sd, 1.0) > kNoInfluence;
-  }
-
   void find_influence() {
-    const MatrixXd slopes = first_derivatives();
+    std::vector<size_t> all(point_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    const Rows every_row(problem_.weights.size(), true);
+    const MatrixXd slopes = derivatives(all, std::vector<Rows>(all.size(), every_row));
     std::vector<Eigen::Index> columns;
-    for (size_t i = 0; i < point_.size(); ++i) {
+    for (const size_t i : all) {
       const auto column = static_cast<Eigen::Index>(i);
+      const double reach = std::min(problem_.prior[i].sd, 1.0);
       Rows reached;
-      for (const double slope : slopes.col(column)) reached.push_back(slope != 0);
+      for (const double slope : slopes.col(column)) {
+        reached.push_back(std::abs(slope) * reach > kNoInfluence);
+      }
       if (std::ranges::find(reached, true) == reached.end()) continue;
       active_.push_back(i);
       columns.push_back(column);
@@ -195,20 +197,13 @@ class Search {
     for (Rows& rows : wanted) {
       for (size_t row = 0; row < rows.size(); ++row) rows[row] = rows[row] && is_stale(row);
     }
-    const auto below = residuals_beside(active_, -1, wanted);
-    const auto above = residuals_beside(active_, 1, wanted);
-    for (size_t i = 0; i < active_.size(); ++i) {
-      for (size_t row = 0; row < wanted[i].size(); ++row) {
-        if (!wanted[i][row]) continue;
-        const double slope = (above[i][row] - below[i][row]) / (2 * step_width(active_[i]));
-        jacobian_(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)) =
-            std::isfinite(slope) ? slope : 0;
-      }
-    }
+    const MatrixXd slopes = derivatives(active_, wanted);
     for (size_t row = 0; row < taken_here_.size(); ++row) {
       if (!is_stale(row)) continue;
+      const auto at = static_cast<Eigen::Index>(row);
+      jacobian_.row(at) = slopes.row(at);
       taken_here_[row] = true;
-      drift_[static_cast<Eigen::Index>(row)] = 0;
+      drift_[at] = 0;
     }
   }
 
@@ -282,9 +277,11 @@ class Search {
   }
 
   // What a trial tells of the derivatives. Those that were taken where the search stands are not to
-  // blame for a step that leads nowhere.
-  void learn(const Trial& trial, bool downhill, const VectorXd& metric) {
+  // blame for a step that leads nowhere; and a short step tells of the corners of the model, not of
+  // its slope, so that the last derivatives are such as were taken.
+  void learn(const Trial& trial, double size, bool downhill, const VectorXd& metric) {
     for (Eigen::Index row = 0; row < rows_; ++row) {
+      if (taken_here_[static_cast<size_t>(row)] && !downhill) continue;
       VectorXd step = trial.step;
       for (Eigen::Index i = 0; i < step.size(); ++i) {
         if (!reached_[static_cast<size_t>(i)][static_cast<size_t>(row)]) step[i] = 0;
@@ -294,7 +291,7 @@ class Search {
       const double length = weighted.dot(step);
       if (length <= 0) continue;
       drift_[row] += std::isfinite(gap) ? std::abs(gap) / scale_ : kInfinity;
-      if (!std::isfinite(gap) || (taken_here_[static_cast<size_t>(row)] && !downhill)) continue;
+      if (!std::isfinite(gap) || size <= kNear) continue;
       jacobian_.row(row) += gap / length * weighted.transpose();
     }
   }
@@ -305,35 +302,24 @@ class Search {
     taken_here_.assign(taken_here_.size(), false);
   }
 
-  // Takes the step, damped until it leads downhill, and as often again as it leads further down:
-  // a point costs less than derivatives. Returns whether the search is over.
+  // Takes the step, damped until it leads downhill. Returns whether the search is over.
   bool advance(const LinearModel& model, double& damping) {
     constexpr double kMostDamping = 1e6;
     const MatrixXd information = model.information(scale_);
     const VectorXd curvature = information.diagonal();
     const double before = objective(point_, residuals_);
-    const auto size_of = [&](const VectorXd& step) {
-      return std::sqrt(step.dot(information * step));
-    };
     while (damping <= kMostDamping) {
-      Trial next = trial_of(model.step(scale_, damping * curvature));
-      const double size = size_of(next.step);
-      const bool downhill = next.objective <= before;
-      learn(next, downhill, curvature);
-      double gain = kInfinity;
+      Trial trial = trial_of(model.step(scale_, damping * curvature));
+      const double size = std::sqrt(trial.step.dot(information * trial.step));
+      const double gain = before - trial.objective;
+      const bool downhill = gain >= 0;
+      learn(trial, size, downhill, curvature);
       if (downhill) {
-        while (size > kSmallStep) {
-          Trial further = trial_of(2 * next.step);
-          if (!(further.objective < next.objective)) break;
-          learn(further, true, curvature);
-          next = std::move(further);
-        }
-        gain = before - next.objective;
-        moved_ += size_of(next.step);
-        move_to(std::move(next));
+        moved_ += size;
+        move_to(std::move(trial));
         damping = damping < 1e-3 ? 0 : damping / 10;
       }
-      if (size < kSmallStep || gain < kSmallGain) {
+      if (size < kSmallStep || (downhill && gain < kSmallGain)) {
         if (moved_ <= kNear) return !any_stale();
         make_all_stale();
         damping = 0;
