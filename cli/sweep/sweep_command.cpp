@@ -17,6 +17,7 @@
 #include "cli/program/override_options.hpp"
 #include "models/base/units.hpp"
 #include "models/base/version.hpp"
+#include "report/figures/notes.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
 #include "report/store/sweep_results.hpp"
@@ -55,7 +56,7 @@ void say_notes(const std::vector<SweepCase>& cases) {
     for (const Note& note : each.read->notes) {
       if (std::ranges::find(said, note) != said.end()) continue;
       said.push_back(note);
-      print_human(fmt::format("note: {}: {}\n", note.key, note.text), true);
+      print_human(fmt::format("note: {}: {}\n", note.key, note_text(note)), true);
     }
   }
 }

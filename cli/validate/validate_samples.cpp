@@ -46,29 +46,34 @@ std::vector<SampleFault> faults_of(const SampleFile& file, const KernelLaws& law
   return sample_faults(file.runs, known);
 }
 
-// Their rows as those of one file. Throws Error where they are of several devices.
-SampleFile read_all(const std::vector<std::string>& paths) {
-  SampleFile all;
+// Throws Error where they are of several devices.
+std::vector<SampleFile> read_all(const std::vector<std::string>& paths) {
+  std::vector<SampleFile> files;
+  std::string device;
   for (const std::string& path : paths) {
-    SampleFile file = read_samples(path);
-    if (!all.runs.empty() && !file.runs.empty() &&
-        file.runs.front().device != all.runs.front().device) {
-      throw Error(Location{path},
-                  fmt::format("was measured on {}, and a file before it on {}: a calibration is of "
-                              "one device",
-                              file.runs.front().device, all.runs.front().device));
-    }
-    std::ranges::move(file.runs, std::back_inserter(all.runs));
-    std::ranges::move(file.unusable, std::back_inserter(all.unusable));
+    files.push_back(read_samples(path));
+    if (files.back().runs.empty()) continue;
+    const std::string& own = files.back().runs.front().device;
+    if (device.empty()) device = own;
+    if (own == device) continue;
+    throw Error(Location{path}, fmt::format("was measured on {}, and a file before it on {}: a "
+                                            "calibration is of one device",
+                                            own, device));
   }
-  return all;
+  return files;
 }
 
 ExitCode against_samples(const SampleOptions& options) {
-  const SampleFile file = read_all(options.files);
   const KernelLaws laws = read_kernel_laws(options.calibration);
-  const ValidationReport report = validate_samples(file, laws);
-  const std::vector<SampleFault> faults = faults_of(file, laws, options.calibration);
+  SampleFile all;
+  std::vector<SampleFault> faults;
+  for (SampleFile& file : read_all(options.files)) {
+    // Of each by itself: a file is one run of the machine, with its driver and its noise.
+    std::ranges::move(faults_of(file, laws, options.calibration), std::back_inserter(faults));
+    std::ranges::move(file.runs, std::back_inserter(all.runs));
+    std::ranges::move(file.unusable, std::back_inserter(all.unusable));
+  }
+  const ValidationReport report = validate_samples(all, laws);
   Validation validation = {.text = sample_faults_text(faults) + validation_text(report),
                            .document = validation_document(report),
                            .verdict = verdict_of(report, options.verdict.fail_above, "time_s")};

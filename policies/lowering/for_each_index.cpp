@@ -6,22 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "models/base/sanitizers.hpp"
+
 namespace windtunnel {
-namespace {
-
-// Iterations are simulated in forked children. glibc's malloc() can be used there whatever other
-// threads were doing, that of GCC 12's AddressSanitizer waits for ever for one that held its lock;
-// threads are looked at by ThreadSanitizer.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kChildrenOfThreads = false;
-#else
-constexpr bool kChildrenOfThreads = true;
-#endif
-
-}  // namespace
-
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work) {
-  if (!kChildrenOfThreads) threads = 1;
+  // Iterations are simulated in forked children. glibc's malloc() can be used there whatever other
+  // threads were doing, that of AddressSanitizer waits for ever for one that held its lock (GCC
+  // 12); ThreadSanitizer looks at the threads.
+  if (kAddressSanitizer) threads = 1;
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::exception_ptr> failures(count);
   std::atomic<size_t> next{0};

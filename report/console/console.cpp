@@ -111,7 +111,7 @@ std::string compare_text(const Comparison& comparison, const ConsoleStyle& style
   }
   const std::vector<Note> notes = notes_of(comparison);
   if (!notes.empty()) text += fmt::format("\n{}\n", style.bold(kNotesTitle));
-  for (const Note& note : notes) text += fmt::format("  {}: {}\n", note.key, note.text);
+  for (const Note& note : notes) text += fmt::format("  {}: {}\n", note.key, note_text(note));
   return text;
 }
 

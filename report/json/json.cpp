@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/calibration/prediction_error.hpp"
+#include "report/figures/notes.hpp"
 
 namespace windtunnel {
 namespace {
@@ -157,7 +158,7 @@ std::vector<NamedFile> files_of(const Json& json) {
 
 Json notes_json(const std::vector<Note>& notes) {
   Json json = Json::array();
-  for (const Note& note : notes) json.push_back({{"key", note.key}, {"text", note.text}});
+  for (const Note& note : notes) json.push_back({{"key", note.key}, {"text", note_text(note)}});
   return json;
 }
 

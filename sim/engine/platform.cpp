@@ -8,6 +8,8 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 
+#include "models/base/sanitizers.hpp"
+
 namespace windtunnel {
 namespace {
 
@@ -29,25 +31,25 @@ double precision_s(const Folding& folding, double longest_s) {
 
 std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   std::vector<std::string> arguments = {
-    "windtunnel",
-    "--log=xbt_cfg.thres:error",
-    "--log=ker_engine.app:file:/dev/null",  // a deadlock is reported by us, in the Plan's words
-    "--cfg=network/model:CM02",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/weight-S:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    fmt::format("--cfg=surf/precision:{:g}", precision_s),
-    "--cfg=maxmin/precision:1e-12",
-    "--cfg=debug/verbose-exit:0",
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    "--cfg=contexts/factory:thread",  // the sanitizers know the stacks of threads only
-#else
-    "--cfg=contexts/factory:raw",
-    "--cfg=contexts/stack-size:16",
-#endif
+      "windtunnel",
+      "--log=xbt_cfg.thres:error",
+      "--log=ker_engine.app:file:/dev/null",  // a deadlock is reported by us, in the Plan's words
+      "--cfg=network/model:CM02",
+      "--cfg=network/crosstraffic:0",
+      "--cfg=network/TCP-gamma:0",
+      "--cfg=network/weight-S:0",
+      "--cfg=network/latency-factor:1",
+      "--cfg=network/bandwidth-factor:1",
+      fmt::format("--cfg=surf/precision:{:g}", precision_s),
+      "--cfg=maxmin/precision:1e-12",
+      "--cfg=debug/verbose-exit:0",
   };
+  if (kAddressSanitizer || kThreadSanitizer) {
+    arguments.push_back("--cfg=contexts/factory:thread");  // they know the stacks of threads only
+  } else {
+    arguments.push_back("--cfg=contexts/factory:raw");
+    arguments.push_back("--cfg=contexts/stack-size:16");
+  }
   arguments.push_back(actors <= kGuardedActors ? "--cfg=contexts/guard-size:1"
                                                : "--cfg=contexts/guard-size:0");
   return arguments;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -39,46 +39,65 @@ std::optional<Figures> figures_of(const Job& job) {
   }
 }
 
+// What makes bucketed reductions dear, if it is that they slow the kernels beside them.
+std::string why_buckets_cost(Job job) {
+  const double slowdown = job.calibration.overlap_slowdown.value;
+  job.calibration.overlap_slowdown.value = 0;
+  const std::optional<Figures> bucketed = figures_of(job);
+  job.communication.overlap = GradientOverlap::none;
+  const std::optional<Figures> none = figures_of(job);
+  const bool slowed = bucketed && none && bucketed->step_s <= kNoteworthy * none->step_s;
+  return slowed ? fmt::format(
+                      ", as reductions beside the backward pass slow its kernels "
+                      "(overlap.slowdown {:.2g}) by more than they hide",
+                      slowdown)
+                : "";
+}
+
 }  // namespace
 
 std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepared) {
   std::vector<Note> notes;
-  Job plainer = job;
-  const auto compare = [&](const char* key, double Figures::*figure, const auto& text) {
-    const std::optional<Figures> other = figures_of(plainer);
-    plainer = job;
-    if (!other) return;
-    const double own = figures_of(job, prepared).*figure;
-    if (own > kNoteworthy * ((*other).*figure)) notes.push_back({key, text(own, (*other).*figure)});
+  const Figures own = figures_of(job, prepared);
+  const auto costs_more = [&](const Job& plainer, double Figures::*figure) {
+    std::optional<Figures> other = figures_of(plainer);
+    if (other && own.*figure <= kNoteworthy * ((*other).*figure)) other.reset();
+    return other;
   };
+  Job plainer = job;
   if (job.layout.sharding == Sharding::zero3) {
     plainer.layout.sharding = Sharding::zero2;
-    compare("layout.sharding", &Figures::bytes, [](double own, double other) {
-      return fmt::format(
-          "zero3 needs {} on the fullest GPU, and zero2 {}: while it computes, a rank holds two "
-          "layers and the vocabulary whole, which with few layers per rank is more than sharding "
-          "the weights saves",
-          format_memory(own), format_memory(other));
-    });
+    if (const auto other = costs_more(plainer, &Figures::bytes)) {
+      notes.push_back({"layout.sharding",
+                       "zero3 needs more memory than zero2, as the weights that a GPU gathers to "
+                       "compute with take more than it saves by keeping only its share of them",
+                       fmt::format("{} instead of {} on the fullest GPU", format_memory(own.bytes),
+                                   format_memory(other->bytes))});
+    }
   }
+  const auto steps = [&](const Figures& other) {
+    return fmt::format("{} instead of {} a step, as estimated", format_seconds(own.step_s),
+                       format_seconds(other.step_s));
+  };
   if (job.communication.overlap == GradientOverlap::bucketed) {
+    plainer = job;
     plainer.communication.overlap = GradientOverlap::none;
-    compare("communication.overlap", &Figures::step_s, [&](double own, double other) {
-      return fmt::format(
-          "a step is estimated at {} with bucketed, and at {} with none: reductions beside the "
-          "backward pass slow its kernels (overlap.slowdown {:.2g}) by more than they hide",
-          format_seconds(own), format_seconds(other), job.calibration.overlap_slowdown.value);
-    });
+    if (const auto other = costs_more(plainer, &Figures::step_s)) {
+      notes.push_back({"communication.overlap",
+                       "a step takes longer with bucketed than with none" + why_buckets_cost(job),
+                       steps(*other)});
+    }
   }
   if (job.precision == Precision::mxfp8) {
+    plainer = job;
     plainer.precision = Precision::fp8;
-    compare("precision", &Figures::step_s, [](double own, double other) {
-      return fmt::format(
-          "a step is estimated at {} with mxfp8, and at {} with fp8: their products are as fast, "
-          "but blocks of scales are found by kernels of their own, and fp8's one scale by the "
-          "norms and activations before",
-          format_seconds(own), format_seconds(other));
-    });
+    if (const auto other = costs_more(plainer, &Figures::step_s)) {
+      notes.push_back({"precision",
+                       "a step takes longer with mxfp8 than with fp8, as mxfp8 passes over each "
+                       "tensor once more to find its many scales, and fp8 finds its one scale in "
+                       "kernels that run anyway",
+                       steps(*other)});
+    }
   }
   return notes;
 }

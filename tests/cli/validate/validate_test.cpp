@@ -180,6 +180,16 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_GT(judged(data + ".csv"), 0U);
   EXPECT_EQ(judged(data + ".csv " + data + "_again.csv"),
             judged(data + ".csv") + judged(data + "_again.csv"));
+  // Another run of the same machine may have another driver: each file is looked at by itself.
+  const std::string later = testing::TempDir() + "later_driver.csv";
+  std::ofstream(later) << std::regex_replace(read_text(data + "_again.csv"),
+                                             std::regex(",6\\.18[^,]*,"), ",7.0,");
+  const auto faults = [&](const std::string& files) {
+    const ProgramResult result = run_program("validate samples " + files + laws);
+    EXPECT_NE(result.exit_code, 2) << result.err;
+    return json::parse(result.out)["faults"].size();
+  };
+  EXPECT_EQ(faults(data + ".csv " + later), faults(data + ".csv") + faults(later));
   const ProgramResult refused = run_program("validate samples " + data + ".csv " + other + laws);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_NE(refused.err.find("a calibration is of one device"), std::string::npos) << refused.err;

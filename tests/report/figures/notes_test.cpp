@@ -33,6 +33,17 @@ TEST(Notes, AComparisonSaysEachOnce) {
             std::string::npos);
 }
 
+TEST(Notes, FiguresThatDifferAreLeftToTheRuns) {
+  Comparison comparison = two_points();
+  comparison.points[0].record->notes = {{"precision", "is slower", "2 s instead of 1 s"}};
+  comparison.points[1].record->notes = {{"precision", "is slower", "2 s instead of 1 s"}};
+  ASSERT_EQ(notes_of(comparison).size(), 1u);
+  EXPECT_EQ(note_text(notes_of(comparison)[0]), "is slower: 2 s instead of 1 s");
+  comparison.points[1].record->notes[0].figures = "4 s instead of 3 s";
+  ASSERT_EQ(notes_of(comparison).size(), 1u);
+  EXPECT_EQ(note_text(notes_of(comparison)[0]), "is slower: at 2 of 2 points");
+}
+
 TEST(Notes, ARunSaysThemAsWell) {
   const Record record = *two_points().points[1].record;
   const Summary summary = summarise(record);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 
 namespace windtunnel {
@@ -17,28 +18,41 @@ std::vector<Note> notes_of(const std::string& scenario, const Overrides& set) {
   return dearer_choices(the_case.job, *the_case.prepared);
 }
 
-auto note(const std::string& key, const std::string& text) {
-  return ElementsAre(testing::AllOf(Field(&Note::key, key), Field(&Note::text, HasSubstr(text))));
+auto note(const std::string& key, const std::string& text, const std::string& figures) {
+  return ElementsAre(testing::AllOf(Field(&Note::key, key), Field(&Note::text, HasSubstr(text)),
+                                    Field(&Note::figures, HasSubstr(figures))));
 }
 
 TEST(DearerChoices, Zero3OfFewLayersPerRank) {
   EXPECT_THAT(notes_of("mixtral-shared-nics",
                        {{"layout.sharding", "zero3"}, {"communication.overlap", "none"}}),
-              note("layout.sharding", "zero3 needs "));
-  EXPECT_THAT(notes_of("small", {{"layout.sharding", "zero3"}, {"layout.pp", "1"}}), IsEmpty());
+              note("layout.sharding", "take more than it saves",
+                   "24.9 GiB instead of 22.6 GiB on the fullest GPU"));
+  EXPECT_THAT(notes_of("small", {{"layout.sharding", "zero3"},
+                                 {"layout.pp", "1"},
+                                 {"communication.overlap", "none"}}),
+              IsEmpty());
 }
 
 TEST(DearerChoices, BucketsInALongPipeline) {
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "bucketed"}}),
-              note("communication.overlap",
-                   "a step is estimated at 33.7 s with bucketed, and at "
-                   "33.5 s with none"));
+              note("communication.overlap", "slow its kernels (overlap.slowdown",
+                   "33.7 s instead of 33.5 s a step"));
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "none"}}), IsEmpty());
+}
+
+// The reason that is given is the reason: without it there is nothing to tell.
+TEST(DearerChoices, BucketsThatSlowNoKernels) {
+  const Case stated = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/gpt3-175b-a100.yaml",
+                                {{"communication.overlap", "bucketed"}});
+  Job job = stated.job;
+  job.calibration.overlap_slowdown.value = 0;
+  EXPECT_THAT(dearer_choices(job, prepare_iteration(job)), IsEmpty());
 }
 
 TEST(DearerChoices, ScalesOfBlocks) {
   EXPECT_THAT(notes_of("small", {{"precision", "mxfp8"}, {"communication.overlap", "none"}}),
-              note("precision", "with mxfp8, and at 3."));
+              note("precision", "passes over each tensor once more", "instead of 3."));
   EXPECT_THAT(notes_of("small", {{"precision", "fp8"}, {"communication.overlap", "none"}}),
               IsEmpty());
 }

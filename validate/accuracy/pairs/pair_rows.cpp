@@ -82,7 +82,7 @@ int PairMachine::node_gpus() const {
 std::vector<PairMachine> pair_machines(const CollectiveRows& rows) {
   std::map<std::string, Timings> machines;
   for (const CollectiveRow& row : rows.rows) {
-    if (!row.unusable.empty() || row.check == "inconsistent") continue;
+    if (!row.unusable.empty()) continue;
     if (row.nodes != 2 || row.gpus % 2 != 0 || row.busbw_Bps <= 0) continue;
     if (row.kind != CollectiveKind::all_to_all && row.kind != CollectiveKind::send_recv) continue;
     const std::optional<Names> names = nodes_of(row);

@@ -1,5 +1,7 @@
 #include "validate/accuracy/pairs/pair_spread.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -104,8 +106,18 @@ PairSpreadMachine simulate_pairs(const PairMachine& machine, const PairVariation
 PairSpread validate_pairs(const CollectiveRows& rows) {
   PairSpread spread;
   for (const UnusableRow& row : rows.unreadable) spread.skipped.push_back({row.id, row.reason});
+  for (const CollectiveRow& row : rows.rows) {
+    if (!row.unusable.empty()) spread.skipped.push_back({row.id, row.unusable});
+  }
   for (const PairMachine& machine : pair_machines(rows)) {
     spread.machines.push_back(simulate_pairs(machine, fit_pair_variation(machine)));
+  }
+  if (spread.machines.empty() && !spread.skipped.empty()) {
+    const SkippedRow& first = spread.skipped.front();
+    throw Error(
+        fmt::format("{}: {}; none of the {} rows that were left out is a pair of nodes, and "
+                    "no other row is",
+                    first.id, first.reason, spread.skipped.size()));
   }
   if (spread.machines.empty()) {
     throw Error(rows.path +

@@ -37,7 +37,7 @@ struct PairSpreadMachine {
 
 struct PairSpread {
   std::vector<PairSpreadMachine> machines;
-  std::vector<SkippedRow> skipped = {};  // rows that could not be read
+  std::vector<SkippedRow> skipped = {};  // rows that cannot be read or used
 };
 
 // Simulates all series of a machine.

@@ -48,7 +48,7 @@ TEST(PairRows, RowsThatAreNoPairsAreLeftOut) {
                row_of("G8_n-1_n-2", 10e9), row_of("G8_n-1_n-2", 0),    row_of("G8_n-1_n-2", 10e9)};
   rows.rows[0].nodes = 3;
   rows.rows[1].unusable = "results were wrong";
-  rows.rows[3].check = "inconsistent";
+  rows.rows[3].unusable = "its source marks the row as inconsistent";
   rows.rows[5].kind = CollectiveKind::all_reduce;
   EXPECT_TRUE(pair_machines(rows).empty());
 }
