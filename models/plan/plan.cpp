@@ -205,6 +205,10 @@ bool slowed_by_node(TaskKind kind) {
   return kind == TaskKind::compute || kind == TaskKind::copy || kind == TaskKind::encode;
 }
 
+double plain_seconds(const Task& task, double slowdown) {
+  return slowed_by_node(task.kind) ? slowed_seconds(task.cost, slowdown) : total_seconds(task.cost);
+}
+
 std::vector<ClassMember> class_of_rank(const Plan& plan) {
   std::vector<ClassMember> of_rank(plan.ranks);
   for (std::int32_t c = 0; c < std::ssize(plan.classes); ++c) {

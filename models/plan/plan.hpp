@@ -120,9 +120,11 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// Kinds of task that take longer on a slow node, in plain time and in the amounts of their flows;
-// messages, collectives and storage do not.
+// Kinds of task that take longer on a slow node, in their kernels' plain time and in the amounts of
+// their flows; messages, collectives and storage do not.
 bool slowed_by_node(TaskKind kind);
+// Sum of its cost on a node whose kernels take `slowdown` times as long.
+double plain_seconds(const Task& task, double slowdown);
 
 // The other end of a message: for a send its receive, for a receive its send.
 struct Counterpart {

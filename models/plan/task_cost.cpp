@@ -40,4 +40,26 @@ double total_seconds(std::span<const CostPart> parts) {
   return seconds;
 }
 
+bool slowed_by_node(Category category) {
+  switch (category) {
+    case Category::tp:
+    case Category::cp:
+    case Category::pp:
+    case Category::ep:
+    case Category::wait:
+    case Category::host:
+      return false;
+    default:
+      return true;
+  }
+}
+
+double slowed_seconds(std::span<const CostPart> parts, double slowdown) {
+  double seconds = 0;
+  for (const CostPart& part : parts) {
+    seconds += part.seconds * (slowed_by_node(part.category) ? slowdown : 1);
+  }
+  return seconds;
+}
+
 }  // namespace windtunnel

@@ -37,4 +37,10 @@ struct CostPart {
 
 double total_seconds(std::span<const CostPart> parts);
 
+// Whether such a part of what a GPU computes takes longer on a slow node: kernels do; what passes
+// between GPUs, and what waits for the host, has a pace of its own.
+bool slowed_by_node(Category category);
+// Of a computation on a node whose kernels take `slowdown` times as long.
+double slowed_seconds(std::span<const CostPart> parts, double slowdown);
+
 }  // namespace windtunnel

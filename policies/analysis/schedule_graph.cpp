@@ -265,7 +265,7 @@ std::vector<double> node_durations(const ScheduleGraph& graph, const Schedule& s
       const Action& second = schedule.actions[node.rank][node.position + 1];
       duration_s.push_back(overlapped_s(cost_of(schedule, costs, action),
                                         cost_of(schedule, costs, second),
-                                        stages[cell_of(schedule, second)].backward_s));
+                                        !schedule.explicit_recompute));
     } else {
       duration_s.push_back(stage.of(action.kind));
     }

@@ -169,7 +169,7 @@ class PlanEvaluator {
       const Task& task = owner.tasks[t];
       CHECK(task.flows.empty() && !task.as_flows, "task '{}' shares resources", task.name);
       State& state = states_[first_[c] + t];
-      state.seconds = total_seconds(task.cost) * (slowed_by_node(task.kind) ? slowdown : 1);
+      state.seconds = plain_seconds(task, slowdown);
       state.not_before_s = task.not_before_s;
       state.pending =
           task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());

@@ -251,10 +251,8 @@ class Evaluator {
   }
 
   double pair_s(const Action& forward, const Action& backward, int rank) const {
-    const StageCost& cost = cost_of(backward);
-    const double within_s = schedule_.explicit_recompute ? 0 : cost.recompute_s;
     const double slow = beside_.slowdown.empty() ? 1 : beside_.slowdown[rank];
-    return slow * overlapped_s(cost_of(forward), cost, cost.backward_s() + within_s);
+    return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
   // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.

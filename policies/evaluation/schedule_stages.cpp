@@ -80,14 +80,14 @@ std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<
       return seconds;
     };
     for (int slice = 0; slice < schedule.slices; ++slice) {
-      const StageCost& cost = costs[at * schedule.slices + slice];
+      const StageCost cost = slowed(costs[at * schedule.slices + slice], slow);
       check_durations(cost, s);
       const double input_s = cost.backward_input_s + (within ? cost.recompute_s : 0);
-      stages.push_back({.forward_s = slow * cost.forward_s,
-                        .backward_s = slow * (input_s + cost.backward_weight_s),
-                        .backward_input_s = slow * input_s,
-                        .backward_weight_s = slow * cost.backward_weight_s,
-                        .recompute_s = slow * cost.recompute_s,
+      stages.push_back({.forward_s = cost.forward_s,
+                        .backward_s = input_s + cost.backward_weight_s,
+                        .backward_input_s = input_s,
+                        .backward_weight_s = cost.backward_weight_s,
+                        .recompute_s = cost.recompute_s,
                         .activation = cost.activation + (keeps ? cost.recomputed : 0),
                         .weight_activation = cost.weight_activation,
                         .recomputed = within || keeps ? 0 : cost.recomputed,

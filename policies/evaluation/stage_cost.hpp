@@ -20,6 +20,11 @@ struct StageCost {
   // Communication within the times above that an overlapped pair hides behind the other's kernels.
   double forward_hideable_s = 0;
   double backward_hideable_s = 0;
+  // What a slow node does not lengthen within the times above (slowed_by_node()).
+  double forward_apart_s = 0;
+  double backward_input_apart_s = 0;
+  double backward_weight_apart_s = 0;
+  double recompute_apart_s = 0;
 
   // All but an explicit recomputation.
   double backward_s() const { return backward_input_s + backward_weight_s; }
@@ -28,9 +33,14 @@ struct StageCost {
 // Of each chunk; activations in bytes.
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 
-// How long a forward and a full backward of `backward_s` (recomputation in it) last as one: each
-// hides its communication behind the other's kernels.
-inline double overlapped_s(const StageCost& forward, const StageCost& backward, double backward_s) {
+// On a node whose kernels take `slowdown` times as long.
+StageCost slowed(StageCost cost, double slowdown);
+
+// How long a forward and a full backward, with its recomputation where it `recomputes`, last as
+// one: each hides its communication behind the other's kernels. A slow node hides as much of it.
+inline double overlapped_s(const StageCost& forward, const StageCost& backward, bool recomputes,
+                           double slowdown = 1) {
+  const double backward_s = backward.backward_s() + (recomputes ? backward.recompute_s : 0);
   const double forward_kernels_s = forward.forward_s - forward.forward_hideable_s;
   const double backward_kernels_s = backward_s - backward.backward_hideable_s;
   const double hidden_s =
@@ -38,7 +48,11 @@ inline double overlapped_s(const StageCost& forward, const StageCost& backward, 
                                                        : backward_kernels_s) +
       (backward.backward_hideable_s < forward_kernels_s ? backward.backward_hideable_s
                                                         : forward_kernels_s);
-  return forward.forward_s + backward_s - hidden_s;
+  const double apart_s = forward.forward_apart_s + backward.backward_input_apart_s +
+                         backward.backward_weight_apart_s +
+                         (recomputes ? backward.recompute_apart_s : 0);
+  const double together_s = forward.forward_s + backward_s;
+  return together_s - hidden_s + (slowdown - 1) * (together_s - apart_s);
 }
 
 }  // namespace windtunnel

@@ -60,10 +60,9 @@ std::vector<CostPart> ActionCosts::pair_parts(const Action& forward, const Actio
   for (const CostPart& part : all) {
     if (part.category == Category::ep) hideable_s += part.seconds;
   }
-  const double alone_s = total_seconds(parts(backward));
-  const double apart_s = total_seconds(all);
   const double hidden_s =
-      apart_s - overlapped_s(seconds_[cell_of(forward)], seconds_[cell_of(backward)], alone_s);
+      total_seconds(all) - overlapped_s(seconds_[cell_of(forward)], seconds_[cell_of(backward)],
+                                        !schedule_.explicit_recompute);
   if (hideable_s <= 0) return all;
   for (CostPart& part : all) {
     if (part.category == Category::ep) part.seconds *= 1 - hidden_s / hideable_s;

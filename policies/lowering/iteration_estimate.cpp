@@ -94,7 +94,26 @@ class ActionTimes {
 
 bool same_seconds(const StageCost& a, const StageCost& b) {
   return a.forward_s == b.forward_s && a.backward_input_s == b.backward_input_s &&
-         a.backward_weight_s == b.backward_weight_s && a.recompute_s == b.recompute_s;
+         a.backward_weight_s == b.backward_weight_s && a.recompute_s == b.recompute_s &&
+         a.forward_apart_s == b.forward_apart_s &&
+         a.backward_input_apart_s == b.backward_input_apart_s &&
+         a.backward_weight_apart_s == b.backward_weight_apart_s &&
+         a.recompute_apart_s == b.recompute_apart_s;
+}
+
+// [pipeline rank] Of its slowest GPU.
+std::vector<double> slowdown_by_rank(const Job& job) {
+  const Layout& layout = job.layout;
+  const int members = layout.ranks() / layout.pp;
+  std::vector<double> slowdown(layout.pp, 1);
+  for (const SlowNode& slow : job.cluster.slow_nodes) {
+    const int first = slow.node * job.cluster.node.gpus;
+    const int last = std::min(first + job.cluster.node.gpus, layout.ranks()) - 1;
+    for (int pp = first / members; pp <= last / members; ++pp) {
+      slowdown[pp] = std::max(slowdown[pp], job.cluster.slowdown_of(first));
+    }
+  }
+  return slowdown;
 }
 
 class Estimator {
@@ -106,17 +125,8 @@ class Estimator {
         schedule_(prepared.schedule),
         data_(job, schedule_, prepared.units, overlapped_slowdown(job)),
         costs_(stage_costs(prepared.units)),
-        times_(stage_times(schedule_, costs_, {{0}, {0}}, {})) {
-    const int members = layout_.ranks() / layout_.pp;
-    slowdown_.assign(layout_.pp, 1);
-    for (const SlowNode& slow : job.cluster.slow_nodes) {
-      const int first = slow.node * job.cluster.node.gpus;
-      const int last = std::min(first + job.cluster.node.gpus, layout_.ranks()) - 1;
-      for (int pp = first / members; pp <= last / members; ++pp) {
-        slowdown_[pp] = std::max(slowdown_[pp], job.cluster.slowdown_of(first));
-      }
-    }
-  }
+        slowdown_(slowdown_by_rank(job)),
+        times_(stage_times(schedule_, costs_, {{0}, {0}}, slowdown_)) {}
 
   IterationEstimate estimate() {
     if (needs_plan()) return of_plan();
@@ -253,8 +263,8 @@ class Estimator {
       for (int slice = 0; slice < slices; ++slice) {
         maps_.push_back(maps_of(s, slice));
         if (!data_.gathers_early()) continue;
-        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] = gathered_end_s(
-            data_.stage(s).first_forward, s, slowdown_of(s) * times_[cell(s, slice)].forward_s);
+        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] =
+            gathered_end_s(data_.stage(s).first_forward, s, times_[cell(s, slice)].forward_s);
       }
     }
     for (const StageMaps& maps : maps_) beside.stages.push_back(&maps);
@@ -284,7 +294,7 @@ class Estimator {
     }
     const StageTraffic& traffic = data_.stage(stage);
     const auto map = [&](const Segments& segments, double action_s, bool early = false) {
-      return ActionTimes(segments, slowdown_of(stage) * action_s, data_.overlaps(), early).map();
+      return ActionTimes(segments, action_s, data_.overlaps(), early).map();
     };
     StageMaps maps;
     maps.first_forward = map(traffic.first_forward, times.forward_s, data_.gathers_early());
@@ -330,11 +340,14 @@ class Estimator {
     const int slices = schedule_.slices;
     const StageTraffic& forward = data_.stage(f / slices);
     const StageTraffic& backward = data_.stage(b / slices);
-    const double forward_s = times_[f].forward_s;
-    const double backward_s = times_[b].backward_s;
+    const bool recomputes = !schedule_.explicit_recompute;
+    const StageCost& forward_cost = cost_of(f / slices, f % slices);
+    const StageCost& backward_cost = cost_of(b / slices, b % slices);
+    const double forward_s = forward_cost.forward_s;
+    const double backward_s =
+        backward_cost.backward_s() + (recomputes ? backward_cost.recompute_s : 0);
     const double pair_s =
-        slowdown_of(f / slices) *
-        overlapped_s(cost_of(f / slices, f % slices), cost_of(b / slices, b % slices), backward_s);
+        overlapped_s(forward_cost, backward_cost, recomputes, slowdown_of(f / slices));
     PairMaps pair;
     for (const bool first : {false, true}) {
       for (const bool last : {false, true}) {
@@ -426,9 +439,12 @@ class Estimator {
   template <class Add>
   void add_work(int rank, const Add& add) const {
     const ActionCosts costs(schedule_, prepared_.units);
-    const double share = slowdown_[rank] / schedule_.iterations;
+    const double share = 1.0 / schedule_.iterations;
     const auto add_parts = [&](const std::vector<CostPart>& parts, double times) {
-      for (const CostPart& part : parts) add(part.category, part.origin, times * part.seconds);
+      for (const CostPart& part : parts) {
+        const double slow = slowed_by_node(part.category) ? slowdown_[rank] : 1;
+        add(part.category, part.origin, times * slow * part.seconds);
+      }
     };
     std::map<std::tuple<int, int, ActionKind>, std::pair<Action, int>> counted;
     const auto& actions = schedule_.actions[rank];
@@ -454,8 +470,8 @@ class Estimator {
   const Schedule& schedule_;
   const DataParallel data_;
   const std::vector<StageCost> costs_;   // [stage of the model * slices + slice]
-  const std::vector<StageTimes> times_;  // [stage * slices + slice] on a GPU that is not slow
-  std::vector<double> slowdown_;         // [pipeline rank] of its slowest GPU
+  const std::vector<double> slowdown_;   // [pipeline rank]
+  const std::vector<StageTimes> times_;  // [stage * slices + slice]
   std::vector<StageMaps> maps_;          // [stage * slices + slice]
   // [stage][segment of its first forward] when its gathers are through, from when they are issued.
   std::vector<std::vector<double>> gathered_s_;

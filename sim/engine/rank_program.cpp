@@ -47,7 +47,7 @@ ClassTemplate make_class(const RankClass& rank_class,
         task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());
     entry.counterpart = counterparts[t];
     entry.kind = task.kind;
-    entry.slowed = slowed_by_node(task.kind);
+    entry.slowed_s = plain_seconds(task, 2) - entry.plain_s;
     entry.stream = task.stream;
     entry.iteration = task.iteration;
     result.tasks.push_back(entry);

@@ -13,15 +13,17 @@ namespace windtunnel {
 
 struct TaskTemplate {
   double plain_s = 0;
+  double slowed_s = 0;  // of it what a slow node lengthens
   double not_before_s = 0;
   std::int32_t pending = 0;          // predecessors that must still end
   std::int32_t first_successor = 0;  // into ClassTemplate::successors
   Counterpart counterpart;
   TaskKind kind = TaskKind::compute;
-  bool slowed = false;  // by a slow node
-  bool timed = false;   // not_before_s is watched by the rank's timer
+  bool timed = false;  // not_before_s is watched by the rank's timer
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
+
+  double seconds(double slowdown) const { return plain_s + (slowdown - 1) * slowed_s; }
 };
 
 struct StreamTemplate {

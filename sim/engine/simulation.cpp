@@ -104,7 +104,7 @@ class Simulation {
         pending_.push_back(task.pending);
         flags_.push_back(task.timed ? 0 : kTimeOk);
         longest_sleep_s_ =
-            std::max({longest_sleep_s_, task.plain_s * rank.slowdown, task.not_before_s});
+            std::max({longest_sleep_s_, task.seconds(rank.slowdown), task.not_before_s});
       }
     }
   }
@@ -219,7 +219,7 @@ class Simulation {
         break;
       default:
         record_start(r, t);
-        sleep_for(task.slowed ? task.plain_s * ranks_[r].slowdown : task.plain_s);
+        sleep_for(task.seconds(ranks_[r].slowdown));
         transfer(r, t, -1, 0);
     }
     finish(r, t);
@@ -319,7 +319,7 @@ class Simulation {
     start(message, bytes);
     const FoldedRank& rank = folding_.ranks[r];
     const Task& planned = ranks_[r].rank_class->tasks[t];
-    const double slowdown = ranks_[r].tasks_of->tasks[t].slowed ? ranks_[r].slowdown : 1;
+    const double slowdown = slowed_by_node(planned.kind) ? ranks_[r].slowdown : 1;
     for (std::size_t f = 0; f < planned.flows.size(); ++f) {
       const FlowIndex first = flows_.classes[rank.rank_class].demand[t][f];
       start(folding_.flow_of[first + rank.member], planned.flows[f].amount * slowdown);

@@ -138,6 +138,19 @@ TEST(Plan, CollectivesInDifferentOrdersDeadlock) {
   EXPECT_EQ(complaint(plan), "");
 }
 
+// On a node at half speed kernels take twice as long; what is exchanged among them does not, nor
+// does a message.
+TEST(Plan, ASlowNodeLengthensKernels) {
+  Task task;
+  task.cost = {{Category::forward, Origin::spec, 3},
+               {Category::tp, Origin::spec, 2},
+               {Category::host, Origin::spec, 1}};
+  EXPECT_DOUBLE_EQ(plain_seconds(task, 1), 6);
+  EXPECT_DOUBLE_EQ(plain_seconds(task, 2), 9);
+  task.kind = TaskKind::send;
+  EXPECT_DOUBLE_EQ(plain_seconds(task, 2), 6);
+}
+
 TEST(Plan, MeetingsJoinSlotsThatShareGroups) {
   Plan plan;
   plan.ranks = 4;

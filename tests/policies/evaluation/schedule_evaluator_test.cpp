@@ -123,7 +123,7 @@ class Relaxation {
       const double seconds = parts.size() == 1
                                  ? sample_.seconds(parts[0])
                                  : overlapped_s(sample_.cost(parts[0]), sample_.cost(parts[1]),
-                                                sample_.backward_s(parts[1]));
+                                                !sample_.schedule.explicit_recompute);
       free_s = start_s + seconds;
       for (const Action& part : parts) {
         changed_ |= spans_[rank][i].end_s != free_s;

@@ -25,10 +25,28 @@ TEST(StageCost, PairsHideTheirExchangesBehindEachOther) {
   StageCost cost;
   cost.forward_s = 4;
   cost.forward_hideable_s = 1;
+  cost.backward_input_s = 3;
+  cost.recompute_s = 2;
   cost.backward_hideable_s = 2;
-  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, 5), 6);
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, true), 6);
+  cost.backward_input_s = 9;
   cost.backward_hideable_s = 8;
-  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, 11), 11);
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, true), 11);
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, false), 4 + 9 - 1 - 3);
+}
+
+// Half the speed: kernels take twice as long, and what passes between GPUs as long as ever.
+TEST(StageCost, ASlowNodeLengthensKernelsAlone) {
+  ChunkCost chunk;
+  chunk.forward = {{Category::forward, Origin::spec, 3}, {Category::tp, Origin::spec, 1}};
+  chunk.backward_input = {{Category::backward, Origin::spec, 5}, {Category::host, Origin::spec, 2}};
+  chunk.recompute = {{Category::recompute, Origin::spec, 3}, {Category::ep, Origin::spec, 1}};
+  const StageCost cost = stage_costs({chunk})[0];
+  const StageCost slow = slowed(cost, 2);
+  EXPECT_DOUBLE_EQ(slow.forward_s, 7);
+  EXPECT_DOUBLE_EQ(slow.backward_input_s, 12);
+  EXPECT_DOUBLE_EQ(slow.recompute_s, 7);
+  EXPECT_DOUBLE_EQ(overlapped_s(cost, cost, true, 2), overlapped_s(cost, cost, true) + 3 + 5 + 3);
 }
 
 }  // namespace

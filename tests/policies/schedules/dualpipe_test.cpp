@@ -29,7 +29,7 @@ TEST(DualPipe, Bubble) {
         StageCost cost = whole;
         cost.forward_hideable_s = hideable * cost.forward_s;
         cost.backward_hideable_s = hideable * cost.backward_s();
-        const double pair_s = overlapped_s(cost, cost, cost.backward_s());
+        const double pair_s = overlapped_s(cost, cost, false);
         const double bubble_s =
             (p / 2.0 - 1) * (pair_s + cost.backward_s() - 3 * cost.backward_weight_s);
         const ScheduleEvaluation evaluation = evaluate_equal(schedule, cost);

@@ -59,8 +59,8 @@ class PipelinePlan {
     receive(rank, action, after);
     if (second != nullptr) {
       receive(rank, *second, after);
-      seconds =
-          overlapped_s(sample_.cost(action), sample_.cost(*second), sample_.backward_s(*second));
+      seconds = overlapped_s(sample_.cost(action), sample_.cost(*second),
+                             !sample_.schedule.explicit_recompute);
     }
     last_ = append(compute(to_string(action), 0, seconds, after));
     post(rank, action, 2);
