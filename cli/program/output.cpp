@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 
 namespace windtunnel {
 namespace {
@@ -26,6 +28,20 @@ void write_stream(const std::string& text, FILE* stream, const char* name) {
   }
 }
 
+// What texts for people quote of files is shown; a terminal obeys nothing but ConsoleStyle.
+std::string with_style_only(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t style = std::min(text.find(kBold), text.find(kPlain));
+    result += printable(text.substr(0, style), "\n\t");
+    if (style == text.npos) break;
+    const std::string_view mark = text.substr(style).starts_with(kBold) ? kBold : kPlain;
+    result += mark;
+    text.remove_prefix(style + mark.size());
+  }
+  return result;
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(Location{path}, what, ExitCode::failed);
 }
@@ -38,9 +54,9 @@ void print_result(const std::string& text) {
 
 void print_human(const std::string& text, bool stdout_is_taken) {
   if (stdout_is_taken) {
-    write_stream(text, stderr, "standard error");
+    write_stream(with_style_only(text), stderr, "standard error");
   } else {
-    print_result(text);
+    print_result(with_style_only(text));
   }
 }
 
@@ -60,7 +76,7 @@ void Progress::wipe() {
 
 void Progress::show(const std::string& text) {
   if (!terminal_) return;
-  std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+  std::fputs(("\r\x1b[K" + printable(text)).c_str(), stderr);
   std::fflush(stderr);
   shown_ = true;
 }

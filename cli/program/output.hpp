@@ -10,7 +10,8 @@ namespace windtunnel {
 
 // The document of --json; nothing else goes to stdout then.
 void print_result(const std::string& text);
-// Text for people: stdout, or stderr when stdout holds a document.
+// Text for people: stdout, or stderr when stdout holds a document. Of control characters only the
+// style's own reach the terminal: what a file holds is shown, and not obeyed.
 void print_human(const std::string& text, bool stdout_is_taken);
 ConsoleStyle human_style(bool stdout_is_taken);
 

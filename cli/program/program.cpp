@@ -9,6 +9,7 @@
 #include <exception>
 #include <new>
 
+#include "models/base/printable.hpp"
 #include "models/base/version.hpp"
 
 namespace windtunnel {
@@ -94,7 +95,7 @@ std::string help_hint(const CLI::App& app) {
 }
 
 void complain(const CliProgram& program, const std::string& message) {
-  std::fputs(fmt::format("{}: {}\n", program.name, message).c_str(), stderr);
+  std::fputs(fmt::format("{}: {}\n", program.name, printable(message, "\n\t")).c_str(), stderr);
 }
 
 int exit_status(ExitCode code) {

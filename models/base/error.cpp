@@ -3,24 +3,20 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/base/printable.hpp"
+
 namespace windtunnel {
 namespace {
 
-// Bytes of a file may stand in a message, but not those that end a text or move a terminal's
-// cursor.
-std::string shown(std::string_view what) {
-  std::string text;
-  for (const char c : what) {
-    const bool control = (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == '\x7f';
-    text += control ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
-  }
-  return text;
-}
+// A message has lines of its own; a place does not, whatever the file is called.
+constexpr std::string_view kOfMessages = "\n\t";
 
-std::string with_location(const Location& where, const std::string& what) {
-  if (where.file.empty()) return what;
-  if (where.line == 0) return fmt::format("{}: {}", where.file, what);
-  return fmt::format("{}:{}:{}: {}", where.file, where.line, where.column, what);
+// What stands before the message.
+std::string place_text(const Location& where) {
+  if (where.file.empty()) return "";
+  const std::string file = printable(where.file);
+  if (where.line == 0) return fmt::format("{}: ", file);
+  return fmt::format("{}:{}:{}: ", file, where.line, where.column);
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -40,11 +36,17 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+Error::Error(const std::string& what, ExitCode code) : Error(Location{}, what, code) {}
+
 Error::Error(const Location& where, const std::string& what, ExitCode code)
-    : std::runtime_error(with_location(where, shown(what))),
+    : Error(where, place_text(where), what, code) {}
+
+Error::Error(const Location& where, const std::string& place, const std::string& what,
+             ExitCode code)
+    : std::runtime_error(place + printable(what, kOfMessages)),
       code_(code),
       where_(where),
-      text_begin_(std::string_view(this->what()).size() - shown(what).size()) {}
+      text_begin_(place.size()) {}
 
 void fail_check(const char* condition, const char* file, int line, const std::string& message) {
   throw InternalError(fmt::format("{}:{}: {} ({})", file, line, message, condition));

@@ -1,7 +1,8 @@
 // The two kinds of failure of the project.
 // Error: the user's fault; thrown anywhere, caught once in main(), printed as
 //   "file:line:column: what; hint" with the exit code it carries. What knows a scenario's keys but
-//   not its text throws one about a key; where the scenario is resolved it gets its place.
+//   not its text throws one about a key; where the scenario is resolved it gets its place. What
+//   it quotes of a file or of the command line is made printable.
 // CHECK: our own bug; always on, throws InternalError, which main() asks the user to report.
 #pragma once
 
@@ -45,8 +46,7 @@ class Error : public std::runtime_error {
     return about({key}, "{}{}{}", key, !what.empty() && what.front() == ':' ? "" : " ", what);
   }
 
-  explicit Error(const std::string& what, ExitCode code = ExitCode::usage)
-      : std::runtime_error(what), code_(code) {}
+  explicit Error(const std::string& what, ExitCode code = ExitCode::usage);
   Error(const Location& where, const std::string& what, ExitCode code = ExitCode::usage);
 
   ExitCode code() const { return code_; }
@@ -56,9 +56,11 @@ class Error : public std::runtime_error {
   const Keys& keys() const { return keys_; }  // empty: about no key, or its place is known
 
  private:
+  Error(const Location& where, const std::string& place, const std::string& what, ExitCode code);
+
   ExitCode code_;
-  Location where_ = {};
-  size_t text_begin_ = 0;
+  Location where_;
+  size_t text_begin_;
   Keys keys_;
 };
 

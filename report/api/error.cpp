@@ -1,5 +1,6 @@
 #include <windtunnel/error.hpp>
 
+#include "models/base/printable.hpp"
 #include "report/api/translation.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -10,10 +11,11 @@ namespace {
 std::string with_place(const std::string& text, const Error::Place& place) {
   if (place.file.empty()) {
     const bool says_key = place.key.empty() || text.starts_with(place.key);
-    return says_key ? text : fmt::format("{}: {}", place.key, text);
+    return says_key ? text : fmt::format("{}: {}", core::printable(place.key), text);
   }
-  if (place.line == 0) return fmt::format("{}: {}", place.file, text);
-  return fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, text);
+  const std::string file = core::printable(place.file);
+  if (place.line == 0) return fmt::format("{}: {}", file, text);
+  return fmt::format("{}:{}:{}: {}", file, place.line, place.column, text);
 }
 
 // The deepest key that stands at the place, or whose value does; empty: none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 
 namespace windtunnel {
 namespace {
@@ -16,15 +17,17 @@ size_t width_of(const std::string& text) {
 }  // namespace
 
 std::string table_text(const TextTable& table) {
-  std::vector<size_t> widths;
-  std::vector<std::string> titles;
-  for (const Column& column : table.columns) {
-    widths.push_back(width_of(column.title));
-    titles.push_back(column.title);
-  }
+  // The titles and all rows, with what cells hold of files made printable.
+  std::vector<std::vector<std::string>> lines(1);
+  for (const Column& column : table.columns) lines.front().push_back(printable(column.title));
   for (const std::vector<std::string>& row : table.rows) {
-    CHECK(row.size() == widths.size(), "a row of {} cells in a table of {} columns", row.size(),
-          widths.size());
+    CHECK(row.size() == table.columns.size(), "a row of {} cells in a table of {} columns",
+          row.size(), table.columns.size());
+    std::vector<std::string>& cells = lines.emplace_back();
+    for (const std::string& cell : row) cells.push_back(printable(cell));
+  }
+  std::vector<size_t> widths(table.columns.size());
+  for (const std::vector<std::string>& row : lines) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   }
   std::string text;
@@ -38,8 +41,7 @@ std::string table_text(const TextTable& table) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  append_row(titles);
-  for (const std::vector<std::string>& row : table.rows) append_row(row);
+  for (const std::vector<std::string>& row : lines) append_row(row);
   return text;
 }
 

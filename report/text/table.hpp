@@ -19,6 +19,7 @@ struct TextTable {
 };
 
 // Two spaces between columns, no trailing blanks. Widths count UTF-8 code points.
+// Control characters of a cell are shown as their bytes: it may come from a file.
 std::string table_text(const TextTable& table);
 
 }  // namespace windtunnel

@@ -10,11 +10,14 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 #include <typeinfo>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "models/base/random.hpp"
 #include "tests/fuzz/damage.hpp"
 #include "tests/fuzz/readers.hpp"
@@ -45,16 +48,66 @@ struct Progress {
   char fault[1000] = {};
 };
 
-// Empty: it was read, or refused with words that tell what is wrong.
-std::string fault_of(const Reader& reader, const std::string& bytes) {
+// Shared with child processes.
+class SharedProgress {
+ public:
+  SharedProgress()
+      : memory_(mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0)) {
+    if (memory_ != MAP_FAILED) new (memory_) Progress;
+  }
+  ~SharedProgress() {
+    if (memory_ != MAP_FAILED) munmap(memory_, sizeof(Progress));
+  }
+  SharedProgress(const SharedProgress&) = delete;
+  SharedProgress& operator=(const SharedProgress&) = delete;
+
+  Progress* get() const {
+    return memory_ == MAP_FAILED ? nullptr : static_cast<Progress*>(memory_);
+  }
+
+ private:
+  void* memory_;
+};
+
+struct Answer {
+  bool refused = false;  // with an Error
+  std::string fault;     // of the reader: an answer that is none
+};
+
+Answer answer_to(const Reader& reader, const std::string& bytes) {
   try {
     reader.read(bytes);
   } catch (const Error& error) {
-    return error.what()[0] == 0 ? "an error without words" : "";
+    const std::string words = error.what();
+    if (words.empty() || error.text().empty()) return {true, "an error without words"};
+    if (printable(words, "\n\t") != words) return {true, "bytes of the file: " + printable(words)};
+    return {true, ""};
   } catch (const std::exception& error) {
-    return fmt::format("{}: {}", typeid(error).name(), error.what());
+    return {false, fmt::format("{}: {}", typeid(error).name(), error.what())};
   }
-  return "";
+  return {};
+}
+
+template <class Choose>
+std::vector<Reader> readers_with(Choose choose) {
+  std::vector<Reader> chosen;
+  std::ranges::copy_if(readers(), std::back_inserter(chosen), choose);
+  return chosen;
+}
+
+std::vector<Reader> readers_with_found_files() {
+  return readers_with([](const Reader& reader) { return !found_files(reader).empty(); });
+}
+
+std::vector<Reader> readers_of_whole_files() {
+  return readers_with([](const Reader& reader) { return reader.whole; });
+}
+
+std::string test_name(const testing::TestParamInfo<Reader>& info) {
+  std::string name(info.param.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 class DamagedFiles : public testing::TestWithParam<Reader> {
@@ -72,10 +125,9 @@ class DamagedFiles : public testing::TestWithParam<Reader> {
   }
 
   void read_damaged(int count) {
-    void* const shared =
-        mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(shared, MAP_FAILED);
-    auto* const progress = new (shared) Progress;
+    const SharedProgress shared;
+    Progress* const progress = shared.get();
+    ASSERT_NE(progress, nullptr);
     int failures = 0;
     while (progress->index < count && failures < kMostFailures) {
       const pid_t child = fork();
@@ -83,13 +135,14 @@ class DamagedFiles : public testing::TestWithParam<Reader> {
       if (child == 0) read_until_fault(count, *progress);
       int status = 0;
       waitpid(child, &status, 0);
+      std::error_code ignored;
+      std::filesystem::remove_all(scratch_folder(child), ignored);
       if (progress->index == count) break;
       ++failures;
       report(*progress, status);
       progress->fault[0] = 0;
       ++progress->index;
     }
-    munmap(shared, sizeof(Progress));
   }
 
  private:
@@ -102,7 +155,7 @@ class DamagedFiles : public testing::TestWithParam<Reader> {
     for (; progress.index < count; ++progress.index) {
       const std::string bytes = file(progress.index);
       alarm(kLongest_s);
-      const std::string fault = fault_of(GetParam(), bytes);
+      const std::string fault = answer_to(GetParam(), bytes).fault;
       if (fault.empty()) continue;
       std::strncpy(progress.fault, fault.c_str(), sizeof(progress.fault) - 1);
       break;
@@ -123,12 +176,6 @@ TEST_P(DamagedFiles, WholeOnesAreRead) {
   for (const std::string& bytes : files_) EXPECT_NO_THROW(GetParam().read(bytes));
 }
 
-TEST_P(DamagedFiles, FoundOnesAreRefusedInWords) {
-  for (const std::string& bytes : found_files(GetParam())) {
-    EXPECT_EQ(fault_of(GetParam(), bytes), "");
-  }
-}
-
 TEST_P(DamagedFiles, AreRefusedInWords) {
   read_damaged(kFew);
 }
@@ -137,21 +184,56 @@ TEST_P(DamagedFiles, ManyAreRefusedInWords) {
   read_damaged(kMany);
 }
 
-TEST_P(DamagedFiles, CutOffOnesAreNotTaken) {
-  if (!GetParam().whole) return;
-  for (const std::string& bytes : files_) {
-    const size_t step = std::max<size_t>(1, bytes.size() / 50);
-    for (size_t length = 0; length + 2 < bytes.size(); length += step) {
-      EXPECT_THROW(GetParam().read(bytes.substr(0, length)), Error) << length;
+INSTANTIATE_TEST_SUITE_P(Readers, DamagedFiles, testing::ValuesIn(readers()), test_name);
+
+class FoundFiles : public testing::TestWithParam<Reader> {};
+
+TEST_P(FoundFiles, AreRefusedInWords) {
+  const std::vector<std::string> files = found_files(GetParam());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Answer answer = answer_to(GetParam(), files[i]);
+    EXPECT_TRUE(answer.refused) << "file " << i;
+    EXPECT_EQ(answer.fault, "") << "file " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, FoundFiles, testing::ValuesIn(readers_with_found_files()),
+                         test_name);
+
+class CutOffFiles : public testing::TestWithParam<Reader> {};
+
+TEST_P(CutOffFiles, AreRefusedInWords) {
+  for (const std::string& bytes : whole_files(GetParam())) {
+    const std::size_t step = std::max<std::size_t>(1, bytes.size() / 50);
+    for (std::size_t length = 0; length + 2 < bytes.size(); length += step) {
+      const Answer answer = answer_to(GetParam(), bytes.substr(0, length));
+      EXPECT_TRUE(answer.refused) << length;
+      EXPECT_EQ(answer.fault, "") << length;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Readers, DamagedFiles, testing::ValuesIn(readers()), [](const auto& info) {
-  std::string name(info.param.name);
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Readers, CutOffFiles, testing::ValuesIn(readers_of_whole_files()),
+                         test_name);
+
+// Which the two above would not tell.
+TEST(Readers, SomeHaveFoundFilesAndWholeOnes) {
+  EXPECT_FALSE(readers_with_found_files().empty());
+  EXPECT_FALSE(readers_of_whole_files().empty());
+}
+
+TEST(Readers, EveryFolderIsOfAReader) {
+  for (const std::string& name : reader_folders()) EXPECT_NO_THROW(find_reader(name)) << name;
+}
+
+// libFuzzer is started by the list of tests/fuzz/CMakeLists.txt.
+TEST(Readers, AreThoseOfTheBuild) {
+  std::string names;
+  for (const Reader& reader : readers()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", reader.name);
+  }
+  EXPECT_EQ(names, WINDTUNNEL_READERS);
+}
 
 }  // namespace
 }  // namespace windtunnel

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
 #include "report/page/comparison_page.hpp"
@@ -48,8 +50,7 @@ const std::string kHere = WINDTUNNEL_SOURCE_DIR "/tests/fuzz/";
 class ScratchFile {
  public:
   ScratchFile(const std::string& name, const std::string& bytes)
-      : folder_(fs::temp_directory_path() / ("windtunnel-fuzz-" + std::to_string(getpid()))),
-        path_(folder_ / name) {
+      : folder_(scratch_folder(getpid())), path_(folder_ / name) {
     fs::create_directories(folder_);
     std::ofstream(path_, std::ios::binary) << bytes;
   }
@@ -97,6 +98,52 @@ void read_arrivals(const std::string& bytes) {
   const ScratchFile file("times.csv", bytes);
   NamedFiles files(file.folder());
   find_arrival_trace("times.csv", files, {});
+}
+
+void read_repairs(const std::string& bytes) {
+  const ScratchFile file("times.csv", bytes);
+  NamedFiles files(file.folder());
+  find_repairs("times.csv", files, {});
+}
+
+// The file "named.csv" of a scenario.
+void read_named(const std::string& scenario, const std::string& bytes) {
+  const ScratchFile file("named.csv", bytes);
+  parse_case(scenario, file.folder() + "/scenario.yaml");
+}
+
+void read_edges_file(const std::string& bytes) {
+  read_named(
+      "name: edges\nmodel: llama3-8b\n"
+      "cluster: {nodes: 2, node: dgx-h100, fabric: {topology: graph, edges_file: named.csv}}\n"
+      "layout: {tp: 2, pp: 2}\nbatch: {global: 64}\n",
+      bytes);
+}
+
+void read_layer_errors(const std::string& bytes) {
+  read_named(
+      "name: errors\nmodel: mpt-125m\ncluster: {node: dgx-a100, nodes: 2}\n"
+      "batch: {global: 16, micro: 1}\n"
+      "communication: {compressor: {name: lgreco, errors: named.csv}}\n",
+      bytes);
+}
+
+void read_quality(const std::string& bytes) {
+  read_named(
+      "name: quality\nmodel: resnet-50\ncluster: {nodes: 8, node: pcie-rtx2080ti}\n"
+      "precision: fp32\nbatch: {global: 256}\njob: {quality: named.csv}\n",
+      bytes);
+}
+
+// A scenario, or a result of this program in the place of one. A record is made again; what the
+// program says of a whole comparison or sweep is what else takes it.
+void read_given(const std::string& bytes) {
+  const ScratchFile file("given.json", bytes);
+  try {
+    load_scenario(file.path()).at();
+  } catch (const Error& error) {
+    if (!error.text().starts_with("is of a ")) throw;
+  }
 }
 
 void read_record(const std::string& bytes) {
@@ -157,19 +204,25 @@ void read_stage_profile(const std::string& bytes) {
   read_stage_profiles(file.path());
 }
 
+// Rows that cannot be predicted are left out with their reasons; the first is the answer.
 void read_schedule_rows(const std::string& bytes) {
   const ScratchFile file("oracle.csv", bytes);
-  validate_schedules({file.path()});
+  const ValidationReport report = validate_schedules({file.path()});
+  if (!report.skipped.empty()) throw Error(report.skipped.front().reason);
 }
 
-std::vector<std::string> files_in(const std::string& folder) {
+std::vector<std::string> paths_in(const std::string& folder) {
   std::vector<std::string> paths;
   if (fs::exists(folder)) {
     for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path().string());
   }
   std::ranges::sort(paths);
+  return paths;
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
-  for (const std::string& path : paths) files.push_back(read_file(path));
+  for (const std::string& path : paths_in(folder)) files.push_back(read_file(path));
   return files;
 }
 
@@ -189,17 +242,29 @@ const std::vector<Reader>& readers() {
       {"kernel-laws", read_kernel_law_text},
       {"network", read_network_text, {"scenarios/models/mlp.yaml"}},
       {"arrivals", read_arrivals},
+      {"repairs", read_repairs},
+      {"edges", read_edges_file},
+      {"layer-errors", read_layer_errors},
+      {"quality", read_quality},
+      {"given",
+       read_given,
+       {"scenarios/small.yaml", "tests/fuzz/corpus/record/run.json",
+        "tests/fuzz/corpus/record/compare.json", "tests/fuzz/corpus/sweep-cases/cases.jsonl"}},
       {"record", read_record, {}, true},
       {"sweep", read_sweep, {}, true},
-      {"sweep-cases", read_sweep_cases},
+      {"sweep-cases", read_sweep_cases, {}, true},
       {"sweep-part", read_sweep_part},
-      {"chakra", read_chakra_file},
+      {"chakra", read_chakra_file, {}, true},
       {"torch-schedule",
        read_torch,
        {"tests/data/zb1p_2rank_2stagep_compute.csv", "tests/data/zb1p_2rank_2stagep_comms_old.csv",
         "tests/data/dualpipev_4rank_10mb.csv"}},
       {"nccl-log",
        [](const std::string& bytes) { parse_nccl_tests(bytes, "all_reduce_perf.log", {}); }},
+      {"nccl-json",
+       [](const std::string& bytes) { parse_nccl_tests(bytes, "all_gather_perf.json", {}); },
+       {},
+       true},
       {"collective-rows",
        [](const std::string& bytes) { pair_machines(parse_collective_rows(bytes, "rows.csv")); },
        {"tests/data/collectives.csv"}},
@@ -249,6 +314,20 @@ std::vector<std::string> whole_files(const Reader& reader) {
 
 std::vector<std::string> found_files(const Reader& reader) {
   return files_in(kHere + "found/" + std::string(reader.name));
+}
+
+std::vector<std::string> reader_folders() {
+  std::set<std::string> names;
+  for (const char* kind : {"corpus", "found"}) {
+    for (const std::string& path : paths_in(kHere + kind)) {
+      names.insert(fs::path(path).filename().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string scratch_folder(int process) {
+  return fs::temp_directory_path() / ("windtunnel-fuzz-" + std::to_string(process));
 }
 
 }  // namespace windtunnel

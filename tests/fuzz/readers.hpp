@@ -25,4 +25,11 @@ std::vector<std::string> whole_files(const Reader& reader);
 // Of damaged ones that it once failed on.
 std::vector<std::string> found_files(const Reader& reader);
 
+// The names of the folders in corpus/ and found/.
+std::vector<std::string> reader_folders();
+
+// What readers have written down of a file while they read it, in the folder of a process. They
+// remove it themselves, unless a signal ends the process.
+std::string scratch_folder(int process);
+
 }  // namespace windtunnel

@@ -55,6 +55,13 @@ std::vector<Breach> long_functions(const SourceFile& file);
 // in: they are never compiled.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 
+// Files of data that tests read, sorted by path.
+std::vector<SourceFile> read_data(const std::string& root);
+
+// Absolute paths of the machine that a file was written on: another one has none of them, and they
+// tell who wrote it.
+std::vector<Breach> machine_paths(const SourceFile& file);
+
 // Sources of the program with no test of their name in the same folder under tests/, apart from
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.

@@ -92,6 +92,19 @@ TEST(House, EverySourceHasATest) {
   EXPECT_EQ(list(untested_sources(project(), table)), "");
 }
 
+TEST(House, DataNamesNoMachine) {
+  const std::vector<SourceFile> files = read_data(WINDTUNNEL_SOURCE_DIR);
+  const std::vector<std::string> paths = paths_of(files);
+  for (const char* path : {"tests/data/collectives.csv", "tests/fuzz/corpus/record/run.json"}) {
+    EXPECT_TRUE(std::binary_search(paths.begin(), paths.end(), path)) << path;
+  }
+  std::vector<Breach> all;
+  for (const SourceFile& file : files) {
+    for (Breach& breach : machine_paths(file)) all.push_back(std::move(breach));
+  }
+  EXPECT_EQ(list(all), "");
+}
+
 // The scanner itself, on made-up files.
 
 const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",
@@ -235,6 +248,17 @@ TEST(SourceRules, UnlistedSourceIsABreach) {
   EXPECT_EQ(texts(unlisted_sources(root.string(), files)),
             Lines{"models/plan/plan.cpp:1: no CMakeLists.txt lists this source"});
   std::filesystem::remove_all(root);
+}
+
+TEST(SourceRules, PathOfAMachineIsABreach) {
+  const SourceFile file = {
+      "tests/data/rows.csv",
+      {"{\"file\":\"/home/me/small.yaml\"}", "/tmp/x", "scenarios/small.yaml",
+       "https://a.org/home/me", "a/tmp/b", std::string("\0\x05/work/a/b", 11)}};
+  const std::string rule = "is a path of one machine; write it relative";
+  EXPECT_EQ(texts(machine_paths(file)), (Lines{"tests/data/rows.csv:1: '/home/me' " + rule,
+                                               "tests/data/rows.csv:2: '/tmp/x' " + rule,
+                                               "tests/data/rows.csv:6: '/work/a' " + rule}));
 }
 
 // op.cpp has a test of its own, plan.cu a row; the others have neither, or a row that does not

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
 #include "traces/text/text.hpp"
 
@@ -34,8 +35,8 @@ class RowCells {
   PrintedNumber number(std::string_view column) const {
     const auto found = printed_number(text(column));
     if (found) return *found;
-    throw Error(at(column), fmt::format("column '{}' holds '{}', not a number", column,
-                                        printable(text(column))));
+    throw Error(at(column),
+                fmt::format("column '{}' holds '{}', not a number", column, excerpt(text(column))));
   }
   int count(std::string_view column, int least) const {
     const int found = table_.integer(row_, table_.column(column));
@@ -53,8 +54,8 @@ bool in_place(const RowCells& cells) {
   const std::string placement = cells.optional_text("placement");
   if (placement == "in") return true;
   if (placement == "out" || placement.empty()) return false;
-  throw Error(cells.at("placement"), fmt::format("column 'placement' holds '{}', not 'in' or 'out'",
-                                                 printable(placement)));
+  throw Error(cells.at("placement"),
+              fmt::format("column 'placement' holds '{}', not 'in' or 'out'", excerpt(placement)));
 }
 
 CollectiveRow read_row(const CsvTable& table, size_t index) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "models/base/printable.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
-#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -112,14 +112,14 @@ class JsonReader {
     if (found == in.end()) return usual;
     if (found->is_number_integer() && *found >= 0 && *found <= kMost) return found->get<int>();
     throw Error(top_, fmt::format("'{}' is {}, not a whole number from 0 to {}", key,
-                                  printable(found->dump()), kMost));
+                                  excerpt(found->dump()), kMost));
   }
 
   static std::string text(const Json& in, const char* key, const Location& where) {
     const auto found = in.find(key);
     if (found == in.end()) return {};
     if (found->is_string()) return found->get<std::string>();
-    throw Error(where, fmt::format("'{}' is {}, not a text", key, printable(found->dump())));
+    throw Error(where, fmt::format("'{}' is {}, not a text", key, excerpt(found->dump())));
   }
 
   // One entry per process, of its first GPU; each runs nthreads * ngpus ranks.
@@ -153,7 +153,7 @@ class JsonReader {
     if (found == in.end()) throw Error(at_, fmt::format("{}: the key '{}' is missing", of, key));
     if (!found->is_number()) {
       throw Error(at_,
-                  fmt::format("{}: '{}' is {}, not a number", of, key, printable(found->dump())));
+                  fmt::format("{}: '{}' is {}, not a number", of, key, excerpt(found->dump())));
     }
     return found->get<double>();
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "models/base/printable.hpp"
 #include "traces/nccl/nccl_tests_json.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
 #include "traces/text/text.hpp"
@@ -176,7 +177,7 @@ class LogReader {
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (!text.empty() && fault == std::errc() && end == text.data() + text.size()) return value;
     throw Error(at(i < tokens.size() ? tokens[i].column : 1),
-                fmt::format("'{}' is not {}", printable(text), what));
+                fmt::format("'{}' is not {}", excerpt(text), what));
   }
 
   void read_header(const std::vector<Token>& tokens) {
@@ -257,7 +258,7 @@ class LogReader {
 
   PrintedNumber number(const Token& token, const char* what) const {
     if (const auto found = printed_number(token.text)) return *found;
-    throw Error(at(token.column), fmt::format("'{}' is not {}", printable(token.text), what));
+    throw Error(at(token.column), fmt::format("'{}' is not {}", excerpt(token.text), what));
   }
 
   CollectiveRow row_of(const std::vector<Token>& tokens, const Half& half, bool in_place) const {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -155,7 +156,7 @@ NamedCollective collective_named(std::string_view name, const Location& where) {
   if (std::ranges::find(kNotModelled, letters) != kNotModelled.end()) {
     return {CollectiveKind::all_reduce, fmt::format("collective '{}' is not modelled", name)};
   }
-  throw Error(where, unknown_name("collective", printable(name), known));
+  throw Error(where, unknown_name("collective", excerpt(name), known));
 }
 
 std::string collective_in(std::string_view text) {

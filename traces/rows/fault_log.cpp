@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "models/base/units.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
@@ -208,7 +209,7 @@ void read_comment(std::string_view line, const Location& where, FaultLog& log) {
     if (error != std::errc() || end != value.data() + value.size() || !(result > 0) ||
         result > kMostNodes) {
       throw Error(where,
-                  fmt::format("'{}' holds '{}', not a number above zero", key, printable(value)));
+                  fmt::format("'{}' holds '{}', not a number above zero", key, excerpt(value)));
     }
     return result;
   };
@@ -241,7 +242,7 @@ std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char
                       const std::string& source) {
   std::string text =
       fmt::format("# {} of {} node faults, in hours.\n# origin: measured\n# source: {}\n", what,
-                  log.faults.size(), printable(source));
+                  log.faults.size(), excerpt(source));
   for (const NodeFault& fault : log.faults) {
     fmt::format_to(std::back_inserter(text), "{:.12g}\n", fault.*time_s / 3600);
   }
@@ -273,7 +274,7 @@ std::vector<FaultLog> read_fault_logs(const std::string& path) {
 }
 
 std::string fault_log_csv(const FaultLog& log) {
-  std::string text = fmt::format("# name: {}\n", printable(log.name));
+  std::string text = fmt::format("# name: {}\n", excerpt(log.name));
   if (log.nodes > 0) text += fmt::format("# nodes: {}\n", log.nodes);
   if (log.span_s > 0) text += fmt::format("# days: {}\n", log.span_s / kDay_s);
   text += "start_s,repair_s,node,cause\n";

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -97,7 +98,7 @@ class CellScanner {
     double value = 0;
     const char* end_of_text = text_.data() + text_.size();
     const auto [end, error] = std::from_chars(text_.data() + at_, end_of_text, value);
-    const std::string shown = printable(text_.substr(at_));
+    const std::string shown = excerpt(text_.substr(at_));
     if (error != std::errc() || !std::isfinite(value)) {
       throw Error(fmt::format("'{}' does not start with a number that can be held", shown));
     }
@@ -114,7 +115,7 @@ class CellScanner {
       words.pop_back();
     }
     if (!words.empty() && words.back() == '-') {
-      throw Error(fmt::format("'-{}' is negative", printable(text_.substr(at_))));
+      throw Error(fmt::format("'-{}' is negative", excerpt(text_.substr(at_))));
     }
     // Words between two numbers belong to both: "180 s and 60 s".
     if (!numbers_.empty() && !ended_) numbers_.back().after = trimmed(words);
@@ -151,9 +152,9 @@ StatedCell cell_of(RowReader& reader, const CellColumn& column) {
     return cell;
   }
   if (column.holds == Holds::number && (!cell.states() || !(cell.value().low > 0))) {
-    reader.fault(column.name, fmt::format("'{}' holds no number above 0", printable(cell.text)));
+    reader.fault(column.name, fmt::format("'{}' holds no number above 0", excerpt(cell.text)));
   } else if (column.holds == Holds::measured && !cell.states()) {
-    reader.fault(column.name, fmt::format("'{}' holds no number", printable(cell.text)));
+    reader.fault(column.name, fmt::format("'{}' holds no number", excerpt(cell.text)));
   }
   return cell;
 }

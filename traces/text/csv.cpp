@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -202,7 +203,7 @@ std::string CsvTable::id(size_t row) const {
 void CsvTable::fail_cell(size_t row, size_t column, std::string_view expected) const {
   throw Error({file_, line(row), static_cast<int>(column) + 1},
               fmt::format("column '{}' holds '{}', not {}", header_[column],
-                          printable(text(row, column)), expected));
+                          excerpt(text(row, column)), expected));
 }
 
 }  // namespace windtunnel

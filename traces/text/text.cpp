@@ -42,20 +42,6 @@ bool contains_text(std::string_view text, std::string_view part) {
          std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-std::string printable(std::string_view text) {
-  constexpr size_t kLongest = 60;
-  std::string shown;
-  for (const char c : text) {
-    if (shown.size() >= kLongest) return shown + "...";
-    if (c >= ' ' && c <= '~') {
-      shown += c;
-    } else {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  return shown;
-}
-
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};

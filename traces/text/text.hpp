@@ -12,9 +12,6 @@ std::string read_file(const std::string& path);
 // Whether `part` stands somewhere in `text`, upper and lower case alike (ASCII).
 bool contains_text(std::string_view text, std::string_view part);
 
-// For a message: other bytes than printable ASCII as \x00, and not more than some 60 characters.
-std::string printable(std::string_view text);
-
 // Letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" are the same name.
 std::string plain_name(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -51,7 +52,7 @@ class ActionScanner {
       }
       if (take('.')) action.slice = number("a slice", "as in 3F1.0");
     }
-    if (!rest_.empty()) fail(fmt::format("'{}' follows the action", printable(rest_)));
+    if (!rest_.empty()) fail(fmt::format("'{}' follows the action", excerpt(rest_)));
     return action;
   }
 
@@ -70,7 +71,7 @@ class ActionScanner {
       }
       known.emplace_back(letters_of(kind));
     }
-    if (letters != kOldFull) fail(unknown_name("action", printable(letters), known));
+    if (letters != kOldFull) fail(unknown_name("action", excerpt(letters), known));
     action.kind = ActionKind::backward;
     action.old_full = true;
     rest_.remove_prefix(length);
@@ -96,7 +97,7 @@ class ActionScanner {
   }
 
   [[noreturn]] void fail(std::string_view why) const {
-    throw Error(fmt::format("'{}': {}", printable(whole_), why));
+    throw Error(fmt::format("'{}': {}", excerpt(whole_), why));
   }
 
   std::string_view whole_;
@@ -106,13 +107,13 @@ class ActionScanner {
 // `cell` starts with "(".
 std::vector<TorchAction> parse_overlap(std::string_view cell) {
   const auto fail = [&](std::string_view why) {
-    throw Error(fmt::format("'{}': {}", printable(cell), why));
+    throw Error(fmt::format("'{}': {}", excerpt(cell), why));
   };
   const size_t end = cell.find(')');
   if (end == std::string_view::npos) fail("the bracket is not closed");
   if (cell.substr(end + 1) != kOverlap) {
     fail(fmt::format("{} is due after the bracket, not '{}'", kOverlap,
-                     printable(cell.substr(end + 1))));
+                     excerpt(cell.substr(end + 1))));
   }
   const std::string_view pair = cell.substr(1, end - 1);
   const size_t semicolon = pair.find(';');
@@ -155,7 +156,7 @@ std::vector<TorchAction> parse_torch_cell(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return {};
   if (cell.find('"') != std::string_view::npos) {
-    throw Error(fmt::format("'{}': a cell has no quotes", printable(cell)));
+    throw Error(fmt::format("'{}': a cell has no quotes", excerpt(cell)));
   }
   if (cell.front() == '(') return parse_overlap(cell);
   return {ActionScanner(cell).scan()};

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 #include "traces/torch/torch_cell.hpp"
 #include "traces/torch/torch_schedule.hpp"
@@ -110,7 +111,7 @@ class TorchReader {
 
   void read_directive(std::string_view row, int line) {
     if (!rows_.empty())
-      fail(line, 1, fmt::format("'{}' stands before the first rank", printable(row)));
+      fail(line, 1, fmt::format("'{}' stands before the first rank", excerpt(row)));
     result_.extended = true;
     std::vector<std::string_view> cells = split(row, ',');
     const std::string_view name = cells.front();
@@ -122,8 +123,7 @@ class TorchReader {
     if (name == "#slices") numbers = &result_.schedule.slice_shares;
     if (name == "#weight_copies") numbers = &result_.schedule.weight_copies;
     if (numbers == nullptr) {
-      fail(line, 1,
-           unknown_name("row", printable(row), {"#recompute", "#slices", "#weight_copies"}));
+      fail(line, 1, unknown_name("row", excerpt(row), {"#recompute", "#slices", "#weight_copies"}));
     }
     directive_lines_[numbers] = line;
     for (size_t i = 1; i < cells.size(); ++i) {
@@ -133,7 +133,7 @@ class TorchReader {
       if (error != std::errc() || end != cell.data() + cell.size() || !(value > 0) ||
           !std::isfinite(value)) {
         fail(line, static_cast<int>(i) + 1,
-             fmt::format("'{}' is not a number above 0", printable(cell)));
+             fmt::format("'{}' is not a number above 0", excerpt(cell)));
       }
       numbers->push_back(value);
     }

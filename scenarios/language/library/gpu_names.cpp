@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/base/printable.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
@@ -50,7 +51,7 @@ const GpuName& gpu_named(const std::string& text, bool stand_ins) {
     first = at;
   }
   if (found == nullptr) {
-    throw Error(fmt::format("no GPU of the library is called '{}'", printable(text)));
+    throw Error(fmt::format("no GPU of the library is called '{}'", excerpt(text)));
   }
   return *found;
 }

@@ -14,7 +14,8 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
     }
     if (!keys.empty()) {
       notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
-                       "without a campaign nothing fails and no time goes into saving; add e.g. "
+                       "no figure rests on it: without campaign.length one iteration is simulated, "
+                       "in which nothing fails and no snapshot is due; add e.g. "
                        "'campaign: {length: 54 d}'"});
     }
   }

@@ -70,5 +70,25 @@ TEST(Golden, WithoutArgumentsTheHelpIsAnError) {
   EXPECT_EQ(result.err, run_program("--help").out);
 }
 
+// A terminal obeys what it is shown, and a message ends at a NUL.
+TEST(Program, ShowsControlCharactersOfArgumentsAndFiles) {
+  const std::string folder = scratch_folder("control_characters");
+  const std::string scenario = folder + "/nul.yaml";
+  std::ofstream(scenario) << "name: a\nmodel: \"a\\0b.yaml\"\nbatch: {global: 64}\n"
+                          << "cluster: {nodes: 1, node: dgx-h100}\nlayout: {tp: 8}\n";
+  const std::map<std::string, std::string> shown = {
+      {R"sh(run "$(printf 'no\033[2Jfile.yaml')")sh", "no\\x1b[2Jfile.yaml: cannot be read"},
+      {R"sh(run scenarios/small.yaml --set "$(printf 'model=a\033[2Jb')")sh", "a\\x1b[2Jb"},
+      {R"sh(run "$(printf -- '--b\033[2J')")sh", "'--b\\x1b[2J'"},
+      {"run " + scenario, "a\\x00b.yaml"}};
+  for (const auto& [arguments, words] : shown) {
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find('\x1b'), std::string::npos) << result.err;
+    EXPECT_EQ(result.err.find('\0'), std::string::npos) << result.err;
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

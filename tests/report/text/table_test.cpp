@@ -18,5 +18,14 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
   EXPECT_THROW(table_text({{{"a"}, {"b"}}, {{"1"}}}), InternalError);
 }
 
+// A cell may come from a file, and a terminal obeys what it is shown.
+TEST(Table, ControlCharactersAreShown) {
+  const TextTable table{{{"machine"}, {"ratio"}}, {{"a\x1b[2J\nb", "1.0"}, {"node", "0.9"}}};
+  EXPECT_EQ(table_text(table),
+            "machine        ratio\n"
+            "a\\x1b[2J\\x0ab  1.0\n"
+            "node           0.9\n");
+}
+
 }  // namespace
 }  // namespace windtunnel

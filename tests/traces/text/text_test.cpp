@@ -15,12 +15,6 @@ TEST(Text, Trims) {
   EXPECT_EQ(trimmed(""), "");
 }
 
-TEST(Text, PrintableIsShortAndPlain) {
-  EXPECT_EQ(printable("a b"), "a b");
-  EXPECT_EQ(printable(std::string_view("a\0\x1b[", 4)), "a\\x00\\x1b[");
-  EXPECT_EQ(printable(std::string(1000, 'x')), std::string(60, 'x') + "...");
-}
-
 TEST(Text, ReadsAWholeFile) {
   const std::string path = ::testing::TempDir() + "windtunnel-text";
   const std::string content = std::string(100'000, 'x') + '\0' + "\r\nend";
