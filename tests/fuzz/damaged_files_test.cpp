@@ -17,6 +17,7 @@
 #include <typeinfo>
 
 #include "models/base/error.hpp"
+#include "models/base/sanitizers.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/random.hpp"
 #include "tests/fuzz/damage.hpp"
@@ -36,11 +37,7 @@ constexpr int kMostFailures = 5;
 constexpr unsigned kLongest_s = 10;
 constexpr rlim_t kMostBytes = 2'000'000'000;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kReservesMemory = true;  // far more than it uses
-#else
-constexpr bool kReservesMemory = false;
-#endif
+constexpr bool kReservesMemory = kAddressSanitizer || kThreadSanitizer;  // more than it uses
 
 // What a child process tells of the file that it reads.
 struct Progress {
