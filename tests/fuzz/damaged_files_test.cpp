@@ -17,9 +17,9 @@
 #include <typeinfo>
 
 #include "models/base/error.hpp"
-#include "models/base/sanitizers.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/random.hpp"
+#include "models/base/sanitizers.hpp"
 #include "tests/fuzz/damage.hpp"
 #include "tests/fuzz/readers.hpp"
 
