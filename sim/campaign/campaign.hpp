@@ -44,8 +44,9 @@ struct IterationTable {
   // node costs the layout is decided by who fills this. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
-  // Not all sizes were simulated: how far iteration times of neighbours that were lie apart, as a
-  // share; what was interpolated between them is off by about as much at most. 0: all were.
+  // Not all sizes were simulated: how far iteration times of neighbours that were looked at lie
+  // apart, or the closed form is off between simulated ones, as a share; the others are off by
+  // about as much at most. 0: all were simulated.
   double shrunk_gap = 0;
   // By failure class: an iteration with one slow node of that class; 0 for other kinds.
   std::vector<double> slow_iteration_s;

@@ -1,6 +1,7 @@
 #include "sim/study/iteration_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -127,19 +128,57 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   return sizes;
 }
 
-// Iteration times of `sizes`, of which the first is simulated, the second, the fourth, ... and the
-// last; between them time is taken to be linear in the replicas that are missing.
+// Places among that many sizes: the first, the second, the fourth, ... and the last.
+std::vector<size_t> doubling_places(size_t sizes) {
+  std::vector<size_t> places = {0};
+  while (places.back() + 1 < sizes) places.push_back(std::min(2 * places.back() + 1, sizes - 1));
+  return places;
+}
+
+// Of these jobs the first, the middle and the last are simulated; of more than four the others have
+// the closed form's time, corrected by what it misses at the simulated ones. `gap` reaches what the
+// middle one would have been off without its own simulation.
+std::vector<double> iterations_s(const std::vector<Job>& jobs, const PreparedIteration& prepared,
+                                 int threads, double& gap) {
+  std::vector<double> seconds(jobs.size());
+  const auto simulate = [&](size_t i) {
+    const Execution execution = run_iteration(jobs[i], prepared, {});
+    seconds[i] = iteration_s(jobs[i], execution.plan, execution.timeline);
+  };
+  constexpr size_t kFew = 4;
+  if (jobs.size() <= kFew) {
+    for_each_index(jobs.size(), threads, simulate);
+    return seconds;
+  }
+  const std::array<size_t, 3> at = {0, (jobs.size() - 1) / 2, jobs.size() - 1};
+  for_each_index(at.size(), threads, [&](size_t i) { simulate(at[i]); });
+  std::vector<double> closed_s(jobs.size());
+  for_each_index(jobs.size(), threads,
+                 [&](size_t i) { closed_s[i] = estimate_iteration(jobs[i], prepared).step_s; });
+  // What a simulation adds between two simulated jobs.
+  const auto factor = [&](size_t i, size_t from, size_t to) {
+    return std::lerp(seconds[from] / closed_s[from], seconds[to] / closed_s[to],
+                     double(i - from) / double(to - from));
+  };
+  gap = std::max(gap, std::abs(closed_s[at[1]] * factor(at[1], at[0], at[2]) / seconds[at[1]] - 1));
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (std::ranges::find(at, i) != at.end()) continue;
+    const size_t half = i < at[1] ? 0 : 1;
+    seconds[i] = closed_s[i] * factor(i, at[half], at[half + 1]);
+  }
+  return seconds;
+}
+
+// Iteration times of `sizes`, those at doubling_places() by iterations_s(); between them time is
+// taken to be linear in the replicas that are missing.
 std::vector<double> smaller_iterations_s(const Job& job, const PreparedIteration& prepared,
                                          const std::vector<int>& sizes, int threads, double& gap) {
-  const size_t last = sizes.size() - 1;
-  std::vector<size_t> known = {0};
-  while (known.back() < last) known.push_back(std::min(2 * known.back() + 1, last));
+  const std::vector<size_t> known = doubling_places(sizes.size());
+  std::vector<Job> jobs;
+  for (const size_t at : known) jobs.push_back(shrunk(job, sizes[at]));
+  const std::vector<double> known_s = iterations_s(jobs, prepared, threads, gap);
   std::vector<double> seconds(sizes.size());
-  for_each_index(known.size(), threads, [&](size_t i) {
-    const Job smaller = shrunk(job, sizes[known[i]]);
-    const Execution execution = run_iteration(smaller, prepared, {});
-    seconds[known[i]] = iteration_s(smaller, execution.plan, execution.timeline);
-  });
+  for (size_t i = 0; i < known.size(); ++i) seconds[known[i]] = known_s[i];
   for (size_t i = 1; i < known.size(); ++i) {
     const size_t before = known[i - 1];
     const size_t at = known[i];

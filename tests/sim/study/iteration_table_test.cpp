@@ -206,6 +206,20 @@ TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
   EXPECT_NEAR(table.slow_iteration_s[0], expected_s, 1e-9 * expected_s);
 }
 
+// Of six sizes that are looked at three are simulated; the closed form tells the others as well as
+// the gap says.
+TEST(IterationTable, SizesThatAreNotSimulatedAreAsFarOffAsTheGapSays) {
+  Job job = small_job(4, 1, 24);
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  const IterationTable table = measured(job).table;
+  ASSERT_EQ(table.shrunk_iteration_s.size(), 23u);
+  for (const int out : {2, 5, 8, 12, 16, 20}) {
+    const double exact_s = measured(small_job(4, 1, 24 - out)).table.iteration_s[0];
+    EXPECT_NEAR(table.shrunk_iteration_s[out - 1] / exact_s, 1, table.shrunk_gap + 1e-9) << out;
+  }
+  EXPECT_LT(table.shrunk_gap, 0.2);
+}
+
 // Each on a place of its own, as long as there is one.
 TEST(IterationTable, SlowNodesAndNicsStayInAShrunkJob) {
   Job job = small_job(4, 1, 4);
