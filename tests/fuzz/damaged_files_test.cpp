@@ -25,6 +25,7 @@
 
 namespace windtunnel {
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
 void PrintTo(const Reader& reader, std::ostream* out) {
   *out << reader.name;
 }
