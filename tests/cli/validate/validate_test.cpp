@@ -14,7 +14,7 @@ using nlohmann::json;
 // 1F1B of 2 ranks and 2 micro-batches with unit times: (m + p - 1) (F + B) = 9. The last row
 // claims twice that; the schedule of the row before is unknown.
 std::string rows_file() {
-  const std::string path = scratch_folder("validate") + "/rows.csv";
+  std::string path = scratch_folder("validate") + "/rows.csv";
   std::ofstream(path) << "schedule,p,m,v,T_F,T_I,T_W,T_comm,makespan,max_stage_span,"
                          "makespan_minus_max_busy,peak_act_max,peak_act_per_rank\n"
                          "1f1b,2,2,1,1,1,1,0,9,9,3,2,2 1\n"
@@ -50,7 +50,7 @@ TEST(ValidateCommand, FailsAboveTheBound) {
 // Two layouts of a GPT on A100s (vTrain's single-node kind of row), one row that contradicts
 // itself.
 std::string training_rows(const std::string& folder) {
-  const std::string path = folder + "/runs.csv";
+  std::string path = folder + "/runs.csv";
   std::ofstream(path)
       << "source,model,layers,hidden,heads,ffn_hidden,seq,vocab,global_batch,micro_batch,gpus,"
          "gpu_type,tp,pp,dp,recompute,schedule,precision,iter_time_s,note\n"
@@ -113,7 +113,7 @@ TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
 
 // Goodput of a job whose restart and interval are stated, and one whose metric nobody knows.
 std::string fault_rows(const std::string& folder) {
-  const std::string path = folder + "/points.csv";
+  std::string path = folder + "/points.csv";
   std::ofstream(path)
       << "id,system,gpus,nodes,days,interruptions,mtti_h,checkpoint_bytes,storage_bw_Bps,"
          "interval_s,block_s,restart_s,other_inputs,metric,measured,unpublished_inputs,evidence,"
