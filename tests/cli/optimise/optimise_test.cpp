@@ -103,7 +103,8 @@ TEST(OptimiseCommand, TheScenariosOwnLayoutMayBeImpossible) {
   const std::string arguments = kSmall + "--top 3 --simulate 1 --json --over ";
   const auto times_of = [&](const std::string& over) {
     std::vector<double> times;
-    for (const Json& row : json_of(arguments + over).at("best")) {
+    const Json document = json_of(arguments + over);
+    for (const Json& row : document.at("best")) {
       times.push_back(row.at("estimated_s"));
     }
     return times;
