@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "models/base/find_named.hpp"
 #include "models/compression/recipes.hpp"
 
 namespace windtunnel {
@@ -181,12 +182,7 @@ std::span<const CompressorKind> compressor_kinds() {
 }
 
 const CompressorKind& compressor_kind(std::string_view name) {
-  std::vector<std::string> known;
-  for (const CompressorKind& kind : kinds()) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  throw Error(unknown_name("compressor", name, known));
+  return find_named(kinds(), "compressor", name);
 }
 
 CompressorChoice with_usual(const CompressorChoice& choice) {

@@ -112,7 +112,7 @@ struct IterationEnd {
 
 struct SideStreams {
   Messages messages;
-  std::vector<double> slowdown = {};               // [rank], of all its actions; empty: none
+  std::vector<double> slowdown = {};               // [rank], of its kernels; empty: none
   const CollectivesBeside* collectives = nullptr;  // null: none
   const IterationEnd* end = nullptr;               // null: nothing
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/base/find_named.hpp"
 #include "models/base/units.hpp"
 #include "policies/schedules/generators.hpp"
 
@@ -181,12 +182,7 @@ const std::vector<ScheduleKind>& schedule_kinds() {
 }
 
 const ScheduleKind& schedule_kind(std::string_view name) {
-  std::vector<std::string> known;
-  for (const ScheduleKind& kind : schedule_kinds()) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  throw Error(unknown_name("schedule", name, known));
+  return find_named(schedule_kinds(), "schedule", name);
 }
 
 const ScheduleKind& schedule_kind(const ScheduleChoice& choice) {

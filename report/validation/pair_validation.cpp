@@ -5,6 +5,7 @@
 
 #include "models/base/units.hpp"
 #include "report/text/table.hpp"
+#include "report/validation/validation.hpp"
 
 namespace windtunnel {
 namespace {
@@ -159,11 +160,7 @@ Json pairs_document(const PairSpread& spread) {
   for (const PairSpreadMachine& machine : spread.machines) {
     machines.push_back(machine_json(machine));
   }
-  Json skipped = Json::array();
-  for (const SkippedRow& row : spread.skipped) {
-    skipped.push_back({{"id", row.id}, {"reason", row.reason}});
-  }
-  return {{"machines", std::move(machines)}, {"skipped", std::move(skipped)}};
+  return {{"machines", std::move(machines)}, {"skipped", skipped_document(spread.skipped)}};
 }
 
 }  // namespace windtunnel

@@ -97,12 +97,17 @@ TextTable family_table(const ValidationReport& report) {
 
 }  // namespace
 
+Json skipped_document(const std::vector<SkippedRow>& rows) {
+  Json skipped = Json::array();
+  for (const SkippedRow& row : rows) skipped.push_back({{"id", row.id}, {"reason", row.reason}});
+  return skipped;
+}
+
 Json validation_document(const ValidationReport& report) {
   Json families = Json::array();
   Json rows = Json::array();
   Json fitted = Json::array();
   Json labels = Json::array();
-  Json skipped = Json::array();
   for (const ValidationFamily& family : report.families) families.push_back(family_json(family));
   for (const ValidationRow& row : report.rows) rows.push_back(row_json(row));
   for (const ValidationRow& row : report.fitted) fitted.push_back(row_json(row));
@@ -112,14 +117,11 @@ Json validation_document(const ValidationReport& report) {
                       {"measured", label.measured_out ? "oom" : "fits"},
                       {"predicted", label.predicted_out ? "oom" : "fits"}});
   }
-  for (const SkippedRow& row : report.skipped) {
-    skipped.push_back({{"id", row.id}, {"reason", row.reason}});
-  }
   return {{"families", families},
           {"rows", rows},
           {"fitted", fitted},
           {"labels", labels},
-          {"skipped", skipped}};
+          {"skipped", skipped_document(report.skipped)}};
 }
 
 std::string validation_text(const ValidationReport& report) {

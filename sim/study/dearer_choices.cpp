@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 
 namespace windtunnel {
@@ -15,19 +15,13 @@ namespace {
 
 constexpr double kNoteworthy = 1.001;  // times the plainer choice's figure
 
-double fullest_bytes(const PreparedIteration& prepared) {
-  double most = 0;
-  for (const GpuMemory& rank : prepared.memory) most = std::max(most, rank.total());
-  return most;
-}
-
 struct Figures {
   double step_s = 0;
   double bytes = 0;
 };
 
 Figures figures_of(const Job& job, const PreparedIteration& prepared) {
-  return {estimate_iteration(job, prepared).step_s, fullest_bytes(prepared)};
+  return {estimate_iteration(job, prepared).step_s, fullest_bytes(prepared.memory)};
 }
 
 // None where the job cannot be so.

@@ -11,6 +11,7 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
+#include "models/base/find_named.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/page.hpp"
 #include "report/page/sweep_page.hpp"
@@ -296,12 +297,7 @@ const std::vector<Reader>& readers() {
 }
 
 const Reader& find_reader(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Reader& reader : readers()) {
-    if (reader.name == name) return reader;
-    known.emplace_back(reader.name);
-  }
-  throw Error(unknown_name("reader", name, known));
+  return find_named(readers(), "reader", name);
 }
 
 std::vector<std::string> whole_files(const Reader& reader) {

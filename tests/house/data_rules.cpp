@@ -34,7 +34,7 @@ std::vector<SourceFile> read_data(const std::string& root) {
 
 std::vector<Breach> machine_paths(const SourceFile& file) {
   // In an address on the web a name stands before the slash.
-  static const RE2 path(R"((?:^|[^\w.-])(/(?:home|root|tmp|var|work|Users)/[\w.-]*))");
+  static const RE2 path(R"((?:^|[^\w.-])(/[A-Za-z]\w*/[\w.-]*))");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     std::string found;

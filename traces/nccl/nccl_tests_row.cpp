@@ -9,6 +9,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "models/base/find_named.hpp"
 #include "models/base/printable.hpp"
 #include "traces/text/text.hpp"
 
@@ -47,15 +48,6 @@ constexpr std::array kTypes{
 
 // Beside rounding: time and bandwidth of one line are averaged apart.
 constexpr double kSlack = 0.03;
-
-int type_bytes(const std::string& name, const Location& where) {
-  std::vector<std::string> known;
-  for (const NamedType& type : kTypes) {
-    if (type.name == name) return type.bytes;
-    known.emplace_back(type.name);
-  }
-  throw Error(where, unknown_name("type", name, known));
-}
 
 void check_bandwidth(const PrintedNumber& printed, double factor, const CollectiveRow& row,
                      const PrintedNumber& time_us, const char* name, const Location& where) {
@@ -204,7 +196,7 @@ void finish_row(const RowNumbers& numbers, CollectiveRow& row) {
     throw Error(numbers.size_at, fmt::format("{:g} is no number of bytes", row.bytes));
   }
   if (!row.dtype.empty()) {
-    const int element = type_bytes(row.dtype, numbers.dtype_at);
+    const int element = find_named(kTypes, "type", row.dtype, numbers.dtype_at).bytes;
     if (std::fmod(row.bytes, element) != 0) {
       throw Error(numbers.size_at, fmt::format("{:.0f} bytes are no whole number of elements of "
                                                "type {}, which have {}",

@@ -1,5 +1,6 @@
 #include "scenarios/language/library/library.hpp"
 
+#include "models/base/find_named.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
 #include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
@@ -9,17 +10,6 @@ namespace {
 
 DocumentNode document_of(const LibraryFile& file) {
   return parse_document(std::string(file.text), "library/" + std::string(file.path));
-}
-
-template <class Item>
-const Item& find_item(const std::vector<Item>& items, std::string_view noun,
-                      std::string_view name) {
-  std::vector<std::string> known;
-  for (const Item& item : items) {
-    if (item.name == name) return item;
-    known.push_back(item.name);
-  }
-  throw Error(unknown_name(noun, name, known));
 }
 
 }  // namespace
@@ -72,23 +62,23 @@ const std::vector<Calibration>& library_calibrations() {
 }
 
 const GpuSpec& find_gpu(std::string_view name) {
-  return find_item(library_gpus(), "gpu", name);
+  return find_named(library_gpus(), "gpu", name);
 }
 
 const NodeSpec& find_node(std::string_view name) {
-  return find_item(library_nodes(), "node", name);
+  return find_named(library_nodes(), "node", name);
 }
 
 const TransformerSpec& find_model(std::string_view name) {
-  return find_item(library_models(), "model", name);
+  return find_named(library_models(), "model", name);
 }
 
 const NamedFabric& find_fabric(std::string_view name) {
-  return find_item(library_fabrics(), "fabric", name);
+  return find_named(library_fabrics(), "fabric", name);
 }
 
 const Calibration& find_calibration(std::string_view name) {
-  return find_item(library_calibrations(), "calibration", name);
+  return find_named(library_calibrations(), "calibration", name);
 }
 
 Calibration calibration_of(const std::string& name_or_path) {

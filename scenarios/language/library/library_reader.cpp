@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "models/base/find_named.hpp"
 #include "models/calibration/compression_kernels.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
@@ -247,14 +248,7 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
     }
     node.nics = whole(require(map, "nics"), "nics");
     if (map.value_of("gpu_path") != nullptr) node.gpu_path = choice<GpuPath>(map, "gpu_path");
-    std::vector<std::string> known;
-    for (const GpuSpec& gpu : gpus) {
-      known.push_back(gpu.name);
-      if (gpu.name == require_text(map, "gpu")) node.gpu = gpu;
-    }
-    if (node.gpu.name.empty()) {
-      throw Error(require(map, "gpu").where, unknown_name("gpu", require_text(map, "gpu"), known));
-    }
+    node.gpu = find_named(gpus, "gpu", require_text(map, "gpu"), require(map, "gpu").where);
     nodes.push_back(node);
   }
   return nodes;

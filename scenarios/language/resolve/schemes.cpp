@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/base/find_named.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/document_reader.hpp"
@@ -16,16 +17,6 @@ using Kind = DocumentNode::Kind;
 
 constexpr std::string_view kSnapshots = "snapshots";
 constexpr std::string_view kRecovery = "recovery";
-
-const Scheme& find_scheme(const std::vector<Scheme>& schemes, std::string_view key,
-                          const DocumentNode& name) {
-  std::vector<std::string> known;
-  for (const Scheme& scheme : schemes) {
-    if (scheme.name == name.text) return scheme;
-    known.push_back(scheme.name);
-  }
-  throw Error(name.where, unknown_name(key, name.text, known));
-}
 
 // As if it stood where its name stands.
 DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const Location& where) {
@@ -104,7 +95,8 @@ void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own) {
     entry->value = body_at(named->body, "", entry->value.where);
     return;
   }
-  const Scheme& scheme = find_scheme(snapshot_schemes(), kSnapshots, entry->value);
+  const Scheme& scheme =
+      find_named(snapshot_schemes(), kSnapshots, entry->value.text, entry->value.where);
   entry->value = body_at(scheme.body, scheme.name, entry->value.where);
 }
 
@@ -119,7 +111,7 @@ std::vector<Note> expand_recovery(DocumentNode& scenario) {
   }
   const DocumentNode* base = node.value_of("base");
   if (base == nullptr || base->kind != Kind::scalar) return {};
-  const Scheme& scheme = find_scheme(recovery_schemes(), kRecovery, *base);
+  const Scheme& scheme = find_named(recovery_schemes(), kRecovery, base->text, base->where);
   const bool overridden = base->where.line == 0;  // in the text it stands beside what differs
   const std::vector<std::string> kept =
       add_missing(node, body_at(scheme.body, scheme.name, base->where));

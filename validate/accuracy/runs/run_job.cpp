@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -313,9 +314,7 @@ RunPrediction predict(const Job& job) {
   const IterationEstimate estimate = estimate_iteration(job, prepared);
   RunPrediction prediction;
   prediction.step_s = estimate.step_s;
-  for (const GpuMemory& memory : prepared.memory) {
-    prediction.memory_bytes = std::max(prediction.memory_bytes, memory.total());
-  }
+  prediction.memory_bytes = fullest_bytes(prepared.memory);
   prediction.memory = prepared.memory;
   prediction.fits = gpu_memory_excess(prepared.memory, job).empty();
   for (int i = 0; i < kOrigins; ++i) {
