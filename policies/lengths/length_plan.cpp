@@ -182,7 +182,8 @@ class PlanBuilder {
         prepared_(prepared),
         batch_(batch),
         options_(options),
-        data_(job, prepared.schedule, prepared.units, overlapped_slowdown(job)) {
+        data_(job, prepared.schedule, prepared.units, overlapped_slowdown(job)),
+        alone_(plan_, job.cluster) {
     plan_.ranks = job.layout.ranks();
     plan_.iterations = options.iterations;
     add_common_groups();
@@ -221,11 +222,10 @@ class PlanBuilder {
   }
 
   GroupSlot of_members(const GroupSlot& all, const std::vector<RankId>& ranks) const {
-    GroupSlot slot{{}, all.shape, {}};
+    GroupSlot slot{{}, all.shape};
     for (const RankId rank : ranks) {
       slot.instance_of_member.push_back(all.instance_of_member[rank]);
     }
-    slot.first_gpus = plan_.groups[slot.instance_of_member.front()].members;
     return slot;
   }
 
@@ -291,7 +291,7 @@ class PlanBuilder {
     const Schedule schedule = one_stage(static_cast<int>(units.size()));
     IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_);
     ctx.rendezvous = add_rendezvous(places, gpus, groups);
-    RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups)));
+    RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups), alone_));
     added.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
                                   : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
     added.members = std::move(ranks);
@@ -303,6 +303,7 @@ class PlanBuilder {
   const IterationPlanOptions& options_;
   const DataParallel data_;
   Plan plan_;
+  GroupsAlone alone_;
   PipelineRankGroups common_;  // of all ranks
   std::map<std::pair<int, int>, std::int32_t> rendezvous_;
 };

@@ -49,8 +49,9 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
       groups[pp].codes.emplace(tier, std::move(slots[pp]));
     }
   }
+  GroupsAlone alone(plan, job.cluster);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
-    plan.classes.push_back(pipeline_rank(ctx, pp, std::move(groups[pp])));
+    plan.classes.push_back(pipeline_rank(ctx, pp, std::move(groups[pp]), alone));
   }
   return plan;
 }

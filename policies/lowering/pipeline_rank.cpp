@@ -28,8 +28,11 @@ Category category_of(ActionKind kind) {
 // Builds the task list of one pipeline rank.
 class Builder {
  public:
-  Builder(const IterationContext& context, int rank, PipelineRankGroups groups)
-      : ctx_(context), job_(context.job), rank_(rank), tasks_(job_, rank, std::move(groups)) {
+  Builder(const IterationContext& context, int rank, PipelineRankGroups groups, GroupsAlone& alone)
+      : ctx_(context),
+        job_(context.job),
+        rank_(rank),
+        tasks_(job_, rank, std::move(groups), alone) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
@@ -376,8 +379,9 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),
       members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
 
-RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups) {
-  return Builder(context, rank, std::move(groups)).build();
+RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
+                        GroupsAlone& alone) {
+  return Builder(context, rank, std::move(groups), alone).build();
 }
 
 }  // namespace windtunnel

@@ -42,6 +42,7 @@ struct IterationContext {
   std::vector<std::vector<int>> rendezvous;
 };
 
-RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups);
+RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
+                        GroupsAlone& alone);
 
 }  // namespace windtunnel

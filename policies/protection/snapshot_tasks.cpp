@@ -6,6 +6,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/network/groups/group_shapes.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
@@ -199,9 +200,8 @@ std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier,
   const int members = plan.ranks / job.layout.pp;
   std::vector<GroupSlot> slots;
   for (int pp = 0; pp < job.layout.pp; ++pp) {
-    GroupSlot slot{std::vector<std::int32_t>(members), shape, {}};
+    GroupSlot slot{std::vector<std::int32_t>(members), shape};
     for (int m = 0; m < members; ++m) slot.instance_of_member[m] = group_of(pp * members + m);
-    slot.first_gpus = plan.groups[slot.instance_of_member.front()].members;
     slots.push_back(std::move(slot));
   }
   return slots;

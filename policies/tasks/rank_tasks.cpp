@@ -27,7 +27,7 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
   for (int group = 0; group < groups.size(); ++group) {
     plan.groups.push_back({axis, groups.members(first, group)});
   }
-  GroupSlot slot{std::vector<std::int32_t>(members), shape, plan.groups[before].members};
+  GroupSlot slot{std::vector<std::int32_t>(members), shape};
   for (int m = 0; m < members; ++m) slot.instance_of_member[m] = before + groups.group_of(m);
   return slot;
 }
@@ -36,8 +36,11 @@ GroupSlot add_world_group(const Cluster& cluster, Plan& plan) {
   return add_groups({1, plan.ranks, 1, 1}, world_shape(cluster), Category::dp, 0, plan.ranks, plan);
 }
 
-RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
-    : job_(job), rank_(rank), members_(job.layout.tp * job.layout.cp * job.layout.dp) {
+RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups, GroupsAlone& alone)
+    : job_(job),
+      alone_(alone),
+      rank_(rank),
+      members_(job.layout.tp * job.layout.cp * job.layout.dp) {
   class_.name = fmt::format("pp {}", rank);
   class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
                     {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
@@ -64,8 +67,14 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups)
 int RankTasks::add_slot(std::optional<GroupSlot> slot) {
   if (!slot) return -1;
   class_.groups.push_back(std::move(slot->instance_of_member));
-  groups_.push_back({slot->shape, group_shape(slot->first_gpus, job_.cluster)});
+  groups_.push_back({.shape = slot->shape});
   return static_cast<int>(class_.groups.size()) - 1;
+}
+
+const GroupShape& RankTasks::shape_alone(int slot) {
+  std::optional<GroupShape>& alone = groups_[slot].alone;
+  if (!alone) alone = alone_.shape(class_.groups[slot].front());
+  return *alone;
 }
 
 int RankTasks::peer_slot(int pp) {
@@ -292,8 +301,8 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
-    const CollectiveCost alone = collective_cost(task.collective, choice, group.alone, task.bytes,
-                                                 job_.cluster, job_.calibration);
+    const CollectiveCost alone = collective_cost(task.collective, choice, shape_alone(slot),
+                                                 task.bytes, job_.cluster, job_.calibration);
     // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/network/groups/group_shapes.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/plan.hpp"
 #include "policies/exchange/data_parallel.hpp"
@@ -19,7 +20,18 @@ namespace windtunnel {
 struct GroupSlot {
   std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
   GroupShape shape;
-  std::vector<std::int32_t> first_gpus;  // of the first member's group
+};
+
+// Shapes of the groups of a plan, each without others beside it.
+class GroupsAlone {
+ public:
+  // Keeps references.
+  GroupsAlone(const Plan& plan, const Cluster& cluster) : plan_(plan), shapes_(cluster) {}
+  GroupShape shape(std::int32_t group) { return shapes_.of(plan_.groups[group].members); }
+
+ private:
+  const Plan& plan_;
+  GroupShapes shapes_;
 };
 
 struct PipelineRankGroups {
@@ -62,7 +74,8 @@ struct Message {
 
 class RankTasks {
  public:
-  RankTasks(const Job& job, int rank, PipelineRankGroups groups);
+  // Keeps references to the job and `alone`.
+  RankTasks(const Job& job, int rank, PipelineRankGroups groups, GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
   TaskIndex append(Task task);
@@ -115,7 +128,7 @@ class RankTasks {
  private:
   struct GroupUse {
     GroupShape shape;
-    GroupShape alone;  // of the first member's group, without others beside it
+    std::optional<GroupShape> alone = {};  // of the first member's group; once it is asked for
     int next_sequence = 0;
   };
   struct Peer {
@@ -126,6 +139,7 @@ class RankTasks {
   using RowEnds = std::array<TaskIndex, 2>;  // last collective of a row on each stream, -1: none
 
   int add_slot(std::optional<GroupSlot> slot);
+  const GroupShape& shape_alone(int slot);
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
@@ -139,6 +153,7 @@ class RankTasks {
                        std::vector<TaskIndex> after);
 
   const Job& job_;
+  GroupsAlone& alone_;
   const int rank_;
   const int members_;
   RankClass class_;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/machine/links/path_choice.hpp"
+#include "models/network/groups/group_shapes.hpp"
 
 namespace windtunnel {
 namespace {
@@ -33,6 +35,7 @@ class FlowTableBuilder {
         cluster_(cluster),
         calibration_(calibration),
         link_table_(cluster, copies_over_pcie(plan)),
+        shapes_(cluster),
         chooser_(link_table_) {}
 
   FlowTable build() {
@@ -40,6 +43,7 @@ class FlowTableBuilder {
     table_.collective_of.resize(plan_.classes.size());
     table_.groups.resize(plan_.groups.size());
     known_.resize(plan_.groups.size());
+    shape_.resize(plan_.groups.size());
     dense_of_link_.assign(link_table_.count(), -1);
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
       add_messages(c);
@@ -165,7 +169,9 @@ class FlowTableBuilder {
     if (own.pattern_of_collective[index] >= 0) return;
     const FlowTable::Collective& collective = table_.collectives[index];
     const std::vector<RankId>& members = plan_.groups[group].members;
-    CollectiveFlows flows = collective_flows(collective.kind, collective.choice, members,
+    std::optional<GroupShape>& shape = shape_[group];
+    if (!shape) shape = shapes_.of(members);
+    CollectiveFlows flows = collective_flows(collective.kind, collective.choice, *shape, members,
                                              collective.bytes, cluster_, calibration_);
     for (CollectiveEdge& edge : flows.edges) edge.bytes /= collective.bytes;
     for (CollectiveDemand& demand : flows.demands) demand.bytes /= collective.bytes;
@@ -275,6 +281,7 @@ class FlowTableBuilder {
   const Cluster& cluster_;
   const Calibration& calibration_;
   const LinkTable link_table_;
+  GroupShapes shapes_;
   PathChooser chooser_;
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
@@ -283,6 +290,7 @@ class FlowTableBuilder {
   std::vector<std::int32_t> first_way_{0};           // [flow + 1]
   std::vector<double> amount_;                       // [flow]
   std::vector<std::vector<CollectiveFlows>> known_;  // [group][pattern], per byte of the buffer
+  std::vector<std::optional<GroupShape>> shape_;     // [group], once it is asked for
 };
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "sim/study/goodput_range.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/study/paired_trials.hpp"
 
 namespace windtunnel {
 namespace {
 
-constexpr int kTrialsAgain = 16;  // trials in pairs: what differs between them is nearly no noise
+constexpr int kTrialsAgain = 16;
 
 }  // namespace
 
@@ -25,14 +28,11 @@ IterationTable scaled(IterationTable table, double factor) {
 
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            double factor, int threads) {
-  CampaignInputs again = inputs;
-  again.campaign.trials = std::min(inputs.campaign.trials, kTrialsAgain);
-  const auto first = report.trial_goodput.begin();
-  const double same = estimate({first, first + again.campaign.trials}).mean;
+  const int trials = std::min(kTrialsAgain, paired_trials(report));
   const auto goodput_at = [&](double times) {
+    CampaignInputs again = inputs;
     again.table = scaled(inputs.table, times);
-    const double other = run_campaign(again, threads).goodput.mean;
-    return std::clamp(report.goodput.mean + other - same, 0.0, 1.0);
+    return paired_goodput(std::move(again), report, trials, threads).mean;
   };
   return {.if_faster = goodput_at(1 / factor), .if_slower = goodput_at(factor)};
 }

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "models/reliability/interval_theory.hpp"
 #include "sim/campaign/pace.hpp"
+#include "sim/study/paired_trials.hpp"
 
 namespace windtunnel {
 namespace {
@@ -118,12 +120,13 @@ std::optional<Subject> costliest(const CampaignInputs& inputs, const CampaignRep
   return best;
 }
 
-Estimate simulated_goodput(CampaignInputs inputs, const Subject& subject, int every, int threads) {
+Estimate simulated_goodput(CampaignInputs inputs, const CampaignReport& report,
+                           const Subject& subject, int every, int threads) {
   SnapshotTier& tier = inputs.table.tiers[subject.tier].tier;
   tier.every_iterations = every;
   tier.every_s = 0;
   tier.every_overhead = 0;
-  return run_campaign(inputs, threads).goodput;
+  return paired_goodput(std::move(inputs), report, paired_trials(report), threads);
 }
 
 }  // namespace
@@ -180,8 +183,9 @@ std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
   double exact_goodput = 0;
   for (const int every : intervals) {
     const double work_s = every * subject.iteration_s;
-    const Estimate goodput =
-        every == configured ? report.goodput : simulated_goodput(inputs, subject, every, threads);
+    const Estimate goodput = every == configured
+                                 ? report.goodput
+                                 : simulated_goodput(inputs, report, subject, every, threads);
     advice.points.push_back({work_s, expected(work_s), goodput});
     if (every == young) young_goodput = goodput.mean;
     if (every == exact) exact_goodput = goodput.mean;

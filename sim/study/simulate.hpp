@@ -9,7 +9,7 @@
 #include "models/results/record.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/case.hpp"
-#include "sim/study/iteration_table.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
 
 namespace windtunnel {
 

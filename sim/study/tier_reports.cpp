@@ -9,7 +9,7 @@
 #include "models/reliability/code_survival.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/pace.hpp"
-#include "sim/study/iteration_table.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
 
 namespace windtunnel {
 namespace {

@@ -67,6 +67,7 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "scenarios/language/fields",
     "sim/campaign",
     "sim/engine",
+    "sim/study/iterations",
     "sim/study",
     "validate/harness/ranks",
     "validate/harness/collectives",

@@ -275,7 +275,14 @@ CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
 CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
                                  std::span<const std::int32_t> gpus, double bytes,
                                  const Cluster& cluster, const Calibration& calibration) {
-  const GroupShape shape = group_shape(gpus, cluster);
+  return collective_flows(kind, choice, group_shape(gpus, cluster), gpus, bytes, cluster,
+                          calibration);
+}
+
+CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
+                                 const GroupShape& shape, std::span<const std::int32_t> gpus,
+                                 double bytes, const Cluster& cluster,
+                                 const Calibration& calibration) {
   CollectiveFlows flows;
   if (shape.members <= 1) return flows;
   const CollectiveLaw group_law(kind, choice, shape, cluster, calibration);

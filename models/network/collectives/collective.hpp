@@ -77,6 +77,11 @@ struct CollectiveFlows {
 CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
                                  std::span<const std::int32_t> gpus, double bytes,
                                  const Cluster& cluster, const Calibration& calibration);
+// `shape`: group_shape(gpus, cluster), of a group that is asked about more than once.
+CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
+                                 const GroupShape& shape, std::span<const std::int32_t> gpus,
+                                 double bytes, const Cluster& cluster,
+                                 const Calibration& calibration);
 
 // All-to-all with sizes of its own: bytes[from * n + to] from member to member (alltoallv). Closed:
 // the busiest link of all routes, O(n^2).

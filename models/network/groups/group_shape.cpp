@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "models/base/error.hpp"
-#include "models/machine/fabrics/tree.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/network/groups/fabric_load.hpp"
 
@@ -145,66 +144,6 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.extra_latency_s = std::max(a.extra_latency_s, b.extra_latency_s);
   worst.ports = worse(a.ports, b.ports);
   return worst;
-}
-
-WorstShape::WorstShape(const Cluster& cluster)
-    : links_(LinkTable::keeping_reference(cluster)), known_(cluster.node.gpus) {}
-
-void WorstShape::add(std::span<const std::int32_t> gpus) {
-  CHECK(!gpus.empty(), "a collective needs members");
-  const Cluster& cluster = links_.cluster();
-  std::vector<std::int32_t>& known = known_[gpus.front() % cluster.node.gpus];
-  if (moved(known, gpus) || on_same_nodes(gpus)) {  // only its NICs may be different ones
-    for (const int gpu : gpus) {
-      shape_.nic_factor = std::min(shape_.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
-    }
-    return;
-  }
-  const GroupShape shape = group_shape(gpus, links_);
-  shape_ = empty_ ? shape : worse(shape_, shape);
-  empty_ = false;
-  known.assign(gpus.begin(), gpus.end());
-  last_ = known;
-}
-
-bool WorstShape::on_same_nodes(std::span<const std::int32_t> gpus) const {
-  const Cluster& cluster = links_.cluster();
-  const FabricSpec& fabric = cluster.fabric;
-  const bool by_node = fabric.topology == Topology::torus ||
-                       fabric.topology == Topology::dragonfly || fabric.topology == Topology::sites;
-  if (!by_node || fabric.routing != Routing::spray || gpus.size() != last_.size()) return false;
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    const int node = cluster.node_of(gpus[i]);
-    if (node != cluster.node_of(last_[i])) return false;
-    if (i > 0 && node == cluster.node_of(gpus[i - 1])) return false;
-  }
-  return true;
-}
-
-bool WorstShape::moved(std::span<const std::int32_t> known,
-                       std::span<const std::int32_t> gpus) const {
-  const Cluster& cluster = links_.cluster();
-  if (known.size() != gpus.size() || !is_even_tree(cluster.fabric)) return false;
-  // Both start at the same place of a node, so the distance is a whole number of nodes.
-  const int distance = gpus.front() - known.front();
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    if (gpus[i] - known[i] != distance) return false;
-  }
-  if (cluster.nodes == 1) return true;
-  const auto& tree = static_cast<const TreeLinks&>(links_.fabric());
-  for (int level = 0; level < tree.levels(); ++level) {
-    const auto above = [&](int gpu) { return tree.up_link(level, nic_of(cluster, gpu)); };
-    const int links_apart = above(gpus.front()) - above(known.front());
-    int last = -1;
-    for (size_t i = 0; i < gpus.size(); ++i) {
-      const int link = above(known[i]);
-      if (above(gpus[i]) - link != links_apart) return false;
-      if (link == last) continue;
-      last = link;
-      if (tree.capacity(link) != tree.capacity(link + links_apart)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace windtunnel

@@ -80,25 +80,4 @@ GroupShape among_concurrent(GroupShape shape, const NodeSpec& node);
 GroupShape worse(const GroupShape& a, const GroupShape& b);
 NodePorts worse(const NodePorts& a, const NodePorts& b);
 
-// The worst of many groups. A group that is another one moved by whole nodes, to pods of the same
-// size, is recognised in O(n).
-class WorstShape {
- public:
-  explicit WorstShape(const Cluster& cluster);  // keeps a reference
-  void add(std::span<const std::int32_t> gpus);
-  const GroupShape& shape() const { return shape_; }
-
- private:
-  bool moved(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
-
-  // One member on each node of the last group, where the NICs of a node hang on one switch.
-  bool on_same_nodes(std::span<const std::int32_t> gpus) const;
-
-  LinkTable links_;
-  GroupShape shape_;
-  bool empty_ = true;
-  std::vector<std::vector<std::int32_t>> known_;  // by the place of the first member in its node
-  std::vector<std::int32_t> last_;
-};
-
 }  // namespace windtunnel

@@ -6,6 +6,7 @@
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/network/groups/fabric_load.hpp"
+#include "models/network/groups/group_shapes.hpp"
 
 namespace windtunnel {
 namespace {

@@ -2,24 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/sim/study/crashing_inputs.hpp"
+
 namespace windtunnel {
 namespace {
-
-constexpr double kDay_s = 86400;
-
-// Crashes every 4 hours or so; a copy every ten iterations, which stalls training by 30 s.
-CampaignInputs crashing_inputs(double detect_s) {
-  CampaignInputs inputs;
-  inputs.nodes = 100;
-  inputs.campaign = {30 * kDay_s, 40, 7};
-  FailureClass crash{.name = "crash", .kind = FailureKind::process};
-  crash.rate_per_node_s = 6 / kDay_s / inputs.nodes;
-  inputs.failures = {crash};
-  inputs.recovery = {.detect_s = detect_s, .restart_s = 180};
-  inputs.table.tiers = {{{.every_iterations = 10}, 30, 60}};
-  inputs.table.iteration_s = {20, 50};
-  return inputs;
-}
 
 TEST(GoodputRange, AllTimesAreScaledByOneFactor) {
   const IterationTable table = scaled(crashing_inputs(60).table, 1.5);

@@ -2,17 +2,20 @@
 // leave, and settings that change nothing. Over 500 scenarios drawn at random.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
-#include "sim/study/iteration_table.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/random_scenario.hpp"
 
@@ -118,11 +121,13 @@ const std::vector<Bound>& bounds() {
 // ---- Relations between two results.
 
 enum class Must {
-  not_slow,    // the step
-  not_waste,   // goodput, beyond what chance does to eight trials
-  not_fill,    // the fullest GPU's memory
-  not_gain,    // the step must not be faster: what is set is what the program chose not to do
-  be_the_same  // step and goodput
+  not_slow,      // the step
+  not_waste,     // goodput, beyond what chance does to eight trials
+  not_fill,      // the fullest GPU's memory
+  not_gain,      // the step must not be faster: what is set is what the program chose not to do
+  take_as_long,  // the step
+  be_the_same,   // step and goodput
+  be_identical   // to the last bit, trial by trial
 };
 
 struct Relation {
@@ -161,6 +166,13 @@ void double_peaks(Job& job) {
                                    &GpuSpec::bf16_flops, &GpuSpec::fp8_flops}) {
     (gpu.*peak).value *= 2;
   }
+}
+
+// Where one group at a time has the network to itself, and nothing computes beside it.
+void closed_where_idle(Job& job) {
+  const bool idle = job.layout.pp == 1 && job.communication.overlap == GradientOverlap::none &&
+                    with_usual(job.communication.compressor).warmup == 0;
+  if (idle) job.communication.fidelity = Fidelity::closed;
 }
 
 const std::vector<Relation>& relations() {
@@ -210,6 +222,8 @@ const std::vector<Relation>& relations() {
       forced("all-reduces as trees", CollectiveAlgorithm::tree),
       {"nothing kept for the backward pass", not_fill,
        [](Job& job) { job.recompute = Recompute::full; }},
+      {"the same again, on two threads", be_identical, [](Job&) {}},
+      {"an idle network in closed form", take_as_long, closed_where_idle},
       {"every rank simulated by itself", be_the_same, [](Job& job) { job.fold = FoldMode::none; }},
       protection("failures half as often",
                  [](Job& job) {
@@ -239,12 +253,15 @@ struct Result {
 };
 
 Result result_of(Case the_case, const Relation& relation) {
-  const bool campaign = relation.must == Must::not_waste || relation.must == Must::be_the_same;
+  const bool campaign = relation.must == Must::not_waste || relation.must == Must::be_the_same ||
+                        relation.must == Must::be_identical;
+  const int threads = relation.must == Must::be_identical ? 2 : 1;
   if (!campaign) the_case.job.campaign.length_s = 0;
-  MeasuredIteration measured = measure_iteration(the_case, {.threads = 1, .allow_oom = true});
+  MeasuredIteration measured = measure_iteration(the_case, {.threads = threads, .allow_oom = true});
   Result result{measured.report, {}};
   if (campaign) {
-    result.campaign = run_campaign(campaign_inputs(the_case.job, std::move(measured.table)), 1);
+    result.campaign =
+        run_campaign(campaign_inputs(the_case.job, std::move(measured.table)), threads);
   }
   return result;
 }
@@ -293,9 +310,18 @@ std::string broken(const Relation& relation, const Record& record, const Result&
     case Must::not_fill:
       if (bytes <= most * (1 + kRounding)) return "";
       return fmt::format("{} bytes instead of {}", bytes, most);
+    case Must::take_as_long:
+      if (near(other_s, step_s, 1e-6)) return "";
+      return fmt::format("{} s instead of {} s", other_s, step_s);
     case Must::be_the_same:
       if (near(other_s, step_s, 1e-6) && near(of_other, goodput, 1e-6)) return "";
       return fmt::format("{} s and goodput {} instead of {} s and {}", other_s, of_other, step_s,
+                         goodput);
+    case Must::be_identical:
+      if (other_s == step_s && other.campaign.trial_goodput == record.campaign->trial_goodput) {
+        return "";
+      }
+      return fmt::format("{} s and goodput {}, not {} s and {}", other_s, of_other, step_s,
                          goodput);
   }
   return "";
@@ -335,6 +361,56 @@ TEST_P(Relations, HoldOfRandomScenarios) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks));
+
+// The text with every quantity in another unit.
+std::string in_other_units(std::string text) {
+  struct Rule {
+    const char* unit;
+    double factor;
+    const char* other;
+  };
+  constexpr std::array<Rule, 7> kRules = {{{"GB/s", 8, "Gb/s"},
+                                           {"per 1000 node-days", 1e-3, "per node-day"},
+                                           {"min", 60, "s"},
+                                           {"h", 60, "min"},
+                                           {"d", 24, "h"},
+                                           {"s", 1000, "ms"},
+                                           {"G", 1e-3, "T"}}};
+  static const RE2 quantity(R"((\d+) (GB/s|per 1000 node-days|min|h|d|s|G)([,}\n]))");
+  std::string other;
+  re2::StringPiece rest(text);
+  const char* copied = text.data();
+  std::int64_t number = 0;
+  std::string unit, end;
+  while (RE2::FindAndConsume(&rest, quantity, &number, &unit, &end)) {
+    const auto* rule = std::ranges::find(kRules, unit, &Rule::unit);
+    const std::string there =
+        fmt::format("{:.15g} {}{}", static_cast<double>(number) * rule->factor, rule->other, end);
+    const std::string here = fmt::format("{} {}{}", number, unit, end);
+    other.append(copied, rest.data() - here.size());
+    other += there;
+    copied = rest.data();
+  }
+  return other + copied;
+}
+
+TEST(ScenarioText, UnitsChangeNothing) {
+  int scenarios = 0;
+  for (std::uint64_t number = 0; scenarios < kScenarios; ++number) {
+    const std::optional<Case> drawn = random_case(number);
+    if (!drawn) continue;
+    ++scenarios;
+    const std::string text = in_other_units(drawn->text);
+    ASSERT_NE(text, drawn->text);
+    const Case other = parse_case(text, "other.yaml");
+    EXPECT_EQ(other.key, drawn->key) << text;
+    if (scenarios % 25 > 0) continue;
+    const Record record = simulated_alone(*drawn);
+    const Record again = simulated_alone(other);
+    EXPECT_EQ(again.iteration.time_s, record.iteration.time_s) << text;
+    EXPECT_EQ(again.campaign->trial_goodput, record.campaign->trial_goodput) << text;
+  }
+}
 
 }  // namespace
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-#include "sim/study/iteration_table.hpp"
+#include "sim/study/iterations/iteration_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -206,7 +206,7 @@ TEST(IterationTable, ASlowNodeIsOneThatWasNot) {
   EXPECT_NEAR(table.slow_iteration_s[0], expected_s, 1e-9 * expected_s);
 }
 
-// Of six sizes that are looked at three are simulated; the closed form tells the others as well as
+// Of six sizes that are looked at two are simulated; the closed form tells the others as well as
 // the gap says.
 TEST(IterationTable, SizesThatAreNotSimulatedAreAsFarOffAsTheGapSays) {
   Job job = small_job(4, 1, 24);

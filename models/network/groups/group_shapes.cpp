@@ -1,0 +1,110 @@
+#include "models/network/groups/group_shapes.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/tree.hpp"
+#include "models/network/groups/fabric_load.hpp"
+
+namespace windtunnel {
+namespace {
+
+// A group is compared with as many as there are places in a node, and no more: where all groups
+// lie differently, looking for one that is alike must not take longer than to measure it.
+constexpr std::size_t kRemembered = 16;
+
+double worst_nic_factor(std::span<const std::int32_t> gpus, const Cluster& cluster) {
+  double worst = std::numeric_limits<double>::infinity();
+  for (const std::int32_t gpu : gpus) {
+    worst = std::min(worst, nic_factor(cluster, nic_of(cluster, gpu)));
+  }
+  return worst;
+}
+
+}  // namespace
+
+GroupShapes::GroupShapes(const Cluster& cluster) : links_(LinkTable::keeping_reference(cluster)) {}
+
+GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
+  CHECK(!gpus.empty(), "a collective needs members");
+  for (const Measured& known : measured_) {
+    if (!alike(known.gpus, gpus)) continue;
+    GroupShape shape = known.shape;  // only its NICs may be different ones
+    shape.nic_factor = worst_nic_factor(gpus, links_.cluster());
+    return shape;
+  }
+  if (measured_.size() < kRemembered) measured_.emplace_back();
+  Measured& place = measured_.size() < kRemembered ? measured_.back() : measured_[oldest_];
+  oldest_ = (oldest_ + 1) % kRemembered;
+  place = {{gpus.begin(), gpus.end()}, group_shape(gpus, links_)};
+  return place.shape;
+}
+
+bool GroupShapes::alike(std::span<const std::int32_t> known,
+                        std::span<const std::int32_t> gpus) const {
+  if (known.size() != gpus.size()) return false;
+  return is_even_tree(links_.cluster().fabric) ? moved_in_tree(known, gpus)
+                                               : on_same_nodes(known, gpus);
+}
+
+// Moved by whole nodes, or to another GPU of nodes with one member each, to links that lie to one
+// another as before and are as fast.
+bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
+                                std::span<const std::int32_t> gpus) const {
+  const Cluster& cluster = links_.cluster();
+  const int distance = gpus.front() - known.front();
+  const bool by_nodes = distance % cluster.node.gpus == 0;
+  const int nics_apart = nic_of(cluster, gpus.front()) - nic_of(cluster, known.front());
+  const int nodes_apart = cluster.node_of(gpus.front()) - cluster.node_of(known.front());
+  int last_node = -1;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i] - known[i] != distance) return false;
+    if (by_nodes) continue;
+    const int node = cluster.node_of(known[i]);
+    if (node == last_node || cluster.node_of(gpus[i]) - node != nodes_apart ||
+        nic_of(cluster, gpus[i]) - nic_of(cluster, known[i]) != nics_apart) {
+      return false;
+    }
+    last_node = node;
+  }
+  if (cluster.nodes == 1) return true;
+  const auto& tree = static_cast<const TreeLinks&>(links_.fabric());
+  for (int level = 0; level < tree.levels(); ++level) {
+    const auto above = [&](int gpu) { return tree.up_link(level, nic_of(cluster, gpu)); };
+    const int links_apart = above(gpus.front()) - above(known.front());
+    int last = -1;
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      const int link = above(known[i]);
+      if (above(gpus[i]) - link != links_apart) return false;
+      if (link == last) continue;
+      last = link;
+      if (tree.capacity(link) != tree.capacity(link + links_apart)) return false;
+    }
+  }
+  return true;
+}
+
+// One member on each node, where the NICs of a node hang on one switch.
+bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
+                                std::span<const std::int32_t> gpus) const {
+  const Cluster& cluster = links_.cluster();
+  const FabricSpec& fabric = cluster.fabric;
+  const bool by_node = fabric.topology == Topology::torus ||
+                       fabric.topology == Topology::dragonfly || fabric.topology == Topology::sites;
+  if (!by_node || fabric.routing != Routing::spray) return false;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const int node = cluster.node_of(gpus[i]);
+    if (node != cluster.node_of(known[i])) return false;
+    if (i > 0 && node == cluster.node_of(gpus[i - 1])) return false;
+  }
+  return true;
+}
+
+void WorstShape::add(std::span<const std::int32_t> gpus) {
+  const GroupShape shape = shapes_.of(gpus);
+  shape_ = empty_ ? shape : worse(shape_, shape);
+  empty_ = false;
+}
+
+}  // namespace windtunnel

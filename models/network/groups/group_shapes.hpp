@@ -1,0 +1,48 @@
+// Shapes of many groups of one machine: those that lie on it as another one does are recognised,
+// in O(n), instead of measured again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/network/groups/group_shape.hpp"
+
+namespace windtunnel {
+
+// As group_shape() of each group.
+class GroupShapes {
+ public:
+  explicit GroupShapes(const Cluster& cluster);  // keeps a reference
+  GroupShape of(std::span<const std::int32_t> gpus);
+
+ private:
+  struct Measured {
+    std::vector<std::int32_t> gpus;
+    GroupShape shape;
+  };
+
+  bool alike(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
+  bool moved_in_tree(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
+  bool on_same_nodes(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
+
+  LinkTable links_;
+  std::vector<Measured> measured_;  // the last few
+  std::size_t oldest_ = 0;
+};
+
+// The worst of many groups.
+class WorstShape {
+ public:
+  explicit WorstShape(const Cluster& cluster) : shapes_(cluster) {}  // keeps a reference
+  void add(std::span<const std::int32_t> gpus);
+  const GroupShape& shape() const { return shape_; }
+
+ private:
+  GroupShapes shapes_;
+  GroupShape shape_;
+  bool empty_ = true;
+};
+
+}  // namespace windtunnel

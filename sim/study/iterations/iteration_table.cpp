@@ -1,0 +1,359 @@
+#include "sim/study/iterations/iteration_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+#include "models/compression/compressors.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "models/cost/snapshot/restore_cost.hpp"
+#include "models/cost/snapshot/snapshot_cost.hpp"
+#include "models/results/iteration_report.hpp"
+#include "policies/iteration.hpp"
+#include "policies/lowering/for_each_index.hpp"
+#include "policies/protection/snapshot_tiers.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/study/iterations/smaller_jobs.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Iterations of the campaign's jobs that do not depend on one another, simulated together.
+class Simulations {
+ public:
+  struct Ends {
+    double iteration_s = 0;
+    double foreground_s = 0;  // foreground_end_s() of the reported window's last iteration
+    double snapshot_s = 0;    // snapshot_end_s()
+  };
+
+  // Keeps a reference.
+  explicit Simulations(const PreparedIteration& prepared) : prepared_(prepared) {}
+
+  // The place of its ends.
+  std::size_t add(Job job, std::vector<int> due = {}) {
+    asked_.push_back({std::move(job), std::move(due)});
+    return asked_.size() - 1;
+  }
+  void run(int threads) {
+    ends_.resize(asked_.size());
+    for_each_index(asked_.size(), threads, [&](std::size_t i) {
+      const auto& [job, due] = asked_[i];
+      const auto [plan, timeline] = run_iteration(job, prepared_, due);
+      ends_[i] = {iteration_s(job, plan, timeline),
+                  foreground_end_s(plan, timeline, reported_window(job, plan).last),
+                  due.empty() ? 0 : snapshot_end_s(plan, timeline)};
+    });
+  }
+  const Ends& ends(std::size_t place) const { return ends_[place]; }
+
+ private:
+  struct Asked {
+    Job job;
+    std::vector<int> due;
+  };
+
+  const PreparedIteration& prepared_;
+  std::vector<Asked> asked_;
+  std::vector<Ends> ends_;
+};
+
+// With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
+// that lose one after it, so that as many replicas train as nodes are left for.
+class ShrunkIterations {
+ public:
+  // Asks for nothing where the job does not shrink.
+  ShrunkIterations(const Job& job, const PreparedIteration& prepared, Simulations& simulations)
+      : job_(job), prepared_(prepared) {
+    const RecoveryPolicy& recovery = job.recovery;
+    if (recovery.when_no_spare != WhenNoSpare::shrink || recovery.elastic.groups > 0) return;
+    sizes_ = smaller_sizes(job, prepared);
+    for (const int missing : sizes_to_simulate(job, sizes_)) {
+      place_[missing] = simulations.add(shrunk(job, missing));
+    }
+  }
+
+  void fill(const Simulations& simulations, int threads, IterationTable& table) const {
+    if (sizes_.empty()) return;
+    std::map<int, double> simulated_s = {{0, table.iteration_s.front()}};
+    for (const auto& [missing, place] : place_) {
+      simulated_s[missing] = simulations.ends(place).iteration_s;
+    }
+    const auto [seconds, gap] = smaller_iterations(job_, prepared_, sizes_, simulated_s, threads);
+    table.shrunk_gap = gap;
+    const double replicas_per_node =
+        double(job_.cluster.node.gpus) * job_.layout.dp / job_.layout.ranks();
+    for (int out = 1; out < job_.cluster.nodes; ++out) {
+      const int missing = static_cast<int>(std::ceil(out * replicas_per_node - 1e-9));
+      const auto size = std::ranges::lower_bound(sizes_, missing);
+      if (size == sizes_.end()) return;
+      table.shrunk_iteration_s.push_back(seconds[size - sizes_.begin()]);
+      table.shrunk_progress.push_back(double(job_.layout.dp - *size) / job_.layout.dp);
+    }
+  }
+
+ private:
+  const Job& job_;
+  const PreparedIteration& prepared_;
+  std::vector<int> sizes_;            // missing replicas
+  std::map<int, std::size_t> place_;  // by missing replicas, of those that are simulated
+};
+
+// Kernels of the model's passes, and all that runs on the compute stream.
+struct BusySeconds {
+  double passes = 0;
+  double all = 0;
+};
+BusySeconds busy_s(const Plan& plan, const RankTimeline& rank) {
+  BusySeconds busy;
+  const RankClass& owner = plan.classes[rank.rank_class];
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    if (task.kind != TaskKind::compute) continue;
+    const double span_s = rank.spans[t].end_s - rank.spans[t].start_s;
+    busy.all += span_s;
+    if (task.category != Category::optimizer) busy.passes += span_s;
+  }
+  return busy;
+}
+
+// With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
+// most run its micro-batches besides their own; what fits into their idle time costs nothing
+// (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
+// activations then is not looked at.
+void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
+  const Layout& layout = job.layout;
+  const double stage_ranks_per_node =
+      std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
+  std::vector<BusySeconds> busy;
+  for (const RankTimeline& rank : plain.timeline.ranks) busy.push_back(busy_s(plain.plan, rank));
+  const double iterations = plain.plan.iterations;
+  for (int out = 1; out < job.cluster.nodes; ++out) {
+    const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
+    if (lost >= layout.dp) return;
+    double longer_s = 0;
+    for (const BusySeconds& rank : busy) {
+      const double extra_s = rank.passes / iterations * lost / (layout.dp - lost);
+      const double idle_s = table.iteration_s.front() - rank.all / iterations;
+      longer_s = std::max(longer_s, extra_s - std::max(0.0, idle_s));
+    }
+    table.shrunk_iteration_s.push_back(table.iteration_s.front() + longer_s);
+    table.shrunk_progress.push_back(1);
+  }
+}
+
+// With one group of replicas out, two, ...: the others go on as they were.
+void add_groups_out(const Job& job, IterationTable& table) {
+  const int groups = job.recovery.elastic.groups;
+  for (int out = 1; out <= groups / 2; ++out) {
+    table.shrunk_iteration_s.push_back(table.iteration_s.front());
+    table.shrunk_progress.push_back(double(groups - out) / groups);
+  }
+}
+
+// One node that was not slow yet becomes so; which one does not matter, as all wait for it. Where
+// all are slow already, it is the first.
+void slow_one_down(double slowdown, Cluster& cluster) {
+  for (int node = 0; node < cluster.nodes; ++node) {
+    if (std::ranges::find(cluster.slow_nodes, node, &SlowNode::node) == cluster.slow_nodes.end()) {
+      cluster.slow_nodes.push_back({node, slowdown});
+      return;
+    }
+  }
+  double& first = cluster.slow_nodes.front().slowdown;
+  first = std::max(first, slowdown);
+}
+
+class SlowIterations {
+ public:
+  SlowIterations(const Job& job, Simulations& simulations) {
+    for (const FailureClass& failure_class : job.failures) {
+      slowdowns_.push_back(failure_class.kind == FailureKind::slow_node ? failure_class.slowdown
+                                                                        : 0);
+      if (slowdowns_.back() == 0 || place_.contains(slowdowns_.back())) continue;
+      Job slowed = job;
+      slow_one_down(failure_class.slowdown, slowed.cluster);
+      place_[slowdowns_.back()] = simulations.add(std::move(slowed));
+    }
+  }
+
+  void fill(const Simulations& simulations, IterationTable& table) const {
+    for (const double slowdown : slowdowns_) {
+      double& seconds = table.slow_iteration_s.emplace_back(0);
+      if (slowdown == 0) continue;
+      seconds =
+          std::max(table.iteration_s.front(), simulations.ends(place_.at(slowdown)).iteration_s);
+    }
+  }
+
+ private:
+  std::vector<double> slowdowns_;        // by failure class; 0: of another kind
+  std::map<double, std::size_t> place_;  // by slowdown
+};
+
+bool has_interval(const SnapshotTier& tier) {
+  return tier.place != SnapshotPlace::replicas;
+}
+
+// Those tiers of the set that move something.
+std::vector<int> moving_tiers(const Job& job, std::size_t set) {
+  std::vector<int> due;
+  for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
+    if ((set >> i & 1U) != 0 && has_interval(job.snapshots[i])) due.push_back(static_cast<int>(i));
+  }
+  return due;
+}
+
+// Every set of tiers that can fall due together.
+class SnapshotIterations {
+ public:
+  SnapshotIterations(const Job& job, Simulations& simulations)
+      : job_(job), place_(std::size_t{1} << job.snapshots.size(), kNone) {
+    for (std::size_t set = 1; set < place_.size(); ++set) {
+      std::vector<int> due = moving_tiers(job, set);
+      if (std::ssize(due) == std::popcount(set)) place_[set] = simulations.add(job, std::move(due));
+    }
+  }
+
+  void fill(const Simulations& simulations, const Execution& plain, IterationTable& table) const {
+    const int at = reported_window(job_, plain.plan).last;
+    const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
+    const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
+    for (std::size_t set = 1; set < place_.size(); ++set) {
+      std::size_t moving = 0;
+      for (const int tier : moving_tiers(job_, set)) moving |= std::size_t{1} << tier;
+      // What came before the iteration with the snapshots is as it was without.
+      const double stall_s =
+          moving == 0 ? 0 : simulations.ends(place_[moving]).foreground_s - end_s;
+      table.iteration_s.push_back(table.iteration_s.front() + stall_s);
+      if (moving != set || !std::has_single_bit(set)) continue;
+      table.tiers[std::countr_zero(set)].complete_s =
+          simulations.ends(place_[set]).snapshot_s - begin_s;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNone = -1;
+
+  const Job& job_;
+  std::vector<std::size_t> place_;  // [set]; kNone: some of its tiers move nothing
+};
+
+// TierTiming::storage_s; `bytes` per GPU, by pipeline rank.
+double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<double>& bytes) {
+  if (tier.place != SnapshotPlace::storage) return 0;
+  double written = 0;
+  for (const double state : bytes) {
+    written += snapshot_bytes(tier, state, weight_share(job)).written;
+  }
+  const double gpus_per_stage = double(job.layout.tp) * job.layout.cp * job.layout.dp;
+  return written * gpus_per_stage /
+         (job.cluster.storage.write_Bps.value * job.calibration.storage_efficiency.value);
+}
+
+// The intervals of the job, which is not the one that the table was made for where they differ.
+void set_intervals(const Job& job, IterationTable& table) {
+  CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
+        table.tiers.size(), job.snapshots.size());
+  for (std::size_t i = 0; i < table.tiers.size(); ++i) table.tiers[i].tier = job.snapshots[i];
+}
+
+// A campaign counts whole iterations; one of every kind must fit in it many times.
+void check_length(const Job& job, const IterationTable& table) {
+  constexpr double kLeastIterations = 10;
+  const double longest_s = *std::ranges::max_element(table.iteration_s);
+  if (job.campaign.length_s >= kLeastIterations * longest_s) return;
+  throw Error::of_key("campaign.length",
+                      "of {} is too short: an iteration takes up to {} here, and "
+                      "it should hold {} of them",
+                      format_seconds(job.campaign.length_s), format_seconds(longest_s),
+                      kLeastIterations);
+}
+
+}  // namespace
+
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due) {
+  IterationPlanOptions options;
+  options.due_snapshots = std::move(due);
+  Execution execution;
+  execution.plan = iteration_plan(job, prepared, options);
+  execution.timeline =
+      execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  return execution;
+}
+
+Warmup measure_warmup(const Job& job) {
+  const double share = with_usual(job.communication.compressor).warmup;
+  if (share == 0) return {};
+  Job dense = job;
+  dense.communication.compressor = {};
+  const Execution execution = run_iteration(dense, prepare_iteration(dense), {});
+  return {share, iteration_s(dense, execution.plan, execution.timeline)};
+}
+
+std::vector<double> snapshot_host_bytes_per_node(const Job& job,
+                                                 const PreparedIteration& prepared) {
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  const double most = *std::ranges::max_element(bytes);
+  std::vector<double> by_tier;
+  for (const SnapshotTier& tier : job.snapshots) {
+    by_tier.push_back(snapshot_host_bytes(tier, most, weight_share(job)) * job.cluster.node.gpus);
+  }
+  return by_tier;
+}
+
+IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
+                               const Execution& plain, int threads) {
+  check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
+  IterationTable table;
+  const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
+  for (const SnapshotTier& tier : job.snapshots) {
+    table.tiers.push_back(
+        {.tier = tier,
+         .restore_s = restore_s(tier, bytes, job.layout, job.cluster, job.calibration),
+         .rebuild_s = rebuild_s(tier, bytes, job.layout, job.cluster, job.calibration),
+         .storage_s = storage_s(job, tier, bytes),
+         .reshape_s = reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
+  }
+  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
+  Simulations simulations(prepared);
+  const SnapshotIterations snapshots(job, simulations);
+  const ShrunkIterations shrunk_job(job, prepared, simulations);
+  const SlowIterations slow(job, simulations);
+  simulations.run(threads);
+  snapshots.fill(simulations, plain, table);
+  shrunk_job.fill(simulations, threads, table);
+  if (job.recovery.elastic.groups > 0) {
+    add_groups_out(job, table);
+  } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
+    add_rerouted(job, plain, table);
+  }
+  slow.fill(simulations, table);
+  table.warmup = measure_warmup(job);
+  return table;
+}
+
+CampaignInputs campaign_inputs(const Job& job, IterationTable table) {
+  check_length(job, table);
+  set_intervals(job, table);
+  CampaignInputs inputs;
+  inputs.nodes = job.cluster.nodes;
+  inputs.same_shard = same_shard_nodes(job.layout, job.cluster);
+  inputs.table = std::move(table);
+  inputs.failures = job.failures;
+  inputs.recovery = job.recovery;
+  inputs.campaign = job.campaign;
+  inputs.tokens_per_iteration = tokens_per_step(job);
+  inputs.tokens = job.tokens;
+  inputs.price_usd_per_s = price_usd_per_s(job);
+  inputs.storage_share = job.cluster.storage.share;
+  return inputs;
+}
+
+}  // namespace windtunnel

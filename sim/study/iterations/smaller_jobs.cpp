@@ -1,0 +1,216 @@
+#include "sim/study/iterations/smaller_jobs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/cost/chunk/step_work.hpp"
+#include "models/cost/memory/memory.hpp"
+#include "policies/iteration.hpp"
+#include "policies/lowering/for_each_index.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Cables, sites or faults name nodes or count them: such a fabric stays whole, with nodes that
+// idle.
+bool has_fixed_nodes(const FabricSpec& fabric) {
+  return fabric.topology == Topology::torus || fabric.topology == Topology::sites ||
+         fabric.topology == Topology::graph || !fabric.faults.empty();
+}
+
+// Which node dies is not known; one that is slow or has a degraded NIC is taken to stay: of those
+// behind the first `nodes`, each goes to the last place that is left.
+void keep_within(int nodes, Cluster& cluster) {
+  std::map<int, int> place_of;
+  for (const SlowNode& slow : cluster.slow_nodes) place_of[slow.node] = slow.node;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    place_of[degraded.node] = degraded.node;
+  }
+  std::set<int> taken;
+  for (const auto& [node, place] : place_of) {
+    if (node < nodes) taken.insert(node);
+  }
+  for (auto& [node, place] : place_of) {
+    if (node < nodes) continue;
+    place = nodes - 1;
+    while (place > 0 && taken.contains(place)) --place;
+    taken.insert(place);
+  }
+  // More of them than places: the slowest counts.
+  std::map<int, double> slowdown;
+  for (const SlowNode& slow : cluster.slow_nodes) {
+    double& at = slowdown[place_of[slow.node]];
+    at = std::max(at, slow.slowdown);
+  }
+  cluster.slow_nodes.clear();
+  for (const auto& [node, times] : slowdown) cluster.slow_nodes.push_back({node, times});
+  std::map<std::pair<int, int>, double> factor;
+  for (const DegradedNic& degraded : cluster.degraded_nics) {
+    const std::pair place(place_of[degraded.node], degraded.nic);
+    const auto [at, is_new] = factor.try_emplace(place, degraded.factor);
+    at->second = std::min(at->second, degraded.factor);
+  }
+  cluster.degraded_nics.clear();
+  for (const auto& [at, share] : factor) {
+    cluster.degraded_nics.push_back({at.first, at.second, share});
+  }
+}
+
+// Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
+bool groups_are_whole(const Layout& layout) {
+  const int replicas = layout.cp * layout.dp;
+  const auto divides = [](int part, int whole) { return part == 0 || whole % part == 0; };
+  const int shard = shard_ranks(layout).optimizer;
+  return layout.tp * replicas % layout.ep == 0 && divides(layout.shard_ranks, replicas) &&
+         divides(layout.weight_ranks, shard) && divides(layout.gradient_ranks, shard) &&
+         divides(layout.secondary_ranks, shard);
+}
+
+// Whether groups of its ranks are still wide enough for the longest sequence.
+bool takes_lengths(const Job& job) {
+  try {
+    check_sequences(job);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// Places among that many sizes: the first, the second, the fourth, ... and the last.
+std::vector<size_t> doubling_places(size_t sizes) {
+  std::vector<size_t> places = {0};
+  while (places.back() + 1 < sizes) places.push_back(std::min(2 * places.back() + 1, sizes - 1));
+  return places;
+}
+
+// Whether shrunk() leaves pods of the very size that they have in proportion.
+bool keeps_pods(const Job& job, int missing) {
+  const std::int64_t pod = job.cluster.fabric.nodes_per_pod;
+  if (has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) return true;
+  return pod * (job.layout.dp - missing) % job.layout.dp == 0;
+}
+
+// What a simulated iteration takes to what the closed form says, by the replicas that are missing.
+struct Correction {
+  int missing = 0;
+  double factor = 1;
+};
+
+// Linear between those that are known, ascending; the last one's beyond.
+double correction_at(int missing, const std::vector<Correction>& known) {
+  const auto next = std::ranges::upper_bound(known, missing, {},
+                                             [](const Correction& one) { return one.missing; });
+  if (next == known.end()) return known.back().factor;
+  const auto before = std::prev(next);
+  return std::lerp(before->factor, next->factor,
+                   double(missing - before->missing) / (next->missing - before->missing));
+}
+
+// How far corrected closed forms may be off: what each known correction but the first would have
+// been off without itself; of the first alone, all that it says.
+double correction_error(const std::vector<Correction>& known) {
+  if (known.size() == 1) return std::abs(known.front().factor - 1);
+  double error = 0;
+  for (size_t i = 1; i < known.size(); ++i) {
+    std::vector<Correction> others = known;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    error =
+        std::max(error, std::abs(correction_at(known[i].missing, others) / known[i].factor - 1));
+  }
+  return error;
+}
+
+}  // namespace
+
+Job shrunk(const Job& job, int missing) {
+  Job smaller = job;
+  smaller.layout.dp -= missing;
+  // Shards over all replicas are so however many there are.
+  if (job.layout.shard_ranks == job.layout.cp * job.layout.dp) smaller.layout.shard_ranks = 0;
+  smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
+  const int gpus = smaller.layout.ranks();
+  const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  keep_within(nodes, smaller.cluster);
+  if (has_fixed_nodes(job.cluster.fabric)) return smaller;
+  smaller.cluster.nodes = nodes;
+  const double kept = double(smaller.layout.dp) / job.layout.dp;
+  int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
+  if (nodes_per_pod > 0) {
+    nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
+  }
+  return smaller;
+}
+
+std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared) {
+  std::vector<int> sizes;
+  for (int missing = 1; missing < job.layout.dp; ++missing) {
+    if (groups_are_whole(shrunk(job, missing).layout)) sizes.push_back(missing);
+  }
+  const auto end = std::ranges::partition_point(sizes, [&](int missing) {
+    const Job smaller = shrunk(job, missing);
+    const std::vector<GpuMemory> memory = iteration_memory(smaller, prepared);
+    return gpu_memory_excess(memory, job).empty() && takes_lengths(smaller);
+  });
+  sizes.erase(end, sizes.end());
+  return sizes;
+}
+
+// Of the sizes that keep_pods() a few all, of more the smallest job and the one nearest to half the
+// replicas.
+std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes) {
+  constexpr size_t kFew = 4;
+  std::vector<int> kept;
+  for (const size_t place : doubling_places(sizes.size())) {
+    if (keeps_pods(job, sizes[place])) kept.push_back(sizes[place]);
+  }
+  if (kept.size() <= kFew) return kept;
+  const int half = *std::ranges::min_element(
+      kept, {}, [&](int missing) { return std::abs(2 * missing - job.layout.dp); });
+  if (half == kept.back()) return {half};
+  return {half, kept.back()};
+}
+
+SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& prepared,
+                                     const std::vector<int>& sizes,
+                                     const std::map<int, double>& simulated_s, int threads) {
+  SmallerIterations result;
+  std::vector<int> looked_at = {0};
+  for (const size_t place : doubling_places(sizes.size())) looked_at.push_back(sizes[place]);
+  std::map<int, double> known_s = simulated_s;
+  if (known_s.size() < looked_at.size()) {
+    std::vector<double> closed_s(looked_at.size());
+    for_each_index(looked_at.size(), threads, [&](size_t i) {
+      closed_s[i] = estimate_iteration(shrunk(job, looked_at[i]), prepared).step_s;
+    });
+    std::vector<Correction> known;
+    for (size_t i = 0; i < looked_at.size(); ++i) {
+      const auto simulated = simulated_s.find(looked_at[i]);
+      if (simulated == simulated_s.end()) continue;
+      known.push_back({looked_at[i], simulated->second / closed_s[i]});
+    }
+    result.gap = correction_error(known);
+    for (size_t i = 0; i < looked_at.size(); ++i) {
+      known_s.try_emplace(looked_at[i], closed_s[i] * correction_at(looked_at[i], known));
+    }
+  }
+  for (const int missing : sizes) {
+    const auto next = known_s.lower_bound(missing);
+    if (next->first == missing) {
+      result.seconds.push_back(next->second);
+      continue;
+    }
+    const auto before = std::prev(next);
+    result.seconds.push_back(
+        std::lerp(before->second, next->second,
+                  double(missing - before->first) / (next->first - before->first)));
+    result.gap = std::max(result.gap, std::abs(next->second / before->second - 1));
+  }
+  return result;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,38 @@
+// A job that lost data-parallel replicas and goes on with those that are left: how many may be
+// missing, and how long its iterations take then. Of many sizes only a few are simulated.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "models/plan/job.hpp"
+#include "policies/lowering/prepared_iteration.hpp"
+
+namespace windtunnel {
+
+// The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
+// Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
+// proportion, and what shared a pod still does.
+Job shrunk(const Job& job, int missing);
+
+// How many replicas may be missing, ascending: whole groups share experts and shards, fewer
+// replicas that share the optimizer state still fit in memory, and the longest sequence into a
+// group.
+std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
+
+// Those of smaller_sizes() that smaller_iterations() wants simulated.
+std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes);
+
+struct SmallerIterations {
+  std::vector<double> seconds;  // [size]
+  double gap = 0;               // IterationTable::shrunk_gap
+};
+
+// `simulated_s`: of the job itself, 0, and of the sizes_to_simulate(). Of the first, the second,
+// the fourth, ... and the last size the others have the closed form's time, corrected by what that
+// misses at the simulated ones; between all these time is linear in the missing replicas.
+SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& prepared,
+                                     const std::vector<int>& sizes,
+                                     const std::map<int, double>& simulated_s, int threads);
+
+}  // namespace windtunnel

@@ -1,0 +1,54 @@
+#include "sim/study/paired_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace windtunnel {
+namespace {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of the line through the points by least squares; 0 where all x are the same.
+double slope(const std::vector<double>& x, const std::vector<double>& y) {
+  const double x_mean = mean(x);
+  const double y_mean = mean(y);
+  double products = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    products += (x[i] - x_mean) * (y[i] - y_mean);
+    squares += (x[i] - x_mean) * (x[i] - x_mean);
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+}  // namespace
+
+int paired_trials(const CampaignReport& report) {
+  constexpr double kFailures = 1e5;
+  constexpr double kLeast = 8;
+  const double per_trial =
+      report.failures.at("planned").mean + report.failures.at("unexpected").mean;
+  const auto all = static_cast<double>(report.trial_goodput.size());
+  return static_cast<int>(std::min(all, std::max(kLeast, std::ceil(kFailures / per_trial))));
+}
+
+Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
+                        int threads) {
+  other.campaign.trials = trials;
+  const CampaignReport again = run_campaign(other, threads);
+  if (trials == std::ssize(report.trial_goodput)) return again.goodput;
+  const auto first = report.trial_goodput.begin();
+  const std::vector<double> same(first, first + trials);
+  const double moved = slope(same, again.trial_goodput) * (report.goodput.mean - mean(same));
+  Estimate goodput = again.goodput;
+  for (double* value : {&goodput.mean, &goodput.low, &goodput.high, &goodput.p05, &goodput.p95}) {
+    *value = std::clamp(*value + moved, 0.0, 1.0);
+  }
+  return goodput;
+}
+
+}  // namespace windtunnel

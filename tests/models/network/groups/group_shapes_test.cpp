@@ -1,0 +1,101 @@
+#include "models/network/groups/group_shapes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/models/network/collective_fixtures.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Groups of every rail and of pods of unlike sizes, in an order in which their like comes late.
+TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
+  for (const Topology topology : {Topology::rail_fat_tree, Topology::fat_tree, Topology::torus}) {
+    for (const int nics : {8, 4}) {
+      Cluster cluster = test_cluster(30);
+      cluster.fabric.topology = topology;
+      cluster.fabric.nodes_per_pod = 7;
+      cluster.fabric.dimensions = {5, 6};
+      cluster.fabric.link_Bps = parameter(50e9);
+      cluster.node.nics = nics;
+      cluster.degraded_nics = {{.node = 11, .nic = 3, .factor = 0.5}};
+      GroupShapes shapes(cluster);
+      for (const int stride : {8, 10, 2, 16}) {
+        for (const int size : {2, 5, 7}) {
+          for (int first = 0; first + (size - 1) * stride < 240; ++first) {
+            const auto gpus = strided(size, stride, first);
+            EXPECT_EQ(shapes.of(gpus), group_shape(gpus, cluster))
+                << size << " members from " << first << ", every " << stride;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(WorstShape, TakesTheWorstOfEachNumber) {
+  Cluster cluster = test_cluster(10);
+  cluster.fabric.nodes_per_pod = 4;  // pods of 4, 4, 2
+  cluster.degraded_nics = {{.node = 9, .nic = 3, .factor = 0.5}};
+  WorstShape worst(cluster);
+  worst.add(strided(2, 8));      // nodes 0, 1
+  worst.add(strided(2, 8, 24));  // nodes 3, 4: two pods
+  EXPECT_EQ(worst.shape().nic_factor, 1);
+  worst.add(strided(2, 8, 67));  // nodes 8, 9: the degraded NIC
+  EXPECT_EQ(worst.shape().members, 2);
+  EXPECT_EQ(worst.shape().nodes, 2);
+  EXPECT_EQ(worst.shape().fabric_hops, 3);
+  EXPECT_DOUBLE_EQ(worst.shape().load.ring, 1 / (4 * 50e9));  // of nodes 3, 4 only
+  EXPECT_EQ(worst.shape().nic_factor, 0.5);
+}
+
+// Recognising groups that are others moved by whole nodes changes nothing.
+TEST(WorstShape, IsThatOfAllGroupsTakenTogether) {
+  Cluster cluster = test_cluster(30);
+  cluster.fabric.nodes_per_pod = 7;
+  cluster.node.package_gpus = 2;
+  cluster.degraded_nics = {{.node = 11, .nic = 5, .factor = 0.5}};
+  for (const int size : {2, 3, 5, 6, 12}) {
+    for (const int stride : {1, 2, 8}) {
+      WorstShape worst(cluster);
+      GroupShape all;
+      for (int block = 0; block < 240 / (size * stride); ++block) {
+        for (int i = 0; i < stride; ++i) {
+          const auto gpus = strided(size, stride, block * size * stride + i);
+          worst.add(gpus);
+          const GroupShape shape = group_shape(gpus, cluster);
+          all = block + i == 0 ? shape : worse(all, shape);
+        }
+      }
+      EXPECT_EQ(worst.shape(), all) << size << " members, every " << stride;
+    }
+  }
+}
+
+// Nor does recognising groups on the same nodes of a torus.
+TEST(WorstShape, IsThatOfAllGroupsOfATorus) {
+  Cluster cluster = test_cluster(24);
+  cluster.fabric.topology = Topology::torus;
+  cluster.fabric.dimensions = {4, 6};
+  cluster.fabric.link_Bps = parameter(50e9);
+  cluster.degraded_nics = {{.node = 11, .nic = 5, .factor = 0.5}};
+  for (const int size : {2, 3, 4}) {
+    for (const int stride : {1, 8}) {
+      WorstShape worst(cluster);
+      GroupShape all;
+      for (int first = 0; first < 192; first += size * stride) {
+        for (int i = 0; i < stride; ++i) {
+          const auto gpus = strided(size, stride, first + i);
+          worst.add(gpus);
+          const GroupShape shape = group_shape(gpus, cluster);
+          all = first + i == 0 ? shape : worse(all, shape);
+        }
+      }
+      EXPECT_EQ(worst.shape(), all) << size << " members, every " << stride;
+      EXPECT_EQ(all.load.ring > 0, all.nodes > 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

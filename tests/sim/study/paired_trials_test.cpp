@@ -1,0 +1,45 @@
+#include "sim/study/paired_trials.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/sim/study/crashing_inputs.hpp"
+
+namespace windtunnel {
+namespace {
+
+TEST(PairedTrials, AllOfASmallJobAreTheCampaignItself) {
+  const CampaignInputs inputs = crashing_inputs(60);
+  const CampaignReport report = run_campaign(inputs);
+  ASSERT_EQ(paired_trials(report), 40);  // of some 180 failures each
+  EXPECT_EQ(paired_goodput(inputs, report, 40, 1), report.goodput);
+}
+
+// Where each trial meets thousands of failures, those that meet a hundred thousand, or eight.
+TEST(PairedTrials, OfALargeJobAreFewer) {
+  CampaignInputs inputs = crashing_inputs(1);
+  inputs.recovery.restart_s = 1;
+  inputs.failures[0].rate_per_node_s *= 50;
+  const int fewer = paired_trials(run_campaign(inputs));
+  EXPECT_GE(fewer, 9);
+  EXPECT_LE(fewer, 14);
+  inputs.failures[0].rate_per_node_s *= 3;
+  EXPECT_EQ(paired_trials(run_campaign(inputs)), 8);
+}
+
+// What a few trials say of other settings is as good as what all say.
+TEST(PairedTrials, AFewTellWhatAllTell) {
+  const CampaignInputs inputs = crashing_inputs(60);
+  const CampaignReport report = run_campaign(inputs);
+  EXPECT_NEAR(paired_goodput(inputs, report, 10, 1).mean, report.goodput.mean, 1e-12);
+  CampaignInputs other = inputs;
+  other.table.tiers[0].tier.every_iterations = 40;
+  const double all = run_campaign(other).goodput.mean;
+  const double changed = std::abs(all - report.goodput.mean);
+  EXPECT_GT(changed, 0.01);
+  EXPECT_NEAR(paired_goodput(other, report, 10, 1).mean, all, changed / 10);
+}
+
+}  // namespace
+}  // namespace windtunnel
