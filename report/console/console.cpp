@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/figures/comparison_columns.hpp"
 #include "report/figures/notes.hpp"
@@ -39,6 +40,33 @@ std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoi
   return shown;
 }
 
+// With the interval of a mean over trials.
+std::string figure_text(const Figure& column, const Record& record) {
+  const std::string trials = trials_text(column, record);
+  return column.text(record) + (trials.empty() ? "" : fmt::format(" ({})", trials));
+}
+
+// What the figures of the table are sure to.
+std::string certainty_text(const Comparison& comparison, const ConsoleStyle& style) {
+  std::set<std::string> models;
+  int trials = 0;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record) continue;
+    const Calibration& calibration = point.record->job.calibration;
+    if (calibration.step_error.value > 0) models.insert(cost_models_text(calibration));
+    if (point.record->campaign) trials = point.record->campaign->trials;
+  }
+  std::string text;
+  if (trials > 0) {
+    text += fmt::format("  in brackets  {} of the mean over {} trials\n", kIntervalTitle, trials);
+  }
+  for (const std::string& model : models) text += fmt::format("  cost models  {}\n", model);
+  if (models.size() == 1) {
+    text += "               an error that all points share does not change their order\n";
+  }
+  return text.empty() ? "" : fmt::format("\n{}\n{}", style.bold(kCertaintyTitle), text);
+}
+
 TextTable comparison_table(const Comparison& comparison) {
   const std::vector<const ComparedPoint*> points = ranked_points(comparison);
   TextTable table;
@@ -60,7 +88,7 @@ TextTable comparison_table(const Comparison& comparison) {
   for (const ComparedPoint* point : points) {
     std::vector<std::string> row;
     for (const auto& [key, value] : point->set) row.push_back(value);
-    for (const Figure* column : columns) row.push_back(column->text(*point->record));
+    for (const Figure* column : columns) row.push_back(figure_text(*column, *point->record));
     if (with_iteration) {
       const double speed_up = reference->record->iteration.time_s / point->record->iteration.time_s;
       row.insert(row.begin() + after_time, fmt::format("{:.3f}x", speed_up));
@@ -101,7 +129,7 @@ std::string summary_text(const Summary& summary, const ConsoleStyle& style) {
 std::string compare_text(const Comparison& comparison, const ConsoleStyle& style) {
   std::string text;
   const TextTable table = comparison_table(comparison);
-  if (!table.rows.empty()) text += table_text(table);
+  if (!table.rows.empty()) text += table_text(table) + certainty_text(comparison, style);
   bool first = true;
   for (const ComparedPoint& point : comparison.points) {
     if (point.record) continue;

@@ -68,13 +68,6 @@ SummarySection iteration_section(const Record& record) {
   return section;
 }
 
-// The interval of a mean over trials; empty where a figure is none.
-std::string trials_text(const Figure& figure, const Record& record) {
-  const FigureValue value = figure.of(record);
-  const auto* estimate = std::get_if<Estimate>(&value);
-  return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
-}
-
 // A row per figure below `prefix` that the record has.
 void add_figures(const Record& record, std::string_view prefix, SummarySection& section) {
   for (const Figure* each : figures_below(prefix)) {
@@ -138,7 +131,7 @@ SummarySection memory_section(const Record& record) {
 SummarySection evidence_section(const Record& record) {
   const std::string trials =
       record.campaign ? fmt::format("of the mean over {} trials", record.campaign->trials) : "";
-  SummarySection section{fmt::format("How sure this is ({}s)", kIntervalTitle), {}, {}};
+  SummarySection section{fmt::format("{} ({}s)", kCertaintyTitle, kIntervalTitle), {}, {}};
   section.table.columns = {{""}, {"predicted", Align::right}};
   if (record.campaign) section.table.columns.push_back({trials, Align::right});
   section.table.columns.push_back({"with the cost models' error", Align::right});
@@ -150,17 +143,12 @@ SummarySection evidence_section(const Record& record) {
     row.push_back(range_text(each.unit, range->low, range->high));
     section.table.rows.push_back(std::move(row));
   }
-  const Calibration& calibration = record.job.calibration;
   std::string shares;
   for (const Figure* each : figures_below("origin")) {
     shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", each->title, each->text(record));
   }
   section.rows = {
-      {"cost models",
-       fmt::format("step times by the calibration {} are off by {} (one standard deviation, {}) on "
-                   "runs that it was not fitted on",
-                   calibration.name, value_text(Unit::share, calibration.step_error.value),
-                   to_string(calibration.step_error.origin))},
+      {"cost models", cost_models_text(record.job.calibration)},
       {"rests on",
        fmt::format("{}: the share of the predicted time whose weakest number is of that origin; a "
                    "fitted number has the origin of its rows",
@@ -183,6 +171,20 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 }
 
 }  // namespace
+
+std::string trials_text(const Figure& figure, const Record& record) {
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
+}
+
+std::string cost_models_text(const Calibration& calibration) {
+  return fmt::format(
+      "step times by the calibration {} are off by {} (one standard deviation, {}) on runs that it "
+      "was not fitted on",
+      calibration.name, value_text(Unit::share, calibration.step_error.value),
+      to_string(calibration.step_error.origin));
+}
 
 std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank) {
   return {{"weights", rank.weights},     {"gradients", rank.gradients},

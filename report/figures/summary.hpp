@@ -31,6 +31,14 @@ struct Summary {
 
 Summary summarise(const Record& record);
 
+struct Figure;
+
+inline constexpr const char* kCertaintyTitle = "How sure this is";
+// The interval of a figure's mean over trials; empty where it is none.
+std::string trials_text(const Figure& figure, const Record& record);
+// How far predictions by the calibration are off.
+std::string cost_models_text(const Calibration& calibration);
+
 // Model, machine, axes of the layout, sharding, schedule, precision, overlap, compressor, batch: a
 // phrase each, so that where one is varied the others are still what points have in common.
 std::vector<std::string> job_facts(const Job& job);

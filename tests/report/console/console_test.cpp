@@ -130,9 +130,12 @@ TEST(Compare, SortsByTimeAgainstTheFirstFeasiblePoint) {
   comparison.points.push_back({{{"pp", "2"}}, slow, ""});
   comparison.points.push_back({{{"pp", "4"}}, fast, ""});
   EXPECT_EQ(compare_text(comparison),
-            "pp  step time  speed-up     MFU    idle  peak memory  goodput\n"
-            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB   93.0 %\n"
-            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB   93.0 %\n"
+            "pp  step time  speed-up     MFU    idle  peak memory                    goodput\n"
+            "4      4.00 s    2.000x  41.7 %  25.0 %     62.9 GiB  93.0 % (92.9 % .. 93.1 %)\n"
+            "2      8.00 s    1.000x  41.7 %  25.0 %     62.9 GiB  93.0 % (92.9 % .. 93.1 %)\n"
+            "\n"
+            "How sure this is\n"
+            "  in brackets  95 % interval of the mean over 100 trials\n"
             "\n"
             "Infeasible\n"
             "  pp=1: does not fit\n");
@@ -157,7 +160,7 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
     Record record = sample_record();
-    record.campaign->goodput.mean = goodput;
+    record.campaign->goodput = {.mean = goodput, .low = goodput - 0.01, .high = goodput + 0.01};
     record.campaign->tiers = std::move(tiers);
     return record;
   };
@@ -175,13 +178,16 @@ TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   EXPECT_EQ(
       compare_text(comparison),
       "snapshots         copy     every  saving time  loading time  snapshot overhead  survival 7 d"
-      "  host memory  goodput\n"
+      "  host memory                    goodput\n"
       "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %      99.975 %"
-      "       240 GB   93.0 %\n"
+      "       240 GB  93.0 % (92.0 % .. 94.0 %)\n"
       "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %         2.0 %"
-      "       120 GB   85.0 %\n"
+      "       120 GB  85.0 % (84.0 % .. 86.0 %)\n"
       "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %       100.0 %"
-      "          0 B   80.0 %\n");
+      "          0 B  80.0 % (79.0 % .. 81.0 %)\n"
+      "\n"
+      "How sure this is\n"
+      "  in brackets  95 % interval of the mean over 100 trials\n");
 }
 
 TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
@@ -192,6 +198,28 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   for (const char* title : {"speed-up", "MFU", "survival 7 d", "goodput"}) {
     EXPECT_NE(text.find(title), std::string::npos) << title;
   }
+}
+
+// Once where all have the same, and that it does not decide between them; each where they differ.
+TEST(Compare, TellsTheErrorOfTheCostModels) {
+  Comparison comparison;
+  comparison.points.assign(2, {{{"pp", "4"}}, sample_record({.campaign = false}), ""});
+  for (ComparedPoint& point : comparison.points) {
+    point.record->job.calibration.name = "measured";
+    point.record->job.calibration.step_error.value = 0.1;
+  }
+  const std::string shared = "an error that all points share does not change their order";
+  const std::string one = compare_text(comparison);
+  EXPECT_NE(one.find("cost models  step times by the calibration measured are off by 10.0 %"),
+            std::string::npos)
+      << one;
+  EXPECT_NE(one.find(shared), std::string::npos) << one;
+  comparison.points[1].record->job.calibration.name = "guessed";
+  const std::string two = compare_text(comparison);
+  for (const char* name : {"calibration measured are off", "calibration guessed are off"}) {
+    EXPECT_NE(two.find(name), std::string::npos) << two;
+  }
+  EXPECT_EQ(two.find(shared), std::string::npos) << two;
 }
 
 TEST(Compare, AllInfeasible) {
