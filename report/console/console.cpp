@@ -1,6 +1,7 @@
 #include "report/console/console.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -42,28 +43,27 @@ std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoi
 
 // With the interval of a mean over trials.
 std::string figure_text(const Figure& column, const Record& record) {
-  const std::string trials = trials_text(column, record);
-  return column.text(record) + (trials.empty() ? "" : fmt::format(" ({})", trials));
+  const FigureValue value = column.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  return estimate == nullptr ? column.text(record) : estimate_text(column.unit, *estimate);
 }
 
 // What the figures of the table are sure to.
 std::string certainty_text(const Comparison& comparison, const ConsoleStyle& style) {
   std::set<std::string> models;
-  int trials = 0;
+  std::set<int> trials;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
     const Calibration& calibration = point.record->job.calibration;
     if (calibration.step_error.value > 0) models.insert(cost_models_text(calibration));
-    if (point.record->campaign) trials = point.record->campaign->trials;
+    if (point.record->campaign) trials.insert(point.record->campaign->trials);
   }
   std::string text;
-  if (trials > 0) {
-    text += fmt::format("  in brackets  {} of the mean over {} trials\n", kIntervalTitle, trials);
+  if (!trials.empty()) {
+    text += fmt::format("  in brackets  {} of the mean over {} trials\n", kIntervalTitle,
+                        fmt::join(trials, " or "));
   }
   for (const std::string& model : models) text += fmt::format("  cost models  {}\n", model);
-  if (models.size() == 1) {
-    text += "               an error that all points share does not change their order\n";
-  }
   return text.empty() ? "" : fmt::format("\n{}\n{}", style.bold(kCertaintyTitle), text);
 }
 

@@ -68,6 +68,13 @@ SummarySection iteration_section(const Record& record) {
   return section;
 }
 
+// The interval of a mean over trials; empty where a figure is none.
+std::string trials_text(const Figure& figure, const Record& record) {
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
+}
+
 // A row per figure below `prefix` that the record has.
 void add_figures(const Record& record, std::string_view prefix, SummarySection& section) {
   for (const Figure* each : figures_below(prefix)) {
@@ -171,12 +178,6 @@ std::vector<SummaryRow> key_figures(const Record& record) {
 }
 
 }  // namespace
-
-std::string trials_text(const Figure& figure, const Record& record) {
-  const FigureValue value = figure.of(record);
-  const auto* estimate = std::get_if<Estimate>(&value);
-  return estimate == nullptr ? "" : range_text(figure.unit, estimate->low, estimate->high);
-}
 
 std::string cost_models_text(const Calibration& calibration) {
   return fmt::format(

@@ -31,11 +31,7 @@ struct Summary {
 
 Summary summarise(const Record& record);
 
-struct Figure;
-
 inline constexpr const char* kCertaintyTitle = "How sure this is";
-// The interval of a figure's mean over trials; empty where it is none.
-std::string trials_text(const Figure& figure, const Record& record);
 // How far predictions by the calibration are off.
 std::string cost_models_text(const Calibration& calibration);
 

@@ -26,22 +26,17 @@ Colour of_number(double x) {
   return mix(std::bit_cast<Colour>(x));
 }
 
-// Numbers the distinct values by first occurrence; open addressing, because a million colours are
-// counted several times.
+// Numbers the distinct values by first occurrence. Open addressing in a table that grows with them:
+// a million colours are counted several times, and few of them differ where folding pays, so that
+// they stay in the cache.
 class Numbering {
  public:
-  explicit Numbering(size_t most) : slots_(std::bit_ceil(2 * most + 2)) {}
-
   std::int32_t number(Colour colour) {
-    const size_t mask = slots_.size() - 1;
-    for (size_t i = mix(colour) & mask;; i = (i + 1) & mask) {
-      Slot& slot = slots_[i];
-      if (slot.number < 0) {
-        slot = {colour, count_++};
-        return slot.number;
-      }
-      if (slot.colour == colour) return slot.number;
-    }
+    Slot& slot = slot_of(colour);
+    if (slot.number >= 0) return slot.number;
+    slot = {colour, count_++};
+    if (2 * static_cast<size_t>(count_) > slots_.size()) grow();
+    return count_ - 1;
   }
   std::int32_t count() const { return count_; }
 
@@ -50,12 +45,29 @@ class Numbering {
     Colour colour = 0;
     std::int32_t number = -1;
   };
-  std::vector<Slot> slots_;
+
+  // Its own, or the free one that it would take.
+  Slot& slot_of(Colour colour) {
+    const size_t mask = slots_.size() - 1;
+    size_t i = mix(colour) & mask;
+    while (slots_[i].number >= 0 && slots_[i].colour != colour) i = (i + 1) & mask;
+    return slots_[i];
+  }
+
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.number >= 0) slot_of(slot.colour) = slot;
+    }
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
   std::int32_t count_ = 0;
 };
 
 std::int64_t distinct(const std::vector<Colour>& colours) {
-  Numbering numbering(colours.size());
+  Numbering numbering;
   for (Colour colour : colours) numbering.number(colour);
   return numbering.count();
 }
@@ -209,7 +221,7 @@ std::vector<Colour> all_different(size_t count) {
 
 void fold_ranks(const Plan& plan, const std::vector<Colour>& colours, Folding& folding) {
   const std::vector<ClassMember> of_rank = class_of_rank(plan);
-  Numbering numbering(colours.size());
+  Numbering numbering;
   folding.representative.resize(plan.ranks);
   for (RankId rank = 0; rank < plan.ranks; ++rank) {
     const std::int32_t number = numbering.number(colours[rank]);
@@ -222,7 +234,7 @@ void fold_ranks(const Plan& plan, const std::vector<Colour>& colours, Folding& f
 }
 
 void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
-  Numbering numbering(colours.size());
+  Numbering numbering;
   for (size_t g = 0; g < colours.size(); ++g) {
     const std::int32_t number = numbering.number(colours[g]);
     if (number == static_cast<std::int32_t>(folding.groups.size())) {
@@ -235,7 +247,7 @@ void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
 // Representative link of every colour, and which link is one: [link] -> folded link or -1.
 std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<Colour>& colours,
                                      std::vector<std::int32_t>& number_of_link, Folding& folding) {
-  Numbering numbering(colours.size());
+  Numbering numbering;
   std::vector<std::int32_t> represents(colours.size(), -1);
   for (size_t l = 0; l < colours.size(); ++l) {
     const std::int32_t number = numbering.number(colours[l]);
@@ -259,7 +271,7 @@ void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
   const std::vector<std::int32_t> represents =
       fold_links(flows, link_colours, number_of_link, folding);
 
-  Numbering numbering(flow_colours.size());
+  Numbering numbering;
   std::vector<FlowIndex> representative;
   for (FlowIndex flow = 0; flow < flows.flows(); ++flow) {
     const std::int32_t number = numbering.number(flow_colours[flow]);

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kTrialsAgain = 16;
+constexpr int kTrialsAgain = 16;  // what differs between trials in pairs is little noise
 
 }  // namespace
 

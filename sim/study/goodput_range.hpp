@@ -12,7 +12,7 @@ IterationTable scaled(IterationTable table, double factor);
 
 // `report` is run_campaign(inputs); `factor`, above 1, is the one by which predictions may be off.
 // Some of its trials are played again with all times divided and multiplied by it, under the same
-// random numbers, and what that changes of them is taken for what it changes of the mean.
+// random numbers: paired_goodput().
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            double factor, int threads = 0);
 

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace windtunnel {
 namespace {
 
+// Of equal values exactly these.
 double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double apart = 0;
+  for (const double value : values) apart += value - values.front();
+  return values.front() + apart / static_cast<double>(values.size());
 }
 
-// Of the line through the points by least squares; 0 where all x are the same.
+// Of the line through the points by least squares; 1, all that x differs by, where they do not
+// tell.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
   const double x_mean = mean(x);
   const double y_mean = mean(y);
@@ -22,7 +25,7 @@ double slope(const std::vector<double>& x, const std::vector<double>& y) {
     products += (x[i] - x_mean) * (y[i] - y_mean);
     squares += (x[i] - x_mean) * (x[i] - x_mean);
   }
-  return squares > 0 ? products / squares : 0;
+  return squares > 0 ? products / squares : 1;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ int paired_trials(const CampaignReport& report);
 // Goodput under `other` settings of that many trials of the campaign that `report` is of, moved by
 // what those trials differ by from the mean of all, as far as that shows in them: the estimate by
 // regression on a control variate (Glasserman, Monte Carlo Methods in Financial Engineering, 2003,
-// section 4.1).
+// section 4.1). Its interval and quantiles are those of the trials that were played.
 Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
                         int threads);
 

@@ -80,18 +80,22 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   if (!measured.memory_excess.empty() && !options.allow_oom) {
     throw Error(measured.memory_excess, ExitCode::failed);
   }
-  tell(options, fmt::format("simulating an iteration on {} GPUs", job.layout.ranks()));
-  const Execution& plain = measured.plain = run_iteration(job, prepared, {});
+  const bool campaign = job.campaign.length_s > 0;
+  tell(options,
+       fmt::format("simulating {} on {} GPUs",
+                   campaign ? "the campaign's iterations" : "an iteration", job.layout.ranks()));
+  if (campaign) {
+    auto [plain, table] = campaign_iterations(job, prepared, options.threads);
+    measured.plain = std::move(plain);
+    measured.table = std::move(table);
+  } else {
+    measured.plain = run_iteration(job, prepared, {});
+  }
+  const Execution& plain = measured.plain;
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, prepared.units, prepared.memory, plain.plan,
                                      plain.timeline, measured.critical_path);
-  if (job.campaign.length_s > 0) {
-    tell(options, "simulating iterations with snapshots");
-    measured.table = iteration_table(job, prepared, plain, options.threads);
-    measured.report.warmup = measured.table.warmup;
-  } else {
-    measured.report.warmup = measure_warmup(job);
-  }
+  measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
 }
 

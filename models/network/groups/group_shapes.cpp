@@ -10,9 +10,13 @@
 namespace windtunnel {
 namespace {
 
-// A group is compared with as many as there are places in a node, and no more: where all groups
-// lie differently, looking for one that is alike must not take longer than to measure it.
-constexpr std::size_t kRemembered = 16;
+// Groups begin at every place of a node in turn. One is compared with as many as that, or a few,
+// and no more: where all lie differently, looking for one that is alike must not take longer than
+// to measure it.
+std::size_t remembered(const Cluster& cluster) {
+  constexpr int kFew = 16;
+  return static_cast<std::size_t>(std::max(kFew, cluster.node.gpus));
+}
 
 double worst_nic_factor(std::span<const std::int32_t> gpus, const Cluster& cluster) {
   double worst = std::numeric_limits<double>::infinity();
@@ -34,9 +38,10 @@ GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
     shape.nic_factor = worst_nic_factor(gpus, links_.cluster());
     return shape;
   }
-  if (measured_.size() < kRemembered) measured_.emplace_back();
-  Measured& place = measured_.size() < kRemembered ? measured_.back() : measured_[oldest_];
-  oldest_ = (oldest_ + 1) % kRemembered;
+  const std::size_t most = remembered(links_.cluster());
+  if (measured_.size() < most) measured_.emplace_back();
+  Measured& place = measured_[oldest_];
+  oldest_ = (oldest_ + 1) % most;
   place = {{gpus.begin(), gpus.end()}, group_shape(gpus, links_)};
   return place.shape;
 }
@@ -48,8 +53,9 @@ bool GroupShapes::alike(std::span<const std::int32_t> known,
                                                : on_same_nodes(known, gpus);
 }
 
-// Moved by whole nodes, or to another GPU of nodes with one member each, to links that lie to one
-// another as before and are as fast.
+// Moved by whole nodes, or to another GPU of every node, to links that lie to one another as before
+// and are as fast. Another GPU only where nodes have one member each: several might share NICs or
+// packages otherwise than before.
 bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();
@@ -62,7 +68,7 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
     if (gpus[i] - known[i] != distance) return false;
     if (by_nodes) continue;
     const int node = cluster.node_of(known[i]);
-    if (node == last_node || cluster.node_of(gpus[i]) - node != nodes_apart ||
+    if (node <= last_node || cluster.node_of(gpus[i]) - node != nodes_apart ||
         nic_of(cluster, gpus[i]) - nic_of(cluster, known[i]) != nics_apart) {
       return false;
     }
@@ -85,7 +91,7 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
   return true;
 }
 
-// One member on each node, where the NICs of a node hang on one switch.
+// One member on each node, in their order, where the NICs of a node hang on one switch.
 bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();
@@ -96,7 +102,7 @@ bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int node = cluster.node_of(gpus[i]);
     if (node != cluster.node_of(known[i])) return false;
-    if (i > 0 && node == cluster.node_of(gpus[i - 1])) return false;
+    if (i > 0 && node <= cluster.node_of(gpus[i - 1])) return false;
   }
   return true;
 }

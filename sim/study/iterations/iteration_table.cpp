@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -24,7 +23,8 @@
 namespace windtunnel {
 namespace {
 
-// Iterations of the campaign's jobs that do not depend on one another, simulated together.
+// The job's plain iteration and others that its campaign meets: they do not depend on one another
+// and are simulated together.
 class Simulations {
  public:
   struct Ends {
@@ -33,23 +33,30 @@ class Simulations {
     double snapshot_s = 0;    // snapshot_end_s()
   };
 
-  // Keeps a reference.
-  explicit Simulations(const PreparedIteration& prepared) : prepared_(prepared) {}
+  // Keeps references.
+  Simulations(const Job& job, const PreparedIteration& prepared) : job_(job), prepared_(prepared) {}
 
   // The place of its ends.
   std::size_t add(Job job, std::vector<int> due = {}) {
     asked_.push_back({std::move(job), std::move(due)});
     return asked_.size() - 1;
   }
-  void run(int threads) {
+  // Returns the plain iteration.
+  Execution run(int threads) {
+    Execution plain;
     ends_.resize(asked_.size());
-    for_each_index(asked_.size(), threads, [&](std::size_t i) {
-      const auto& [job, due] = asked_[i];
+    for_each_index(1 + asked_.size(), threads, [&](std::size_t i) {
+      if (i == 0) {
+        plain = run_iteration(job_, prepared_, {});
+        return;
+      }
+      const auto& [job, due] = asked_[i - 1];
       const auto [plan, timeline] = run_iteration(job, prepared_, due);
-      ends_[i] = {iteration_s(job, plan, timeline),
-                  foreground_end_s(plan, timeline, reported_window(job, plan).last),
-                  due.empty() ? 0 : snapshot_end_s(plan, timeline)};
+      ends_[i - 1] = {iteration_s(job, plan, timeline),
+                      foreground_end_s(plan, timeline, reported_window(job, plan).last),
+                      due.empty() ? 0 : snapshot_end_s(plan, timeline)};
     });
+    return plain;
   }
   const Ends& ends(std::size_t place) const { return ends_[place]; }
 
@@ -59,6 +66,7 @@ class Simulations {
     std::vector<int> due;
   };
 
+  const Job& job_;
   const PreparedIteration& prepared_;
   std::vector<Asked> asked_;
   std::vector<Ends> ends_;
@@ -308,10 +316,11 @@ std::vector<double> snapshot_host_bytes_per_node(const Job& job,
   return by_tier;
 }
 
-IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
-                               const Execution& plain, int threads) {
+CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
+                                       int threads) {
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
-  IterationTable table;
+  CampaignIterations iterations;
+  auto& [plain, table] = iterations;
   const auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (const SnapshotTier& tier : job.snapshots) {
     table.tiers.push_back(
@@ -321,12 +330,12 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
          .storage_s = storage_s(job, tier, bytes),
          .reshape_s = reshape_s(tier, bytes, job.layout, job.cluster, job.calibration)});
   }
-  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
-  Simulations simulations(prepared);
+  Simulations simulations(job, prepared);
   const SnapshotIterations snapshots(job, simulations);
   const ShrunkIterations shrunk_job(job, prepared, simulations);
   const SlowIterations slow(job, simulations);
-  simulations.run(threads);
+  plain = simulations.run(threads);
+  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
   snapshots.fill(simulations, plain, table);
   shrunk_job.fill(simulations, threads, table);
   if (job.recovery.elastic.groups > 0) {
@@ -336,7 +345,7 @@ IterationTable iteration_table(const Job& job, const PreparedIteration& prepared
   }
   slow.fill(simulations, table);
   table.warmup = measure_warmup(job);
-  return table;
+  return iterations;
 }
 
 CampaignInputs campaign_inputs(const Job& job, IterationTable table) {

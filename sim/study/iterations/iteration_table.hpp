@@ -27,10 +27,15 @@ Warmup measure_warmup(const Job& job);
 // [tier] of the node that needs most: snapshot_host_bytes() of its GPUs.
 std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 
-// `plain`: run_iteration without snapshots. On `threads` threads (0: all cores), each of which
-// waits for an engine of its own; the same bytes for any number of threads.
-IterationTable iteration_table(const Job& job, const PreparedIteration& prepared,
-                               const Execution& plain, int threads = 0);
+struct CampaignIterations {
+  Execution plain;  // without snapshots
+  IterationTable table;
+};
+
+// On `threads` threads (0: all cores), each of which waits for an engine of its own; the same bytes
+// for any number of threads.
+CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
+                                       int threads = 0);
 
 // `table` of a job with the same Case::table. Tiers are those of this job, with its intervals; how
 // often `every_overhead` allows a snapshot is worked out by sim/campaign/pace.hpp. Throws Error

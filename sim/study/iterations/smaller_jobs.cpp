@@ -83,6 +83,7 @@ bool takes_lengths(const Job& job) {
 
 // Places among that many sizes: the first, the second, the fourth, ... and the last.
 std::vector<size_t> doubling_places(size_t sizes) {
+  if (sizes == 0) return {};
   std::vector<size_t> places = {0};
   while (places.back() + 1 < sizes) places.push_back(std::min(2 * places.back() + 1, sizes - 1));
   return places;
@@ -111,10 +112,9 @@ double correction_at(int missing, const std::vector<Correction>& known) {
                    double(missing - before->missing) / (next->missing - before->missing));
 }
 
-// How far corrected closed forms may be off: what each known correction but the first would have
-// been off without itself; of the first alone, all that it says.
+// How far corrected closed forms may be off: what each known correction but the whole job's would
+// have been off without itself.
 double correction_error(const std::vector<Correction>& known) {
-  if (known.size() == 1) return std::abs(known.front().factor - 1);
   double error = 0;
   for (size_t i = 1; i < known.size(); ++i) {
     std::vector<Correction> others = known;
@@ -140,7 +140,7 @@ Job shrunk(const Job& job, int missing) {
   smaller.cluster.nodes = nodes;
   const double kept = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;
-  if (nodes_per_pod > 0) {
+  if (nodes_per_pod > 0 && nodes_per_pod < job.cluster.nodes) {
     nodes_per_pod = std::max(1, static_cast<int>(std::lround(nodes_per_pod * kept)));
   }
   return smaller;
@@ -160,24 +160,27 @@ std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared
   return sizes;
 }
 
-// Of the sizes that keep_pods() a few all, of more the smallest job and the one nearest to half the
-// replicas.
+// A few all; of more the smallest job, and of those that keep_pods() the one nearest to half the
+// replicas: pods of another size than the others' leave many more ranks that differ, and take many
+// times as long to simulate.
 std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes) {
   constexpr size_t kFew = 4;
-  std::vector<int> kept;
-  for (const size_t place : doubling_places(sizes.size())) {
-    if (keeps_pods(job, sizes[place])) kept.push_back(sizes[place]);
-  }
-  if (kept.size() <= kFew) return kept;
-  const int half = *std::ranges::min_element(
-      kept, {}, [&](int missing) { return std::abs(2 * missing - job.layout.dp); });
-  if (half == kept.back()) return {half};
-  return {half, kept.back()};
+  std::vector<int> looked_at;
+  for (const size_t place : doubling_places(sizes.size())) looked_at.push_back(sizes[place]);
+  if (looked_at.size() <= kFew) return looked_at;
+  const int last = looked_at.back();
+  std::erase_if(looked_at,
+                [&](int missing) { return missing == last || !keeps_pods(job, missing); });
+  if (looked_at.empty()) return {last};
+  return {*std::ranges::min_element(
+              looked_at, {}, [&](int missing) { return std::abs(2 * missing - job.layout.dp); }),
+          last};
 }
 
 SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<int>& sizes,
                                      const std::map<int, double>& simulated_s, int threads) {
+  CHECK(sizes.empty() || simulated_s.contains(sizes.back()), "the smallest job is not simulated");
   SmallerIterations result;
   std::vector<int> looked_at = {0};
   for (const size_t place : doubling_places(sizes.size())) looked_at.push_back(sizes[place]);

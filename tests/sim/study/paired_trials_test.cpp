@@ -41,5 +41,15 @@ TEST(PairedTrials, AFewTellWhatAllTell) {
   EXPECT_NEAR(paired_goodput(other, report, 10, 1).mean, all, changed / 10);
 }
 
+// Trials that met nothing say nothing of a slope: what changes is taken as it is.
+TEST(PairedTrials, TrialsThatAreAlikeMoveByTheWholeDifference) {
+  CampaignInputs inputs = crashing_inputs(60);
+  inputs.failures.clear();
+  CampaignReport report = run_campaign(inputs);
+  const double same = report.goodput.mean;
+  report.goodput.mean -= 0.125;  // as if others had met something
+  EXPECT_NEAR(paired_goodput(inputs, report, 9, 1).mean, same - 0.125, 1e-12);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "models/compression/compressors.hpp"
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
@@ -121,13 +120,12 @@ const std::vector<Bound>& bounds() {
 // ---- Relations between two results.
 
 enum class Must {
-  not_slow,      // the step
-  not_waste,     // goodput, beyond what chance does to eight trials
-  not_fill,      // the fullest GPU's memory
-  not_gain,      // the step must not be faster: what is set is what the program chose not to do
-  take_as_long,  // the step
-  be_the_same,   // step and goodput
-  be_identical   // to the last bit, trial by trial
+  not_slow,     // the step
+  not_waste,    // goodput, beyond what chance does to eight trials
+  not_fill,     // the fullest GPU's memory
+  not_gain,     // the step must not be faster: what is set is what the program chose not to do
+  be_the_same,  // step and goodput
+  be_identical  // to the last bit, trial by trial
 };
 
 struct Relation {
@@ -166,13 +164,6 @@ void double_peaks(Job& job) {
                                    &GpuSpec::bf16_flops, &GpuSpec::fp8_flops}) {
     (gpu.*peak).value *= 2;
   }
-}
-
-// Where one group at a time has the network to itself, and nothing computes beside it.
-void closed_where_idle(Job& job) {
-  const bool idle = job.layout.pp == 1 && job.communication.overlap == GradientOverlap::none &&
-                    with_usual(job.communication.compressor).warmup == 0;
-  if (idle) job.communication.fidelity = Fidelity::closed;
 }
 
 const std::vector<Relation>& relations() {
@@ -223,7 +214,6 @@ const std::vector<Relation>& relations() {
       {"nothing kept for the backward pass", not_fill,
        [](Job& job) { job.recompute = Recompute::full; }},
       {"the same again, on two threads", be_identical, [](Job&) {}},
-      {"an idle network in closed form", take_as_long, closed_where_idle},
       {"every rank simulated by itself", be_the_same, [](Job& job) { job.fold = FoldMode::none; }},
       protection("failures half as often",
                  [](Job& job) {
@@ -310,15 +300,15 @@ std::string broken(const Relation& relation, const Record& record, const Result&
     case Must::not_fill:
       if (bytes <= most * (1 + kRounding)) return "";
       return fmt::format("{} bytes instead of {}", bytes, most);
-    case Must::take_as_long:
-      if (near(other_s, step_s, 1e-6)) return "";
-      return fmt::format("{} s instead of {} s", other_s, step_s);
     case Must::be_the_same:
       if (near(other_s, step_s, 1e-6) && near(of_other, goodput, 1e-6)) return "";
       return fmt::format("{} s and goodput {} instead of {} s and {}", other_s, of_other, step_s,
                          goodput);
     case Must::be_identical:
-      if (other_s == step_s && other.campaign.trial_goodput == record.campaign->trial_goodput) {
+      if (other_s == step_s &&
+          other.iteration.critical_path_s == record.iteration.critical_path_s &&
+          other.campaign.trial_goodput == record.campaign->trial_goodput &&
+          std::ranges::equal(other.campaign.lost_s, record.campaign->lost_s)) {
         return "";
       }
       return fmt::format("{} s and goodput {}, not {} s and {}", other_s, of_other, step_s,
@@ -361,6 +351,28 @@ TEST_P(Relations, HoldOfRandomScenarios) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, Relations, testing::Range(0, kBlocks));
+
+// Where the groups of one kind have the network to themselves, and nothing computes beside them. To
+// a thousandth: small messages of several groups behind one NIC pay their protocol's share of the
+// bandwidth in one form together, in the other one by one.
+TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
+  int scenarios = 0;
+  for (std::uint64_t number = 0; scenarios < kScenarios / kBlocks; ++number) {
+    std::optional<Case> drawn = random_case(number);
+    if (!drawn || drawn->job.layout.pp > 1 || drawn->job.cluster.nodes == 1) continue;
+    ++scenarios;
+    Job& job = drawn->job;
+    job.campaign.length_s = 0;
+    job.communication.overlap = GradientOverlap::none;
+    drawn->prepared = nullptr;
+    const auto step_s = [&](Fidelity fidelity) {
+      job.communication.fidelity = fidelity;
+      return measure_iteration(*drawn, {.threads = 1, .allow_oom = true}).report.time_s;
+    };
+    const double flows_s = step_s(Fidelity::flows);
+    EXPECT_NEAR(step_s(Fidelity::closed), flows_s, 1e-3 * flows_s) << drawn->text;
+  }
+}
 
 // The text with every quantity in another unit.
 std::string in_other_units(std::string text) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -93,24 +94,24 @@ double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : predict(job).step_s;
 }
 
-// A measured row whose calibration moves.
-class MovedRow {
+// A row's job whose calibration moves.
+class MovedJob {
  public:
-  MovedRow(const FitRow& row, const Calibration& prior, const std::vector<Axis>& axes,
+  MovedJob(const Job& job, const Calibration& prior, const std::vector<Axis>& axes,
            const FitOptions& options)
-      : measured_s_(row.measured_s), job_(row.job), axes_(axes), options_(options) {
+      : job_(job), axes_(axes), options_(options) {
     job_.calibration = prior;
   }
 
-  // log(predicted / measured); not a number where there is no prediction.
-  double residual(const Point& point) {
+  // log(predicted seconds); not a number where there is no prediction.
+  double log_s(const Point& point) {
     move_to(point);
     return logarithm([&] { return predicted_s(job_, options_); });
   }
 
   // The same with its actions in the order that they have at the first point that was asked for.
-  double residual_beside(const Point& point) {
-    if (options_.predict_s) return residual(point);
+  double log_s_beside(const Point& point) {
+    if (options_.predict_s) return log_s(point);
     move_to(point);
     return logarithm([&] {
       if (!prepared_) prepared_ = prepare_iteration(job_);
@@ -129,17 +130,69 @@ class MovedRow {
   double logarithm(const Seconds& seconds_of) const {
     try {
       const double seconds = seconds_of();
-      return seconds > 0 ? std::log(seconds / measured_s_) : std::nan("");
+      return seconds > 0 ? std::log(seconds) : std::nan("");
     } catch (const Error&) {
       return std::nan("");
     }
   }
 
-  double measured_s_;
   Job job_;
   const std::vector<Axis>& axes_;
   const FitOptions& options_;
   std::optional<PreparedIteration> prepared_;
+};
+
+// Rows that repeat a run, under another release, say, have one job: it is predicted once. Two jobs
+// are one where their predictions agree to the last bit at the start and where every parameter has
+// moved by a share of its own.
+class DistinctJobs {
+ public:
+  DistinctJobs(const std::vector<FitRow>& rows, const Calibration& prior,
+               const std::vector<Axis>& axes, const Point& start, const FitOptions& options)
+      : rows_(rows), prior_(prior), axes_(axes), options_(options) {
+    Point moved = start;
+    for (size_t i = 0; i < moved.size(); ++i) {
+      moved[i] += 0.01 * static_cast<double>(i + 1) / static_cast<double>(moved.size());
+    }
+    std::vector<std::pair<double, double>> prints(rows.size());
+    for_each_index(rows.size(), options.threads, [&](size_t i) {
+      MovedJob job(rows[i].job, prior, axes, options);
+      prints[i] = {job.log_s(start), job.log_s(moved)};
+    });
+    std::map<std::pair<double, double>, size_t> known;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const bool told = !std::isnan(prints[i].first) && !std::isnan(prints[i].second);
+      const auto [at, is_new] =
+          told ? known.try_emplace(prints[i], rows_of_.size()) : std::pair(known.end(), true);
+      if (is_new) rows_of_.emplace_back();
+      rows_of_[is_new ? rows_of_.size() - 1 : at->second].push_back(i);
+    }
+  }
+
+  // log(predicted / measured), [point][row], where each row is evaluated that `wanted` says
+  // [point][row]; empty: all.
+  std::vector<std::vector<double>> residuals(const std::vector<Point>& points,
+                                             const std::vector<std::vector<bool>>& wanted) const {
+    std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows_.size()));
+    for_each_index(rows_of_.size(), options_.threads, [&](size_t one) {
+      const std::vector<size_t>& rows = rows_of_[one];
+      MovedJob job(rows_[rows.front()].job, prior_, axes_, options_);
+      for (size_t at = 0; at < points.size(); ++at) {
+        const auto is_wanted = [&](size_t row) { return wanted[at][row]; };
+        if (!wanted.empty() && std::ranges::none_of(rows, is_wanted)) continue;
+        const double log_s = wanted.empty() ? job.log_s(points[at]) : job.log_s_beside(points[at]);
+        for (const size_t row : rows) by_point[at][row] = log_s - std::log(rows_[row].measured_s);
+      }
+    });
+    return by_point;
+  }
+
+ private:
+  const std::vector<FitRow>& rows_;
+  const Calibration& prior_;
+  const std::vector<Axis>& axes_;
+  const FitOptions& options_;
+  std::vector<std::vector<size_t>> rows_of_;  // [job]
 };
 
 std::string why_unusable(const FitRow& row, const Calibration& prior, const FitOptions& options) {
@@ -338,24 +391,15 @@ FitProblem problem_of(const std::vector<FitRow>& rows, const Calibration& prior,
   problem.clusters = numbered(
       rows, [](const FitRow& row) { return std::pair(model_of(row), row.job.layout.ranks()); });
   problem.scale_guess = std::max(prior.step_error.value, 0.01);
-  problem.residuals = [&rows, &prior, &axes, &options](const std::vector<Point>& points) {
-    std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows.size()));
-    for_each_index(rows.size(), options.threads, [&](size_t i) {
-      MovedRow row(rows[i], prior, axes, options);
-      for (size_t at = 0; at < points.size(); ++at) by_point[at][i] = row.residual(points[at]);
-    });
-    return by_point;
+  Point start;
+  for (const NormalPrior& normal : problem.prior) start.push_back(normal.mean);
+  const auto jobs = std::make_shared<const DistinctJobs>(rows, prior, axes, start, options);
+  problem.residuals = [jobs](const std::vector<Point>& points) {
+    return jobs->residuals(points, {});
   };
-  problem.beside = [&rows, &prior, &axes, &options](const std::vector<Point>& points,
-                                                    const std::vector<std::vector<bool>>& wanted) {
-    std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows.size()));
-    for_each_index(rows.size(), options.threads, [&](size_t i) {
-      MovedRow row(rows[i], prior, axes, options);
-      for (size_t at = 0; at < points.size(); ++at) {
-        if (wanted[at][i]) by_point[at][i] = row.residual_beside(points[at]);
-      }
-    });
-    return by_point;
+  problem.beside = [jobs](const std::vector<Point>& points,
+                          const std::vector<std::vector<bool>>& wanted) {
+    return jobs->residuals(points, wanted);
   };
   return problem;
 }

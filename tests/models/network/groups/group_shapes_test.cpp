@@ -10,14 +10,17 @@ namespace {
 
 // Groups of every rail and of pods of unlike sizes, in an order in which their like comes late.
 TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
-  for (const Topology topology : {Topology::rail_fat_tree, Topology::fat_tree, Topology::torus}) {
-    for (const int nics : {8, 4}) {
+  for (const Topology topology : {Topology::rail_fat_tree, Topology::rail_only, Topology::fat_tree,
+                                  Topology::clos, Topology::torus}) {
+    for (const int nics : {8, 4, 3}) {
       Cluster cluster = test_cluster(30);
       cluster.fabric.topology = topology;
       cluster.fabric.nodes_per_pod = 7;
       cluster.fabric.dimensions = {5, 6};
       cluster.fabric.link_Bps = parameter(50e9);
+      cluster.fabric.nodes_per_leaf = 3;
       cluster.node.nics = nics;
+      cluster.node.package_gpus = 2;
       cluster.degraded_nics = {{.node = 11, .nic = 3, .factor = 0.5}};
       GroupShapes shapes(cluster);
       for (const int stride : {8, 10, 2, 16}) {
@@ -29,6 +32,23 @@ TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
           }
         }
       }
+    }
+  }
+}
+
+// Members of a node that do not stand next to one another: 0 and 1 share a package, 1 and 2 do not.
+TEST(GroupShapes, OfMembersInAnyOrder) {
+  Cluster cluster = test_cluster(4);
+  cluster.node.package_gpus = 2;
+  for (const Topology topology : {Topology::fat_tree, Topology::torus}) {
+    cluster.fabric.topology = topology;
+    cluster.fabric.dimensions = {2, 2};
+    cluster.fabric.link_Bps = parameter(50e9);
+    cluster.node.nics = 4;
+    GroupShapes shapes(cluster);
+    for (const std::vector<std::int32_t>& gpus :
+         {std::vector<std::int32_t>{0, 8, 1}, {1, 9, 2}, {0, 8, 2}}) {
+      EXPECT_EQ(shapes.of(gpus), group_shape(gpus, cluster)) << gpus.back();
     }
   }
 }

@@ -29,8 +29,9 @@ struct Measured {
 Measured measured(const Job& job) {
   Measured result;
   result.prepared = prepare_iteration(job);
-  result.plain = run_iteration(job, result.prepared, {});
-  result.table = iteration_table(job, result.prepared, result.plain);
+  auto [plain, table] = campaign_iterations(job, result.prepared);
+  result.plain = std::move(plain);
+  result.table = std::move(table);
   return result;
 }
 
@@ -239,6 +240,12 @@ TEST(IterationTable, SlowNodesAndNicsStayInAShrunkJob) {
   EXPECT_NEAR(table.shrunk_iteration_s[0], three_s, 1e-9 * three_s);
   const double one_s = iteration_s(1, {{0, 3}}, {{0, 0, 0.25}});
   EXPECT_NEAR(table.shrunk_iteration_s[2], one_s, 1e-9 * one_s);
+}
+
+TEST(IterationTable, AJobOfOneReplicaCannotShrink) {
+  Job job = small_job(4, 1, 1);
+  job.recovery.when_no_spare = WhenNoSpare::shrink;
+  EXPECT_TRUE(measured(job).table.shrunk_iteration_s.empty());
 }
 
 // A replica of two nodes each: eight nodes out are four replicas, however they were hit.

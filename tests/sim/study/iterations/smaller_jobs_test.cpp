@@ -21,29 +21,38 @@ TEST(SmallerJobs, PodsShrinkInProportion) {
   EXPECT_EQ(smaller.cluster.fabric.nodes_per_pod, 6);
 }
 
-// Of pods of eight nodes a third of a replica cannot be missing.
-TEST(SmallerJobs, OnlySizesThatLeaveWholePodsAreSimulated) {
-  const std::vector<int> sizes = {1, 2, 3, 6, 12, 18};
-  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 8), sizes), (std::vector<int>{6, 18}));
-  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 7), sizes), std::vector<int>{});
-  // With one pod for all, about half of the replicas and the fewest.
-  const Job alone = job_in_pods(24, 24);
-  EXPECT_EQ(sizes_to_simulate(alone, smaller_sizes(alone, prepare_iteration(alone))),
-            (std::vector<int>{8, 23}));
+TEST(SmallerJobs, OnePodStaysOne) {
+  const Job smaller = shrunk(job_in_pods(24, 24), 7);
+  EXPECT_EQ(smaller.cluster.nodes, 17);
+  EXPECT_GE(smaller.cluster.fabric.nodes_per_pod, 17);
 }
 
-// Where none is simulated the closed form moves with the whole job, and may be off by as much as
-// it is there.
-TEST(SmallerJobs, TheWholeJobCorrectsTheClosedForm) {
+// Of pods of eight nodes a third of a replica cannot be missing.
+TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
+  const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
+  // The first, the second, the fourth, the eighth and the last: 1, 2, 4, 12 and 23.
+  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 8), sizes), (std::vector<int>{12, 23}));
+  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 7), sizes), std::vector<int>{23});
+  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 24), sizes), (std::vector<int>{12, 23}));
+  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 7), {1, 2, 5}), (std::vector<int>{1, 2, 5}));
+  EXPECT_EQ(sizes_to_simulate(job_in_pods(24, 8), {}), std::vector<int>{});
+}
+
+// Where the closed form misses more of the smallest job than of the whole one, it does so in
+// proportion of those between, and says how little that is known.
+TEST(SmallerJobs, SimulatedJobsCorrectTheClosedForm) {
   const Job job = job_in_pods(24, 7);
   const PreparedIteration prepared = prepare_iteration(job);
-  const double closed_s = estimate_iteration(job, prepared).step_s;
-  const auto [seconds, gap] = smaller_iterations(job, prepared, {1, 2}, {{0, 1.25 * closed_s}}, 1);
+  const auto closed_s = [&](int missing) {
+    return estimate_iteration(shrunk(job, missing), prepared).step_s;
+  };
+  const auto [seconds, gap] = smaller_iterations(
+      job, prepared, {10, 20}, {{0, 1.2 * closed_s(0)}, {20, 1.5 * closed_s(20)}}, 1);
   ASSERT_EQ(seconds.size(), 2u);
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_DOUBLE_EQ(seconds[i], 1.25 * estimate_iteration(shrunk(job, i + 1), prepared).step_s);
-  }
-  EXPECT_NEAR(gap, 0.25, 1e-12);
+  EXPECT_NEAR(seconds[0], 1.35 * closed_s(10), 1e-12);
+  EXPECT_DOUBLE_EQ(seconds[1], 1.5 * closed_s(20));
+  EXPECT_NEAR(gap, 1 - 1.2 / 1.5, 1e-12);
+  EXPECT_TRUE(smaller_iterations(job, prepared, {}, {{0, 1}}, 1).seconds.empty());
 }
 
 }  // namespace
