@@ -324,8 +324,9 @@ TEST_P(Relations, HoldOfRandomScenarios) {
   constexpr int kInBlock = kScenarios / kBlocks;
   int scenarios = 0;
   size_t refused = 0;
-  for (std::uint64_t number = 1000 * GetParam(); scenarios < kInBlock; ++number) {
-    ASSERT_LT(number, 1000 * GetParam() + 1000U) << "the reader refuses nearly all scenarios";
+  const auto first = static_cast<std::uint64_t>(GetParam()) * 1000;
+  for (std::uint64_t number = first; scenarios < kInBlock; ++number) {
+    ASSERT_LT(number, first + 1000) << "the reader refuses nearly all scenarios";
     const std::optional<Case> drawn = random_case(number);
     if (!drawn) continue;
     ++scenarios;
