@@ -163,6 +163,16 @@ SummarySection evidence_section(const Record& record) {
   return section;
 }
 
+// Where a figure is by the cost models' error and by that of its mean over trials, whichever is
+// wider on either side.
+std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
+  std::optional<FigureRange> range = model_range(figure, record);
+  const FigureValue value = figure.of(record);
+  const auto* estimate = std::get_if<Estimate>(&value);
+  if (!range || estimate == nullptr) return range;
+  return FigureRange{std::min(range->low, estimate->low), std::max(range->high, estimate->high)};
+}
+
 std::vector<SummaryRow> key_figures(const Record& record) {
   const char* items = record.job.network ? "iteration.samples_per_s" : "iteration.tokens_per_s";
   std::vector<SummaryRow> rows;
@@ -171,7 +181,7 @@ std::vector<SummaryRow> key_figures(const Record& record) {
     const Figure& each = figure(key);
     const std::string text = each.text(record);
     if (text.empty()) continue;
-    const std::optional<FigureRange> range = model_range(each, record);
+    const std::optional<FigureRange> range = wider_range(each, record);
     rows.push_back({each.title, text, range ? range_text(each.unit, range->low, range->high) : ""});
   }
   return rows;

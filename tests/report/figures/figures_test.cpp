@@ -81,6 +81,18 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   EXPECT_FALSE(ranges.contains("job.days"));
 }
 
+// What is told beside a figure is no narrower than what trials or cost models leave open.
+TEST(Figures, KeyFiguresHaveTheWiderRange) {
+  Record record = sample_record();
+  record.job.calibration.step_error = {0.1, 0.1, 0.1, Origin::measured, "test"};
+  record.campaign->goodput = {.mean = 0.8, .low = 0.78, .high = 0.82};
+  record.campaign->goodput_by_model = {.if_faster = 0.81, .if_slower = 0.7};
+  const Summary summary = summarise(record);
+  const auto goodput = std::ranges::find(summary.figures, "goodput", &SummaryRow::label);
+  ASSERT_NE(goodput, summary.figures.end());
+  EXPECT_EQ(goodput->detail, "70.0 % .. 82.0 %");
+}
+
 // 1 T tokens in steps of 2,048 x 8,192 that take 8 s, on 16,384 GPUs at 2 USD an hour.
 TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   Record record = sample_record({.campaign = false});
