@@ -7,18 +7,11 @@
 namespace windtunnel {
 namespace {
 
-// Of equal values exactly these.
-double mean(const std::vector<double>& values) {
-  double apart = 0;
-  for (const double value : values) apart += value - values.front();
-  return values.front() + apart / static_cast<double>(values.size());
-}
-
 // Of the line through the points by least squares; 1, all that x differs by, where they do not
 // tell.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
-  const double x_mean = mean(x);
-  const double y_mean = mean(y);
+  const double x_mean = estimate(x).mean;
+  const double y_mean = estimate(y).mean;
   double products = 0;
   double squares = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -46,7 +39,8 @@ Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int 
   if (trials == std::ssize(report.trial_goodput)) return again.goodput;
   const auto first = report.trial_goodput.begin();
   const std::vector<double> same(first, first + trials);
-  const double moved = slope(same, again.trial_goodput) * (report.goodput.mean - mean(same));
+  const double moved =
+      slope(same, again.trial_goodput) * (report.goodput.mean - estimate(same).mean);
   Estimate goodput = again.goodput;
   for (double* value : {&goodput.mean, &goodput.low, &goodput.high, &goodput.p05, &goodput.p95}) {
     *value = std::clamp(*value + moved, 0.0, 1.0);
