@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 #include "cli/program/command.hpp"
@@ -22,6 +23,7 @@
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_rank.hpp"
+#include "traces/chakra/trace_machine.hpp"
 
 namespace windtunnel {
 namespace {
@@ -150,6 +152,33 @@ Summary import_summary(const ImportOptions& options, const ChakraImport& import,
   return summary;
 }
 
+// Of a scenario an import takes the machine, and how it lets collectives run. What decides tasks is
+// refused, for they stand in the traces; layout, batch and model may have to change for the
+// scenario to fit the machine.
+void check_set(const Overrides& set) {
+  constexpr std::string_view kTaken[] = {"name",
+                                         "cluster",
+                                         "calibration",
+                                         "fold",
+                                         "layout",
+                                         "batch",
+                                         "model",
+                                         "communication.collectives",
+                                         "communication.fidelity",
+                                         "communication.law"};
+  for (const auto& [key, value] : set) {
+    const bool taken = std::ranges::any_of(kTaken, [&](std::string_view prefix) {
+      return key == prefix || key.starts_with(fmt::format("{}.", prefix));
+    });
+    if (taken) continue;
+    throw Error(
+        fmt::format("--set {}: the traces say what is computed and sent when; of a scenario "
+                    "they take cluster, calibration, fold and communication.collectives, "
+                    "fidelity and law",
+                    key));
+  }
+}
+
 ExitCode import_traces(const ImportOptions& options) {
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (!options.scenario.empty()) {
@@ -165,12 +194,15 @@ ExitCode import_traces(const ImportOptions& options) {
         "--scenario is missing: execution traces run on a scenario's machine (only logs of "
         "faults, FILE.csv, do without)");
   }
-  const Job job = load_scenario(options.scenario, parse_overrides(options.set)).at().job;
+  const Overrides set = parse_overrides(options.set);
+  check_set(set);
+  const Job job = load_scenario(options.scenario, set).at().job;
   ChakraImport import = read_traces(options);
   if (import.plan.ranks > job.cluster.gpus()) {
     throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",
                             import.plan.ranks, options.scenario, job.cluster.gpus()));
   }
+  run_collectives_as(job, import.plan);
   if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
   const Timeline timeline =
       execute(import.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});

@@ -16,6 +16,7 @@
 #include "models/machine/cluster.hpp"
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/schedule.hpp"
+#include "models/plan/task_cost.hpp"
 #include "models/reliability/failure_process.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "models/workload/layout.hpp"
@@ -51,15 +52,23 @@ enum class Aggregation { all_reduce, parameter_server };
 // (models/cost/chunk/embedding_exchange.hpp).
 enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
+// What the ranks of a replica send each other inside a pass: seconds within its compute, or
+// tasks of the Plan; automatic: tasks where that can matter (policies/lowering/inner_form.hpp).
+enum class InnerForm { automatic, folded, tasks };
 enum class FoldMode { automatic, none };
 
-// What a scenario says of all collectives of a kind.
+// What a scenario says of all collectives of an axis (tp, cp, ep, dp), as far as the algorithm is
+// one of theirs, or of all of a kind.
 struct CollectiveRule {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveKind kind = CollectiveKind::all_reduce;  // where it names no axis
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   Protocol protocol = Protocol::automatic;
-  Location where;  // it says so
+  Location where = {};  // it says so
+  std::optional<Category> axis = {};
 };
+
+inline constexpr Category kCollectiveAxes[] = {Category::tp, Category::cp, Category::ep,
+                                               Category::dp};
 
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
@@ -71,7 +80,9 @@ struct Communication {
   int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
   CompressorChoice compressor;
   Fidelity fidelity = Fidelity::automatic;
-  std::vector<CollectiveRule> collectives;  // one of a kind; of other kinds what costs least
+  InnerForm inner = InnerForm::automatic;
+  // Of an axis before those of a kind; of other collectives what costs least.
+  std::vector<CollectiveRule> collectives;
   EmbeddingExchange embeddings = EmbeddingExchange::dense;
   // Columns of the factor that crosses a pipeline cut in place of the activations, and of its
   // gradient (models/compression/boundary.hpp); 0: activations cross as they are.

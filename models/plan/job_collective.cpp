@@ -1,27 +1,45 @@
 #include "models/plan/job_collective.hpp"
 
+#include <algorithm>
+
 #include "models/network/groups/collective_steps.hpp"
 
 namespace windtunnel {
+namespace {
 
-CollectiveChoice collective_choice(const Job& job, CollectiveKind kind, const GroupShape& shape) {
-  for (const CollectiveRule& rule : job.communication.collectives) {
-    if (rule.kind != kind || shape.members <= 1) continue;
-    if (rule.algorithm != CollectiveAlgorithm::automatic) {
-      try {
-        require_algorithm(kind, rule.algorithm, shape, job.cluster);
-      } catch (const Error& error) {
-        throw Error(rule.where, fmt::format("communication.collectives: {}", error.what()));
-      }
-    }
-    return {rule.algorithm, rule.protocol};
-  }
-  return {};
+bool is_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
+  return algorithm == CollectiveAlgorithm::automatic ||
+         std::ranges::count(algorithms_of(kind), algorithm) > 0;
 }
 
-CollectiveCost collective_cost(const Job& job, CollectiveKind kind, const GroupShape& shape,
-                               double bytes) {
-  return collective_cost(kind, collective_choice(job, kind, shape), shape, bytes, job.cluster,
+const CollectiveRule* rule_of(const Job& job, Category axis, CollectiveKind kind) {
+  const CollectiveRule* of_kind = nullptr;
+  for (const CollectiveRule& rule : job.communication.collectives) {
+    if (rule.axis == axis && is_of(kind, rule.algorithm)) return &rule;
+    if (!rule.axis && rule.kind == kind) of_kind = &rule;
+  }
+  return of_kind;
+}
+
+}  // namespace
+
+CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
+                                   const GroupShape& shape) {
+  const CollectiveRule* rule = shape.members > 1 ? rule_of(job, axis, kind) : nullptr;
+  if (rule == nullptr) return {};
+  if (rule->algorithm != CollectiveAlgorithm::automatic) {
+    try {
+      require_algorithm(kind, rule->algorithm, shape, job.cluster);
+    } catch (const Error& error) {
+      throw Error(rule->where, fmt::format("communication.collectives: {}", error.what()));
+    }
+  }
+  return {rule->algorithm, rule->protocol};
+}
+
+CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
+                               const GroupShape& shape, double bytes) {
+  return collective_cost(kind, collective_choice(job, axis, kind, shape), shape, bytes, job.cluster,
                          job.calibration);
 }
 

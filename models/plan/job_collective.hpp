@@ -1,4 +1,5 @@
-// How a job's collectives run: as its scenario says for their kind, else as costs least.
+// How a job's collectives run: as its scenario says for their axis or for their kind, else as costs
+// least.
 #pragma once
 
 #include "models/network/collectives/collective.hpp"
@@ -8,10 +9,11 @@
 namespace windtunnel {
 
 // Throws Error at the scenario's place when what it says does not apply to such a group.
-CollectiveChoice collective_choice(const Job& job, CollectiveKind kind, const GroupShape& shape);
+CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
+                                   const GroupShape& shape);
 
 // collective_cost() by that choice.
-CollectiveCost collective_cost(const Job& job, CollectiveKind kind, const GroupShape& shape,
-                               double bytes);
+CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
+                               const GroupShape& shape, double bytes);
 
 }  // namespace windtunnel

@@ -187,6 +187,48 @@ double kernel_share(const Task& task) {
   return total_s > 0 ? kernels_s / total_s : 1;
 }
 
+// Collectives inside a replica: part of a pass, whether they are tasks or seconds of its compute.
+bool is_inner_collective(const Task& task) {
+  return task.kind == TaskKind::collective && task.bytes > 0 &&
+         (task.category == Category::tp || task.category == Category::cp ||
+          task.category == Category::ep);
+}
+
+// When a rank runs its passes. Of a collective whose time is known only that, for before it the
+// rank waits for others.
+std::vector<Span> spans_of_passes(const RankClass& owner, const RankTimeline& rank, int iteration) {
+  std::vector<Span> spans;
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    const bool inner = is_inner_collective(task);
+    if (task.iteration != iteration || (!is_compute(task) && !inner)) continue;
+    Span span = rank.spans[t];
+    if (inner && !task.as_flows) {
+      span.start_s = std::max(span.start_s, span.end_s - total_seconds(task.cost));
+    }
+    spans.push_back(span);
+  }
+  std::ranges::sort(spans, {}, &Span::start_s);
+  return spans;
+}
+
+struct Passes {
+  double busy_s = 0;  // while at least one of them runs
+  double from_first_to_last_s = 0;
+};
+
+Passes passes_of(const std::vector<Span>& spans) {
+  Passes passes;
+  if (spans.empty()) return passes;
+  double until_s = spans.front().start_s;
+  for (const Span& span : spans) {
+    passes.busy_s += std::max(0.0, span.end_s - std::max(span.start_s, until_s));
+    until_s = std::max(until_s, span.end_s);
+  }
+  passes.from_first_to_last_s = until_s - spans.front().start_s;
+  return passes;
+}
+
 Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, double time_s) {
   double busiest_s = 0;
   double longest_s = 0;
@@ -194,22 +236,16 @@ Bubble bubble_of(const Plan& plan, const Timeline& timeline, int iteration, doub
   double ranks = 0;
   for (const RankTimeline& rank : timeline.ranks) {
     const RankClass& owner = plan.classes[rank.rank_class];
-    double busy_s = 0;
+    const Passes passes = passes_of(spans_of_passes(owner, rank, iteration));
+    busiest_s = std::max(busiest_s, passes.busy_s);
+    longest_s = std::max(longest_s, passes.from_first_to_last_s);
     double kernels_s = 0;
-    double first_s = std::numeric_limits<double>::infinity();
-    double last_s = 0;
     for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
       const Task& task = owner.tasks[t];
       if (task.kind != TaskKind::compute || task.iteration != iteration) continue;
       const Span& span = rank.spans[t];
       kernels_s += (span.end_s - span.start_s) * kernel_share(task);
-      if (!is_compute(task)) continue;
-      busy_s += span.end_s - span.start_s;
-      first_s = std::min(first_s, span.start_s);
-      last_s = std::max(last_s, span.end_s);
     }
-    busiest_s = std::max(busiest_s, busy_s);
-    longest_s = std::max(longest_s, last_s - first_s);
     idle += rank.multiplicity * (1 - kernels_s / time_s);
     ranks += rank.multiplicity;
   }

@@ -207,7 +207,7 @@ Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kin
   const GroupShape& shape = network_.shape(pp, axis);
   const double seconds =
       algorithm == CollectiveAlgorithm::automatic
-          ? collective_cost(job_, kind, shape, bytes).seconds
+          ? collective_cost(job_, Category::dp, kind, shape, bytes).seconds
           : collective_cost(kind, algorithm, shape, bytes, job_.cluster, job_.calibration).seconds;
   Transfer transfer{axis, kind, bytes, seconds};
   transfer.algorithm = algorithm;

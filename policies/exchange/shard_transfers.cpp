@@ -124,8 +124,9 @@ void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaN
     Transfer transfer{step.axis, step.kind, step.bytes * parameters, 0};
     transfer.starts_row = &step == &steps.front();
     if (step.bytes > 0) {
-      transfer.seconds =
-          collective_cost(job, step.kind, network.shape(pp, step.axis), transfer.bytes).seconds;
+      transfer.seconds = collective_cost(job, Category::dp, step.kind, network.shape(pp, step.axis),
+                                         transfer.bytes)
+                             .seconds;
     }
     if (step.kernel_bytes > 0) {
       const Op kernel{.name = "quantise", .bytes = step.kernel_bytes * parameters};

@@ -154,15 +154,18 @@ void LengthCosts::measure_context(const Job& half, const Job& whole, DegreeCost&
   const double layers = job_.model.layers;
   const double steps = whole.layout.ring_ranks();
   for (const Pass pass : {Pass::forward, Pass::backward_input}) {
-    const ContextSeconds at_half = context_seconds(BlockSetting(half, {}), shapes, pass);
-    const ContextSeconds at_whole = context_seconds(BlockSetting(whole, {}), shapes, pass);
+    const ContextRounds at_half = context_rounds(BlockSetting(half, {}), shapes, pass);
+    const ContextRounds at_whole = context_rounds(BlockSetting(whole, {}), shapes, pass);
+    const auto line = [&](InnerRound ContextRounds::*round) {
+      return line_through(parts.tokens, layers * collectives_s(at_half.*round),
+                          layers * collectives_s(at_whole.*round));
+    };
     ContextCost& context = pass == Pass::forward ? cost.forward : cost.backward;
-    context.exchange =
-        line_through(parts.tokens, layers * at_half.exchange_s, layers * at_whole.exchange_s);
-    context.ring = line_through(parts.tokens, layers * at_half.ring_s, layers * at_whole.ring_s);
+    context.exchange = line(&ContextRounds::exchange);
+    context.ring = line(&ContextRounds::ring);
     context.beside_share = (steps - 1) / steps;
-    parts.exchange = at_whole.exchange_origin;
-    parts.ring = at_whole.ring_origin;
+    parts.exchange = at_whole.exchange.origin;
+    parts.ring = at_whole.ring.origin;
   }
 }
 

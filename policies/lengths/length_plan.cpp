@@ -342,6 +342,11 @@ void check_passes(const Job& job) {
          ": packs of unequal sequences (batch.lengths) go forward and backward one by one; "
          "leave the schedule at 1f1b");
   }
+  if (job.communication.inner == InnerForm::tasks) {
+    fail("communication.inner",
+         "tasks does not go with batch.lengths, whose packs hold their collectives as seconds; "
+         "take auto or folded");
+  }
   if (layout.tensor != TensorForm::one_d) {
     fail("layout.tp_form", "2d does not go with batch.lengths; take 1d");
   }

@@ -389,7 +389,7 @@ class Estimator {
   }
 
   double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
-    return collective_cost(job_, kind, shape, bytes).seconds;
+    return collective_cost(job_, Category::dp, kind, shape, bytes).seconds;
   }
 
   std::vector<CostPart> optimizer(int rank) const {

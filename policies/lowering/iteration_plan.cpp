@@ -1,12 +1,43 @@
 #include "policies/lowering/iteration_plan.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
+#include "policies/lowering/unit_cost.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
 namespace windtunnel {
+namespace {
+
+// Of the `members` consecutive ranks of a pipeline rank.
+StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
+  const Layout& layout = job.layout;
+  const int side = layout.mesh_side();
+  const auto strided = [&](int count, int stride) {
+    return StridedGroups{stride, count, stride, members / (stride * count)};
+  };
+  switch (group) {
+    case InnerGroup::tensor:
+      return strided(side == 1 ? layout.tp : 1, 1);
+    case InnerGroup::mesh_row:
+      return strided(side, 1);
+    case InnerGroup::mesh_column:
+      return strided(side, side);
+    case InnerGroup::context_exchange:
+      return strided(layout.exchange_ranks(), layout.tp);
+    case InnerGroup::context_ring:
+      return strided(layout.ring_ranks(), layout.tp * layout.exchange_ranks());
+    case InnerGroup::expert:
+      return strided(layout.ep, 1);
+    case InnerGroup::expert_in_node:
+      return strided(std::gcd(layout.ep, job.cluster.node.gpus), 1);
+  }
+  return {};
+}
+
+}  // namespace
 
 Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
                        const IterationPlanOptions& options) {
@@ -18,7 +49,10 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
         chunks.size(), schedule.model_stages());
   const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job));
-  const IterationContext ctx(job, schedule, chunks, prepared.units, options, data_parallel);
+  IterationContext ctx(job, schedule, chunks, prepared.units, options, data_parallel);
+  const std::vector<ChunkRounds> rounds = unit_rounds(job, schedule);
+  const InnerTasks inner = inner_tasks(job, rounds);
+  if (inner.any()) ctx.take_apart(rounds, inner);
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
@@ -30,6 +64,14 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
       if (!network.uses(axis)) continue;
       groups[pp].replicas[a] = add_groups(network.groups(axis), network.shape(pp, axis),
                                           Category::dp, ctx.rank(pp, 0), ctx.members, plan);
+    }
+  }
+  for (int pp = 0; pp < job.layout.pp && inner.any(); ++pp) {
+    for (int g = 0; g < kInnerGroups; ++g) {
+      const StridedGroups of_kind = inner_groups(job, static_cast<InnerGroup>(g), ctx.members);
+      if (of_kind.count == 1) continue;
+      groups[pp].inner[g] = add_groups(of_kind, {}, axis_of(static_cast<InnerGroup>(g)),
+                                       ctx.rank(pp, 0), ctx.members, plan);
     }
   }
   for (int pp = 0; pp < job.layout.pp; ++pp) {

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "policies/lowering/step_tasks.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
 
 namespace windtunnel {
@@ -136,6 +139,7 @@ class Builder {
     reduce_pending();
     std::vector<TaskIndex> ready = {last_compute_};
     for (const TaskIndex transfer : tasks_.last_transfers()) ready.push_back(transfer);
+    for (const TaskIndex collective : std::exchange(later_, {})) ready.push_back(collective);
     if (tasks_.has_partner()) {
       const GradientPartner& partner = ctx_.partners[rank_];
       ready.push_back(tasks_.reduce_with_partner(
@@ -181,12 +185,14 @@ class Builder {
     const bool first = index == marks.first_forward[action.stage];
     if (second == nullptr) {
       task.cost = ctx_.costs.parts(action);
+      stepped_ = stepped(action, nullptr);
       const bool last = index == ctx_.marks[iteration_of(action)].last_backward[action.stage];
       append_pieces(task, pieces_of(action, first, last), action);
     } else {
       task.name += "+" + name_of(*second);
       task.free_bytes += ctx_.costs.freed_bytes(*second);
       task.cost = ctx_.costs.pair_parts(action, *second);
+      stepped_ = stepped(action, second);
       receive_for(*second, before, task);
       const bool last = index + 1 == ctx_.marks[iteration_of(*second)].last_backward[second->stage];
       kept_pieces_.push_back(std::make_unique<Segments>(
@@ -197,6 +203,20 @@ class Builder {
     send_from(action, kSend);
     // Both wait for their receivers at once.
     if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
+  }
+
+  // Of an action, or a pair of them, the steps that its segments are cut from; nullptr: it is one
+  // piece.
+  const SteppedAction* stepped(const Action& action, const Action* second) {
+    if (!ctx_.steps) return nullptr;
+    const int other = second != nullptr ? ctx_.costs.cell_of(*second) : -1;
+    const auto [known, is_new] =
+        known_steps_.try_emplace({ctx_.costs.cell_of(action), action.kind, other});
+    if (is_new) {
+      known->second =
+          second != nullptr ? ctx_.steps->of_pair(action, *second) : ctx_.steps->of(action);
+    }
+    return &known->second;
   }
 
   std::string name_of(const Action& action) const {
@@ -211,6 +231,8 @@ class Builder {
   // whose gradients are reduced.
   void append_pieces(const Task& whole, const Segments& segments, const Action& reducing) {
     const bool early = ctx_.data_parallel.gathers_early();
+    const std::vector<TaskIndex> awaited = std::exchange(later_, {});
+    double done = 0;  // share of the action
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const std::string suffix = segments.size() > 1 ? fmt::format("/{}", i) : "";
       Task segment = whole;
@@ -239,13 +261,35 @@ class Builder {
         for (const TaskIndex transfer : tasks_.last_transfers()) segment.after.push_back(transfer);
       }
       if (tasks_.kernels_first() && last_compute_ >= 0) segment.after.push_back(last_compute_);
-      before_last_compute_ = std::exchange(last_compute_, tasks_.append(std::move(segment)));
+      const bool last = i + 1 == segments.size();
+      const double from = std::exchange(done, last ? 1 : done + segments[i].share);
+      before_last_compute_ =
+          std::exchange(last_compute_, append_segment(std::move(segment), segments[i], from, done));
       if (!segments[i].reductions.empty()) {
         pending_ = &segments[i].reductions;
         pending_stage_ = reducing.stage;
         pending_where_ = pieces_where(reducing, i, segments.size());
       }
     }
+    if (!awaited.empty()) await(awaited, whole);
+  }
+
+  // Of the action the part from one share of its time on to another.
+  TaskIndex append_segment(Task task, const Segment& segment, double from, double to) {
+    if (stepped_ == nullptr) return tasks_.append(std::move(task));
+    const std::vector<ActionStep> part = part_of(stepped_->steps, from, to);
+    const double longer_s = (segment.slowdown - 1) * seconds_of(part);
+    return append_steps(task, stepped_->compute, longer_s, part, tasks_, later_);
+  }
+
+  // Collectives that the pass before issued, and this one hid.
+  void await(const std::vector<TaskIndex>& issued, const Task& action) {
+    Task join = action;
+    join.name += " end";
+    join.cost.clear();
+    join.after = issued;
+    join.allocate_bytes = join.free_bytes = 0;
+    last_compute_ = tasks_.append(std::move(join));
   }
 
   // Of the first forward of a stage the gather that its segment waits for.
@@ -360,6 +404,11 @@ class Builder {
   std::vector<TaskIndex> unsharded_;              // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;                 // that the optimizer waits for
   std::vector<TaskIndex> before_compute_;         // that the next compute task waits for
+
+  // [cell, kind, cell of the second action of a pair or -1]
+  std::map<std::tuple<int, ActionKind, int>, SteppedAction> known_steps_;
+  const SteppedAction* stepped_ = nullptr;  // of the action that is being added
+  std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end
 };
 
 }  // namespace

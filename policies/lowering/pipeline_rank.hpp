@@ -3,6 +3,7 @@
 // snapshots that are due.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -13,6 +14,7 @@
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/lowering/action_cost.hpp"
+#include "policies/lowering/action_steps.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 #include "policies/tasks/rank_tasks.hpp"
 
@@ -25,6 +27,11 @@ struct IterationContext {
                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
                    const DataParallel& data_parallel);
 
+  // As unit_rounds() has them: of the collectives in `which` tasks are made. Keeps a reference.
+  void take_apart(const std::vector<ChunkRounds>& rounds, InnerTasks which) {
+    steps.emplace(schedule, costs, rounds, which);
+  }
+
   // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
   RankId rank(int pp, int member) const { return pp * members + member; }
 
@@ -32,6 +39,7 @@ struct IterationContext {
   const Schedule& schedule;
   const IterationPlanOptions& options;
   const ActionCosts costs;
+  std::optional<ActionSteps> steps;  // where collectives inside a replica are tasks
   const DataParallel& data_parallel;
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]

@@ -1,6 +1,7 @@
 #include "policies/lowering/unit_cost.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/base/error.hpp"
 
@@ -36,6 +37,23 @@ std::vector<double> recompute_shares(const Job& job, const Schedule& schedule) {
   return shares;
 }
 
+// [slice] What a stage does at once.
+std::vector<ChunkUnit> chunk_units(const Job& job, const Schedule& schedule) {
+  ChunkUnit unit;
+  unit.recompute_shares = recompute_shares(job, schedule);
+  unit.recomputes_ahead = schedule.explicit_recompute;
+  std::vector<ChunkUnit> units;
+  for (int slice = 0; slice < schedule.slices; ++slice) {
+    const bool equal = schedule.slice_shares.empty();
+    const double share = equal ? 1.0 / schedule.slices : schedule.slice_shares[slice];
+    const bool last = slice + 1 == schedule.slices;
+    unit.slice.end = last ? 1 : unit.slice.begin + share;
+    units.push_back(unit);
+    unit.slice.begin = unit.slice.end;
+  }
+  return units;
+}
+
 }  // namespace
 
 std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,
@@ -65,26 +83,34 @@ std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
   const auto stages = static_cast<std::size_t>(schedule.model_stages());
   const auto slices = static_cast<std::size_t>(schedule.slices);
   CHECK(chunks.size() == stages, "{} chunks for {} stages", chunks.size(), stages);
-  ChunkUnit unit;
-  unit.recompute_shares = recompute_shares(job, schedule);
-  unit.recomputes_ahead = schedule.explicit_recompute;
-  if (slices == 1 && unit.recompute_shares.empty() && !unit.recomputes_ahead) return chunks;
+  const std::vector<ChunkUnit> of_slices = chunk_units(job, schedule);
+  const ChunkUnit& only = of_slices.front();
+  if (slices == 1 && only.recompute_shares.empty() && !only.recomputes_ahead) return chunks;
   std::vector<ChunkCost> costs(stages * slices);
   for (std::size_t slice = 0; slice < slices; ++slice) {
-    const bool equal = schedule.slice_shares.empty();
-    const double share = equal ? 1.0 / schedule.slices : schedule.slice_shares[slice];
-    const bool last = slice + 1 == slices;
-    unit.slice.end = last ? 1 : unit.slice.begin + share;
-    const std::vector<ChunkCost> of_slice = chunk_costs(job, unit);
+    const std::vector<ChunkCost> of_slice = chunk_costs(job, of_slices[slice]);
     for (std::size_t stage = 0; stage < stages; ++stage) {
       ChunkCost& cost = costs[stage * slices + slice];
       cost = of_slice[stage];
       cost.parameters = chunks[stage].parameters;
       cost.expert_parameters = chunks[stage].expert_parameters;
     }
-    unit.slice.begin = unit.slice.end;
   }
   return costs;
+}
+
+std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule) {
+  const auto stages = static_cast<std::size_t>(schedule.model_stages());
+  const auto slices = static_cast<std::size_t>(schedule.slices);
+  const std::vector<ChunkUnit> of_slices = chunk_units(job, schedule);
+  std::vector<ChunkRounds> rounds(stages * slices);
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    std::vector<ChunkRounds> of_slice = chunk_rounds(job, of_slices[slice]);
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      rounds[stage * slices + slice] = std::move(of_slice[stage]);
+    }
+  }
+  return rounds;
 }
 
 }  // namespace windtunnel

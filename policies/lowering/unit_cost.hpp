@@ -22,6 +22,9 @@ namespace windtunnel {
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
+// Likewise what the ranks of a replica send each other.
+std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule);
+
 // `chunks` as gpu_memory() takes them, with what a stage keeps of a micro-batch (of all its slices)
 // and needs while its largest unit runs. `units` is unit_costs().
 std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,

@@ -53,6 +53,7 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups, Groups
   for (int a = 0; a < kReplicaAxes; ++a) {
     replica_slots_[a] = add_slot(std::move(groups.replicas[a]));
   }
+  for (int g = 0; g < kInnerGroups; ++g) inner_slots_[g] = add_slot(std::move(groups.inner[g]));
   partner_slot_ = add_slot(std::move(groups.partner));
   world_slot_ = add_slot(std::move(groups.world));
   for (auto& [tier, slot] : groups.codes) code_slots_[tier] = add_slot(std::move(slot));
@@ -284,7 +285,8 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   // What exchanges snapshots is no part of the training's communication.
   if (task.category != Category::snapshot) {
     if (task.algorithm == CollectiveAlgorithm::automatic) {
-      const CollectiveChoice choice = collective_choice(job_, task.collective, group.shape);
+      const CollectiveChoice choice =
+          collective_choice(job_, Category::dp, task.collective, group.shape);
       task.algorithm = choice.algorithm;
       task.protocol = choice.protocol;
     }
@@ -307,6 +309,42 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};
   }
+  return append(std::move(task));
+}
+
+std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
+  const auto [known, is_new] = inner_streams_.try_emplace(
+      {category, stream}, static_cast<std::int16_t>(class_.streams.size()));
+  if (is_new) {
+    const char* suffix = stream == InnerStream::awaited  ? ""
+                         : stream == InnerStream::second ? " in node"
+                                                         : " beside";
+    class_.streams.push_back(
+        {fmt::format("{}{}", to_string(category), suffix), StreamOrder::in_order});
+  }
+  return known->second;
+}
+
+TaskIndex RankTasks::append_inner(Task task, const InnerCollective& collective, Category category,
+                                  InnerStream stream) {
+  const int slot = inner_slots_[static_cast<int>(collective.group)];
+  task.kind = TaskKind::collective;
+  task.stream = inner_stream(category, stream);
+  task.category = category;
+  task.group_slot = static_cast<std::int16_t>(slot);
+  task.sequence = groups_[slot].next_sequence++;
+  task.collective = collective.kind;
+  task.algorithm = collective.choice.algorithm;
+  task.protocol = collective.choice.protocol;
+  task.bytes = collective.bytes;
+  task.origin = collective.origin;
+  const Fidelity fidelity = job_.communication.fidelity;
+  // PCIe links carry what goes to NICs and to the host, too.
+  const bool alone = collective.in_node && job_.cluster.node.gpu_path == GpuPath::nvlink;
+  task.as_flows = fidelity == Fidelity::flows || (fidelity == Fidelity::automatic && !alone);
+  const double waited_s =
+      task.as_flows ? collective.seconds - collective.transfer_s : collective.seconds;
+  task.cost = {{category, collective.origin, std::max(0.0, waited_s)}};
   return append(std::move(task));
 }
 

@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "models/cost/op/inner_round.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/plan.hpp"
@@ -36,7 +38,9 @@ class GroupsAlone {
 
 struct PipelineRankGroups {
   std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
-  std::optional<GroupSlot> partner;                             // GradientPartner
+  // Inside a replica, where their collectives are tasks.
+  std::array<std::optional<GroupSlot>, kInnerGroups> inner;
+  std::optional<GroupSlot> partner;  // GradientPartner
   std::optional<GroupSlot> world;
   std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
   // Ranks that begin an action together: [group][member], index into Plan::groups.
@@ -123,6 +127,17 @@ class RankTasks {
   // added.
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
+  // Of the streams of a category's collectives inside a replica: those that the pass awaits, at the
+  // same time others inside its node, and those that run beside another pass.
+  enum class InnerStream : std::uint8_t { awaited, second, later };
+  // A collective between ranks of a replica, in `task`, which has a name, a stage, a micro-batch
+  // and what it waits for.
+  TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,
+                         InnerStream stream);
+
+  // Memory that the task frees when it ends.
+  void set_free_bytes(TaskIndex task, double bytes) { class_.tasks[task].free_bytes = bytes; }
+
   RankClass take() { return std::move(class_); }
 
  private:
@@ -139,6 +154,7 @@ class RankTasks {
   using RowEnds = std::array<TaskIndex, 2>;  // last collective of a row on each stream, -1: none
 
   int add_slot(std::optional<GroupSlot> slot);
+  std::int16_t inner_stream(Category category, InnerStream stream);
   const GroupShape& shape_alone(int slot);
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
@@ -161,6 +177,8 @@ class RankTasks {
   std::vector<Peer> peers_;       // by slot
   std::vector<GroupUse> groups_;  // by slot
   std::array<int, kReplicaAxes> replica_slots_{};
+  std::array<int, kInnerGroups> inner_slots_{};
+  std::map<std::pair<Category, InnerStream>, std::int16_t> inner_streams_;
   int partner_slot_ = -1;
   int world_slot_ = -1;
   std::map<int, int> code_slots_;

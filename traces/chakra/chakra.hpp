@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "models/calibration/calibration.hpp"
-#include "models/machine/cluster.hpp"
 #include "models/plan/plan.hpp"
 
 namespace windtunnel {
@@ -55,9 +53,5 @@ ChakraImport read_chakra(std::vector<std::string> files, const ChakraProgress& p
 // The files NAME.RANK.et of a folder by rank. Throws Error when there is none or when they have
 // several NAMEs.
 std::vector<std::string> chakra_files(const std::string& folder);
-
-// Gives sends and collectives without a cost, as those of foreign traces are, the latency that they
-// have on this machine.
-void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration);
 
 }  // namespace windtunnel

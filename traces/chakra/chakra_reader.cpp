@@ -358,37 +358,4 @@ std::vector<std::string> chakra_files(const std::string& folder) {
   return files;
 }
 
-void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration) {
-  const LinkTable links(cluster);
-  for (RankClass& owner : plan.classes) {
-    for (Task& task : owner.tasks) {
-      if (!task.cost.empty()) continue;
-      if (task.kind == TaskKind::collective && task.as_flows) {
-        const Group& group = plan.groups[owner.groups[task.group_slot].front()];
-        const CollectiveChoice choice(task.algorithm, task.protocol);
-        const double latency_s = collective_flows(task.collective, choice, group.members,
-                                                  task.bytes, cluster, calibration)
-                                     .latency_s;
-        task.cost = {{task.category, Origin::assumed, latency_s}};
-      } else if (task.kind == TaskKind::send) {
-        const RankId from = owner.members.front();
-        const RankId to = owner.peers[task.peer_slot].front();
-        const bool in_node = cluster.node_of(from) == cluster.node_of(to);
-        const Parameter& latency =
-            in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s;
-        const int hops = in_node ? 0 : links.switch_hops(from, to);
-        task.cost = {
-            {task.category, calibration.p2p_launch_s.origin, calibration.p2p_launch_s.value},
-            {task.category, latency.origin, latency.value},
-            {task.category, cluster.fabric.hop_latency_s.origin,
-             cluster.fabric.hop_latency_s.value * hops}};
-        const double cable_s = links.extra_latency_s(from, to);
-        if (cable_s > 0) {
-          task.cost.push_back({task.category, cluster.fabric.wan_latency_s.origin, cable_s});
-        }
-      }
-    }
-  }
-}
-
 }  // namespace windtunnel

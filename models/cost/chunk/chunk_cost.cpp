@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
@@ -67,6 +68,10 @@ class BlockCoster {
         }
       }
       add_costs(cost.recompute, cost.forward_end, 1);  // its own backward follows, no next layer
+      for (InnerRound round : cost.rounds.forward) {
+        if (round.into_next_layer) round.beside_s = 0;
+        cost.rounds.recompute.push_back(std::move(round));
+      }
     }
     add_host(ops, recomputed, cost);
     return cost;
@@ -251,6 +256,22 @@ void add_cuts(const Job& job, const BoundaryRecipe& cut, bool first, bool last, 
   }
 }
 
+// Layers of a kind that recompute in a stage, and those that do not.
+struct LayerCounts {
+  int recomputing = 0;
+  int keeping = 0;
+};
+
+LayerCounts layer_counts(const SharedKind& kind, int layers, int moe_layers, double share) {
+  const int count = kind.keeping.block == Block::moe_layer ? moe_layers : layers - moe_layers;
+  const int recomputing = static_cast<int>(std::lround(share * count));
+  return {recomputing, count - recomputing};
+}
+
+double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
+  return unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
+}
+
 }  // namespace
 
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
@@ -267,12 +288,11 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
     const int moe = moe_layers[stage];
-    const double share = unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
     for (const SharedKind& kind : kinds) {
-      const int count = kind.keeping.block == Block::moe_layer ? moe : layers[stage] - moe;
-      const int recomputing = static_cast<int>(std::lround(share * count));
-      add_layers(chunk, kind.recomputing, recomputing, unit.recomputes_ahead);
-      add_layers(chunk, kind.keeping, count - recomputing, unit.recomputes_ahead);
+      const LayerCounts count =
+          layer_counts(kind, layers[stage], moe, recompute_share_of(unit, stage));
+      add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
+      add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
     }
     if (layers[stage] > 0) {  // the dense ones come first
       const bool all_dense = moe == 0;
@@ -296,6 +316,29 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     chunks[stage].transient_bytes += layers[stage] * pending;
   }
+  return chunks;
+}
+
+std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
+  if (job.network) return std::vector<ChunkRounds>(1);
+  const BlockCoster coster(job, unit.slice);
+  const std::vector<SharedKind> kinds = shared_kinds(job, unit);
+  const std::vector<int> layers = layers_per_stage(job.model, job.layout);
+  const std::vector<int> moe_layers = moe_layers_per_stage(job.model, job.layout);
+  std::vector<ChunkRounds> chunks(layers.size());
+  const auto add = [](ChunkRounds& chunk, int count, const PassRounds& rounds) {
+    if (count > 0) chunk.push_back({count, rounds});
+  };
+  add(chunks.front(), 1, coster.end(Block::embedding).rounds);
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    for (const SharedKind& kind : kinds) {
+      const LayerCounts count =
+          layer_counts(kind, layers[stage], moe_layers[stage], recompute_share_of(unit, stage));
+      add(chunks[stage], count.recomputing, kind.recomputing.cost.rounds);
+      add(chunks[stage], count.keeping, kind.keeping.cost.rounds);
+    }
+  }
+  add(chunks.back(), 1, coster.end(Block::head).rounds);
   return chunks;
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "models/cost/op/inner_round.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/task_cost.hpp"
@@ -46,6 +47,17 @@ struct ChunkUnit {
 // Size layout.stages(). Stage 0 holds the embedding, the last one the final norm and loss head.
 // Throws Error as layers_per_stage() and peak_flops() do.
 std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit = {});
+
+// Equal layers that follow one another, or the embedding, or the loss head.
+struct LayerRounds {
+  int layers = 1;
+  PassRounds rounds;  // of each
+};
+using ChunkRounds = std::vector<LayerRounds>;  // in the order of the forward pass
+
+// [stage] What the ranks of a replica send each other in a chunk, whose exposed time chunk_costs()
+// holds.
+std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit = {});
 
 // The optimizer step of one GPU over the parameters that it updates: one memory-bound pass.
 std::vector<CostPart> optimizer_cost(double parameters, const Job& job);

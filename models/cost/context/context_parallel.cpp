@@ -1,5 +1,7 @@
 #include "models/cost/context/context_parallel.hpp"
 
+#include <utility>
+
 namespace windtunnel {
 
 ContextTensors context_tensors(const BlockSetting& setting) {
@@ -41,39 +43,44 @@ double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
 
 }  // namespace
 
-ContextSeconds context_seconds(const BlockSetting& setting, const ContextShapes& shapes,
-                               Pass pass) {
+ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass) {
   const Job& job = setting.job;
-  ContextSeconds result;
+  ContextRounds rounds;
+  rounds.exchange.category = rounds.ring.category = Category::cp;
   const ContextTraffic traffic = context_traffic(job.layout, context_tensors(setting), pass);
   if (traffic.all_to_alls > 0) {
-    const CollectiveCost exchange =
-        setting.collective(CollectiveKind::all_to_all, shapes.exchange,
-                           traffic.all_to_all_bytes / traffic.all_to_alls);
-    result.exchange_s = traffic.all_to_alls * exchange.seconds;
-    result.exchange_origin = exchange.origin;
+    const InnerCollective once =
+        setting.collective(InnerGroup::context_exchange, CollectiveKind::all_to_all,
+                           shapes.exchange, traffic.all_to_all_bytes / traffic.all_to_alls);
+    rounds.exchange.origin = once.origin;
+    rounds.exchange.collectives.assign(traffic.all_to_alls, once);
   }
   if (traffic.steps > 0) {
-    const CollectiveCost ring =
+    const double ranks = job.layout.ring_ranks();
+    const CollectiveCost cost =
         collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring, shapes.ring,
-                        job.layout.ring_ranks() * traffic.step_bytes, job.cluster, job.calibration);
-    result.ring_s = ring.seconds;
-    result.ring_origin = ring.origin;
+                        ranks * traffic.step_bytes, job.cluster, job.calibration);
+    // One ring through all ranks: on the wire that is what each sends to its neighbour.
+    InnerCollective steps = inner_collective(InnerGroup::context_ring, CollectiveKind::send_recv,
+                                             shapes.ring, (ranks - 1) * traffic.step_bytes, cost);
+    steps.choice = CollectiveAlgorithm::direct;
+    rounds.ring.origin = cost.origin;
+    rounds.ring.collectives = {steps};
   }
-  return result;
+  return rounds;
 }
 
 void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes,
                           const PassOps& ops, BlockCost& cost) {
   if (setting.job.layout.cp == 1) return;
-  const auto add = [&](Pass pass, const std::vector<Op>& pass_ops, std::vector<CostPart>& parts) {
-    const ContextSeconds seconds = context_seconds(setting, shapes, pass);
-    add_cost(parts, Category::cp, seconds.exchange_origin, seconds.exchange_s);
-    add_cost(parts, Category::cp, seconds.ring_origin,
-             seconds.ring_s - beside_ring_s(setting, pass_ops));
+  const auto add = [&](Pass pass, const std::vector<Op>& pass_ops, const BlockPass& to) {
+    ContextRounds rounds = context_rounds(setting, shapes, pass);
+    rounds.ring.beside_s = beside_ring_s(setting, pass_ops);
+    to.add(std::move(rounds.exchange));
+    to.add(std::move(rounds.ring));
   };
-  add(Pass::forward, ops.forward, cost.forward);
-  add(Pass::backward_input, ops.backward_input, cost.backward_input);
+  add(Pass::forward, ops.forward, cost.of_forward());
+  add(Pass::backward_input, ops.backward_input, cost.of_backward_input());
 }
 
 }  // namespace windtunnel

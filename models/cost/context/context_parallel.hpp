@@ -23,14 +23,12 @@ struct ContextShapes {
 // Of one layer's attention, as context_traffic() takes it.
 ContextTensors context_tensors(const BlockSetting& setting);
 
-// Of one layer and direction on an idle network, before anything hides it.
-struct ContextSeconds {
-  double exchange_s = 0;  // all-to-alls
-  double ring_s = 0;
-  Origin exchange_origin = Origin::assumed;
-  Origin ring_origin = Origin::assumed;
+// Of one layer and direction, before any compute runs beside them.
+struct ContextRounds {
+  InnerRound exchange;  // all-to-alls
+  InnerRound ring;
 };
-ContextSeconds context_seconds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass);
+ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& shapes, Pass pass);
 
 void add_context_parallel(const BlockSetting& setting, const ContextShapes& shapes,
                           const PassOps& ops, BlockCost& cost);

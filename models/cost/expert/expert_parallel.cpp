@@ -28,28 +28,27 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
 }
 
 // Of `bytes` that a rank sends. Stated locality: what leaves the node and what stays go at once.
-CollectiveCost exchange(const BlockSetting& setting, const GroupShape& shape, double bytes) {
+std::vector<InnerCollective> exchange(const BlockSetting& setting, const GroupShape& shape,
+                                      double bytes) {
   const std::optional<double>& locality = setting.job.model.moe.locality;
-  if (!locality || shape.nodes == 1) {
-    return setting.collective(CollectiveKind::all_to_all, shape, bytes);
-  }
+  const auto all_to_all = [&](InnerGroup group, const GroupShape& of, double sent) {
+    return setting.collective(group, CollectiveKind::all_to_all, of, sent);
+  };
+  if (!locality || shape.nodes == 1) return {all_to_all(InnerGroup::expert, shape, bytes)};
   GroupShape node = shape;
   node.members = shape.members_per_node;
   node.nodes = 1;
   const double usual = static_cast<double>(shape.members_per_node) / shape.members;
-  const CollectiveCost inside =
-      setting.collective(CollectiveKind::all_to_all, node, bytes * *locality);
-  if (*locality == 1) return inside;
-  const CollectiveCost across =
-      setting.collective(CollectiveKind::all_to_all, shape, bytes * (1 - *locality) / (1 - usual));
-  return across.seconds > inside.seconds ? across : inside;
+  InnerCollective inside = all_to_all(InnerGroup::expert_in_node, node, bytes * *locality);
+  if (*locality == 1) return {inside};
+  inside.with_previous = true;
+  return {all_to_all(InnerGroup::expert, shape, bytes * (1 - *locality) / (1 - usual)), inside};
 }
 
-// Of one direction: to the experts and back.
+// Of one direction.
 struct Exchange {
-  double seconds = 0;
-  double gather_s = 0;  // over tp, of what was not sent twice
-  Origin origin = Origin::assumed;
+  InnerRound sent;      // to the experts and back
+  InnerRound gathered;  // over tp, of what was not sent twice
 };
 
 Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const GroupShape& tp_shape,
@@ -58,17 +57,22 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   const double width = copies(job, shape) * job.model.hidden;
   const bool all = job.layout.ep_tokens == ExpertTokens::all;
   const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
-  const CollectiveCost once = exchange(setting, shape, load.received * bytes);
-  Exchange result = {2 * once.seconds, 0, once.origin};
+  const std::vector<InnerCollective> once = exchange(setting, shape, load.received * bytes);
+  Exchange both;
+  both.sent.category = both.gathered.category = Category::ep;
+  both.sent.origin = both.gathered.origin =
+      std::ranges::max_element(once, {}, &InnerCollective::seconds)->origin;
+  for (int way = 0; way < 2; ++way) {
+    both.sent.collectives.insert(both.sent.collectives.end(), once.begin(), once.end());
+  }
   if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
     for (const double gathered : {width, static_cast<double>(job.model.hidden)}) {
-      result.gather_s +=
-          setting
-              .collective(CollectiveKind::all_gather, tp_shape, setting.activation_bytes(gathered))
-              .seconds;
+      both.gathered.collectives.push_back(setting.collective(InnerGroup::tensor,
+                                                             CollectiveKind::all_gather, tp_shape,
+                                                             setting.activation_bytes(gathered)));
     }
   }
-  return result;
+  return both;
 }
 
 // Compute that hides all-to-alls.
@@ -109,17 +113,23 @@ void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const
                      const Beside& taken, BlockCost& cost) {
   const double bytes = hot_weight_bytes(setting.job);
   if (bytes == 0) return;
-  const CollectiveCost gather = setting.collective(CollectiveKind::all_gather, shape, bytes);
-  const CollectiveCost reduce = setting.collective(CollectiveKind::reduce_scatter, shape, bytes);
+  const auto collective = [&](CollectiveKind kind) {
+    return setting.collective(InnerGroup::expert, kind, shape, bytes);
+  };
+  const InnerCollective gather = collective(CollectiveKind::all_gather);
   const auto left_s = [&](const std::vector<Op>& pass, double taken_s) {
     const auto others = [](const Op& op) { return !op.routed; };
     return std::max(0.0, seconds_of(setting, pass, others) - taken_s);
   };
-  add_cost(cost.forward, Category::ep, gather.origin,
-           setting.beside_s(gather.seconds, left_s(ops.forward, taken.forward_s)));
-  add_cost(cost.backward_input, Category::ep, gather.origin,
-           setting.beside_s(gather.seconds + reduce.seconds,
-                            left_s(ops.backward_input, taken.backward_s)));
+  InnerRound round{.category = Category::ep,
+                   .origin = gather.origin,
+                   .collectives = {gather},
+                   .beside_s = left_s(ops.forward, taken.forward_s),
+                   .slowdown = setting.slowdown()};
+  cost.of_forward().add(round);
+  round.collectives.push_back(collective(CollectiveKind::reduce_scatter));
+  round.beside_s = left_s(ops.backward_input, taken.backward_s);
+  cost.of_backward_input().add(std::move(round));
 }
 
 }  // namespace
@@ -129,16 +139,22 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   const Job& job = setting.job;
   if (job.layout.ep == 1) return;
   const ExpertLoad load = expert_load(job.model.moe, job.layout.ep);
-  const Exchange sent = both_ways(setting, shape, tp_shape, load);
+  const Exchange both = both_ways(setting, shape, tp_shape, load);
+  const double sent_s = collectives_s(both.sent);
   const Beside beside = compute_beside(setting, ops, cost);
-  Beside taken = {std::min(beside.forward_s, sent.seconds),
-                  std::min(beside.backward_s, sent.seconds)};
+  Beside taken = {std::min(beside.forward_s, sent_s), std::min(beside.backward_s, sent_s)};
   if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
   add_hot_experts(setting, shape, ops, taken, cost);
-  add_cost(cost.forward, Category::ep, sent.origin,
-           setting.beside_s(sent.seconds, beside.forward_s) + sent.gather_s);
-  add_cost(cost.backward_input, Category::ep, sent.origin,
-           setting.beside_s(sent.seconds, beside.backward_s) + sent.gather_s);
+  const auto add = [&](double beside_s, const BlockPass& pass) {
+    InnerRound round = both.sent;
+    round.beside_s = beside_s;
+    round.beside = job.software.ep_overlap ? BesideCompute::other : BesideCompute::pass;
+    round.slowdown = setting.slowdown();
+    pass.add(std::move(round));
+    pass.add(both.gathered);
+  };
+  add(beside.forward_s, cost.of_forward());
+  add(beside.backward_s, cost.of_backward_input());
 }
 
 double hot_expert_bytes(const Job& job) {

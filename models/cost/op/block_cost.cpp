@@ -1,6 +1,6 @@
 #include "models/cost/op/block_cost.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "models/plan/job_collective.hpp"
 
@@ -41,19 +41,34 @@ double BlockSetting::operand_bytes(double width) const {
   return gemm_bytes_of(job.precision) * rows * width;
 }
 
-CollectiveCost BlockSetting::collective(CollectiveKind kind, const GroupShape& shape,
-                                        double bytes) const {
-  return collective_cost(job, kind, shape, bytes);
+InnerCollective BlockSetting::collective(InnerGroup group, CollectiveKind kind,
+                                         const GroupShape& shape, double bytes) const {
+  return inner_collective(group, kind, shape, bytes,
+                          collective_cost(job, axis_of(group), kind, shape, bytes));
 }
 
-double BlockSetting::covered_s(double collective_s, double compute_s) const {
-  return std::min(collective_s, (1 + job.calibration.overlap_slowdown.value) * compute_s);
+InnerCollective inner_collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
+                                 double bytes, const CollectiveCost& cost) {
+  return {.group = group,
+          .kind = kind,
+          .choice = {cost.algorithm, cost.protocol},
+          .bytes = bytes,
+          .seconds = cost.seconds,
+          .transfer_s = cost.transfer_s,
+          .origin = cost.origin,
+          .in_node = shape.nodes == 1};
 }
 
-double BlockSetting::beside_s(double collective_s, double compute_s) const {
-  const double slowdown = job.calibration.overlap_slowdown.value;
-  const double hidden_s = covered_s(collective_s, compute_s);
-  return collective_s - hidden_s + hidden_s * slowdown / (1 + slowdown);
+void BlockPass::add(InnerRound round) const {
+  std::erase_if(round.collectives,
+                [](const InnerCollective& collective) { return collective.seconds <= 0; });
+  if (round.collectives.empty()) return;
+  const double exposed = exposed_s(round);
+  add_cost(parts, round.category, round.origin, exposed);
+  if (round.into_next_layer) {
+    add_cost(end, round.category, round.origin, collectives_s(round) - exposed);
+  }
+  rounds.push_back(std::move(round));
 }
 
 }  // namespace windtunnel

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "models/cost/op/inner_round.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/network/collectives/collective.hpp"
@@ -14,11 +15,26 @@
 
 namespace windtunnel {
 
+// Of groups of this shape, which takes them so long.
+InnerCollective inner_collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
+                                 double bytes, const CollectiveCost& cost);
+
 // The ops of a block by pass.
 struct PassOps {
   std::vector<Op> forward;
   std::vector<Op> backward_input;
   std::vector<Op> backward_weight;
+};
+
+// One pass of a BlockCost.
+struct BlockPass {
+  std::vector<CostPart>& parts;
+  std::vector<InnerRound>& rounds;
+  std::vector<CostPart>& end;
+
+  // Charges what the round leaves exposed, and what the end of a chunk adds to that. Nothing for a
+  // round that sends nothing.
+  void add(InnerRound round) const;
 };
 
 struct BlockCost {
@@ -30,7 +46,12 @@ struct BlockCost {
   // (backward: the first one's, beside the layer before).
   std::vector<CostPart> forward_end;
   std::vector<CostPart> backward_end;
+  PassRounds rounds;  // whose exposed time the parts hold
   double hardware_flops = 0;
+
+  BlockPass of_forward() { return {forward, rounds.forward, forward_end}; }
+  BlockPass of_backward_input() { return {backward_input, rounds.backward_input, backward_end}; }
+  BlockPass of_backward_weight() { return {backward_weight, rounds.backward_weight, backward_end}; }
 };
 
 // Keeps one part per category and origin; nothing for no time.
@@ -49,11 +70,11 @@ struct BlockSetting {
   // Of all rows at this width: as a tensor stands, and as a linear layer's GEMM reads it.
   double activation_bytes(double width) const;
   double operand_bytes(double width) const;
-  CollectiveCost collective(CollectiveKind kind, const GroupShape& shape, double bytes) const;
-  // Of a collective beside compute the part that runs meanwhile.
-  double covered_s(double collective_s, double compute_s) const;
-  // What a collective beside compute adds to it: the part that sticks out, and what it slows.
-  double beside_s(double collective_s, double compute_s) const;
+  // On groups of this shape.
+  InnerCollective collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
+                             double bytes) const;
+  // Share by which kernels take longer beside a collective.
+  double slowdown() const { return job.calibration.overlap_slowdown.value; }
 };
 
 }  // namespace windtunnel

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "models/base/error.hpp"
-#include "models/plan/job_collective.hpp"
 
 namespace windtunnel {
 namespace {
@@ -35,13 +34,6 @@ Transition transition(const Signature& from, const Signature& to, double bytes, 
     return {CollectiveKind::all_reduce, bytes, 2 * others * bytes};
   }
   return {};  // a rank drops what it does not need, or fills its addend with zeros
-}
-
-CollectiveCost transition_cost(const Job& job, const GroupShape& shape, const Signature& from,
-                               const Signature& to, double bytes) {
-  const Transition step = transition(from, to, bytes, shape.members);
-  if (!step.collective) return {};
-  return collective_cost(job, *step.collective, shape, step.bytes);
 }
 
 }  // namespace windtunnel

@@ -6,8 +6,7 @@
 
 #include <optional>
 
-#include "models/network/collectives/collective.hpp"
-#include "models/plan/job.hpp"
+#include "models/network/groups/collective_choice.hpp"
 
 namespace windtunnel {
 
@@ -38,9 +37,5 @@ struct Transition {
 
 // A tensor of `bytes` on `members` ranks. Throws Error for a negative axis.
 Transition transition(const Signature& from, const Signature& to, double bytes, int members);
-
-// Of transition(), as the job runs its collective on a group of this shape; nothing for none.
-CollectiveCost transition_cost(const Job& job, const GroupShape& shape, const Signature& from,
-                               const Signature& to, double bytes);
 
 }  // namespace windtunnel

@@ -1,5 +1,7 @@
 #include "models/cost/tensor/tensor_mesh.hpp"
 
+#include <utility>
+
 namespace windtunnel {
 namespace {
 
@@ -16,25 +18,25 @@ class TensorMesh {
         is_mixed(precision) ? setting_.job.software.gradient_bytes : bytes_of(precision);
     for (const Op& op : ops.forward) {
       if (op.kind != OpKind::gemm) continue;
-      add(CollectiveKind::broadcast, shapes_.row, operand * op.m * op.k, cost.forward);
-      add(CollectiveKind::broadcast, shapes_.column, operand * op.k * op.n, cost.forward);
+      add(CollectiveKind::broadcast, kRow, operand * op.m * op.k, cost.of_forward());
+      add(CollectiveKind::broadcast, kColumn, operand * op.k * op.n, cost.of_forward());
     }
     for (const Op& op : ops.backward_input) {
       if (op.kind != OpKind::gemm) continue;
-      add(CollectiveKind::broadcast, shapes_.column, operand * op.k * op.n, cost.backward_input);
-      add(CollectiveKind::reduce, shapes_.row, element * op.m * op.n, cost.backward_input);
+      add(CollectiveKind::broadcast, kColumn, operand * op.k * op.n, cost.of_backward_input());
+      add(CollectiveKind::reduce, kRow, element * op.m * op.n, cost.of_backward_input());
     }
     for (const Op& op : ops.backward_weight) {
       if (op.kind != OpKind::gemm) continue;
-      add(CollectiveKind::broadcast, shapes_.row, operand * op.k * op.n, cost.backward_weight);
-      add(CollectiveKind::reduce, shapes_.column, gradient * op.m * op.n, cost.backward_weight);
+      add(CollectiveKind::broadcast, kRow, operand * op.k * op.n, cost.of_backward_weight());
+      add(CollectiveKind::reduce, kColumn, gradient * op.m * op.n, cost.of_backward_weight());
     }
   }
 
   // Two fp32 sums per token of a row, forward and backward.
   void add_norms(int norms, BlockCost& cost) const {
-    for (auto* parts : {&cost.forward, &cost.backward_input}) {
-      add(CollectiveKind::all_reduce, shapes_.row, 2 * 4 * setting_.rows / q_, *parts, norms);
+    for (const BlockPass& pass : {cost.of_forward(), cost.of_backward_input()}) {
+      add(CollectiveKind::all_reduce, kRow, 2 * 4 * setting_.rows / q_, pass, norms);
     }
   }
 
@@ -42,20 +44,28 @@ class TensorMesh {
     const Job& job = setting_.job;
     const double block = bytes_of(job.precision) * job.model.hidden / q_ *
                          padded_vocabulary(job.model.vocabulary, job.layout.tp) / q_;
-    add(CollectiveKind::broadcast, shapes_.column, block, cost.forward, q_);
-    add(CollectiveKind::reduce, shapes_.column, block, cost.backward_weight, q_);
+    add(CollectiveKind::broadcast, kColumn, block, cost.of_forward(), side());
+    add(CollectiveKind::reduce, kColumn, block, cost.of_backward_weight(), side());
   }
 
   // Maximum, predicted logit and sum of exponentials.
   void add_loss(BlockCost& cost) const {
-    add(CollectiveKind::all_reduce, shapes_.row, 4 * setting_.rows / q_, cost.forward, 3);
+    add(CollectiveKind::all_reduce, kRow, 4 * setting_.rows / q_, cost.of_forward(), 3);
   }
 
  private:
-  void add(CollectiveKind kind, const GroupShape& shape, double bytes, std::vector<CostPart>& parts,
-           double times = 1) const {
-    const CollectiveCost once = setting_.collective(kind, shape, bytes);
-    add_cost(parts, Category::tp, once.origin, times * once.seconds);
+  static constexpr InnerGroup kRow = InnerGroup::mesh_row;
+  static constexpr InnerGroup kColumn = InnerGroup::mesh_column;
+
+  int side() const { return static_cast<int>(q_); }
+
+  void add(CollectiveKind kind, InnerGroup group, double bytes, const BlockPass& pass,
+           int times = 1) const {
+    const GroupShape& shape = group == kRow ? shapes_.row : shapes_.column;
+    const InnerCollective once = setting_.collective(group, kind, shape, bytes);
+    InnerRound round{.category = Category::tp, .origin = once.origin};
+    round.collectives.assign(times, once);
+    pass.add(std::move(round));
   }
 
   const BlockSetting& setting_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "models/cost/tensor/sbp.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
@@ -40,10 +42,10 @@ Half mlp_half(const TransformerSpec& model, Block block) {
 
 // What follows a half, for one row slice, and the compute that can hide another's.
 struct Slot {
-  double sent_s = 0;    // summing its output, as far as nothing of its own hides it
-  double before_s = 0;  // gathering its input
-  double open_s = 0;    // exposed whatever runs beside it
-  double compute_s = 0;
+  std::vector<InnerRound> own;          // beside kernels of the half itself
+  std::vector<InnerCollective> sent;    // summing its output, as far as nothing of its own hides it
+  std::vector<InnerCollective> before;  // gathering its input
+  double compute_s = 0;                 // that is left for another half's
 };
 
 bool fills_slots(TensorOverlap overlap) {
@@ -70,42 +72,48 @@ class TensorParallel {
   }
 
   void add_embedding(BlockCost& cost) const {
-    add_reduction(hidden_, cost.forward);
-    add_gather(setting_.activation_bytes(hidden_), cost.backward_weight);
+    add(sum(setting_.activation_bytes(hidden_)), {}, cost.of_forward());
+    add(gather(setting_.activation_bytes(hidden_)), {}, cost.of_backward_weight());
   }
 
   void add_head(const PassOps& ops, BlockCost& cost) const {
     const double bytes = setting_.activation_bytes(hidden_);
-    add_gather(bytes, cost.forward);
+    add(gather(bytes), {}, cost.of_forward());
     // Maximum, predicted logit and sum of exponentials, one fp32 number per token each.
-    const CollectiveCost small =
-        setting_.collective(CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
-    add_cost(cost.forward, Category::tp, small.origin, 3 * small.seconds);
-    add_column_parallel({OpRole::logits, hidden_}, bytes, ops, cost.backward_input);
+    const InnerCollective small = setting_.collective(
+        InnerGroup::tensor, CollectiveKind::all_reduce, shape_, 4 * setting_.rows);
+    cost.of_forward().add(
+        {.category = Category::tp, .origin = small.origin, .collectives = {small, small, small}});
+    add_column_parallel({OpRole::logits, hidden_}, bytes, ops, cost.of_backward_input());
   }
 
  private:
+  // Kernels beside which a collective runs.
+  struct Kernels {
+    double seconds = 0;
+    BesideCompute of = BesideCompute::pass;
+  };
+
   // How the activations between the halves lie on the ranks.
   Signature between() const { return job_.layout.sequence_parallel ? split_along(0) : kBroadcast; }
 
+  // Nothing (of no time) where a rank has what it needs.
+  InnerCollective change(const Signature& from, const Signature& to, double bytes) const {
+    const Transition step = transition(from, to, bytes, shape_.members);
+    if (!step.collective) return {};
+    return setting_.collective(InnerGroup::tensor, *step.collective, shape_, step.bytes);
+  }
+
   // Sums partial results over tp: to every rank, or to each its part of the sequence.
-  CollectiveCost sum(double bytes) const {
-    return transition_cost(job_, shape_, kPartial, between(), bytes);
-  }
-  CollectiveCost reduction(double width) const { return sum(setting_.activation_bytes(width)); }
+  InnerCollective sum(double bytes) const { return change(kPartial, between(), bytes); }
+  InnerCollective gather(double bytes) const { return change(between(), kBroadcast, bytes); }
 
-  void add_reduction(double width, std::vector<CostPart>& parts, double hidden_s = 0) const {
-    const CollectiveCost cost = reduction(width);
-    add_cost(parts, Category::tp, cost.origin, cost.seconds - hidden_s);
-  }
-
-  CollectiveCost gather(double bytes) const {
-    return transition_cost(job_, shape_, between(), kBroadcast, bytes);
-  }
-
-  void add_gather(double bytes, std::vector<CostPart>& parts, double hidden_s = 0) const {
-    const CollectiveCost cost = gather(bytes);
-    add_cost(parts, Category::tp, cost.origin, cost.seconds - hidden_s);
+  static void add(const InnerCollective& collective, const Kernels& beside, const BlockPass& pass) {
+    pass.add({.category = Category::tp,
+              .origin = collective.origin,
+              .collectives = {collective},
+              .beside_s = beside.seconds,
+              .beside = beside.of});
   }
 
   double op_s(const std::vector<Op>& pass, OpRole role) const {
@@ -121,34 +129,37 @@ class TensorParallel {
   // fused: of a reduction what runs within `gemm_s` of the GEMM that writes what is reduced.
   double fused_s(double width, double gemm_s) const {
     if (overlap_ != TensorOverlap::fused) return 0;
-    const CollectiveCost scatter =
-        transition_cost(job_, shape_, kPartial, split_along(0), setting_.activation_bytes(width));
+    const InnerCollective scatter =
+        change(kPartial, split_along(0), setting_.activation_bytes(width));
     return std::min(scatter.seconds, gemm_s);
   }
 
   void add_half(const Half& half, const PassOps& ops, BlockCost& cost) const {
-    add_reduction(hidden_, cost.forward,
-                  pipelined_s(ops.forward, half.row_parallel) +
-                      fused_s(hidden_, op_s(ops.forward, half.row_parallel)));
+    add(sum(setting_.activation_bytes(hidden_)),
+        {pipelined_s(ops.forward, half.row_parallel) +
+         fused_s(hidden_, op_s(ops.forward, half.row_parallel))},
+        cost.of_forward());
     // Of the row-parallel layer's output gradient.
-    add_gather(setting_.operand_bytes(hidden_), cost.backward_input,
-               pipelined_s(ops.backward_input, half.row_parallel));
+    add(gather(setting_.operand_bytes(hidden_)),
+        {pipelined_s(ops.backward_input, half.row_parallel)}, cost.of_backward_input());
     for (const ColumnParallel& column : half.columns) {
       const double bytes = setting_.operand_bytes(column.width);
-      add_gather(bytes, cost.forward, pipelined_s(ops.forward, column.role));
-      add_column_parallel(column, bytes, ops, cost.backward_input);
+      add(gather(bytes), {pipelined_s(ops.forward, column.role)}, cost.of_forward());
+      add_column_parallel(column, bytes, ops, cost.of_backward_input());
     }
   }
 
   // Backward of a column-parallel layer: its input is gathered again beside the input gradient's
   // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
   void add_column_parallel(const ColumnParallel& column, double input_bytes, const PassOps& ops,
-                           std::vector<CostPart>& parts) const {
+                           const BlockPass& pass) const {
     const double input_gradient_s = op_s(ops.backward_input, column.role);
     const double left_s = std::max(0.0, input_gradient_s - gather(input_bytes).seconds);
-    add_gather(input_bytes, parts, input_gradient_s);
-    add_reduction(column.width, parts,
-                  op_s(ops.backward_weight, column.role) + fused_s(column.width, left_s));
+    add(gather(input_bytes), {input_gradient_s}, pass);
+    add(sum(setting_.activation_bytes(column.width)),
+        {op_s(ops.backward_weight, column.role) + fused_s(column.width, left_s),
+         BesideCompute::weights},
+        pass);
   }
 
   // Seconds of one row slice's ops: attention's half, with its norm and residual, and the MLP's.
@@ -164,19 +175,32 @@ class TensorParallel {
     return seconds;
   }
 
+  // A collective beside kernels of its own half: what of it sticks out is sent behind them.
+  void add_own(const InnerCollective& collective, double times, InnerRound round,
+               Slot& slot) const {
+    if (collective.seconds <= 0 || times <= 0) return;
+    round.category = Category::tp;
+    round.collectives = {share_of(collective, times)};
+    const double covered = covered_s(round) / collectives_s(round);
+    slot.sent.push_back(share_of(round.collectives.front(), 1 - covered));
+    round.collectives = {share_of(round.collectives.front(), covered)};
+    slot.own.push_back(std::move(round));
+  }
+
   // Columns that the row-parallel GEMM has written are reduced beside those that it writes.
   Slot forward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     const double columns = tensor_columns(job_);
-    const double piece_s = sum(setting_.activation_bytes(hidden_) / (slices * columns)).seconds;
-    const double early_s = (columns - 1) * piece_s;
+    const InnerCollective piece = sum(setting_.activation_bytes(hidden_) / (slices * columns));
     const double beside_s = (columns - 1) * op_s(ops.forward, half.row_parallel);
     Slot slot;
-    slot.open_s = slowed_s(early_s, beside_s);
-    slot.sent_s = piece_s + open_s(early_s, beside_s);
-    slot.compute_s = -used_s(early_s, beside_s);
+    slot.sent.push_back(piece);
+    add_own(piece, columns - 1, {.beside_s = beside_s, .slowdown = setting_.slowdown()}, slot);
+    for (const InnerRound& early : slot.own) {
+      slot.compute_s -= covered_s(early) - slowed_s(early);
+    }
     for (const ColumnParallel& column : half.columns) {
-      slot.before_s += gather(setting_.operand_bytes(column.width) / slices).seconds;
+      slot.before.push_back(gather(setting_.operand_bytes(column.width) / slices));
     }
     return slot;
   }
@@ -184,27 +208,18 @@ class TensorParallel {
   Slot backward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     Slot slot;
-    slot.before_s = gather(setting_.operand_bytes(hidden_) / slices).seconds;
+    slot.before.push_back(gather(setting_.operand_bytes(hidden_) / slices));
     for (const ColumnParallel& column : half.columns) {
-      const double again_s = gather(setting_.operand_bytes(column.width) / slices).seconds;
-      const double hidden_s = std::min(again_s, op_s(ops.backward_input, column.role));
-      slot.open_s += again_s - hidden_s;
+      const InnerCollective again = gather(setting_.operand_bytes(column.width) / slices);
+      const double hidden_s = std::min(again.seconds, op_s(ops.backward_input, column.role));
+      slot.own.push_back({.category = Category::tp, .collectives = {again}, .beside_s = hidden_s});
       slot.compute_s -= hidden_s;
-      const double sum_s = sum(setting_.activation_bytes(column.width) / slices).seconds;
-      slot.sent_s += std::max(0.0, sum_s - op_s(ops.backward_weight, column.role));
+      add_own(
+          sum(setting_.activation_bytes(column.width) / slices), 1,
+          {.beside_s = op_s(ops.backward_weight, column.role), .beside = BesideCompute::weights},
+          slot);
     }
     return slot;
-  }
-
-  // Of a collective beside compute: what sticks out, what it slows, the compute that it takes.
-  double open_s(double collective_s, double compute_s) const {
-    return collective_s - setting_.covered_s(collective_s, compute_s);
-  }
-  double slowed_s(double collective_s, double compute_s) const {
-    return setting_.beside_s(collective_s, compute_s) - open_s(collective_s, compute_s);
-  }
-  double used_s(double collective_s, double compute_s) const {
-    return setting_.covered_s(collective_s, compute_s) - slowed_s(collective_s, compute_s);
   }
 
   void add_slots(const std::vector<Half>& halves, const PassOps& ops, BlockCost& cost) const {
@@ -220,24 +235,33 @@ class TensorParallel {
       forward[i].compute_s += forward_s[i];
       backward[i].compute_s += backward_s[i];
     }
-    expose(forward[0], forward[1], cost.forward);
-    expose(forward[1], forward[0], cost.forward, &cost.forward_end);
-    expose(backward[1], backward[0], cost.backward_input);
-    expose(backward[0], backward[1], cost.backward_input, &cost.backward_end);
+    expose(forward[0], forward[1], false, cost.of_forward());
+    expose(forward[1], forward[0], true, cost.of_forward());
+    expose(backward[1], backward[0], false, cost.of_backward_input());
+    expose(backward[0], backward[1], true, cost.of_backward_input());
   }
 
-  // All slices of a half in which `next` follows; `end`: what stays if nothing does.
-  void expose(const Slot& half, const Slot& next, std::vector<CostPart>& parts,
-              std::vector<CostPart>* end = nullptr) const {
+  // All slices of a half in which `next` follows: of the next layer where the pass leaves this one.
+  void expose(const Slot& half, const Slot& next, bool leaves_layer, const BlockPass& pass) const {
     const int slices = tensor_slices(job_);
-    const double between_s = half.sent_s + next.before_s;
+    InnerRound between{.category = Category::tp,
+                       .origin = sum(setting_.activation_bytes(hidden_)).origin,
+                       .collectives = half.sent,
+                       .beside_s = half.compute_s,
+                       .slowdown = setting_.slowdown()};
+    between.collectives.insert(between.collectives.end(), next.before.begin(), next.before.end());
+    for (int slice = 0; slice < slices; ++slice) {
+      for (InnerRound own : half.own) {
+        own.origin = between.origin;
+        pass.add(std::move(own));
+      }
+      if (slice + 1 < slices) pass.add(between);
+    }
     // The first slice of the next half waits for the same slice of this one, except on a ladder.
     const bool passes = slices > 1 || overlap_ == TensorOverlap::ladder;
-    const double last_s = passes ? setting_.beside_s(between_s, next.compute_s) : between_s;
-    const double others_s = (slices - 1) * setting_.beside_s(between_s, half.compute_s);
-    const Origin origin = reduction(hidden_).origin;
-    add_cost(parts, Category::tp, origin, slices * half.open_s + others_s + last_s);
-    if (end != nullptr) add_cost(*end, Category::tp, origin, between_s - last_s);
+    between.beside_s = passes ? next.compute_s : 0;
+    between.into_next_layer = leaves_layer;
+    pass.add(std::move(between));
   }
 
   const BlockSetting& setting_;

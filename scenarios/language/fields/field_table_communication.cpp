@@ -1,6 +1,7 @@
 // Rows of the field table below "communication", but for the compressor's.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
 
@@ -10,20 +11,15 @@
 namespace windtunnel {
 namespace {
 
-// Rows of one kind of collective. The words of its algorithms are those of the models.
-void add_collective(const Choice<CollectiveKind>& kind, Rows& rows) {
+// Rows of one kind of collective, or of one axis.
+void add_collectives(std::string_view name, std::string_view usual,
+                     const std::vector<std::string_view>& algorithms, std::string_view help,
+                     Rows& rows) {
   static std::deque<std::string> paths;  // the rows refer to them
   const auto path = [&](const char* end) -> std::string_view {
-    return paths.emplace_back(fmt::format("communication.collectives.{}{}", kind.name, end));
+    return paths.emplace_back(fmt::format("communication.collectives.{}{}", name, end));
   };
-  const std::string_view usual = to_string(usual_algorithm(kind.value));
-  rows.push_back(map_row(path(""), {.shorthand = "algorithm",
-                                    .example = usual,
-                                    .help = "how all collectives of this kind run"}));
-  std::vector<std::string_view> algorithms = {"auto"};
-  for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
-    algorithms.emplace_back(to_string(algorithm));
-  }
+  rows.push_back(map_row(path(""), {.shorthand = "algorithm", .example = usual, .help = help}));
   rows.push_back(name_row(
       path(".algorithm"),
       {.names = algorithms, .example = usual, .help = "auto, the default: what costs least"}));
@@ -34,9 +30,26 @@ void add_collective(const Choice<CollectiveKind>& kind, Rows& rows) {
 
 Rows collective_rows() {
   Rows rows = {map_row("communication.collectives",
-                       {.example = "{all_reduce: tree}",
-                        .help = "algorithms and protocols by kind, where not automatic"})};
-  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) add_collective(kind, rows);
+                       {.example = "{all_reduce: tree, ep: pairwise}",
+                        .help = "algorithms and protocols by kind or by axis (tp, cp, ep, dp), "
+                                "where not automatic"})};
+  std::vector<std::string_view> all = {"auto"};
+  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
+    // The words of its algorithms are those of the models.
+    std::vector<std::string_view> algorithms = {"auto"};
+    for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
+      algorithms.emplace_back(to_string(algorithm));
+      if (std::ranges::find(all, algorithms.back()) == all.end()) all.push_back(algorithms.back());
+    }
+    add_collectives(kind.name, to_string(usual_algorithm(kind.value)), algorithms,
+                    "how all collectives of this kind run", rows);
+  }
+  for (const Category axis : kCollectiveAxes) {
+    add_collectives(to_string(axis), "ring", all,
+                    "how all collectives of this axis run for which there is such an algorithm; "
+                    "goes before what is said of their kind",
+                    rows);
+  }
   return rows;
 }
 
@@ -109,6 +122,12 @@ Rows communication_rows() {
           {.example = "auto",
            .help = "collectives by formula (closed), as flows that share links, or flows only "
                    "where links are shared (auto)"}),
+      name_row<&Communication::inner>(
+          "communication.inner",
+          {.example = "tasks",
+           .help = "collectives of tensor, context and expert parallelism: as seconds of the "
+                   "passes that contain them (folded), as tasks of their own, which share links "
+                   "and wait for slow ranks (tasks), or tasks only where that can matter (auto)"}),
       name_row("communication.law",
                {.default_text = "calibration",
                 .names = {"calibration", "nccl"},

@@ -127,22 +127,41 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
   return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
 }
 
+// Of an axis, which names no kind.
+CollectiveAlgorithm algorithm_of(std::string_view name) {
+  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
+    const CollectiveAlgorithm algorithm = algorithm_of(kind.value, name);
+    if (algorithm != CollectiveAlgorithm::automatic) return algorithm;
+  }
+  return CollectiveAlgorithm::automatic;
+}
+
+// What stands at the key of a kind or an axis, if it says something.
+void add_collective_rule(const Values& values, const std::string& key, CollectiveRule rule,
+                         const auto& algorithm, Communication& communication) {
+  rule.where = values.fault_at(key);
+  if (values.has(key + ".algorithm")) rule.algorithm = algorithm(values.text(key + ".algorithm"));
+  if (values.has(key + ".protocol")) {
+    rule.protocol = value_of<Protocol>(values.text(key + ".protocol"));
+  }
+  const bool says =
+      rule.algorithm != CollectiveAlgorithm::automatic || rule.protocol != Protocol::automatic;
+  if (says) communication.collectives.push_back(std::move(rule));
+}
+
 Communication resolve_communication(const Values& values, NamedFiles& files) {
   Communication communication;
   values.fill("communication", communication);
   communication.compressor = resolve_compressor(values, files);
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
-    const std::string key = fmt::format("communication.collectives.{}", kind.name);
-    CollectiveRule rule = {.kind = kind.value, .where = values.fault_at(key)};
-    if (values.has(key + ".algorithm")) {
-      rule.algorithm = algorithm_of(kind.value, values.text(key + ".algorithm"));
-    }
-    if (values.has(key + ".protocol")) {
-      rule.protocol = value_of<Protocol>(values.text(key + ".protocol"));
-    }
-    const bool says =
-        rule.algorithm != CollectiveAlgorithm::automatic || rule.protocol != Protocol::automatic;
-    if (says) communication.collectives.push_back(std::move(rule));
+    add_collective_rule(
+        values, fmt::format("communication.collectives.{}", kind.name), {.kind = kind.value},
+        [&](std::string_view name) { return algorithm_of(kind.value, name); }, communication);
+  }
+  for (const Category axis : kCollectiveAxes) {
+    add_collective_rule(
+        values, fmt::format("communication.collectives.{}", to_string(axis)), {.axis = axis},
+        [](std::string_view name) { return algorithm_of(name); }, communication);
   }
   return communication;
 }

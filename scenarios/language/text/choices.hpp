@@ -64,6 +64,9 @@ template <>
 inline constexpr Choice<Fidelity> kChoices<Fidelity>[] = {
     {"auto", Fidelity::automatic}, {"closed", Fidelity::closed}, {"flows", Fidelity::flows}};
 template <>
+inline constexpr Choice<InnerForm> kChoices<InnerForm>[] = {
+    {"auto", InnerForm::automatic}, {"folded", InnerForm::folded}, {"tasks", InnerForm::tasks}};
+template <>
 inline constexpr Choice<ErrorFeedback> kChoices<ErrorFeedback>[] = {
     {"none", ErrorFeedback::none},
     {"ef", ErrorFeedback::ef},

@@ -14,6 +14,7 @@
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -293,6 +294,10 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   execution.plan = iteration_plan(job, prepared, options);
   execution.timeline =
       execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  const PlanBound bound = plan_bound(execution.plan, job.cluster, CountedTransfers::as_flows);
+  CHECK(execution.timeline.makespan_s >= bound.seconds() * (1 - 1e-6),
+        "simulated in {} s, but kernels take {} s and the bytes of {} take {} s",
+        execution.timeline.makespan_s, bound.compute_s, bound.link, bound.link_s);
   return execution;
 }
 

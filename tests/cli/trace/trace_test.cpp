@@ -35,6 +35,25 @@ TEST(TraceCommand, WhatIsExportedTakesTheStepTimeOfTheRun) {
   }
 }
 
+// The gradients' reductions as rings instead of what costs least; and nothing that the traces say.
+TEST(TraceCommand, CollectivesRunAsTheScenarioOfTheImportSays) {
+  const std::string folder = scratch_folder("trace-choices");
+  run_program("trace export scenarios/small.yaml --ranks one-per-class --out " + folder);
+  const std::string import = "trace import " + folder + " --scenario scenarios/small.yaml --json";
+  const auto step_s = [&](const std::string& set) {
+    const ProgramResult result = run_program(import + set);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out).at("step_s").get<double>();
+  };
+  const std::string slow =
+      " --set 'communication.collectives={reduce_scatter: {protocol: ll}, all_gather: {protocol: "
+      "ll}}'";
+  EXPECT_GT(step_s(slow), step_s(""));
+  const ProgramResult refused = run_program(import + " --set schedule=gpipe");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--set schedule: the traces say"), std::string::npos) << refused.err;
+}
+
 TEST(TraceCommand, AnEarlierExportIsKeptUnlessForced) {
   const std::string folder = scratch_folder("trace-again");
   const std::string command = "trace export scenarios/small.yaml --out " + folder;

@@ -16,7 +16,7 @@ TEST(JobCollective, RunsAsTheScenarioSaysElseAsCostsLeast) {
   Job job = small_job(1, 1, 8);
   const GroupShape all = shape_of({0, 1, 2, 3, 4, 5, 6, 7}, job);
   const auto seconds = [&](CollectiveKind kind) {
-    return collective_cost(job, kind, all, 1e9).seconds;
+    return collective_cost(job, Category::dp, kind, all, 1e9).seconds;
   };
   const double least_s = seconds(CollectiveKind::all_reduce);
   const double gather_s = seconds(CollectiveKind::all_gather);
@@ -35,10 +35,34 @@ TEST(JobCollective, WhatDoesNotApplyIsRefusedWhereItStands) {
   rule.algorithm = CollectiveAlgorithm::nvls;
   rule.where = {"a.yaml", 9, 5};
   const GroupShape rail = shape_of({0, 4}, job);
-  const auto choose = [&] { collective_choice(job, CollectiveKind::all_reduce, rail); };
+  const auto choose = [&] {
+    collective_choice(job, Category::dp, CollectiveKind::all_reduce, rail);
+  };
   EXPECT_TRUE(fails(choose, "a.yaml:9:5: communication.collectives: all-reduce by nvls needs"));
   const GroupShape alone = shape_of({0}, job);
-  EXPECT_EQ(collective_choice(job, CollectiveKind::all_reduce, alone), CollectiveChoice());
+  EXPECT_EQ(collective_choice(job, Category::dp, CollectiveKind::all_reduce, alone),
+            CollectiveChoice());
+}
+
+// What is said of an axis goes before what is said of a kind, where the algorithm is one of that
+// kind's.
+TEST(JobCollective, AnAxisHasItsOwn) {
+  Job job = small_job(1, 1, 8);
+  const GroupShape all = shape_of({0, 1, 2, 3, 4, 5, 6, 7}, job);
+  CollectiveRule& every = job.communication.collectives.emplace_back();
+  every.algorithm = CollectiveAlgorithm::ring;
+  CollectiveRule& replicas = job.communication.collectives.emplace_back();
+  replicas.axis = Category::dp;
+  replicas.algorithm = CollectiveAlgorithm::tree;
+  replicas.protocol = Protocol::ll;
+  const auto choice = [&](Category axis, CollectiveKind kind) {
+    return collective_choice(job, axis, kind, all);
+  };
+  EXPECT_EQ(choice(Category::dp, CollectiveKind::all_reduce),
+            CollectiveChoice(CollectiveAlgorithm::tree, Protocol::ll));
+  EXPECT_EQ(choice(Category::tp, CollectiveKind::all_reduce),
+            CollectiveChoice(CollectiveAlgorithm::ring));
+  EXPECT_EQ(choice(Category::dp, CollectiveKind::all_gather), CollectiveChoice());  // has no tree
 }
 
 }  // namespace

@@ -299,6 +299,17 @@ TEST(Case, TheScenarioChoosesHowCollectivesRun) {
   EXPECT_NE(result.key, example("small.yaml").key);
 }
 
+TEST(Case, TheScenarioChoosesHowCollectivesOfAnAxisRun) {
+  const Case result = example(
+      "small.yaml", {{"communication.collectives", "{dp: tree, tp: {protocol: ll}, ep: auto}"}});
+  const std::vector<CollectiveRule>& rules = result.job.communication.collectives;
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].axis, Category::tp);
+  EXPECT_EQ(rules[0].protocol, Protocol::ll);
+  EXPECT_EQ(rules[1].axis, Category::dp);
+  EXPECT_EQ(rules[1].algorithm, CollectiveAlgorithm::tree);
+}
+
 // The algorithm is none of the kind's, or none for groups of the job.
 TEST(Case, CollectivesThatCannotRunAreRefused) {
   const auto refused = [](const std::string& collectives) {

@@ -14,6 +14,7 @@
 #include "tests/support/small_job.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/chakra_fields.hpp"
+#include "traces/chakra/trace_machine.hpp"
 
 namespace windtunnel {
 namespace {

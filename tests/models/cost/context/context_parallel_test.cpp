@@ -203,7 +203,7 @@ TEST(ContextParallel, LaspPassesStatesWhateverTheLength) {
   };
   const auto ring_s = [](const Job& job) {
     const ContextShapes shapes = {context_ring_shape(job.layout, job.cluster), {}};
-    return context_seconds(BlockSetting(job, {}), shapes, Pass::forward).ring_s;
+    return collectives_s(context_rounds(BlockSetting(job, {}), shapes, Pass::forward).ring);
   };
   const double short_s = ring_s(job_of(65536));
   EXPECT_EQ(ring_s(job_of(4096 * 1024)), short_s);

@@ -8,6 +8,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/network/groups/parallel_groups.hpp"
+#include "models/plan/job_collective.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -89,11 +90,16 @@ TEST(Sbp, MegatronsLayerComesOutOfTheRules) {
     const GroupShape shape = tensor_group_shape(layout, job.cluster);
     const Signature between = sequence_parallel ? kRows : kBroadcast;
     const double bytes = 2.0 * 8192 * 4096;
+    const auto seconds_of = [&](const Signature& from, const Signature& to) {
+      const Transition step = transition(from, to, bytes, shape.members);
+      if (!step.collective) return 0.0;
+      return collective_cost(job, Category::tp, *step.collective, shape, step.bytes).seconds;
+    };
     const auto half_s = [&] {
-      const double in_s = transition_cost(job, shape, between, kBroadcast, bytes).seconds;
+      const double in_s = seconds_of(between, kBroadcast);
       const auto inner = product_signature(kBroadcast, kColumns);
       const auto sum = product_signature(inner.value(), kRows);
-      return in_s + transition_cost(job, shape, sum.value(), between, bytes).seconds;
+      return in_s + seconds_of(sum.value(), between);
     };
     double tp_s = 0;
     const std::vector<ChunkCost> chunks = chunk_costs(job);

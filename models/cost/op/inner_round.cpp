@@ -1,0 +1,51 @@
+#include "models/cost/op/inner_round.hpp"
+
+#include <algorithm>
+
+namespace windtunnel {
+
+Category axis_of(InnerGroup group) {
+  switch (group) {
+    case InnerGroup::tensor:
+    case InnerGroup::mesh_row:
+    case InnerGroup::mesh_column:
+      return Category::tp;
+    case InnerGroup::context_ring:
+    case InnerGroup::context_exchange:
+      return Category::cp;
+    default:
+      return Category::ep;
+  }
+}
+
+double collectives_s(const InnerRound& round) {
+  double seconds = 0;
+  double before_s = 0;  // of the collective that stands before
+  for (const InnerCollective& collective : round.collectives) {
+    seconds += collective.with_previous ? std::max(0.0, collective.seconds - before_s)
+                                        : collective.seconds;
+    before_s = collective.seconds;
+  }
+  return seconds;
+}
+
+double covered_s(const InnerRound& round) {
+  return std::min(collectives_s(round), (1 + round.slowdown) * round.beside_s);
+}
+
+double slowed_s(const InnerRound& round) {
+  return covered_s(round) * round.slowdown / (1 + round.slowdown);
+}
+
+double exposed_s(const InnerRound& round) {
+  return collectives_s(round) - covered_s(round) + slowed_s(round);
+}
+
+InnerCollective share_of(InnerCollective collective, double share) {
+  collective.bytes *= share;
+  collective.seconds *= share;
+  collective.transfer_s *= share;
+  return collective;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,249 @@
+#include "policies/analysis/plan_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/machine/links/links.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Bytes of the collectives of a group, all its tasks together, by what they must move.
+struct Volume {
+  double scattered = 0;  // every part of a buffer comes to one member: reduce-scatter, and half of
+                         // an all-reduce
+  double gathered = 0;   // every member gets all parts
+  double summed = 0;     // all-reduced by switches or trees: in and out once at least
+  double exchanged = 0;  // all-to-all, of one member
+  double shifted = 0;    // to the next member
+};
+
+bool moves_twice(CollectiveAlgorithm algorithm) {
+  switch (algorithm) {
+    case CollectiveAlgorithm::ring:
+    case CollectiveAlgorithm::hierarchical:
+    case CollectiveAlgorithm::nvls:
+    case CollectiveAlgorithm::halving_doubling:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void add(const Task& task, Volume& volume) {
+  switch (task.collective) {
+    case CollectiveKind::all_reduce:
+      if (moves_twice(task.algorithm)) {
+        volume.scattered += task.bytes;
+        volume.gathered += task.bytes;
+      } else {
+        volume.summed += task.bytes;
+      }
+      break;
+    case CollectiveKind::reduce_scatter:
+      volume.scattered += task.bytes;
+      break;
+    case CollectiveKind::all_gather:
+      volume.gathered += task.bytes;
+      break;
+    case CollectiveKind::all_to_all:
+      volume.exchanged += task.bytes;
+      break;
+    case CollectiveKind::send_recv:
+      volume.shifted += task.bytes;
+      break;
+    case CollectiveKind::broadcast:  // what these ask of a place depends on where it stands
+    case CollectiveKind::reduce:
+    case CollectiveKind::gather:
+      break;
+  }
+}
+
+struct BothWays {
+  double out = 0;
+  double in = 0;
+};
+
+// Of a place with `inside` of a group's members: none of the algorithms gets along with less in
+// either direction, as what is away is reduced or copied on its way through places of equal size.
+BothWays least_bytes(const Volume& volume, double inside, double members) {
+  if (inside == members) return {};
+  const double away = (members - inside) / members;
+  const double own = inside * away;
+  const double both = volume.summed + own * volume.exchanged + volume.shifted +
+                      away * (volume.scattered + volume.gathered);
+  return {both, both};
+}
+
+// Counts by place: a node, or a pod.
+class Places {
+ public:
+  Places(std::size_t count, std::vector<int> place_of_rank)
+      : bytes_(count), of_rank_(std::move(place_of_rank)) {}
+
+  void add_message(RankId from, RankId to, double bytes) {
+    if (of_rank_[from] == of_rank_[to]) return;
+    bytes_[of_rank_[from]].out += bytes;
+    bytes_[of_rank_[to]].in += bytes;
+  }
+
+  void add_group(const Group& group, const Volume& volume) {
+    std::vector<int> places;
+    places.reserve(group.members.size());
+    for (const RankId rank : group.members) places.push_back(of_rank_[rank]);
+    std::ranges::sort(places);
+    for (auto first = places.begin(); first != places.end();) {
+      const auto last = std::upper_bound(first, places.end(), *first);
+      const BothWays least = least_bytes(volume, static_cast<double>(last - first),
+                                         static_cast<double>(places.size()));
+      bytes_[*first].out += least.out;
+      bytes_[*first].in += least.in;
+      first = last;
+    }
+  }
+
+  const std::vector<BothWays>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<BothWays> bytes_;
+  std::vector<int> of_rank_;
+};
+
+bool counts(const Task& task, CountedTransfers counted) {
+  return task.bytes > 0 && (counted == CountedTransfers::all || task.as_flows);
+}
+
+// [group] -> what it moves. All members of a group have the same collectives.
+std::vector<Volume> volumes(const Plan& plan, CountedTransfers counted) {
+  std::vector<Volume> of_group(plan.groups.size());
+  std::vector<bool> known(plan.groups.size(), false);
+  for (const RankClass& owner : plan.classes) {
+    std::vector<Volume> of_slot(owner.groups.size());
+    for (const Task& task : owner.tasks) {
+      if (task.kind == TaskKind::collective && counts(task, counted)) {
+        add(task, of_slot[task.group_slot]);
+      }
+    }
+    for (std::size_t slot = 0; slot < owner.groups.size(); ++slot) {
+      for (const std::int32_t group : owner.groups[slot]) {
+        if (known[group]) continue;
+        known[group] = true;
+        of_group[group] = of_slot[slot];
+      }
+    }
+  }
+  return of_group;
+}
+
+void count(const Plan& plan, const std::vector<Volume>& of_group, Places& places) {
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    places.add_group(plan.groups[g], of_group[g]);
+  }
+  for (const RankClass& owner : plan.classes) {
+    std::vector<double> of_slot(owner.peers.size());
+    for (const Task& task : owner.tasks) {
+      if (task.kind == TaskKind::send) of_slot[task.peer_slot] += task.bytes;
+    }
+    for (std::size_t slot = 0; slot < of_slot.size(); ++slot) {
+      for (std::size_t i = 0; i < owner.members.size(); ++i) {
+        places.add_message(owner.members[i], owner.peers[slot][i], of_slot[slot]);
+      }
+    }
+  }
+}
+
+// Of all NICs of a node that its GPUs reach.
+double capacity_of_node(const LinkTable& links, int node, Resource direction) {
+  const int gpus = links.cluster().node.gpus;
+  std::set<LinkId> nics;
+  std::vector<LinkId> route;
+  for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
+    route.clear();
+    links.append_resource(gpu, direction, route);
+    nics.insert(route.begin(), route.end());
+  }
+  double capacity = 0;
+  for (const LinkId nic : nics) capacity += links.capacity(nic);
+  return capacity;
+}
+
+void consider(double bytes, double capacity, const std::string& link, PlanBound& bound) {
+  if (bytes <= 0 || bytes / capacity <= bound.link_s) return;
+  bound.link_s = bytes / capacity;
+  bound.link = link;
+}
+
+void bound_by_nodes(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
+                    PlanBound& bound) {
+  std::vector<int> node_of_rank(plan.ranks);
+  for (RankId rank = 0; rank < plan.ranks; ++rank) node_of_rank[rank] = cluster.node_of(rank);
+  const int nodes = plan.ranks == 0 ? 0 : node_of_rank.back() + 1;
+  Places places(nodes, std::move(node_of_rank));
+  count(plan, of_group, places);
+  const LinkTable links = LinkTable::keeping_reference(cluster);
+  const bool uneven = has_uneven_nics(cluster) || !cluster.degraded_nics.empty();
+  BothWays capacity;
+  for (int node = 0; node < nodes; ++node) {
+    if (uneven || node == 0) {
+      capacity = {capacity_of_node(links, node, Resource::nic_out),
+                  capacity_of_node(links, node, Resource::nic_in)};
+    }
+    const BothWays& bytes = places.bytes()[node];
+    const std::string name = fmt::format("NICs of node {}", node);
+    consider(bytes.out, capacity.out, name, bound);
+    consider(bytes.in, capacity.in, name, bound);
+  }
+}
+
+// The uplinks of a tree's pods have this share of the bandwidth of the NICs below them.
+void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<Volume>& of_group,
+                   PlanBound& bound) {
+  const FabricSpec& fabric = cluster.fabric;
+  const bool tree =
+      fabric.topology == Topology::fat_tree || fabric.topology == Topology::rail_fat_tree;
+  if (!tree || fabric.nodes_per_pod == 0) return;
+  std::vector<int> pod_of_rank(plan.ranks);
+  for (RankId rank = 0; rank < plan.ranks; ++rank) pod_of_rank[rank] = pod_of(cluster, rank);
+  const int pods = plan.ranks == 0 ? 0 : pod_of_rank.back() + 1;
+  if (pods < 2) return;
+  Places places(pods, std::move(pod_of_rank));
+  count(plan, of_group, places);
+  const NodeSpec& node = cluster.node;
+  const double capacity =
+      node.nic_Bps.value * node.nics * fabric.nodes_per_pod / fabric.pod_oversubscription;
+  for (int pod = 0; pod < pods; ++pod) {
+    const BothWays& bytes = places.bytes()[pod];
+    consider(std::max(bytes.out, bytes.in), capacity, fmt::format("uplinks of pod {}", pod), bound);
+  }
+}
+
+double kernels_s(const RankClass& owner, double slowdown) {
+  double seconds = 0;
+  for (const Task& task : owner.tasks) {
+    if (task.kind == TaskKind::compute) seconds += plain_seconds(task, slowdown);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers counted) {
+  PlanBound bound;
+  const std::vector<Volume> of_group = volumes(plan, counted);
+  bound_by_nodes(plan, cluster, of_group, bound);
+  bound_by_pods(plan, cluster, of_group, bound);
+  for (const RankClass& owner : plan.classes) {
+    double slowdown = 1;
+    for (const RankId rank : owner.members) {
+      slowdown = std::max(slowdown, cluster.slowdown_of(rank));
+    }
+    bound.compute_s = std::max(bound.compute_s, kernels_s(owner, slowdown));
+  }
+  return bound;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,331 @@
+#include "policies/lowering/action_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <ranges>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+// ---- the rounds of an action ----
+
+// Of equal layers `times` over; `last`: the layer that the pass leaves has no other behind it.
+void append_layers(const std::vector<InnerRound>& layer, int times, bool last,
+                   std::vector<InnerRound>& to) {
+  for (int i = 0; i < times; ++i) {
+    for (InnerRound round : layer) {
+      if (last && i + 1 == times && round.into_next_layer) round.beside_s = 0;
+      to.push_back(std::move(round));
+    }
+  }
+}
+
+enum class Order { up, down };
+
+void append_pass(const ChunkRounds& chunk, std::vector<InnerRound> PassRounds::*pass, Order order,
+                 std::vector<InnerRound>& to) {
+  const auto leaves = [&](std::size_t at) {
+    // The embedding and the loss head have nothing that goes on into another layer.
+    const auto goes_on = [&](const LayerRounds& layers) {
+      return std::ranges::any_of(layers.rounds.*pass, &InnerRound::into_next_layer);
+    };
+    const auto others =
+        order == Order::up ? std::span(chunk).subspan(at + 1) : std::span(chunk).first(at);
+    return std::ranges::none_of(others, goes_on);
+  };
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const std::size_t at = order == Order::up ? i : chunk.size() - 1 - i;
+    append_layers(chunk[at].rounds.*pass, chunk[at].layers, leaves(at), to);
+  }
+}
+
+// ---- what they cost ----
+
+void add_part(std::vector<CostPart>& parts, const CostPart& more) {
+  for (CostPart& part : parts) {
+    if (part.category != more.category || part.origin != more.origin) continue;
+    part.seconds += more.seconds;
+    return;
+  }
+  parts.push_back(more);
+}
+
+std::vector<CostPart> merged(const std::vector<CostPart>& parts) {
+  std::vector<CostPart> sum;
+  for (const CostPart& part : parts) add_part(sum, part);
+  return sum;
+}
+
+// Parts without what the rounds leave exposed, which they hold.
+void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& parts) {
+  const double all_s = total_seconds(parts);
+  for (const InnerRound& round : rounds) {
+    const double exposed = exposed_s(round);
+    if (exposed <= 0) continue;
+    const auto part = std::ranges::find_if(parts, [&](const CostPart& known) {
+      return known.category == round.category && known.origin == round.origin;
+    });
+    CHECK(part != parts.end() && part->seconds >= exposed - kRounding * all_s,
+          "a round of {} that its pass does not hold", to_string(round.category));
+    part->seconds = std::max(0.0, part->seconds - exposed);
+  }
+  std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
+}
+
+std::vector<InnerCollective> shares_of(const std::vector<InnerCollective>& collectives,
+                                       double share) {
+  std::vector<InnerCollective> shares;
+  if (share <= kRounding) return shares;
+  for (const InnerCollective& collective : collectives) {
+    shares.push_back(share_of(collective, share));
+  }
+  return shares;
+}
+
+// Compute that does not wait for a collective is spread evenly between them. A round whose compute
+// is another action's blocks for what that does not hide.
+std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double compute_s,
+                                 bool with_weights) {
+  double left_s = compute_s;
+  std::vector<ActionStep> steps;
+  for (const InnerRound& round : rounds) {
+    ActionStep& step = steps.emplace_back();
+    step.category = round.category;
+    const bool own = round.beside == BesideCompute::pass ||
+                     (round.beside == BesideCompute::weights && with_weights);
+    if (own && round.beside_s <= left_s + kRounding * compute_s) {
+      left_s = std::max(0.0, left_s - round.beside_s);
+      step.collectives = round.collectives;
+      step.beside_s = round.beside_s + slowed_s(round);
+      continue;
+    }
+    const double covered = covered_s(round) / collectives_s(round);
+    step.collectives = shares_of(round.collectives, 1 - covered);
+    step.later = shares_of(round.collectives, covered);
+    step.compute_s = slowed_s(round);
+  }
+  steps.emplace_back();
+  for (ActionStep& step : steps) step.compute_s += left_s / static_cast<double>(steps.size());
+  return steps;
+}
+
+double wait_s(const std::vector<InnerCollective>& collectives) {
+  InnerRound round;
+  round.collectives = collectives;
+  return collectives_s(round);
+}
+
+// What of the exchanges of a pass another action's kernels can hide, round by round.
+struct Hideable {
+  std::vector<ActionStep> steps;  // collectives and later alone
+  bool alike = true;              // all take as long
+};
+
+Hideable hideable(const std::vector<InnerRound>& rounds) {
+  Hideable result;
+  for (const InnerRound& round : rounds) {
+    const double open = exposed_s(round) / collectives_s(round);
+    ActionStep& step = result.steps.emplace_back();
+    step.collectives = shares_of(round.collectives, open);
+    step.later = shares_of(round.collectives, 1 - open);
+    const double first_s = wait_s(result.steps.front().collectives);
+    if (std::abs(wait_s(step.collectives) - first_s) > kRounding * first_s) result.alike = false;
+  }
+  return result;
+}
+
+// Those of piece i of `pieces`.
+void append_piece(const Hideable& rounds, std::size_t i, std::size_t pieces, ActionStep& step) {
+  const std::size_t n = rounds.steps.size();
+  step.category = Category::ep;
+  for (std::size_t r = i * n / pieces; r < (i + 1) * n / pieces; ++r) {
+    std::ranges::copy(rounds.steps[r].collectives, std::back_inserter(step.collectives));
+    std::ranges::copy(rounds.steps[r].later, std::back_inserter(step.later));
+  }
+}
+
+// Each exchange of one action beside steps of the other, as evenly as they divide.
+std::vector<ActionStep> crossed(const Hideable& forward, std::span<const ActionStep> forward_steps,
+                                const Hideable& backward,
+                                std::span<const ActionStep> backward_steps) {
+  const std::size_t n = forward.steps.size();
+  const bool even = forward.alike && backward.alike && n == backward.steps.size();
+  const std::size_t pieces = even ? std::max<std::size_t>(n, 1) : 1;
+  std::vector<ActionStep> steps;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const double from = static_cast<double>(i) / static_cast<double>(pieces);
+    const double to = static_cast<double>(i + 1) / static_cast<double>(pieces);
+    ActionStep& ahead = steps.emplace_back();
+    append_piece(forward, i, pieces, ahead);
+    ahead.beside = part_of(backward_steps, from, to);
+    ActionStep& back = steps.emplace_back();
+    append_piece(backward, i, pieces, back);
+    back.beside = part_of(forward_steps, from, to);
+  }
+  return steps;
+}
+
+}  // namespace
+
+bool InnerTasks::of(Category category) const {
+  switch (category) {
+    case Category::tp:
+      return tp;
+    case Category::cp:
+      return cp;
+    case Category::ep:
+      return ep;
+    default:
+      return false;
+  }
+}
+
+InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
+  const InnerForm form = job.communication.inner;
+  const bool closed = job.communication.fidelity == Fidelity::closed;
+  if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
+  const bool all = form == InnerForm::tasks || job.cluster.node.gpu_path == GpuPath::pcie ||
+                   !job.cluster.slow_nodes.empty();
+  InnerTasks tasks;
+  for (const ChunkRounds& chunk : units) {
+    for (const LayerRounds& layers : chunk) {
+      const PassRounds& passes = layers.rounds;
+      for (const auto* pass : {&passes.forward, &passes.backward_input, &passes.backward_weight}) {
+        for (const InnerRound& round : *pass) {
+          if (!all && std::ranges::all_of(round.collectives, &InnerCollective::in_node)) continue;
+          tasks.tp |= round.category == Category::tp;
+          tasks.cp |= round.category == Category::cp;
+          tasks.ep |= round.category == Category::ep;
+        }
+      }
+    }
+  }
+  return tasks;
+}
+
+double seconds_of(const ActionStep& step) {
+  const double beside_s = step.beside_s + seconds_of(std::span<const ActionStep>(step.beside));
+  return step.compute_s + std::max(wait_s(step.collectives), beside_s);
+}
+
+double seconds_of(std::span<const ActionStep> steps) {
+  double seconds = 0;
+  for (const ActionStep& step : steps) seconds += seconds_of(step);
+  return seconds;
+}
+
+std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to) {
+  const double all_s = seconds_of(steps);
+  std::vector<ActionStep> part;
+  double begin_s = 0;
+  for (const ActionStep& step : steps) {
+    const double step_s = seconds_of(step);
+    // Of the step, by its time; one of no time goes with what stands before it.
+    const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
+    const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
+    const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);
+    begin_s += step_s;
+    const double share = last - first;
+    if (!within || share <= kRounding) continue;
+    if (share >= 1 - kRounding) {
+      part.push_back(step);
+      continue;
+    }
+    part.push_back({.compute_s = share * step.compute_s,
+                    .category = step.category,
+                    .collectives = shares_of(step.collectives, share),
+                    .later = shares_of(step.later, share),
+                    .beside_s = share * step.beside_s,
+                    .beside = part_of(step.beside, first, last)});
+  }
+  return part;
+}
+
+ActionSteps::ActionSteps(const Schedule& schedule, const ActionCosts& costs,
+                         const std::vector<ChunkRounds>& units, InnerTasks tasks)
+    : schedule_(schedule), costs_(costs), units_(units), tasks_(tasks) {
+  CHECK(!tasks.any() || static_cast<int>(units.size()) == schedule.model_stages() * schedule.slices,
+        "{} units of rounds for {} stages of {} slices", units.size(), schedule.model_stages(),
+        schedule.slices);
+}
+
+std::vector<InnerRound> ActionSteps::joined(Rounds rounds) {
+  std::ranges::move(rounds.own, std::back_inserter(rounds.repeated));
+  return std::move(rounds.repeated);
+}
+
+ActionSteps::Rounds ActionSteps::rounds_of(const Action& action) const {
+  Rounds rounds;
+  const ChunkRounds& chunk = units_[costs_.cell_of(action)];
+  const bool input = makes_input_gradient(action.kind);
+  const bool repeats =
+      action.kind == ActionKind::recompute || (input && !schedule_.explicit_recompute);
+  if (repeats) append_pass(chunk, &PassRounds::recompute, Order::up, rounds.repeated);
+  if (action.kind == ActionKind::forward) {
+    append_pass(chunk, &PassRounds::forward, Order::up, rounds.own);
+  }
+  if (input) append_pass(chunk, &PassRounds::backward_input, Order::down, rounds.own);
+  if (makes_weight_gradient(action.kind)) {
+    append_pass(chunk, &PassRounds::backward_weight, Order::down, rounds.own);
+  }
+  for (auto* of : {&rounds.repeated, &rounds.own}) {
+    std::erase_if(*of, [&](const InnerRound& round) { return !tasks_.of(round.category); });
+  }
+  return rounds;
+}
+
+SteppedAction ActionSteps::of(const Action& action) const {
+  const std::vector<InnerRound> rounds = joined(rounds_of(action));
+  SteppedAction stepped{merged(costs_.parts(action)), {}};
+  take_off(rounds, stepped.compute);
+  stepped.steps =
+      steps_of(rounds, total_seconds(stepped.compute), action.kind == ActionKind::backward);
+  return stepped;
+}
+
+SteppedAction ActionSteps::of_pair(const Action& forward, const Action& backward) const {
+  std::array<std::vector<InnerRound>, 2> rounds;
+  std::array<std::vector<InnerRound>, 2> exchanges;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Rounds all = rounds_of(i == 0 ? forward : backward);
+    const auto others = std::ranges::stable_partition(
+        all.own, [](const InnerRound& round) { return round.category != Category::ep; });
+    exchanges[i].assign(others.begin(), others.end());
+    all.own.erase(others.begin(), others.end());
+    rounds[i] = joined(std::move(all));
+  }
+  std::vector<CostPart> ahead = merged(costs_.parts(forward));
+  SteppedAction pair;
+  pair.compute = merged(tasks_.ep ? costs_.parts(forward) : costs_.pair_parts(forward, backward));
+  if (tasks_.ep) {
+    for (const CostPart& part : costs_.parts(backward)) add_part(pair.compute, part);
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    take_off(rounds[i], pair.compute);
+    take_off(exchanges[i], pair.compute);
+  }
+  take_off(rounds[0], ahead);
+  take_off(exchanges[0], ahead);
+  if (!tasks_.ep) {  // what is left of the exchange stands in the backward's steps
+    std::erase_if(ahead, [](const CostPart& part) { return part.category == Category::ep; });
+  }
+  const double ahead_s = total_seconds(ahead);
+  const std::vector<ActionStep> forward_steps = steps_of(rounds[0], ahead_s, false);
+  const std::vector<ActionStep> backward_steps =
+      steps_of(rounds[1], std::max(0.0, total_seconds(pair.compute) - ahead_s), true);
+  if (tasks_.ep) {
+    pair.steps =
+        crossed(hideable(exchanges[0]), forward_steps, hideable(exchanges[1]), backward_steps);
+  } else {
+    pair.steps = forward_steps;
+    pair.steps.insert(pair.steps.end(), backward_steps.begin(), backward_steps.end());
+  }
+  return pair;
+}
+
+}  // namespace windtunnel

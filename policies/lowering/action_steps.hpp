@@ -1,0 +1,87 @@
+// An action of a schedule taken apart where its ranks send each other something: compute, then
+// collectives beside more compute, and so on. Of it a Plan gets a task for each
+// (policies/lowering/step_tasks.hpp). On an idle network the steps take as long as the action has
+// in closed form (action_cost.hpp), because both count the same rounds
+// (models/cost/op/inner_round.hpp).
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/plan/job.hpp"
+#include "models/plan/schedule.hpp"
+#include "policies/lowering/action_cost.hpp"
+
+namespace windtunnel {
+
+// Which categories of collectives inside a replica are tasks of the Plan.
+struct InnerTasks {
+  bool tp = false;
+  bool cp = false;
+  bool ep = false;
+
+  bool any() const { return tp || cp || ep; }
+  bool of(Category category) const;
+};
+
+// As communication.inner says. Automatic: those that leave a node, or share links inside it with
+// others, and all where nodes are slow, whose kernels hide more; otherwise, inside an NVSwitch
+// domain, each GPU has its port for itself, so that their time in closed form is exact. `units`:
+// unit_rounds().
+InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
+
+struct ActionStep {
+  double compute_s = 0;  // first
+  Category category = Category::tp;
+  std::vector<InnerCollective> collectives = {};  // then, one after another
+  // Issued with them, but awaited only when the rank's next action ends: other passes hide them.
+  std::vector<InnerCollective> later = {};
+  // Meanwhile: compute of the action, or steps of the one that it is paired with.
+  double beside_s = 0;
+  std::vector<ActionStep> beside = {};
+};
+
+// On an idle network.
+double seconds_of(const ActionStep& step);
+double seconds_of(std::span<const ActionStep> steps);
+
+// Of steps the part from a share of their time on to another.
+std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
+
+struct SteppedAction {
+  std::vector<CostPart> compute;  // what the steps compute, with collectives that are no tasks
+  std::vector<ActionStep> steps;
+};
+
+class ActionSteps {
+ public:
+  // Keeps references. `units`: unit_rounds(), [stage of the model * slices + slice].
+  ActionSteps(const Schedule& schedule, const ActionCosts& costs,
+              const std::vector<ChunkRounds>& units, InnerTasks tasks);
+
+  bool active() const { return tasks_.any(); }
+  SteppedAction of(const Action& action) const;
+  // Of a forward and the full backward behind it as one: each hides the other's expert exchange
+  // beside its own kernels (Schedule, Action::with_next).
+  SteppedAction of_pair(const Action& forward, const Action& backward) const;
+
+ private:
+  // Those that are tasks.
+  struct Rounds {
+    std::vector<InnerRound> repeated;  // by recomputation, which no pair hides
+    std::vector<InnerRound> own;
+  };
+  Rounds rounds_of(const Action& action) const;
+  static std::vector<InnerRound> joined(Rounds rounds);
+
+  const Schedule& schedule_;
+  const ActionCosts& costs_;
+  const std::vector<ChunkRounds>& units_;
+  const InnerTasks tasks_;
+};
+
+}  // namespace windtunnel

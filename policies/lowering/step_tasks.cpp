@@ -1,0 +1,120 @@
+#include "policies/lowering/step_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace windtunnel {
+namespace {
+
+class StepTasks {
+ public:
+  StepTasks(const Task& whole, const std::vector<CostPart>& compute, double longer,
+            RankTasks& tasks, std::vector<TaskIndex>& later)
+      : whole_(whole),
+        compute_(compute),
+        compute_s_(total_seconds(compute)),
+        longer_(longer),
+        tasks_(tasks),
+        later_(later),
+        awaited_(whole.after) {}
+
+  void add(std::span<const ActionStep> steps) {
+    for (const ActionStep& step : steps) add(step, longer_ * seconds_of(step));
+  }
+
+  // The piece that all else comes before.
+  TaskIndex finish() {
+    if (last_ < 0 || !awaited_.empty()) piece(0);
+    tasks_.set_free_bytes(last_, whole_.free_bytes);
+    return last_;
+  }
+
+ private:
+  using Stream = RankTasks::InnerStream;
+
+  void add(const ActionStep& step, double longer_s) {
+    compute(step.compute_s + longer_s);
+    std::vector<TaskIndex> before = awaited_;
+    if (last_ >= 0) before.push_back(last_);
+    const std::vector<TaskIndex> ends = issue(step, before);
+    for (const InnerCollective& collective : step.later) {
+      later_.push_back(append(collective, step.category, Stream::later, before));
+    }
+    compute(step.beside_s);
+    for (const ActionStep& other : step.beside) add(other, 0);
+    awaited_.insert(awaited_.end(), ends.begin(), ends.end());
+  }
+
+  // One after another, some with another at their side: those that end last.
+  std::vector<TaskIndex> issue(const ActionStep& step, std::vector<TaskIndex> ready) {
+    // The steps beside them may have such collectives themselves, which do not wait for these.
+    const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
+    std::vector<TaskIndex> ends;
+    for (const InnerCollective& collective : step.collectives) {
+      const bool beside = collective.with_previous && !ends.empty();
+      if (!beside && !ends.empty()) ready = std::exchange(ends, {});
+      ends.push_back(append(collective, step.category, beside ? Stream::second : stream, ready));
+    }
+    return ends;
+  }
+
+  TaskIndex append(const InnerCollective& collective, Category category, Stream stream,
+                   const std::vector<TaskIndex>& after) {
+    Task task;
+    task.name = fmt::format("{} {}", to_string(collective.kind), name());
+    task.stage = whole_.stage;
+    task.microbatch = whole_.microbatch;
+    task.after = after;
+    return tasks_.append_inner(std::move(task), collective, category, stream);
+  }
+
+  // "F0.3 2": the third piece.
+  std::string name() const { return fmt::format("{} {}", whole_.name, pieces_); }
+
+  void compute(double seconds) {
+    if (seconds > 0) piece(seconds);
+  }
+
+  void piece(double seconds) {
+    Task task = whole_;
+    task.name = name();
+    task.cost.clear();
+    for (CostPart part : compute_) {
+      part.seconds *= compute_s_ > 0 ? seconds / compute_s_ : 0;
+      if (part.seconds > 0) task.cost.push_back(part);
+    }
+    task.after = std::exchange(awaited_, {});
+    if (last_ >= 0) {
+      task.allocate_bytes = 0;
+      if (tasks_.kernels_first()) task.after.push_back(last_);
+    }
+    task.free_bytes = 0;
+    last_ = tasks_.append(std::move(task));
+    ++pieces_;
+  }
+
+  const Task& whole_;
+  const std::vector<CostPart>& compute_;
+  const double compute_s_;
+  const double longer_;  // per second of a step
+  RankTasks& tasks_;
+  std::vector<TaskIndex>& later_;
+  std::vector<TaskIndex> awaited_;  // by the next piece
+  TaskIndex last_ = -1;
+  int pieces_ = 0;
+};
+
+}  // namespace
+
+TaskIndex append_steps(const Task& whole, const std::vector<CostPart>& compute, double longer_s,
+                       std::span<const ActionStep> steps, RankTasks& tasks,
+                       std::vector<TaskIndex>& later) {
+  const double seconds = seconds_of(steps);
+  StepTasks pieces(whole, compute, seconds > 0 ? longer_s / seconds : 0, tasks, later);
+  pieces.add(steps);
+  return pieces.finish();
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,75 @@
+#include "policies/analysis/plan_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/small_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+// One collective among all GPUs of two nodes of four, with a NIC of 25 GB/s each.
+Plan plan_of(CollectiveKind kind, CollectiveAlgorithm algorithm, double bytes) {
+  Plan plan;
+  plan.ranks = 8;
+  Group& group = plan.groups.emplace_back();
+  group.members.resize(8);
+  std::iota(group.members.begin(), group.members.end(), 0);
+  RankClass& owner = plan.classes.emplace_back();
+  owner.members = group.members;
+  owner.groups = {std::vector<std::int32_t>(8, 0)};
+  Task& task = owner.tasks.emplace_back();
+  task.kind = TaskKind::collective;
+  task.collective = kind;
+  task.algorithm = algorithm;
+  task.bytes = bytes;
+  task.group_slot = 0;
+  return plan;
+}
+
+double bound_s(const Plan& plan, const Cluster& cluster) {
+  return plan_bound(plan, cluster, CountedTransfers::all).link_s;
+}
+
+TEST(PlanBound, CountsWhatHasToLeaveANode) {
+  const Cluster cluster = small_cluster(2, 4);
+  using enum CollectiveKind;
+  const auto seconds = [&](CollectiveKind kind, CollectiveAlgorithm algorithm) {
+    return bound_s(plan_of(kind, algorithm, 100e9), cluster);
+  };
+  // Half of it in and half of it out again: 1 s. Summed in switches: all of it once.
+  EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::ring), 1);
+  EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::collnet_direct), 1);
+  EXPECT_DOUBLE_EQ(seconds(all_gather, CollectiveAlgorithm::ring), 0.5);
+  // Each of four members sends half of its bytes away.
+  EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::pairwise), 2);
+  EXPECT_DOUBLE_EQ(seconds(send_recv, CollectiveAlgorithm::direct), 1);
+}
+
+TEST(PlanBound, KnowsPodsSlowNicsAndClosedForms) {
+  Cluster cluster = small_cluster(2, 4);
+  const Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
+  EXPECT_EQ(plan_bound(plan, cluster, CountedTransfers::as_flows).link_s, 0);
+  cluster.degraded_nics = {{.node = 1, .nic = 2, .factor = 0.5}};
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 200e9 / (3.5 * 25e9));
+  cluster.degraded_nics.clear();
+  cluster.fabric.nodes_per_pod = 1;
+  cluster.fabric.pod_oversubscription = 4;
+  const PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
+  EXPECT_DOUBLE_EQ(bound.link_s, 8);
+  EXPECT_EQ(bound.link, "uplinks of pod 0");
+}
+
+TEST(PlanBound, TheBusiestGpuComputes) {
+  Cluster cluster = small_cluster(2, 4);
+  Plan plan = plan_of(CollectiveKind::all_gather, CollectiveAlgorithm::ring, 1);
+  Task& kernel = plan.classes[0].tasks.emplace_back();
+  kernel.cost = {{Category::forward, Origin::spec, 2}, {Category::host, Origin::spec, 1}};
+  EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::all).compute_s, 3);
+  cluster.slow_nodes = {{.node = 1, .slowdown = 2}};
+  EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::all).seconds(), 5);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,77 @@
+#include "traces/chakra/trace_machine.hpp"
+
+#include <algorithm>
+
+#include "models/machine/links/links.hpp"
+#include "models/network/groups/group_shapes.hpp"
+#include "models/plan/job_collective.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Whether it runs as flows, where the scenario says so for all.
+bool as_flows(const Task& task, Fidelity fidelity) {
+  return fidelity == Fidelity::automatic ? task.as_flows : fidelity == Fidelity::flows;
+}
+
+}  // namespace
+
+void run_collectives_as(const Job& job, Plan& plan) {
+  GroupShapes shapes(job.cluster);
+  for (RankClass& owner : plan.classes) {
+    for (Task& task : owner.tasks) {
+      const bool exchanges = task.kind == TaskKind::collective && task.bytes > 0;
+      if (!exchanges || task.category == Category::snapshot) continue;
+      const Group& group = plan.groups[owner.groups[task.group_slot].front()];
+      const GroupShape shape = shapes.of(group.members);
+      CollectiveChoice choice = collective_choice(job, task.category, task.collective, shape);
+      if (choice.algorithm == CollectiveAlgorithm::automatic) choice.algorithm = task.algorithm;
+      if (choice.protocol == Protocol::automatic) choice.protocol = task.protocol;
+      const bool flows = as_flows(task, job.communication.fidelity);
+      if (choice == CollectiveChoice(task.algorithm, task.protocol) && flows == task.as_flows) {
+        continue;
+      }
+      const CollectiveCost cost =
+          collective_cost(task.collective, choice, shape, task.bytes, job.cluster, job.calibration);
+      task.algorithm = choice.algorithm;
+      task.protocol = choice.protocol;
+      task.as_flows = flows;
+      task.cost = {{task.category, cost.origin, cost.seconds - (flows ? cost.transfer_s : 0)}};
+    }
+  }
+}
+
+void add_latencies(Plan& plan, const Cluster& cluster, const Calibration& calibration) {
+  const LinkTable links(cluster);
+  for (RankClass& owner : plan.classes) {
+    for (Task& task : owner.tasks) {
+      if (!task.cost.empty()) continue;
+      if (task.kind == TaskKind::collective && task.as_flows) {
+        const Group& group = plan.groups[owner.groups[task.group_slot].front()];
+        const CollectiveChoice choice(task.algorithm, task.protocol);
+        const double latency_s = collective_flows(task.collective, choice, group.members,
+                                                  task.bytes, cluster, calibration)
+                                     .latency_s;
+        task.cost = {{task.category, Origin::assumed, latency_s}};
+      } else if (task.kind == TaskKind::send) {
+        const RankId from = owner.members.front();
+        const RankId to = owner.peers[task.peer_slot].front();
+        const bool in_node = cluster.node_of(from) == cluster.node_of(to);
+        const Parameter& latency =
+            in_node ? calibration.nvlink_latency_s : calibration.nic_latency_s;
+        const int hops = in_node ? 0 : links.switch_hops(from, to);
+        task.cost = {
+            {task.category, calibration.p2p_launch_s.origin, calibration.p2p_launch_s.value},
+            {task.category, latency.origin, latency.value},
+            {task.category, cluster.fabric.hop_latency_s.origin,
+             cluster.fabric.hop_latency_s.value * hops}};
+        const double cable_s = links.extra_latency_s(from, to);
+        if (cable_s > 0) {
+          task.cost.push_back({task.category, cluster.fabric.wan_latency_s.origin, cable_s});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace windtunnel
