@@ -16,6 +16,15 @@ namespace windtunnel {
 // arXiv 2106.05203). econtrol: both (Gao et al. 2023, arXiv 2311.05645).
 enum class ErrorFeedback { usual, none, ef, ef21, econtrol };
 
+// Among whom compressed gradients travel. across: only between nodes, on a fabric of sites between
+// sites, or between the copies of sharded gradients; before that the members of one place
+// reduce-scatter them as they are, so that each compresses a part, and gather the result.
+enum class CompressedHop {
+  automatic,  // across on a fabric of sites, where that can be, else all
+  all,
+  across,
+};
+
 // Of one layer's gradient, a matrix as a rank holds it: mean squared error of its elements by rank,
 // density or bits, over the mean square of the elements of all gradients.
 struct LayerErrors {
@@ -38,6 +47,7 @@ struct CompressorChoice {
   // lgreco: allowed error, relative to that of its base with one choice for all layers.
   double error = 0;
   ErrorFeedback feedback = ErrorFeedback::usual;
+  CompressedHop hop = CompressedHop::automatic;
   Location where = {};    // the scenario says it
   std::string base = {};  // lgreco: the method whose numbers it chooses
   // lgreco: measured errors by layer, in place of assumed ones.

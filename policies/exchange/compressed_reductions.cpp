@@ -44,6 +44,11 @@ struct Exchange {
   bool priority() const { return overlap == GradientOverlap::priority; }
   bool rows() const { return job.communication.embeddings != EmbeddingExchange::dense; }
   bool experts() const { return job.model.moe_layers() > 0; }
+  // Shards have copies, between which alone gradients are compressed.
+  bool copies() const {
+    return compresses_across(job) &&
+           replica_groups(job.layout, ReplicaAxis::dense_across).count > 1;
+  }
   int expert_copies() const { return replica_groups(job.layout, ReplicaAxis::expert_shard).count; }
 };
 
@@ -102,9 +107,12 @@ constexpr std::array kCompressorConflicts{
              "onebit-sgd"},
     Conflict{kCompressor, [](const Exchange& of) { return of.served; },
              "needs communication.aggregation: all-reduce, because servers sum dense gradients"},
-    Conflict{kCompressor, [](const Exchange& of) { return of.sharded && !of.kind.summable; },
+    Conflict{kCompressor,
+             [](const Exchange& of) { return of.sharded && !of.kind.summable && !of.copies(); },
              "cannot be reduce-scattered, because what it sends is no sum, and layout.sharding: "
-             "{sharding} scatters gradients; take layout.sharding: none"},
+             "{sharding} scatters gradients; take layout.sharding: none, or layout.shard_ranks "
+             "with communication.compressor.hop: across, which compresses between the copies of "
+             "shards"},
     Conflict{kCompressor, [](const Exchange& of) { return of.sharded && of.kind.whole_tensors; },
              "needs whole matrices on every rank, and layout.sharding: {sharding} leaves each a "
              "part of them; take layout.sharding: none"},
@@ -123,9 +131,16 @@ constexpr std::array kCompressorConflicts{
              "among the ranks that hold one copy of the other weights"},
     Conflict{kCompressor,
              [](const Exchange& of) {
-               return of.experts() && has_hops(of.job.communication.compressor);
+               return of.experts() && !of.sharded &&
+                      (has_hops(of.job.communication.compressor) || compresses_across(of.job));
              },
              "reduces inside the nodes first, and replicas of experts have no groups for that"},
+    Conflict{kCompressor,
+             [](const Exchange& of) {
+               return (of.dear() || of.priority()) && compresses_across(of.job);
+             },
+             "with hop: across is a reduce-scatter, an exchange and a gather, and "
+             "communication.overlap: {overlap} takes one all-reduce; take bucketed"},
     Conflict{kCompressor, [](const Exchange& of) { return of.dear() && !of.kind.fusible; },
              "is more than one all-reduce, and communication.overlap: dear splits one all-reduce "
              "into its halves; take bucketed"},
@@ -172,13 +187,34 @@ struct GradientExchange::Axes {
   int shards = 1;
   ReducingGroup group;
 
+  // What compression across places only tells apart.
+  ReplicaAxis inner_axis = ReplicaAxis::node_part;
+  ReplicaAxis outer_axis = ReplicaAxis::node_peers;
+  int inner = 1;  // members of a place
+
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
+  // The peers of a part: none of them shares its place with another.
+  Axes across_only() const {
+    const int places = group.ranks / inner;
+    return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}, {}, {}, 1};
+  }
 };
+
+namespace {
+
+// Of tensors that `members` divide among themselves.
+std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) {
+  for (TensorShape& shape : shapes) shape.count /= members;
+  return shapes;
+}
+
+}  // namespace
 
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
       compresses_(compresses(job.communication.compressor)),
+      across_(compresses_across(job)),
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
               job.layout.sharding == Sharding::none),
@@ -190,6 +226,15 @@ GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
             1,
             {}};
   axes.shards = network_.groups(axes.shard).count;
+  if (axes.shards > 1) {
+    axes.inner_axis = axes.shard;
+    axes.outer_axis = axes.across;
+    axes.inner = axes.shards;
+  } else if (!expert) {
+    axes.inner = network_.groups(ReplicaAxis::node_part).count;
+  } else {
+    axes.outer_axis = axes.across;
+  }
   const int others = network_.groups(axes.across).count;
   axes.group.ranks = axes.shards * others;
   axes.group.nodes = axes.group.ranks;
@@ -232,8 +277,34 @@ std::vector<Transfer> GradientExchange::compressed(const std::vector<TensorShape
                                                    bool expert) const {
   const Axes axes = this->axes(pp, expert);
   if (axes.group.ranks == 1 || shapes.empty()) return {};
+  if (across_) return compressed_across(shapes, axes, pp, expert);
   return of_recipe(make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_),
                    axes, pp, expert);
+}
+
+// The members of a place scatter dense sums among themselves; each compresses its part and
+// exchanges it with the peers of other places, and then they gather the whole, unless it stays
+// sharded.
+std::vector<Transfer> GradientExchange::compressed_across(const std::vector<TensorShape>& shapes,
+                                                          const Axes& axes, int pp,
+                                                          bool expert) const {
+  const Axes outer = axes.across_only();
+  double bytes = 0;
+  for (const TensorShape& shape : shapes) bytes += shape.elements() * element_bytes_;
+  const bool inside = axes.inner > 1;
+  std::vector<Transfer> row;
+  if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
+  if (outer.group.ranks > 1) {
+    const std::vector<TensorShape> parts = parts_of(shapes, axes.inner);
+    const std::vector<Transfer> exchanged =
+        of_recipe(make_recipe(job_.communication.compressor, parts, outer.group, element_bytes_),
+                  outer, pp, expert);
+    row.insert(row.end(), exchanged.begin(), exchanged.end());
+  }
+  if (inside && axes.shards == 1) {
+    row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::all_gather, bytes));
+  }
+  return row;
 }
 
 CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {
@@ -247,7 +318,9 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
     const Axes axes = this->axes(pp, expert);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
     const Recipe recipe =
-        make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
+        across_ ? make_recipe(job_.communication.compressor, parts_of(shapes, axes.inner),
+                              axes.across_only().group, element_bytes_)
+                : make_recipe(job_.communication.compressor, shapes, axes.group, element_bytes_);
     memory.state += recipe.state_bytes;
     memory.buffers += recipe.buffer_bytes;
   }

@@ -65,6 +65,8 @@ class GradientExchange {
                             int pp, double share, StageAction action = StageAction::backward) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
+  std::vector<Transfer> compressed_across(const std::vector<TensorShape>& shapes, const Axes& axes,
+                                          int pp, bool expert) const;
   struct Hop {
     ReplicaAxis axis;
     CollectiveKind kind;
@@ -82,6 +84,7 @@ class GradientExchange {
   const Job& job_;
   const ReplicaNetwork& network_;
   const bool compresses_;
+  const bool across_;  // between places only
   const bool copies_;  // into buckets and back
   const double element_bytes_;
 };

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "models/base/error.hpp"
+#include "models/compression/compressors.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/network/groups/fabric_load.hpp"
 #include "models/network/groups/group_shapes.hpp"
@@ -119,6 +120,32 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
       return part(std::max(1, layout.secondary_ranks));
   }
   return {};
+}
+
+namespace {
+
+// Nodes of every site; 0: not all have as many.
+int nodes_per_site(const FabricSpec& fabric) {
+  if (fabric.topology != Topology::sites || fabric.sites.empty()) return 0;
+  const int nodes = fabric.sites.front().nodes;
+  const bool equal =
+      std::ranges::all_of(fabric.sites, [&](const SiteSpec& site) { return site.nodes == nodes; });
+  return equal ? nodes : 0;
+}
+
+}  // namespace
+
+bool compresses_across(const Job& job) {
+  const CompressorChoice& choice = job.communication.compressor;
+  if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
+  if (choice.hop == CompressedHop::across) return true;
+  const bool sharded = job.layout.sharding != Sharding::none;
+  return !sharded && job.model.moe_layers() == 0 && nodes_per_site(job.cluster.fabric) > 0;
+}
+
+int gpus_per_place(const Job& job) {
+  const int site = compresses_across(job) ? nodes_per_site(job.cluster.fabric) : 0;
+  return (site > 0 ? site : 1) * job.cluster.node.gpus;
 }
 
 StridedGroups state_copies(const Layout& layout) {

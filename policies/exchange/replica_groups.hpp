@@ -12,6 +12,7 @@
 
 #include "models/machine/cluster.hpp"
 #include "models/network/groups/group_shape.hpp"
+#include "models/plan/job.hpp"
 #include "models/workload/layout.hpp"
 
 namespace windtunnel {
@@ -46,8 +47,13 @@ struct StridedGroups {
   bool operator==(const StridedGroups&) const = default;
 };
 
-// Of the ranks of one stage. Only parts and peers ask for the node.
+// Of the ranks of one stage. Only parts and peers ask for the node, or the site in its place.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
+// GPUs of the places that node_part and node_peers tell apart: nodes; sites, where the fabric has
+// such of equal size and gradients are compressed across them only.
+int gpus_per_place(const Job& job);
+// Whether a job compresses its gradients across places, or across copies of their shards, only.
+bool compresses_across(const Job& job);
 
 // The whole copies of a stage's state, dense parameters and experts: `count` of them, each on
 // `stride` consecutive ranks. One alone: what is lost with a rank, no other rank holds.

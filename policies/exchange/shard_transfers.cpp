@@ -157,7 +157,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
     const auto axis = static_cast<ReplicaAxis>(a);
     const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
     if (experts && job.model.moe_layers() == 0) continue;
-    groups_[a] = replica_groups(job.layout, axis, job.cluster.node.gpus);
+    groups_[a] = replica_groups(job.layout, axis, gpus_per_place(job));
     if (groups_[a].count == 1) continue;
     active_ |= axis <= ReplicaAxis::expert_across;
   }

@@ -210,16 +210,26 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   return origin;
 }
 
-// Candidates of `automatic`: ring, tree, hierarchical.
-std::array<CollectiveAlgorithm, 3> candidates(CollectiveKind kind, const GroupShape& shape) {
+// Of `automatic`: ring, tree, hierarchical; between sites also exchanges at growing distances, of
+// which the last few alone cross the long cables (MPI and Gloo have them, NCCL has not).
+using Candidates = std::array<CollectiveAlgorithm, 5>;
+
+Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster) {
   const CollectiveAlgorithm usual = usual_algorithm(kind);
-  std::array<CollectiveAlgorithm, 3> all = {usual, usual, usual};
+  Candidates all;
+  all.fill(usual);
   const bool scatters = kind == CollectiveKind::all_reduce ||
                         kind == CollectiveKind::reduce_scatter ||
                         kind == CollectiveKind::all_gather;
   if (!scatters || !shape.regular()) return all;
   if (kind == CollectiveKind::all_reduce) all[1] = CollectiveAlgorithm::tree;
   if (shape.nodes > 1 && shape.members_per_node > 1) all[2] = CollectiveAlgorithm::hierarchical;
+  if (cluster.fabric.topology != Topology::sites || shape.nodes == 1) return all;
+  const auto add = [&](std::size_t at, CollectiveAlgorithm algorithm) {
+    if (why_not(kind, algorithm, shape, cluster) == nullptr) all[at] = algorithm;
+  };
+  add(3, CollectiveAlgorithm::halving_doubling);
+  if (kind == CollectiveKind::all_reduce) add(4, CollectiveAlgorithm::recursive_doubling);
   return all;
 }
 
@@ -241,7 +251,7 @@ CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
   if (shape.members <= 1) return best;
 
   const CollectiveChoice choice = group_law.choice(bytes);
-  std::array<CollectiveAlgorithm, 3> algorithms = candidates(kind, shape);
+  Candidates algorithms = candidates(kind, shape, cluster);
   if (choice.algorithm != CollectiveAlgorithm::automatic) {
     const bool applies = why_not(kind, choice.algorithm, shape, cluster) == nullptr;
     algorithms.fill(applies ? choice.algorithm : usual_algorithm(kind));

@@ -28,6 +28,12 @@ Rows compressor_rows() {
           {.library = compressor_names,
            .example = "powersgd",
            .help = "windtunnel list compressors tells what each is and takes"}),
+      name_row<&CompressorChoice::hop>(
+          "communication.compressor.hop",
+          {.example = "across",
+           .help = "among whom compressed gradients travel: all replicas; or across nodes only (on "
+                   "a fabric of sites: across sites; of sharded gradients: across their copies), "
+                   "after a dense reduce-scatter inside; auto: across on a fabric of sites"}),
       whole_row<&CompressorChoice::rank>("communication.compressor.rank",
                                          {.low = 1,
                                           .high = 1e6,

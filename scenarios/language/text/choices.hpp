@@ -64,6 +64,11 @@ template <>
 inline constexpr Choice<Fidelity> kChoices<Fidelity>[] = {
     {"auto", Fidelity::automatic}, {"closed", Fidelity::closed}, {"flows", Fidelity::flows}};
 template <>
+inline constexpr Choice<CompressedHop> kChoices<CompressedHop>[] = {
+    {"auto", CompressedHop::automatic},
+    {"all", CompressedHop::all},
+    {"across", CompressedHop::across}};
+template <>
 inline constexpr Choice<InnerForm> kChoices<InnerForm>[] = {
     {"auto", InnerForm::automatic}, {"folded", InnerForm::folded}, {"tasks", InnerForm::tasks}};
 template <>

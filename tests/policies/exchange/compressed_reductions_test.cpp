@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <string>
 
 #include "models/base/error.hpp"
@@ -358,6 +359,63 @@ TEST(GradientExchange, GradientsAreCopiedIntoBucketsAndBack) {
   const double tensors_s = run(job).seconds;
   job.software.bucket_copies = false;
   EXPECT_EQ(tensors_s, run(job).seconds) << "tensors that go alone need no buckets";
+}
+
+// Of every kind of collective the bytes that the first rank's gradients travel with.
+std::map<CollectiveKind, double> bytes_by_kind(const Plan& plan) {
+  std::map<CollectiveKind, double> bytes;
+  for (const Task& task : plan.classes.front().tasks) {
+    if (task.kind == TaskKind::collective && task.bytes > 8) bytes[task.collective] += task.bytes;
+  }
+  return bytes;
+}
+
+// Two nodes of four: each member compresses a quarter of what its node has summed, and exchanges it
+// with one peer.
+TEST(GradientExchange, CompressesAcrossNodesOnly) {
+  Job job = job_of(GradientOverlap::bucketed, "int8");
+  const Outcome all = run(job);
+  const double dense = bytes_by_kind(
+      run(job_of(GradientOverlap::bucketed, "none")).plan)[CollectiveKind::all_reduce];
+  job.communication.compressor.hop = CompressedHop::across;
+  const Outcome across = run(job);
+  ASSERT_EQ(across.refused, "");
+  std::map<CollectiveKind, double> flat = bytes_by_kind(all.plan);
+  std::map<CollectiveKind, double> split = bytes_by_kind(across.plan);
+  EXPECT_NEAR(split[CollectiveKind::reduce_scatter], dense, 1e-6 * dense);
+  EXPECT_NEAR(split[CollectiveKind::all_to_all], flat[CollectiveKind::all_to_all] / 4,
+              1e-6 * flat[CollectiveKind::all_to_all]);
+  EXPECT_NEAR(split[CollectiveKind::all_gather], dense + flat[CollectiveKind::all_gather] / 4,
+              1e-6 * dense);
+}
+
+// Between islands what is flat sends every member's part over the long cable.
+TEST(GradientExchange, OnSitesItCompressesAcrossThemByItself) {
+  Job job = job_of(GradientOverlap::bucketed, "int8", 1, 1, 32);
+  job.cluster.fabric.topology = Topology::sites;
+  job.cluster.fabric.sites = {{.name = "north", .nodes = 4}, {.name = "south", .nodes = 4}};
+  job.cluster.fabric.wan_Bps = spec(1e9);
+  const double chosen_s = run(job).seconds;
+  job.communication.compressor.hop = CompressedHop::across;
+  EXPECT_EQ(run(job).seconds, chosen_s);
+  job.communication.compressor.hop = CompressedHop::all;
+  EXPECT_GT(run(job).seconds, 1.5 * chosen_s);
+  job.communication.compressor.name = "none";
+  EXPECT_GT(run(job).seconds, chosen_s);
+}
+
+TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
+  Job job = job_of(GradientOverlap::bucketed, "int8");
+  job.layout.sharding = Sharding::zero2;
+  job.layout.shard_ranks = 4;
+  job.communication.compressor.hop = CompressedHop::all;
+  EXPECT_NE(run(job).refused.find("hop: across"), std::string::npos) << run(job).refused;
+  job.communication.compressor.hop = CompressedHop::across;
+  const Outcome across = run(job);
+  ASSERT_EQ(across.refused, "");
+  EXPECT_GT(bytes_by_kind(across.plan)[CollectiveKind::all_to_all], 0);
+  job.layout.shard_ranks = 0;  // no copies
+  EXPECT_NE(run(job).refused, "");
 }
 
 }  // namespace
