@@ -65,6 +65,12 @@ SummarySection iteration_section(const Record& record) {
                      text("iteration.warmup_step_s"), text("iteration.warmup_share"),
                      text("iteration.run_step_s"))});
   }
+  if (report.drawn_s) {
+    section.rows.insert(section.rows.begin() + 1,
+                        {figure("iteration.drawn_s").title,
+                         fmt::format("{}, 95 % interval, {} draws", text("iteration.drawn_s"),
+                                     record.job.cluster.jitter.draws)});
+  }
   return section;
 }
 
