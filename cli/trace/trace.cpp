@@ -196,7 +196,14 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   const Overrides set = parse_overrides(options.set);
   check_set(set);
-  const Job job = load_scenario(options.scenario, set).at().job;
+  const Case read = load_scenario(options.scenario, set).at();
+  const Job& job = read.job;
+  if (job.cluster.jitter.active()) {
+    read.places.placing([] {
+      throw Error::of_key("cluster.jitter",
+                          "is averaged over draws, and traces are simulated once; take it out");
+    });
+  }
   ChakraImport import = read_traces(options);
   if (import.plan.ranks > job.cluster.gpus()) {
     throw Error(fmt::format("the traces are of {} ranks, the cluster of {} has {} GPUs",

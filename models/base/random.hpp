@@ -27,6 +27,7 @@ enum class RandomPurpose : std::uint32_t {
   sequence_length = 14,
   resample = 15,     // of timings
   measurement = 16,  // the order of what is measured, its data
+  kernel_jitter = 17,
 };
 
 class RandomStream {

@@ -8,6 +8,7 @@
 
 #include "models/base/origin.hpp"
 #include "models/machine/fabric.hpp"
+#include "models/machine/jitter.hpp"
 
 namespace windtunnel {
 
@@ -87,11 +88,12 @@ struct Cluster {
   FabricSpec fabric;
   StorageSpec storage;
   std::vector<SlowNode> slow_nodes;
+  Jitter jitter;
   std::vector<DegradedNic> degraded_nics;
 
   int gpus() const { return nodes * node.gpus; }
   int node_of(int gpu) const { return gpu / node.gpus; }
-  double slowdown_of(int gpu) const;
+  double slowdown_of(int gpu) const;  // by slow nodes
 };
 
 }  // namespace windtunnel

@@ -115,6 +115,10 @@ struct RankClass {
 struct Plan {
   int ranks = 0;  // rank r runs on GPU r
   int iterations = 1;
+  int draw = 0;  // of the machine's jitter
+  // Ranks r of equal r / in_step wait for each other inside their tasks, whose cost holds the
+  // collectives between them: all take as long as the slowest. They are of one class.
+  int in_step = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
   bool operator==(const Plan&) const = default;

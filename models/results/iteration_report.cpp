@@ -318,6 +318,19 @@ double run_step_s(const Warmup& warmup, double step_s) {
   return warmup.share * warmup.step_s + (1 - warmup.share) * step_s;
 }
 
+void set_drawn(IterationReport& report, const Estimate& step_s) {
+  const double longer = step_s.mean / report.time_s;
+  report.drawn_s = step_s;
+  report.time_s = step_s.mean;
+  for (double* rate : {&report.tokens_per_s, &report.tflops_per_gpu, &report.mfu, &report.hfu}) {
+    *rate /= longer;
+  }
+  report.bubble.makespan_s *= longer;
+  report.bubble.longest_stage_s *= longer;
+  for (double& seconds : report.critical_path_s) seconds *= longer;
+  for (double& seconds : report.origin_s) seconds *= longer;
+}
+
 IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {

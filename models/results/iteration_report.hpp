@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
 #include "models/plan/timeline.hpp"
+#include "models/results/campaign_report.hpp"
 
 namespace windtunnel {
 
@@ -42,7 +44,12 @@ struct IterationReport {
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
   Warmup warmup;
+  // Where the machine jitters: the step time over its draws. time_s is the mean, and all else that
+  // of the draw nearest to it, drawn out to the mean.
+  std::optional<Estimate> drawn_s;
 };
+// Of one draw: makes it that of all of them.
+void set_drawn(IterationReport& report, const Estimate& step_s);
 
 struct PathStep {
   RankId rank = 0;

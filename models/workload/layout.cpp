@@ -338,6 +338,10 @@ int rank_of(const Layout& layout, const RankCoordinates& at) {
   return at.tp + layout.tp * (at.cp + layout.cp * (at.dp + layout.dp * at.pp));
 }
 
+int ranks_in_step(const Layout& layout) {
+  return std::lcm(layout.tp * layout.cp, layout.ep);
+}
+
 std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout) {
   std::vector<int> layers;
   if (layout.stage_layers.empty()) {

@@ -113,6 +113,9 @@ struct RankCoordinates {
 
 RankCoordinates coordinates_of(const Layout& layout, int rank);
 int rank_of(const Layout& layout, const RankCoordinates& at);
+// So many neighbours wait for each other in every layer: tp, cp and the experts join them. Of a
+// layout that check_layout() has seen they belong to one pipeline rank.
+int ranks_in_step(const Layout& layout);
 
 struct Batch {
   int global = 1;    // sequences per iteration

@@ -6,6 +6,7 @@
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
+#include "models/plan/kernel_pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -39,9 +40,29 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   return on_nic / node.nic_Bps.value;
 }
 
+// [class][place of KernelPace] Of the slowest member.
+std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Cluster& cluster) {
+  std::vector<std::vector<double>> slowdowns(plan.classes.size());
+  if (cluster.slow_nodes.empty() && !cluster.jitter.active()) return slowdowns;
+  KernelPace pace(plan, cluster);
+  for (std::size_t c = 0; c < plan.classes.size(); ++c) {
+    for (const RankId rank : plan.classes[c].members) {
+      const std::span<const double> own = pace.slowdowns(rank);
+      slowdowns[c].resize(own.size());
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        slowdowns[c][i] = std::max(slowdowns[c][i], own[i]);
+      }
+    }
+  }
+  return slowdowns;
+}
+
 class PlanEvaluator {
  public:
-  PlanEvaluator(const Plan& plan, const Cluster& cluster) : plan_(plan) {
+  // `slowdowns`: [class], none, one, or one per place of KernelPace.
+  PlanEvaluator(const Plan& plan, const Cluster& cluster,
+                const std::vector<std::vector<double>>& slowdowns)
+      : plan_(plan), pace_(plan, cluster) {
     const auto counterparts = match_messages(plan);
     const auto rendezvous = rendezvous_of(plan);
     for (const RankClass& owner : plan.classes) {
@@ -55,7 +76,7 @@ class PlanEvaluator {
         if (number >= std::ssize(rendezvous_)) rendezvous_.resize(number + 1);
         ++rendezvous_[number].classes;
       }
-      add_class(c, counterparts[c], rendezvous[c], cluster);
+      add_class(c, counterparts[c], rendezvous[c], cluster, slowdowns[c]);
     }
     link_successors();
   }
@@ -153,14 +174,13 @@ class PlanEvaluator {
   };
 
   void add_class(std::size_t c, const std::vector<Counterpart>& counterparts,
-                 const std::vector<std::int32_t>& rendezvous, const Cluster& cluster) {
+                 const std::vector<std::int32_t>& rendezvous, const Cluster& cluster,
+                 const std::vector<double>& slowdowns) {
     const RankClass& owner = plan_.classes[c];
-    double slowdown = 1;
-    if (!cluster.slow_nodes.empty()) {
-      for (const RankId rank : owner.members) {
-        slowdown = std::max(slowdown, cluster.slowdown_of(rank));
-      }
-    }
+    const auto slowdown = [&](std::size_t t) {
+      if (slowdowns.size() < 2) return slowdowns.empty() ? 1 : slowdowns.front();
+      return slowdowns[pace_.place(static_cast<TaskIndex>(t), owner.tasks[t].iteration)];
+    };
     std::vector<double> per_byte;
     for (std::size_t slot = 0; slot < owner.peers.size(); ++slot) {
       per_byte.push_back(seconds_per_byte(owner, static_cast<int>(slot), cluster));
@@ -169,7 +189,7 @@ class PlanEvaluator {
       const Task& task = owner.tasks[t];
       CHECK(task.flows.empty() && !task.as_flows, "task '{}' shares resources", task.name);
       State& state = states_[first_[c] + t];
-      state.seconds = plain_seconds(task, slowdown);
+      state.seconds = plain_seconds(task, slowdown(t));
       state.not_before_s = task.not_before_s;
       state.pending =
           task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());
@@ -342,6 +362,7 @@ class PlanEvaluator {
   };
 
   const Plan& plan_;
+  const KernelPace pace_;
   std::vector<Place> first_;                // [class]
   std::vector<std::int32_t> first_stream_;  // [class]
   std::vector<State> states_;
@@ -357,7 +378,18 @@ class PlanEvaluator {
 }  // namespace
 
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster) {
-  PlanEvaluator evaluation(plan, cluster);
+  PlanEvaluator evaluation(plan, cluster, slowdowns_by_class(plan, cluster));
+  evaluation.run();
+  return evaluation.timeline();
+}
+
+Timeline evaluate_plan(const Plan& plan, const Cluster& cluster,
+                       std::span<const double> slowdowns) {
+  CHECK(slowdowns.size() == plan.classes.size(), "{} slowdowns of {} classes", slowdowns.size(),
+        plan.classes.size());
+  std::vector<std::vector<double>> by_class;
+  for (const double slowdown : slowdowns) by_class.push_back({slowdown});
+  PlanEvaluator evaluation(plan, cluster, by_class);
   evaluation.run();
   return evaluation.timeline();
 }

@@ -186,6 +186,8 @@ class PlanBuilder {
         alone_(plan_, job.cluster) {
     plan_.ranks = job.layout.ranks();
     plan_.iterations = options.iterations;
+    plan_.draw = options.draw;
+    plan_.in_step = job.layout.tp;
     add_common_groups();
   }
 
@@ -462,10 +464,12 @@ Plan plan_lengths(const Job& job, const PreparedIteration& prepared,
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared) {
   Job closed = job;
   closed.communication.fidelity = Fidelity::closed;
-  const Plan plan = plan_lengths(closed, prepared, {});
-  const Timeline timeline = evaluate_plan(plan, job.cluster);
+  Plan plan = plan_lengths(closed, prepared, {});
+  const int draws = job.cluster.jitter.active() ? job.cluster.jitter.draws : 1;
   IterationEstimate estimate;
-  estimate.step_s = iteration_s(job, plan, timeline);
+  for (plan.draw = 0; plan.draw < draws; ++plan.draw) {
+    estimate.step_s += iteration_s(job, plan, evaluate_plan(plan, job.cluster)) / draws;
+  }
   // The class that computes longest; what it waits for beside that is data parallelism.
   std::vector<CostPart> parts;
   for (const RankClass& owner : plan.classes) {

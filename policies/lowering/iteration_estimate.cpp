@@ -16,6 +16,7 @@
 #include "policies/exchange/replica_groups.hpp"
 #include "policies/exchange/stage_message.hpp"
 #include "policies/lowering/action_cost.hpp"
+#include "policies/lowering/expected_pace.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 
 namespace windtunnel {
@@ -101,21 +102,6 @@ bool same_seconds(const StageCost& a, const StageCost& b) {
          a.recompute_apart_s == b.recompute_apart_s;
 }
 
-// [pipeline rank] Of its slowest GPU.
-std::vector<double> slowdown_by_rank(const Job& job) {
-  const Layout& layout = job.layout;
-  const int members = layout.ranks() / layout.pp;
-  std::vector<double> slowdown(layout.pp, 1);
-  for (const SlowNode& slow : job.cluster.slow_nodes) {
-    const int first = slow.node * job.cluster.node.gpus;
-    const int last = std::min(first + job.cluster.node.gpus, layout.ranks()) - 1;
-    for (int pp = first / members; pp <= last / members; ++pp) {
-      slowdown[pp] = std::max(slowdown[pp], job.cluster.slowdown_of(first));
-    }
-  }
-  return slowdown;
-}
-
 class Estimator {
  public:
   Estimator(const Job& job, const PreparedIteration& prepared)
@@ -125,7 +111,7 @@ class Estimator {
         schedule_(prepared.schedule),
         data_(job, schedule_, prepared.units, overlapped_slowdown(job)),
         costs_(stage_costs(prepared.units)),
-        slowdown_(slowdown_by_rank(job)),
+        slowdown_(expected_slowdowns(job, schedule_, costs_, data_)),
         times_(stage_times(schedule_, costs_, {{0}, {0}}, slowdown_)) {}
 
   IterationEstimate estimate() {
@@ -167,7 +153,7 @@ class Estimator {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
     const Plan plan = plan_microbatches(closed, prepared_, {});
-    const Timeline timeline = evaluate_plan(plan, job_.cluster);
+    const Timeline timeline = evaluate_plan(plan, job_.cluster, slowdown_);
     const ScheduleEvaluation pipeline =
         evaluate_schedule(schedule_, costs_, {.messages = messages(), .slowdown = slowdown_});
     const int last = reported_window(job_, plan).last;

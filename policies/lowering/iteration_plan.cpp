@@ -56,6 +56,8 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
+  plan.draw = options.draw;
+  plan.in_step = ranks_in_step(job.layout);
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {

@@ -16,6 +16,7 @@ struct IterationPlanOptions {
   // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
   // iterations without a flush in the last of steady_window().
   std::vector<int> due_snapshots = {};
+  int draw = 0;  // of the machine's jitter
 };
 
 // Reads schedule, chunks and units of `prepared`. The Plan spans all iterations of the schedule.

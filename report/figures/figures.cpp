@@ -223,6 +223,12 @@ class Table {
             return record.job.network ? FigureValue(record.iteration.tokens_per_s) : FigureValue();
           },
           kSimulated, Follows::rate},
+         {"iteration.drawn_s", "mean over draws", seconds, lower,
+          "of the machine's jitter (cluster.jitter)",
+          [](const Record& record) {
+            const std::optional<Estimate>& drawn = record.iteration.drawn_s;
+            return drawn ? FigureValue(*drawn) : FigureValue();
+          }},
          {"iteration.warmup_step_s", "warm-up step", seconds, lower, "a step with dense gradients",
           of_warmup([](const IterationReport& report) { return report.warmup.step_s; })},
          {"iteration.warmup_share", "warm-up", share, lower, "of all steps",

@@ -65,6 +65,13 @@ SummarySection iteration_section(const Record& record) {
                      text("iteration.warmup_step_s"), text("iteration.warmup_share"),
                      text("iteration.run_step_s"))});
   }
+  if (report.drawn_s) {
+    section.rows.insert(
+        section.rows.begin() + 1,
+        {figure("iteration.drawn_s").title,
+         fmt::format("{}, {} of {} draws", estimate_text(Unit::seconds, *report.drawn_s),
+                     kIntervalTitle, record.job.cluster.jitter.draws)});
+  }
   return section;
 }
 

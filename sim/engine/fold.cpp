@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/base/error.hpp"
+#include "models/plan/kernel_pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -81,9 +82,13 @@ class Refinement {
         group_(plan.groups.size()),
         link_(flows.capacity.size()),
         flow_(flows.flows()) {
+    KernelPace pace(plan, cluster);
     for (size_t c = 0; c < plan.classes.size(); ++c) {
       for (RankId rank : plan.classes[c].members) {
-        rank_[rank] = join(mix(c), of_number(cluster.slowdown_of(rank)));
+        rank_[rank] = mix(c);
+        for (const double slowdown : pace.slowdowns(rank)) {
+          rank_[rank] = join(rank_[rank], of_number(slowdown));
+        }
       }
     }
     for (size_t l = 0; l < link_.size(); ++l) link_[l] = of_number(flows.capacity[l]);

@@ -1,6 +1,6 @@
 // Folding: ranks that cannot behave differently are simulated once. Colour refinement
 // (Weisfeiler-Leman, dimension 1) finds the coarsest equitable partition of the graph of ranks,
-// groups, flows and links that respects the initial differences (task list, speed of the node,
+// groups, flows and links that respects the initial differences (task list, pace of the kernels,
 // capacity of a link). Max-min sharing and in-order execution treat equals equally, so one
 // representative of each colour behaves as every member does, provided each shared link keeps the
 // load of the flows that are not simulated: one that stands for k flows weighs k there.

@@ -5,55 +5,15 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/plan/kernel_pace.hpp"
 #include "sim/engine/platform.hpp"
 #include "sim/engine/recorder.hpp"
+#include "sim/engine/simulation_state.hpp"
 
 namespace windtunnel {
 namespace {
 
 namespace s4u = simgrid::s4u;
-
-constexpr TaskIndex kNothing = -1;  // the stream's actor is not waiting
-constexpr TaskIndex kAnyTask = -2;  // it waits for whichever task gets ready
-
-enum Flag : std::uint8_t {
-  kTimeOk = 1,   // not_before_s has passed (or the stream's actor sees to it)
-  kPosted = 2,   // a receive: ready, and its stream's turn
-  kArrived = 4,  // a receive: all bytes are there
-  kDone = 8,
-};
-
-struct TaskRef {
-  std::int32_t rank = 0;  // index into Folding::ranks
-  TaskIndex task = 0;
-};
-
-struct StreamState {
-  s4u::ActorPtr actor;
-  s4u::Mailbox* mailbox = nullptr;  // of its transfers
-  TaskIndex waiting_for = kNothing;
-  std::int32_t cursor = 0;       // a passive stream in order: the task whose turn it is
-  std::vector<TaskIndex> ready;  // a stream by priority: heap of what could run
-};
-
-// One collective of a group: who has come, and who sleeps until it goes on.
-struct Rendezvous {
-  int arrived = 0;
-  int working = 0;     // members whose transfers still run
-  double cost_s = 0;   // the largest of the members'
-  bool fluid = false;  // some member has transfers: every member works for itself
-  bool started = false;
-  bool ended = false;
-  std::vector<TaskRef> sleepers;
-};
-
-struct RankState {
-  const ClassTemplate* tasks_of = nullptr;
-  const RankClass* rank_class = nullptr;
-  double slowdown = 1;
-  std::size_t first_task = 0;  // into pending_ and flags_
-  std::size_t first_stream = 0;
-};
 
 class Simulation {
  public:
@@ -63,9 +23,10 @@ class Simulation {
         flows_(flows),
         folding_(folding),
         program_(program),
+        pace_(plan, cluster),
         rendezvous_(folding.groups.size()),
         recorder_(plan, folding, std::move(recorded_by)) {
-    add_ranks(cluster);
+    add_ranks();
     platform_ = std::make_unique<Platform>(folding, count_actors(), longest_sleep_s_);
   }
 
@@ -83,13 +44,15 @@ class Simulation {
 
   // ---- setting up ----
 
-  void add_ranks(const Cluster& cluster) {
+  void add_ranks() {
     std::size_t tasks = 0, streams = 0;
     for (const FoldedRank& rank : folding_.ranks) {
       RankState state;
       state.tasks_of = &program_.classes[rank.rank_class];
       state.rank_class = &plan_.classes[rank.rank_class];
-      state.slowdown = cluster.slowdown_of(rank.rank);
+      state.first_slowdown = slowdowns_.size();
+      const std::span<const double> slowdowns = pace_.slowdowns(rank.rank);
+      slowdowns_.insert(slowdowns_.end(), slowdowns.begin(), slowdowns.end());
       state.first_task = tasks;
       state.first_stream = streams;
       tasks += state.tasks_of->tasks.size();
@@ -99,14 +62,21 @@ class Simulation {
     streams_.resize(streams);
     pending_.reserve(tasks);
     flags_.reserve(tasks);
-    for (const RankState& rank : ranks_) {
-      for (const TaskTemplate& task : rank.tasks_of->tasks) {
-        pending_.push_back(task.pending);
-        flags_.push_back(task.timed ? 0 : kTimeOk);
+    for (std::int32_t r = 0; r < ranks(); ++r) {
+      const std::vector<TaskTemplate>& list = ranks_[r].tasks_of->tasks;
+      for (TaskIndex t = 0; t < std::ssize(list); ++t) {
+        pending_.push_back(list[t].pending);
+        flags_.push_back(list[t].timed ? 0 : kTimeOk);
         longest_sleep_s_ =
-            std::max({longest_sleep_s_, task.seconds(rank.slowdown), task.not_before_s});
+            std::max({longest_sleep_s_, list[t].seconds(slowdown(r, t)), list[t].not_before_s});
       }
     }
+  }
+
+  // Of a task's kernels.
+  double slowdown(std::int32_t r, TaskIndex t) const {
+    const RankState& rank = ranks_[r];
+    return slowdowns_[rank.first_slowdown + pace_.place(t, rank.tasks_of->tasks[t].iteration)];
   }
 
   std::size_t count_actors() const {
@@ -219,7 +189,7 @@ class Simulation {
         break;
       default:
         record_start(r, t);
-        sleep_for(task.seconds(ranks_[r].slowdown));
+        sleep_for(task.seconds(slowdown(r, t)));
         transfer(r, t, -1, 0);
     }
     finish(r, t);
@@ -319,10 +289,10 @@ class Simulation {
     start(message, bytes);
     const FoldedRank& rank = folding_.ranks[r];
     const Task& planned = ranks_[r].rank_class->tasks[t];
-    const double slowdown = slowed_by_node(planned.kind) ? ranks_[r].slowdown : 1;
+    const double slower = slowed_by_node(planned.kind) ? slowdown(r, t) : 1;
     for (std::size_t f = 0; f < planned.flows.size(); ++f) {
       const FlowIndex first = flows_.classes[rank.rank_class].demand[t][f];
-      start(folding_.flow_of[first + rank.member], planned.flows[f].amount * slowdown);
+      start(folding_.flow_of[first + rank.member], planned.flows[f].amount * slower);
     }
     const std::int32_t collective = flows_.collective_of[rank.rank_class][t];
     if (collective >= 0) {
@@ -474,6 +444,8 @@ class Simulation {
   const FlowTable& flows_;
   const Folding& folding_;
   const Program& program_;
+  KernelPace pace_;
+  std::vector<double> slowdowns_;
   std::vector<RankState> ranks_;
   std::vector<StreamState> streams_;
   double longest_sleep_s_ = 0;

@@ -81,20 +81,23 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
     throw Error(measured.memory_excess, ExitCode::failed);
   }
   const bool campaign = job.campaign.length_s > 0;
+  DrawnIteration drawn;
   tell(options,
        fmt::format("simulating {} on {} GPUs",
                    campaign ? "the campaign's iterations" : "an iteration", job.layout.ranks()));
   if (campaign) {
     auto [plain, table] = campaign_iterations(job, prepared, options.threads);
-    measured.plain = std::move(plain);
+    drawn = std::move(plain);
     measured.table = std::move(table);
   } else {
-    measured.plain = run_iteration(job, prepared, {});
+    drawn = run_draws(job, prepared, options.threads);
   }
+  measured.plain = std::move(drawn.execution);
   const Execution& plain = measured.plain;
   measured.critical_path = critical_path(plain.plan, plain.timeline);
   measured.report = iteration_report(job, prepared.units, prepared.memory, plain.plan,
                                      plain.timeline, measured.critical_path);
+  if (job.cluster.jitter.active()) set_drawn(measured.report, drawn.step_s);
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
 }

@@ -78,6 +78,71 @@ Rows machine_rows() {
   };
 }
 
+Rows jitter_rows() {
+  return {
+      map_row("cluster.jitter",
+              {.example = "{sigma: 0.03}",
+               .help = "stragglers in time: kernels take now longer, now shorter; by one law of "
+                       "sigma, gilbert_elliott, or share with slowdown"}),
+      fact_row<&Jitter::sigma>("cluster.jitter.sigma", Dimension::number,
+                               {.low = 0,
+                                .high = 2,
+                                .optional = true,
+                                .example = "0.03",
+                                .help = "of the logarithm of a log-normal factor of mean 1"}),
+      map_row("cluster.jitter.gilbert_elliott",
+              {.example = "{good: 500, bad: 20, slowdown: 1.3}",
+               .help = "bursts: a good state, and a bad one in which kernels are slower"}),
+      fact_row<&Jitter::bursts, &Bursts::good>(
+          "cluster.jitter.gilbert_elliott.good", Dimension::number,
+          {.low = 1,
+           .high = 1e9,
+           .required = true,
+           .example = "500",
+           .help = "steps (or tasks) that the good state lasts on average; 1 / the probability of "
+                   "leaving it"}),
+      fact_row<&Jitter::bursts, &Bursts::bad>("cluster.jitter.gilbert_elliott.bad",
+                                              Dimension::number,
+                                              {.low = 1,
+                                               .high = 1e9,
+                                               .required = true,
+                                               .example = "20",
+                                               .help = "likewise of the bad state"}),
+      fact_row<&Jitter::bursts, &Bursts::slowdown>(
+          "cluster.jitter.gilbert_elliott.slowdown", Dimension::number,
+          {.low = 1,
+           .high = 1e4,
+           .required = true,
+           .example = "1.3",
+           .help = "kernels take this many times as long in the bad state"}),
+      fact_row<&Jitter::share>("cluster.jitter.share", Dimension::number,
+                               {.low = 0,
+                                .high = 1,
+                                .optional = true,
+                                .example = "0.005",
+                                .help = "of the steps (or tasks) that are slow, each by itself"}),
+      fact_row<&Jitter::slowdown>("cluster.jitter.slowdown", Dimension::number,
+                                  {.low = 1,
+                                   .high = 1e4,
+                                   .optional = true,
+                                   .example = "1.1",
+                                   .help = "kernels of the slow share take this many times as "
+                                           "long"}),
+      name_row<&Jitter::per>("cluster.jitter.per",
+                             {.example = "task", .help = "how long a factor holds"}),
+      name_row<&Jitter::of>("cluster.jitter.of",
+                            {.example = "node", .help = "whose kernels have one factor together"}),
+      whole_row<&Jitter::draws>(
+          "cluster.jitter.draws",
+          {.low = 2,
+           .high = 1000,
+           .example = "32",
+           .help = "iterations that are drawn and simulated; the step time is their mean"}),
+      whole_row<&Jitter::seed>("cluster.jitter.seed",
+                               {.low = 0, .high = 1e8, .example = "1", .help = "of the drawing"}),
+  };
+}
+
 Rows node_rows() {
   return {
       map_row("cluster.node", {.shorthand = "base",
@@ -141,7 +206,7 @@ Rows node_rows() {
 }  // namespace
 
 Rows cluster_rows() {
-  return joined({machine_rows(), node_rows(), fabric_rows()});
+  return joined({machine_rows(), jitter_rows(), node_rows(), fabric_rows()});
 }
 
 }  // namespace windtunnel

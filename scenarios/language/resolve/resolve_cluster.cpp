@@ -117,6 +117,32 @@ void resolve_degraded_nics(const Values& values, Cluster& cluster) {
   }
 }
 
+void resolve_jitter(const Values& values, Cluster& cluster) {
+  const std::string path = "cluster.jitter";
+  if (!values.stated(path)) return;
+  values.fill(path, cluster.jitter);
+  std::string law;
+  for (const char* name : {"sigma", "gilbert_elliott", "share"}) {
+    const std::string key = join_path(path, name);
+    if (!values.stated(key)) continue;
+    if (!law.empty()) {
+      values.fail(key, fmt::format("{} is another law of the same factors; keep one of them", law));
+    }
+    law = key;
+  }
+  const std::string share = path + ".share";
+  const std::string slowdown = path + ".slowdown";
+  if (values.has(slowdown) && !values.has(share)) {
+    values.fail(slowdown, "how many are so slow is not stated; add share");
+  }
+  if (values.has(share) && !values.has(slowdown)) {
+    values.fail(share, "how slow they are is not stated; add slowdown");
+  }
+  if (law.empty()) {
+    values.fail(path, "no law is stated; add sigma, gilbert_elliott, or share with slowdown");
+  }
+}
+
 // Dimensions without a base: those that follow from others are filled in.
 TransformerSpec inline_model(const Values& values) {
   TransformerSpec model;
@@ -223,6 +249,7 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
   resolve_fabric(values, evidence, files, cluster);
   cluster.storage = resolve_storage(values, evidence);
   resolve_slow_nodes(values, cluster);
+  resolve_jitter(values, cluster);
   resolve_degraded_nics(values, cluster);
   return cluster;
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -25,17 +26,20 @@ namespace windtunnel {
 namespace {
 
 // The job's plain iteration and others that its campaign meets: they do not depend on one another
-// and are simulated together.
+// and are simulated together, as often as the machine's jitter is to be drawn. All see the same
+// draws, so that their differences are not the draws'.
 class Simulations {
  public:
   struct Ends {
     double iteration_s = 0;
-    double foreground_s = 0;  // foreground_end_s() of the reported window's last iteration
+    double begin_s = 0;       // of the reported window's last iteration
+    double foreground_s = 0;  // foreground_end_s() of it
     double snapshot_s = 0;    // snapshot_end_s()
   };
 
   // Keeps references.
-  Simulations(const Job& job, const PreparedIteration& prepared) : job_(job), prepared_(prepared) {}
+  Simulations(const Job& job, const PreparedIteration& prepared)
+      : prepared_(prepared), asked_{{job, {}}} {}
 
   // The place of its ends.
   std::size_t add(Job job, std::vector<int> due = {}) {
@@ -43,22 +47,31 @@ class Simulations {
     return asked_.size() - 1;
   }
   // Returns the plain iteration.
-  Execution run(int threads) {
-    Execution plain;
-    ends_.resize(asked_.size());
-    for_each_index(1 + asked_.size(), threads, [&](std::size_t i) {
-      if (i == 0) {
-        plain = run_iteration(job_, prepared_, {});
-        return;
-      }
-      const auto& [job, due] = asked_[i - 1];
-      const auto [plan, timeline] = run_iteration(job, prepared_, due);
-      ends_[i - 1] = {iteration_s(job, plan, timeline),
-                      foreground_end_s(plan, timeline, reported_window(job, plan).last),
-                      due.empty() ? 0 : snapshot_end_s(plan, timeline)};
+  DrawnIteration run(int threads) {
+    const Jitter& jitter = asked_.front().job.cluster.jitter;
+    const std::size_t draws = jitter.active() ? jitter.draws : 1;
+    std::vector<Ends> drawn(asked_.size() * draws);
+    DrawnIteration plain;
+    for_each_index(drawn.size(), threads, [&](std::size_t i) {
+      const auto& [job, due] = asked_[i / draws];
+      Execution execution = run_iteration(job, prepared_, due, static_cast<int>(i % draws));
+      drawn[i] = ends_of(job, execution, !due.empty());
+      if (i == 0 && draws == 1) plain.execution = std::move(execution);
     });
+    for (std::size_t i = 0; i < drawn.size(); i += draws) {
+      ends_.push_back(mean_of(std::span(drawn).subspan(i, draws)));
+    }
+    std::vector<double> steps_s;
+    for (std::size_t i = 0; i < draws; ++i) steps_s.push_back(drawn[i].iteration_s);
+    plain.step_s = estimate(steps_s);
+    if (draws == 1) return plain;
+    // Simulated again: to keep all until the mean is known would take their memory.
+    const auto off = [&](double step_s) { return std::abs(step_s - plain.step_s.mean); };
+    const auto nearest = std::ranges::min_element(steps_s, {}, off) - steps_s.begin();
+    plain.execution = run_iteration(asked_.front().job, prepared_, {}, static_cast<int>(nearest));
     return plain;
   }
+  // Means over the draws. Place 0: of the plain iteration.
   const Ends& ends(std::size_t place) const { return ends_[place]; }
 
  private:
@@ -67,7 +80,25 @@ class Simulations {
     std::vector<int> due;
   };
 
-  const Job& job_;
+  static Ends ends_of(const Job& job, const Execution& execution, bool saves) {
+    const auto& [plan, timeline] = execution;
+    const int at = reported_window(job, plan).last;
+    return {iteration_s(job, plan, timeline), at > 0 ? foreground_end_s(plan, timeline, at - 1) : 0,
+            foreground_end_s(plan, timeline, at), saves ? snapshot_end_s(plan, timeline) : 0};
+  }
+  static Ends mean_of(std::span<const Ends> draws) {
+    Ends sum;
+    for (const Ends& each : draws) {
+      sum.iteration_s += each.iteration_s;
+      sum.begin_s += each.begin_s;
+      sum.foreground_s += each.foreground_s;
+      sum.snapshot_s += each.snapshot_s;
+    }
+    const auto count = static_cast<double>(draws.size());
+    return {sum.iteration_s / count, sum.begin_s / count, sum.foreground_s / count,
+            sum.snapshot_s / count};
+  }
+
   const PreparedIteration& prepared_;
   std::vector<Asked> asked_;
   std::vector<Ends> ends_;
@@ -230,10 +261,8 @@ class SnapshotIterations {
     }
   }
 
-  void fill(const Simulations& simulations, const Execution& plain, IterationTable& table) const {
-    const int at = reported_window(job_, plain.plan).last;
-    const double begin_s = at > 0 ? foreground_end_s(plain.plan, plain.timeline, at - 1) : 0;
-    const double end_s = foreground_end_s(plain.plan, plain.timeline, at);
+  void fill(const Simulations& simulations, IterationTable& table) const {
+    const double end_s = simulations.ends(0).foreground_s;
     for (std::size_t set = 1; set < place_.size(); ++set) {
       std::size_t moving = 0;
       for (const int tier : moving_tiers(job_, set)) moving |= std::size_t{1} << tier;
@@ -242,8 +271,8 @@ class SnapshotIterations {
           moving == 0 ? 0 : simulations.ends(place_[moving]).foreground_s - end_s;
       table.iteration_s.push_back(table.iteration_s.front() + stall_s);
       if (moving != set || !std::has_single_bit(set)) continue;
-      table.tiers[std::countr_zero(set)].complete_s =
-          simulations.ends(place_[set]).snapshot_s - begin_s;
+      const Simulations::Ends& saved = simulations.ends(place_[set]);
+      table.tiers[std::countr_zero(set)].complete_s = saved.snapshot_s - saved.begin_s;
     }
   }
 
@@ -287,8 +316,10 @@ void check_length(const Job& job, const IterationTable& table) {
 
 }  // namespace
 
-Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due) {
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
+                        int draw) {
   IterationPlanOptions options;
+  options.draw = draw;
   options.due_snapshots = std::move(due);
   Execution execution;
   execution.plan = iteration_plan(job, prepared, options);
@@ -301,13 +332,16 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   return execution;
 }
 
+DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads) {
+  return Simulations(job, prepared).run(threads);
+}
+
 Warmup measure_warmup(const Job& job) {
   const double share = with_usual(job.communication.compressor).warmup;
   if (share == 0) return {};
   Job dense = job;
   dense.communication.compressor = {};
-  const Execution execution = run_iteration(dense, prepare_iteration(dense), {});
-  return {share, iteration_s(dense, execution.plan, execution.timeline)};
+  return {share, run_draws(dense, prepare_iteration(dense)).step_s.mean};
 }
 
 std::vector<double> snapshot_host_bytes_per_node(const Job& job,
@@ -340,13 +374,13 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   const ShrunkIterations shrunk_job(job, prepared, simulations);
   const SlowIterations slow(job, simulations);
   plain = simulations.run(threads);
-  table.iteration_s.push_back(iteration_s(job, plain.plan, plain.timeline));
-  snapshots.fill(simulations, plain, table);
+  table.iteration_s.push_back(plain.step_s.mean);
+  snapshots.fill(simulations, table);
   shrunk_job.fill(simulations, threads, table);
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
   } else if (job.recovery.when_no_spare == WhenNoSpare::reroute) {
-    add_rerouted(job, plain, table);
+    add_rerouted(job, plain.execution, table);
   }
   slow.fill(simulations, table);
   table.warmup = measure_warmup(job);

@@ -8,6 +8,7 @@
 
 #include "models/plan/job.hpp"
 #include "models/plan/timeline.hpp"
+#include "models/results/campaign_report.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "sim/campaign/campaign.hpp"
 
@@ -18,8 +19,17 @@ struct Execution {
   Timeline timeline;
 };
 
-// The iteration in which the tiers `due` take snapshots.
-Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due);
+// The iteration in which the tiers `due` take snapshots, as the machine jitters in one of its
+// draws.
+Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
+                        int draw = 0);
+
+// An iteration as often as the machine's jitter is to be drawn, else once.
+struct DrawnIteration {
+  Execution execution;  // of the draw whose step time is nearest to the mean
+  Estimate step_s;      // over the draws
+};
+DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads = 0);
 
 // Simulates a step with dense gradients where the job's compressor does not start at once.
 Warmup measure_warmup(const Job& job);
@@ -28,7 +38,7 @@ Warmup measure_warmup(const Job& job);
 std::vector<double> snapshot_host_bytes_per_node(const Job& job, const PreparedIteration& prepared);
 
 struct CampaignIterations {
-  Execution plain;  // without snapshots
+  DrawnIteration plain;  // without snapshots
   IterationTable table;
 };
 

@@ -74,6 +74,17 @@ TEST(TraceCommand, TracesMustFitTheMachine) {
   EXPECT_NE(result.err.find("16384 ranks"), std::string::npos) << result.err;
 }
 
+TEST(TraceCommand, ATraceIsNotSimulatedOnAJitteringMachine) {
+  const std::string folder = scratch_folder("trace-jitter");
+  run_program("trace export scenarios/small.yaml --out " + folder);
+  const ProgramResult result =
+      run_program("trace import " + folder +
+                  " --scenario scenarios/small.yaml --set 'cluster.jitter={sigma: 0.1}'");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("cluster.jitter is averaged over draws"), std::string::npos)
+      << result.err;
+}
+
 TEST(TraceCommand, ANameThatNoFileCanHaveIsTheUsersError) {
   const ProgramResult result =
       run_program("trace import " + std::string(5000, 'a') + " --scenario scenarios/small.yaml");

@@ -63,6 +63,29 @@ TEST_P(FoldedEqualsUnfolded, OnRandomJobs) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FoldedEqualsUnfolded, ::testing::Range(0, 5));
 
+class FoldedWithJitter : public ::testing::TestWithParam<int> {};
+
+TEST_P(FoldedWithJitter, EqualsUnfolded) {
+  const Jitter laws[] = {{.sigma = 0.1},
+                         {.bursts = {.good = 20, .bad = 5, .slowdown = 1.7}},
+                         {.share = 0.05, .slowdown = 1.4}};
+  int folded_cases = 0;
+  for (int i = 0; i < 12; ++i) {
+    RandomCase random = RandomCaseMaker(5000 + GetParam() * 100 + i).make();
+    Jitter& jitter = random.cluster.jitter = laws[i % 3];
+    jitter.per = i % 2 == 0 ? JitterPer::step : JitterPer::task;
+    jitter.of = i % 4 < 2 ? JitterOf::gpu : JitterOf::node;
+    random.plan.draw = i;
+    if (i % 5 == 0) random.plan.in_step = random.tp;
+    const auto [folded, all] = both_ways(random);
+    EXPECT_LT(largest_difference(folded, all), 1e-6) << "case " << i;
+    folded_cases += folded.ranks_simulated < random.plan.ranks;
+  }
+  EXPECT_GT(folded_cases, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FoldedWithJitter, ::testing::Range(0, 4));
+
 class FoldedOnEveryFabric : public ::testing::TestWithParam<std::tuple<Topology, Routing>> {};
 
 TEST_P(FoldedOnEveryFabric, EqualsUnfolded) {
@@ -142,6 +165,16 @@ TEST(Fold, ASlowNodeUnfoldsItsOwnPipelineOnly) {
   FoldedJob job;
   job.cluster.slow_nodes = {{1, 1.5}};
   EXPECT_EQ(job.ranks_simulated(), 4);
+}
+
+TEST(Fold, JitterUnfoldsWhatItMakesDiffer) {
+  FoldedJob job;
+  job.cluster.jitter = {.sigma = 0.1};
+  EXPECT_EQ(job.ranks_simulated(), 16);
+  job.cluster.jitter.of = JitterOf::node;  // of two GPUs, a tp group
+  EXPECT_EQ(job.ranks_simulated(), 8);
+  job.cluster.jitter = {.share = 1, .slowdown = 2};
+  EXPECT_EQ(job.ranks_simulated(), 2);
 }
 
 TEST(Fold, ADegradedNicUnfoldsItsRank) {

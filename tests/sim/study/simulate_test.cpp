@@ -92,6 +92,84 @@ TEST(Simulate, FoldedAndUnfoldedGiveTheSameReport) {
   }
 }
 
+Job jittering(Job job, const Jitter& jitter) {
+  job.cluster.jitter = jitter;
+  return job;
+}
+
+TEST(Simulate, AJitteringStepIsTheMeanOfItsDraws) {
+  const Job job = jittering(small_job(2, 2, 2), {.sigma = 0.1, .draws = 12});
+  const Record record = simulate(case_of(job));
+  const PreparedIteration prepared = prepare_iteration(job);
+  std::vector<double> steps_s;
+  for (int draw = 0; draw < 12; ++draw) {
+    const Execution execution = run_iteration(job, prepared, {}, draw);
+    steps_s.push_back(iteration_s(job, execution.plan, execution.timeline));
+  }
+  EXPECT_EQ(record.iteration.drawn_s, estimate(steps_s));
+  EXPECT_EQ(record.iteration.time_s, estimate(steps_s).mean);
+  EXPECT_LT(record.iteration.drawn_s->low, record.iteration.drawn_s->mean);
+  // What is shown is one of them, and adds up to the mean.
+  const double shown_s = iteration_s(job, record.plan, record.timeline);
+  EXPECT_NE(std::ranges::find(steps_s, shown_s), steps_s.end());
+  const auto& parts = record.iteration.critical_path_s;
+  EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), record.iteration.time_s,
+              1e-9 * record.iteration.time_s);
+  EXPECT_NEAR(record.iteration.tokens_per_s * record.iteration.time_s,
+              double(job.batch.global) * job.batch.sequence, 1e-6);
+}
+
+TEST(Simulate, JitterIsTheSameOnAnyNumberOfThreads) {
+  const Job job = jittering(
+      with_campaign(small_job(2, 1, 4)),
+      {.bursts = {.good = 30, .bad = 5, .slowdown = 2}, .per = JitterPer::task, .draws = 5});
+  const Record one = simulate(case_of(job), {.threads = 1});
+  const Record four = simulate(case_of(job), {.threads = 4});
+  EXPECT_EQ(one.iteration.drawn_s, four.iteration.drawn_s);
+  EXPECT_EQ(one.iteration.critical_path_s, four.iteration.critical_path_s);
+  EXPECT_EQ(one.campaign->goodput, four.campaign->goodput);
+  EXPECT_EQ(one.timeline.makespan_s, four.timeline.makespan_s);
+}
+
+TEST(Simulate, AJitterThatChangesNothingIsNone) {
+  const Job steady = with_campaign(small_job(2, 2, 2));
+  const Record none = simulate(case_of(steady));
+  for (const Jitter& jitter : {Jitter{.sigma = 0, .draws = 20, .seed = 7},
+                               Jitter{.share = 0.5, .slowdown = 1, .per = JitterPer::task}}) {
+    const Record same = simulate(case_of(jittering(steady, jitter)));
+    EXPECT_EQ(same.iteration.time_s, none.iteration.time_s);
+    EXPECT_FALSE(same.iteration.drawn_s.has_value());
+    EXPECT_EQ(same.campaign->goodput, none.campaign->goodput);
+  }
+}
+
+TEST(Simulate, FoldedAndUnfoldedJitterAlike) {
+  for (const Jitter& jitter :
+       {Jitter{.sigma = 0.1}, Jitter{.share = 0.1, .slowdown = 1.5, .per = JitterPer::task},
+        Jitter{.bursts = {.good = 30, .bad = 5, .slowdown = 2}, .of = JitterOf::node}}) {
+    Job job = jittering(small_job(2, 2, 4), jitter);
+    job.communication.fidelity = Fidelity::flows;
+    job.cluster.jitter.draws = 4;
+    const Record folded = simulate(case_of(job));
+    job.fold = FoldMode::none;
+    const Record unfolded = simulate(case_of(job));
+    EXPECT_LT(folded.timeline.ranks_simulated, unfolded.timeline.ranks_simulated);
+    EXPECT_NEAR(folded.iteration.time_s, unfolded.iteration.time_s, 1e-6 * folded.iteration.time_s);
+  }
+}
+
+// Kernels alone: a step that waits for nothing else grows by what they take longer, and collectives
+// inside of it do not.
+TEST(Simulate, JitterSlowsKernelsAndNoCollectives) {
+  Job job = small_job(4, 1, 1);
+  const auto step_s = [](const Job& each) { return simulate(case_of(each)).iteration; };
+  const IterationReport steady = step_s(job);
+  const IterationReport slow = step_s(jittering(job, {.share = 1, .slowdown = 1.5}));
+  const double tp_s = steady.critical_path_s[static_cast<int>(Category::tp)];
+  ASSERT_GT(tp_s, 0);
+  EXPECT_NEAR(slow.time_s, tp_s + 1.5 * (steady.time_s - tp_s), 1e-6 * steady.time_s);
+}
+
 TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
   Job job = with_campaign(small_job(4, 1, 4));
   job.cluster.slow_nodes = {{3, 3}};

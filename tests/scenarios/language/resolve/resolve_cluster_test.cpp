@@ -6,10 +6,10 @@
 namespace windtunnel {
 namespace {
 
-Job job_of(const std::string& keys) {
-  return parse_case(fmt::format("name: network\ncluster: {{nodes: 8, node: pcie-rtx2080ti}}\n"
+Job job_of(const std::string& keys, const std::string& of_cluster = "") {
+  return parse_case(fmt::format("name: network\ncluster: {{nodes: 8, node: pcie-rtx2080ti{}}}\n"
                                 "precision: fp32\nbatch: {{global: 2048, micro: 64}}\n{}\n",
-                                keys),
+                                of_cluster.empty() ? "" : ", " + of_cluster, keys),
                     "s.yaml", {})
       .job;
 }
@@ -43,6 +43,71 @@ TEST(ResolveModel, WhatATableOfLayersCannotDoIsNamedWithItsPlace) {
             "data parallel only; set it to 1");
   EXPECT_EQ(fault_of("model: resnet-50\nrecompute: full"),
             "s.yaml:6:12: recompute: model 'resnet-50' keeps its activations; set recompute: none");
+}
+
+std::string jitter_fault(const std::string& jitter) {
+  return error_of([&] {
+    parse_case("name: j\nmodel: llama3-8b\ncluster:\n  nodes: 2\n  node: dgx-h100\n  jitter: " +
+                   jitter + "\nbatch: {global: 32}\n",
+               "s.yaml", {});
+  });
+}
+
+TEST(ResolveJitter, EachLawIsRead) {
+  const auto jitter_of = [](const std::string& jitter) {
+    return job_of("model: resnet-50", "jitter: " + jitter).cluster.jitter;
+  };
+  EXPECT_EQ(job_of("model: resnet-50").cluster.jitter, Jitter{});
+  EXPECT_EQ(jitter_of("{sigma: 0.03}"), Jitter{.sigma = 0.03});
+  EXPECT_EQ(
+      jitter_of("{sigma: 3 %, per: task, of: node, draws: 4, seed: 9}"),
+      (Jitter{.sigma = 0.03, .per = JitterPer::task, .of = JitterOf::node, .draws = 4, .seed = 9}));
+  EXPECT_EQ(jitter_of("{gilbert_elliott: {good: 500, bad: 20, slowdown: 1.3}}"),
+            (Jitter{.bursts = {.good = 500, .bad = 20, .slowdown = 1.3}}));
+  EXPECT_EQ(jitter_of("{share: 0.005, slowdown: 1.1}"), (Jitter{.share = 0.005, .slowdown = 1.1}));
+}
+
+TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"{}",
+       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, gilbert_elliott, or share "
+       "with slowdown"},
+      {"{per: task}",
+       "s.yaml:6:3: cluster.jitter: no law is stated; add sigma, gilbert_elliott, "
+       "or share with slowdown"},
+      {"{sigma: -0.1}", "s.yaml:6:19: cluster.jitter.sigma: must be at least 0, not -0.1"},
+      {"{sigma: 3}", "s.yaml:6:19: cluster.jitter.sigma: must be at most 2, not 3"},
+      {"{sigma: wide}", ""},
+      {"{sigma: 0.1, share: 0.1, slowdown: 2}",
+       "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma is another law of the same "
+       "factors; keep one of them"},
+      {"{sigma: 0.1, gilbert_elliott: {good: 5, bad: 5, slowdown: 2}}", ""},
+      {"{share: 0.1}",
+       "s.yaml:6:19: cluster.jitter.share: how slow they are is not stated; add "
+       "slowdown"},
+      {"{slowdown: 2}",
+       "s.yaml:6:22: cluster.jitter.slowdown: how many are so slow is not "
+       "stated; add share"},
+      {"{sigma: 0.1, slowdown: 2}", ""},
+      {"{share: 1.5, slowdown: 2}",
+       "s.yaml:6:19: cluster.jitter.share: must be at most 1, not 1.5"},
+      {"{share: 0.5, slowdown: 0.5}", ""},
+      {"{gilbert_elliott: {good: 5, bad: 5}}", ""},
+      {"{gilbert_elliott: {good: 0.5, bad: 5, slowdown: 2}}", ""},
+      {"{gilbert_elliott: {good: 5, bad: 0, slowdown: 2}}", ""},
+      {"{gilbert_elliott: {good: 5, bad: 5, slowdown: 0.9}}", ""},
+      {"{gilbert_elliot: {good: 5, bad: 5, slowdown: 2}}", ""},
+      {"{sigma: 0.1, per: iteration}", ""},
+      {"{sigma: 0.1, of: rack}", ""},
+      {"{sigma: 0.1, draws: 1}", "s.yaml:6:31: cluster.jitter.draws: must be at least 2, not 1"},
+      {"{sigma: 0.1, draws: 2.5}", ""},
+      {"{sigma: 0.1, draws: 1001}", ""},
+      {"{sigma: 0.1, seed: -1}", ""},
+      {"0.03", ""},
+      {"[0.03]", ""}};
+  for (const auto& [jitter, expected] : faults) {
+    EXPECT_EQ(jitter_fault(jitter), expected) << jitter;
+  }
 }
 
 }  // namespace

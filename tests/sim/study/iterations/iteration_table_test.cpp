@@ -30,7 +30,7 @@ Measured measured(const Job& job) {
   Measured result;
   result.prepared = prepare_iteration(job);
   auto [plain, table] = campaign_iterations(job, result.prepared);
-  result.plain = std::move(plain);
+  result.plain = std::move(plain.execution);
   result.table = std::move(table);
   return result;
 }

@@ -1,0 +1,39 @@
+// How many times as long the kernels of a rank take as calibrated ones: on a slow node, and by the
+// cluster's jitter in the Plan's draw. Every executor asks here, so all see the same stragglers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
+
+namespace windtunnel {
+
+class KernelPace {
+ public:
+  KernelPace(const Plan& plan, const Cluster& cluster);  // keeps references
+
+  // [place()] Valid until the next call. Ranks in step draw together: cheap in ascending order.
+  std::span<const double> slowdowns(RankId rank);
+
+  // Where the factor of a task of the rank's class stands: one for all tasks without jitter, else
+  // one per iteration or per task.
+  std::size_t place(TaskIndex task, int iteration) const {
+    if (!jitters_) return 0;
+    return per_task_ ? task : iteration;
+  }
+
+ private:
+  void draw(int group, std::size_t count);
+
+  const Plan& plan_;
+  const Cluster& cluster_;
+  const bool jitters_;
+  const bool per_task_;
+  std::vector<ClassMember> of_rank_;  // where factors are per task
+  int group_ = -1;                    // whose factors are in drawn_
+  std::vector<double> drawn_, of_unit_, result_;
+};
+
+}  // namespace windtunnel

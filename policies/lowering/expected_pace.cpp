@@ -1,0 +1,91 @@
+#include "policies/lowering/expected_pace.hpp"
+
+#include <algorithm>
+
+#include "policies/evaluation/schedule_stages.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<double> slowdown_by_nodes(const Job& job) {
+  const Layout& layout = job.layout;
+  const int members = layout.ranks() / layout.pp;
+  std::vector<double> slowdown(layout.pp, 1);
+  for (const SlowNode& slow : job.cluster.slow_nodes) {
+    const int first = slow.node * job.cluster.node.gpus;
+    const int last = std::min(first + job.cluster.node.gpus, layout.ranks()) - 1;
+    for (int pp = first / members; pp <= last / members; ++pp) {
+      slowdown[pp] = std::max(slowdown[pp], job.cluster.slowdown_of(first));
+    }
+  }
+  return slowdown;
+}
+
+struct JitterGroups {
+  double units = 1;   // GPUs or nodes of a group in step
+  double groups = 1;  // of one pipeline rank
+};
+JitterGroups jitter_groups(const Job& job) {
+  const double members = double(job.layout.ranks()) / job.layout.pp;
+  const double in_step = ranks_in_step(job.layout);
+  const double unit = job.cluster.jitter.of == JitterOf::node ? job.cluster.node.gpus : 1;
+  return {std::max(1.0, in_step / unit), std::max(1.0, members / std::max(in_step, unit))};
+}
+
+// What a pipeline rank computes in an iteration, and of how many equally long tasks with a factor
+// each the sum varies as much.
+struct RankWork {
+  double seconds = 0;
+  double squares = 0;  // of the tasks' seconds
+
+  void add(double action_s, std::size_t tasks) {
+    seconds += action_s;
+    squares += action_s * action_s / static_cast<double>(std::max<std::size_t>(1, tasks));
+  }
+  double draws() const { return squares > 0 ? seconds * seconds / squares : 1; }
+};
+
+RankWork work_of(int rank, const Schedule& schedule, const std::vector<StageTimes>& times,
+                 const DataParallel& data) {
+  RankWork work;
+  for (const Action& action : schedule.actions[rank]) {
+    if (!is_compute(action.kind)) continue;
+    const StageTraffic& traffic = data.stage(action.stage);
+    const bool forward = action.kind == ActionKind::forward;
+    const std::size_t cell =
+        std::size_t(action.stage) * schedule.slices + action.unit % schedule.slices;
+    work.add(times[cell].of(action.kind), (forward ? traffic.forward : traffic.backward).size());
+  }
+  return work;
+}
+
+}  // namespace
+
+std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
+                                       const std::vector<StageCost>& costs,
+                                       const DataParallel& data) {
+  std::vector<double> slowdown = slowdown_by_nodes(job);
+  const Jitter& jitter = job.cluster.jitter;
+  if (!jitter.active()) return slowdown;
+  const std::vector<StageTimes> times = stage_times(schedule, costs, {{0}, {0}}, slowdown);
+  std::vector<RankWork> works;
+  for (int rank = 0; rank < job.layout.pp; ++rank) {
+    works.push_back(work_of(rank, schedule, times, data));
+  }
+  const auto busiest = std::ranges::max_element(works, {}, &RankWork::seconds) - works.begin();
+  const double draws = jitter.per == JitterPer::task ? works[busiest].draws() : 1;
+  const auto [units, groups] = jitter_groups(job);
+  // Ranks whose slowest group may be behind even the usual one of the busiest rank compete with it.
+  ExpectedFactors expected = expected_factors(jitter, units, groups, draws);
+  const auto competes = [&](const RankWork& work) {
+    return work.seconds * expected.slowest >= works[busiest].seconds * expected.group;
+  };
+  const auto ranks = static_cast<double>(std::ranges::count_if(works, competes));
+  expected = expected_factors(jitter, units, groups * ranks, draws);
+  for (int rank = 0; rank < job.layout.pp; ++rank) {
+    slowdown[rank] *= rank == busiest ? expected.slowest : expected.group;
+  }
+  return slowdown;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,175 @@
+#include "models/machine/jitter.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace windtunnel {
+namespace {
+
+std::vector<double> factors_of(const Jitter& jitter, int unit, int draw, std::size_t count) {
+  std::vector<double> factors(count);
+  draw_factors(jitter, unit, draw, factors);
+  return factors;
+}
+
+struct Sample {
+  double mean = 0;
+  double deviation = 0;
+  double error = 0;  // of the mean, one standard error
+};
+Sample sample_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  Sample sample;
+  for (const double value : values) sample.mean += value / count;
+  for (const double value : values) sample.deviation += std::pow(value - sample.mean, 2) / count;
+  sample.deviation = std::sqrt(sample.deviation);
+  sample.error = sample.deviation / std::sqrt(count);
+  return sample;
+}
+
+TEST(Jitter, AFactorBySigmaHasMeanOneAndThatSpread) {
+  for (const double sigma : {0.02, 0.3}) {
+    std::vector<double> factors = factors_of({.sigma = sigma}, 3, 0, 200'000);
+    const Sample sample = sample_of(factors);
+    EXPECT_NEAR(sample.mean, 1, 4 * sample.error) << sigma;
+    for (double& factor : factors) factor = std::log(factor);
+    EXPECT_NEAR(sample_of(factors).deviation, sigma, 0.01 * sigma);
+  }
+}
+
+TEST(Jitter, BurstsLastAsLongAsStated) {
+  const Jitter jitter{.bursts = {.good = 40, .bad = 8, .slowdown = 1.5}};
+  double bad = 0;
+  double bursts = 0;
+  double begins_bad = 0;
+  constexpr int kUnits = 2000;
+  constexpr int kLength = 500;
+  for (int unit = 0; unit < kUnits; ++unit) {
+    const std::vector<double> factors = factors_of(jitter, unit, 7, kLength);
+    begins_bad += factors.front() > 1;
+    for (int i = 0; i < kLength; ++i) {
+      ASSERT_TRUE(factors[i] == 1 || factors[i] == 1.5);
+      bad += factors[i] > 1;
+      bursts += factors[i] > 1 && i > 0 && factors[i - 1] == 1;
+    }
+  }
+  // In the steady state from the first draw on: 8 / 48 of the draws, one burst in 48.
+  EXPECT_NEAR(begins_bad / kUnits, 1.0 / 6, 0.035);
+  EXPECT_NEAR(bad / kUnits / kLength, 1.0 / 6, 0.004);
+  EXPECT_NEAR(bursts / kUnits / (kLength - 1), 1.0 / 48, 0.0005);
+}
+
+TEST(Jitter, BurstsOfOneDrawAlternateWithGoodOnes) {
+  const std::vector<double> factors =
+      factors_of({.bursts = {.good = 1, .bad = 1, .slowdown = 2}}, 0, 0, 10);
+  for (std::size_t i = 1; i < factors.size(); ++i) EXPECT_NE(factors[i], factors[i - 1]);
+}
+
+TEST(Jitter, DrawsDependOnTheirPlaceAlone) {
+  for (const Jitter& jitter :
+       {Jitter{.sigma = 0.1}, Jitter{.bursts = {.good = 5, .bad = 2, .slowdown = 3}},
+        Jitter{.share = 0.3, .slowdown = 2}}) {
+    const std::vector<double> many = factors_of(jitter, 12, 5, 100);
+    factors_of(jitter, 13, 5, 3);
+    std::vector<double> few = factors_of(jitter, 12, 5, 40);
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
+    EXPECT_NE(factors_of(jitter, 13, 5, 100), many);
+    EXPECT_NE(factors_of(jitter, 12, 6, 100), many);
+    Jitter other = jitter;
+    other.seed = 2;
+    EXPECT_NE(factors_of(other, 12, 5, 100), many);
+  }
+}
+
+TEST(Jitter, OnlyALawThatChangesSomethingIsActive) {
+  EXPECT_FALSE(Jitter{}.active());
+  EXPECT_FALSE(Jitter{.slowdown = 2}.active());
+  EXPECT_FALSE((Jitter{.share = 0.5}.active()));
+  EXPECT_FALSE((Jitter{.bursts = {.good = 9, .bad = 2}}.active()));
+  EXPECT_TRUE(Jitter{.sigma = 1e-9}.active());
+  EXPECT_TRUE((Jitter{.share = 0.5, .slowdown = 1.1}.active()));
+  EXPECT_TRUE((Jitter{.bursts = {.good = 9, .bad = 2, .slowdown = 1.1}}.active()));
+}
+
+// Harter 1961, "Expected values of normal order statistics", Biometrika 48: of n normal values the
+// largest, in standard deviations; the factor is 1 + sigma of it to first order.
+TEST(ExpectedFactors, TheLargestOfNormalValuesIsThatOfTheTables) {
+  const double sigma = 1e-6;
+  const std::pair<double, double> table[] = {{1, 0},         {2, 0.56419},  {5, 1.16296},
+                                             {10, 1.53875},  {50, 2.24907}, {100, 2.50759},
+                                             {200, 2.74604}, {400, 2.96818}};
+  for (const auto& [n, expected] : table) {
+    EXPECT_NEAR((expected_factors({.sigma = sigma}, 1, n, 1).slowest - 1) / sigma, expected, 2e-5)
+        << n;
+    EXPECT_NEAR((expected_factors({.sigma = sigma}, n, 1, 1).group - 1) / sigma, expected, 2e-5);
+  }
+}
+
+TEST(ExpectedFactors, OfASlowShareSomeoneOfAllIsSlow) {
+  const Jitter jitter{.share = 0.005, .slowdown = 1.1};
+  const ExpectedFactors expected = expected_factors(jitter, 8, 32, 1);
+  EXPECT_NEAR(expected.group, 1 + 0.1 * (1 - std::pow(0.995, 8)), 1e-12);
+  EXPECT_NEAR(expected.slowest, 1 + 0.1 * (1 - std::pow(0.995, 256)), 1e-12);
+}
+
+// The mean over draws of the slowest of `groups` groups of `units` each: the largest of a group at
+// every draw, their mean over `draws` draws.
+Sample slowest_by_simulation(const Jitter& jitter, int units, int groups, int draws, int runs) {
+  std::vector<double> slowest;
+  std::vector<double> factors(draws);
+  for (int run = 0; run < runs; ++run) {
+    double most = 0;
+    for (int group = 0; group < groups; ++group) {
+      std::vector<double> largest(draws, 0);
+      for (int unit = 0; unit < units; ++unit) {
+        draw_factors(jitter, group * units + unit, run, factors);
+        for (int i = 0; i < draws; ++i) largest[i] = std::max(largest[i], factors[i]);
+      }
+      double sum = 0;
+      for (const double factor : largest) sum += factor;
+      most = std::max(most, sum / draws);
+    }
+    slowest.push_back(most);
+  }
+  return sample_of(slowest);
+}
+
+TEST(ExpectedFactors, AgreeWithSimulatedMaxima) {
+  const Jitter laws[] = {{.sigma = 0.03},
+                         {.sigma = 0.5},
+                         {.share = 0.01, .slowdown = 1.5},
+                         {.share = 0.3, .slowdown = 3}};
+  for (const Jitter& law : laws) {
+    for (const auto& [units, groups, draws] :
+         {std::tuple{1, 1, 1}, {1, 64, 1}, {8, 16, 1}, {1, 32, 50}, {4, 16, 20}}) {
+      const double expected = expected_factors(law, units, groups, draws).slowest;
+      const Sample drawn = slowest_by_simulation(law, units, groups, draws, 2000);
+      // A mean of tens of log-normal factors is not quite normal: its skewness, sigma times a few
+      // over the root of the draws, is left out.
+      const double skewed = draws > 1 && law.sigma > 0 ? law.sigma * 0.1 * (expected - 1) : 0;
+      EXPECT_NEAR(expected, drawn.mean, 4.5 * drawn.error + skewed + 1e-8)
+          << law.sigma << " " << law.share << ": " << units << " x " << groups << " x " << draws;
+    }
+  }
+}
+
+// Bursts as so many independent draws: the error that docs/cost.md states.
+TEST(ExpectedFactors, BurstsAreMetWithinAFifthOfWhatTheyCost) {
+  for (const auto& [good, bad] : {std::pair{200.0, 10.0}, {50.0, 5.0}, {20.0, 20.0}}) {
+    const Jitter law{.bursts = {.good = good, .bad = bad, .slowdown = 1.5}};
+    for (const int draws : {1, 10, 100, 1000}) {
+      const double expected = expected_factors(law, 1, 64, draws).slowest;
+      const double drawn = slowest_by_simulation(law, 1, 64, draws, 300).mean;
+      fmt::print("good {} bad {} draws {}: {:.4f}, drawn {:.4f}\n", good, bad, draws, expected,
+                 drawn);
+      EXPECT_NEAR(expected, drawn, 0.2 * (drawn - 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel
