@@ -24,6 +24,21 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+// Several stand in a scenario of another form (company.hpp).
+void check_one_job(const DocumentNode& document) {
+  for (const DocumentEntry& entry : document.entries) {
+    if (entry.key == "jobs") {
+      throw Error(entry.where,
+                  "jobs: this is a scenario of several jobs, which `windtunnel run` takes alone");
+    }
+    if (entry.key == "placement") {
+      throw Error(entry.where,
+                  "placement: is of several jobs, which stand in 'jobs'; where the ranks of one "
+                  "stand, layout.placement says");
+    }
+  }
+}
+
 }  // namespace
 
 Case load_case(const std::string& path, const Overrides& overrides) {
@@ -55,6 +70,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
     expand_snapshots(document, added.snapshots);
   }
   append(expand_recovery(document), result.notes);
+  check_one_job(document);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
