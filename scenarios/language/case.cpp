@@ -65,8 +65,12 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.set = scenario.set;
   result.set.insert(result.set.end(), more.begin(), more.end());
   expand_snapshots(document, added.snapshots);
-  for (const auto& [key, value] : result.set) {
-    append(apply_override(document, key, value), result.notes);
+  for (std::size_t i = 0; i < result.set.size(); ++i) {
+    const auto& [key, value] = result.set[i];
+    // `more` is of the command line.
+    const bool placed = i < scenario.set.size() && scenario.set_at != nullptr;
+    append(apply_override(document, key, value, placed ? scenario.set_at.get() : nullptr),
+           result.notes);
     expand_snapshots(document, added.snapshots);
   }
   append(expand_recovery(document), result.notes);

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -239,6 +240,7 @@ Company resolve_company(const ScenarioText& scenario) {
     ScenarioText& text = jobs[job].scenario;
     text.set = {{"cluster", cluster_of_job(document, nodes[job], machine.nodes)},
                 {"layout.placement", kPlacesFile}};
+    text.set_at = std::make_shared<const Location>(shared.where("cluster"));
     text.files = files_of_job(files, shared, places[job]);
     company.jobs.push_back(resolve_case(text));
     check_calibration(company.jobs.back(), company.jobs.front());

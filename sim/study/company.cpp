@@ -26,6 +26,12 @@ class CompanySteps {
     std::vector<const Cluster*> clusters;
     for (const Case& each : company.jobs) clusters.push_back(&each.job.cluster);
     cluster_ = joined(clusters);
+    for (std::size_t j = 0; j < jobs(); ++j) {
+      tasks_.push_back(0);
+      for (const RankClass& owner : plan_of(j, 1).classes) {
+        tasks_.back() += static_cast<double>(owner.tasks.size());
+      }
+    }
   }
 
   std::size_t jobs() const { return company_.jobs.size(); }
@@ -51,11 +57,7 @@ class CompanySteps {
     return result;
   }
 
-  std::size_t tasks_of_step(std::size_t j) const {
-    std::size_t tasks = 0;
-    for (const RankClass& rank_class : plan_of(j, 1).classes) tasks += rank_class.tasks.size();
-    return tasks;
-  }
+  double tasks_of_step(std::size_t j) const { return tasks_[j]; }
 
  private:
   struct Classes {
@@ -94,6 +96,7 @@ class CompanySteps {
 
   const Company& company_;
   Cluster cluster_;
+  std::vector<double> tasks_;  // [job] in the lists of one step
 };
 
 double steady_step_s(const std::vector<double>& ends) {
@@ -114,7 +117,7 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps, const std::
     double tasks = 0;
     for (std::size_t j = 0; j < steps.jobs(); ++j) {
       count[j] = static_cast<int>(std::ceil(horizon_s / (alone_s[j] * stretch[j]))) + 1;
-      tasks += static_cast<double>(count[j]) * static_cast<double>(steps.tasks_of_step(j));
+      tasks += count[j] * steps.tasks_of_step(j);
     }
     if (tasks > kMostTasks) {
       throw Error(fmt::format(

@@ -41,18 +41,6 @@ Rows general_rows() {
                         .example = "llama3-405b-16k",
                         .help = "how reports call this scenario",
                         .scope = Scope::label}),
-      list_row("jobs", {.example = "[a.yaml, b.yaml]",
-                        .help = "several jobs beside one another, each a scenario in a file beside "
-                                "this one, which then has name, cluster, jobs and placement alone: "
-                                "of their own cluster they say how many nodes they take"}),
-      text_row("jobs.*", {.example = "a.yaml", .help = "a scenario of one job"}),
-      name_row("placement",
-               {.optional = true,
-                .names = names_of<JobPlacement>(),
-                .example = "spread",
-                .help = "of jobs: each on the first nodes that are free (packed, if left out), on "
-                        "nodes of all pods, sites or groups in turn, or a node for each job in "
-                        "turn; a job's own layout.placement goes before"}),
       name_row<&Job::precision>(
           "precision",
           {.example = "bf16",
@@ -121,6 +109,18 @@ Rows general_rows() {
                           .help = "evidence of the numbers that this file states: a path, or the "
                                   "start of one, to 'measured: ...', 'published: ...', 'spec: ...' "
                                   "or 'assumed: ...'; what is not named counts as assumed"}),
+      list_row("jobs", {.example = "[a.yaml, b.yaml]",
+                        .help = "several jobs beside one another, each a scenario in a file beside "
+                                "this one, which then has name, cluster, jobs and placement alone: "
+                                "of their own cluster they say how many nodes they take"}),
+      text_row("jobs.*", {.example = "a.yaml", .help = "a scenario of one job"}),
+      name_row("placement",
+               {.optional = true,
+                .names = names_of<JobPlacement>(),
+                .example = "spread",
+                .help = "of jobs: each on the first nodes that are free (packed, if left out), on "
+                        "nodes of all pods, sites or groups in turn, or a node for each job in "
+                        "turn; a job's own layout.placement goes before"}),
   };
 }
 
