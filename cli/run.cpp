@@ -1,6 +1,7 @@
 // windtunnel run: one scenario from file to report.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -9,10 +10,12 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/company_summary.hpp"
+#include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
-#include "sim/study/simulate.hpp"
+#include "sim/study/company.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
 namespace windtunnel {
@@ -61,8 +64,41 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options, b
   return simulate(the_case, simulate_options);
 }
 
+// Each job has a folder of its own below `folder`, which holds it alone.
+std::string write_company(const CompanyReport& report, const std::string& folder) {
+  std::string text;
+  for (std::size_t j = 0; j < report.jobs.size(); ++j) {
+    const std::string own = fmt::format("{}/job-{}", folder, j);
+    prepare_folder(own);
+    text += write_folder(report.jobs[j].alone, own);
+  }
+  return text;
+}
+
+ExitCode run_company(const ScenarioText& scenario, const RunOptions& options) {
+  if (options.explain) {
+    throw Error("--explain is of one job; give it to the file of one of the jobs");
+  }
+  Company company = resolve_company(scenario);
+  for (Case& each : company.jobs) each.file = std::filesystem::absolute(each.file);
+  if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
+  Progress progress;
+  SimulateOptions simulate_options;
+  simulate_options.threads = options.threads;
+  simulate_options.allow_oom = options.allow_oom;
+  simulate_options.progress = [&](const std::string& step) { progress.show(step); };
+  const CompanyReport report = simulate_company(company, simulate_options);
+  progress.wipe();
+  std::string written;
+  if (!options.out.empty()) written = write_company(report, options.out);
+  if (options.json) print_result(json_text(company_document(report, options.timing)));
+  print_human(summary_text(summarise(report), human_style(options.json)) + written, options.json);
+  return ExitCode::ok;
+}
+
 ExitCode run(const RunOptions& options) {
   const LoadedScenario scenario = load_scenario(options.scenario, parse_overrides(options.set));
+  if (has_jobs(scenario.text)) return run_company(scenario.text, options);
   const Case the_case = scenario.at();
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   if (options.explain) print_human(table_text(explain_table(the_case.values)) + "\n", options.json);

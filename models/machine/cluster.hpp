@@ -1,5 +1,9 @@
 // What the job runs on: nodes of one NodeSpec, a fabric between them, shared storage. Plain values;
 // the library (scenarios/library) fills them, each number with its origin.
+//
+// Rank r runs on GPU r of the job, which numbers its GPUs node by node. Where its nodes stand on the
+// fabric is `places`: NICs, switches and what is slow or broken are numbered as the machine has
+// them.
 #pragma once
 
 #include <cstdint>
@@ -71,19 +75,22 @@ struct StorageSpec {
 
 // Computes (and copies) take `slowdown` times as long on this node.
 struct SlowNode {
-  int node = 0;
+  int node = 0;  // of the machine
   double slowdown = 1;
 };
 
 // A NIC of this node runs at `factor` of its bandwidth.
 struct DegradedNic {
-  int node = 0;
+  int node = 0;  // of the machine
   int nic = 0;
   double factor = 1;
 };
 
 struct Cluster {
-  int nodes = 1;
+  int nodes = 1;  // of the job
+  // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
+  std::vector<int> places;
+  int machine_nodes = 0;  // that the fabric joins; 0: those of the job
   NodeSpec node;
   FabricSpec fabric;
   StorageSpec storage;
@@ -93,6 +100,10 @@ struct Cluster {
 
   int gpus() const { return nodes * node.gpus; }
   int node_of(int gpu) const { return gpu / node.gpus; }
+  int fabric_nodes() const { return machine_nodes > 0 ? machine_nodes : nodes; }
+  int place_of(int node) const { return places.empty() ? node : places[node]; }
+  // Whether the job has all of the machine, in order: then where a GPU hangs is arithmetic.
+  bool in_order() const { return places.empty() && fabric_nodes() == nodes; }
   double slowdown_of(int gpu) const;  // by slow nodes
 };
 

@@ -1,6 +1,7 @@
 #include "policies/exchange/replica_groups.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -23,7 +24,7 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int nics = cluster.node.nics;
   const int span = groups.stride * groups.count;
-  if (!is_even_tree(cluster.fabric)) return false;
+  if (!cluster.in_order() || !is_even_tree(cluster.fabric)) return false;
   if (first % gpus != 0 || nics < 1 || gpus % nics != 0) return false;
   if (groups.stride % gpus == 0) return groups.lanes % gpus == 0;
   return gpus % groups.stride == 0 && groups.lanes == groups.stride &&
@@ -32,14 +33,16 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
 
 double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
   const int nics = cluster.node.nics;
-  double factor = 1;
-  if (has_uneven_nics(cluster)) {
-    factor = nic_factor(cluster, first_node * nics);  // a site's NICs may be faster
-    for (int nic = first_node * nics; nic < (last_node + 1) * nics; ++nic) {
-      factor = std::min(factor, nic_factor(cluster, nic));
+  if (has_uneven_nics(cluster) || !cluster.in_order()) {
+    double factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+    for (int node = first_node; node <= last_node; ++node) {
+      for (int nic = 0; nic < nics; ++nic) {
+        factor = std::min(factor, nic_factor(cluster, cluster.place_of(node) * nics + nic));
+      }
     }
-    return factor;
+    return nics > 0 ? factor : 1;
   }
+  double factor = 1;
   for (const DegradedNic& degraded : cluster.degraded_nics) {
     if (degraded.node < first_node || degraded.node > last_node) continue;
     factor = std::min(factor, nic_factor(cluster, degraded.node * nics + degraded.nic));
@@ -174,7 +177,7 @@ GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
   const int pod_nodes = nodes_of_pod(cluster, 0);
   const int end_node = node + (nodes - 1) * node_step;
   const bool one_switch = links_.switch_hops(node * gpus, end_node * gpus) == 1;
-  const bool alike = one_switch || end_node / pod_nodes < pod_of(cluster, cluster.gpus() - 1);
+  const bool alike = one_switch || end_node / pod_nodes < pods_of(cluster) - 1;
   const std::tuple place(one_switch ? -1 : node % pod_nodes, nodes, node_step);
   if (const auto known = known_.find(place); alike && known != known_.end()) return known->second;
   std::vector<std::int32_t> members(nodes);

@@ -11,8 +11,8 @@ std::vector<double> slowdown_by_nodes(const Job& job) {
   const Layout& layout = job.layout;
   const int members = layout.ranks() / layout.pp;
   std::vector<double> slowdown(layout.pp, 1);
-  for (const SlowNode& slow : job.cluster.slow_nodes) {
-    const int first = slow.node * job.cluster.node.gpus;
+  if (job.cluster.slow_nodes.empty()) return slowdown;
+  for (int first = 0; first < layout.ranks(); first += job.cluster.node.gpus) {
     const int last = std::min(first + job.cluster.node.gpus, layout.ranks()) - 1;
     for (int pp = first / members; pp <= last / members; ++pp) {
       slowdown[pp] = std::max(slowdown[pp], job.cluster.slowdown_of(first));

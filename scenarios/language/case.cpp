@@ -24,6 +24,21 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
+// Several stand in a scenario of another form (company.hpp).
+void check_one_job(const DocumentNode& document) {
+  for (const DocumentEntry& entry : document.entries) {
+    if (entry.key == "jobs") {
+      throw Error(entry.where,
+                  "jobs: this is a scenario of several jobs, which `windtunnel run` takes alone");
+    }
+    if (entry.key == "placement") {
+      throw Error(entry.where,
+                  "placement: is of several jobs, which stand in 'jobs'; where the ranks of one "
+                  "stand, layout.placement says");
+    }
+  }
+}
+
 }  // namespace
 
 Case load_case(const std::string& path, const Overrides& overrides) {
@@ -50,11 +65,16 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.set = scenario.set;
   result.set.insert(result.set.end(), more.begin(), more.end());
   expand_snapshots(document, added.snapshots);
-  for (const auto& [key, value] : result.set) {
-    append(apply_override(document, key, value), result.notes);
+  for (std::size_t i = 0; i < result.set.size(); ++i) {
+    const auto& [key, value] = result.set[i];
+    // `more` is of the command line.
+    const bool placed = i < scenario.set.size() && scenario.set_at != nullptr;
+    append(apply_override(document, key, value, placed ? scenario.set_at.get() : nullptr),
+           result.notes);
     expand_snapshots(document, added.snapshots);
   }
   append(expand_recovery(document), result.notes);
+  check_one_job(document);
   const Values values = check_values(document, "", {{"schedule.name", names_of(added.schedules)}});
   const EvidenceList evidence(document.value_of("origins"));
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);

@@ -41,6 +41,7 @@ struct ScenarioText {
   std::string file;    // as messages name it; files that the text names are sought beside it
   std::string text;    // what stands in it
   Overrides set = {};  // on top of the text, in this order
+  std::shared_ptr<const Location> set_at = nullptr;  // where it stands; null: command line
   std::vector<NamedFile> files = {};  // that the text names, in the place of those on the disk
   std::shared_ptr<const Additions> added = nullptr;  // of the calling program
   bool operator==(const ScenarioText&) const = default;

@@ -60,6 +60,7 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   for (const EdgeSpec& edge : job.cluster.fabric.edges) {
     digest.add_all(edge.a, edge.b, edge.bandwidth_Bps);
   }
+  if (!job.cluster.places.empty()) digest.add(job.cluster.places);
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }

@@ -14,12 +14,22 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
+void stand_at(const Location& where, DocumentNode& node) {
+  node.where = where;
+  for (DocumentNode& item : node.items) stand_at(where, item);
+  for (DocumentEntry& entry : node.entries) {
+    entry.where = where;
+    stand_at(where, entry.value);
+  }
+}
+
 class Override {
  public:
-  Override(const std::string& key, const std::string& value)
-      : parts_(split_path(key)), where_{override_place(key, value), 0, 0} {
+  Override(const std::string& key, const std::string& value, const Location* where)
+      : parts_(split_path(key)),
+        where_(where != nullptr ? *where : Location{override_place(key, value), 0, 0}) {
     value_ = parse_document(value, where_.file, false);
-    value_.where = where_;
+    stand_at(where_, value_);
     text_ = document_node(Kind::scalar, value, where_);
     if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
   }
@@ -171,8 +181,8 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
 }
 
 std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
-                                 const std::string& value) {
-  return Override(key, value).apply(scenario);
+                                 const std::string& value, const Location* where) {
+  return Override(key, value, where).apply(scenario);
 }
 
 }  // namespace windtunnel

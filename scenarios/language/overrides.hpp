@@ -23,7 +23,9 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
 // becomes the base of what the scenario states; any other name takes the place of all that it
 // states there, and the notes returned say of what. Throws Error for a KEY that is not in the field
 // table or an item that the scenario does not have.
+// `where`: what stands for the place of the value, if not its option.
 std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
-                                 const std::string& value);
+                                 const std::string& value,
+                                 const Location* where = nullptr);
 
 }  // namespace windtunnel

@@ -21,7 +21,7 @@ int skipped(int self, int index) {
 class DragonflyLinks final : public FabricLinks {
  public:
   explicit DragonflyLinks(const Cluster& cluster)
-      : nodes_(cluster.nodes),
+      : nodes_(cluster.fabric_nodes()),
         nics_(cluster.node.nics),
         nodes_per_router_(cluster.fabric.nodes_per_router),
         routers_(cluster.fabric.routers_per_group),

@@ -162,7 +162,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   void place_nics(const Cluster& cluster) {
-    for (int nic = 0; nic < cluster.nodes * nics_; ++nic) {
+    for (int nic = 0; nic < cluster.fabric_nodes() * nics_; ++nic) {
       const int node = nic / nics_;
       auto found = vertex_of_name_.find(fmt::format("node {} nic {}", node, nic % nics_));
       if (found == vertex_of_name_.end())
@@ -213,7 +213,7 @@ class GraphLinks final : public FabricLinks {
 
   void search(const Cluster& cluster) {
     std::map<int, int> nic_of_anchor;  // one of those that hang on it
-    for (int nic = 0; nic < cluster.nodes * nics_; ++nic) {
+    for (int nic = 0; nic < cluster.fabric_nodes() * nics_; ++nic) {
       nic_of_anchor.try_emplace(anchor_[vertex_of_nic_[nic]], nic);
     }
     const size_t inner = num_vertices(graph_);
@@ -301,8 +301,9 @@ CableEnd cable_end(std::string_view name, const Cluster& cluster) {
                     "of a switch",
                     name));
   }
-  if (node >= cluster.nodes) {
-    throw Error(fmt::format("no node {}; there are {}, counted from 0", node, cluster.nodes));
+  if (node >= cluster.fabric_nodes()) {
+    throw Error(fmt::format("no node {}; there are {}, counted from 0", node,
+                            cluster.fabric_nodes()));
   }
   if (nic >= cluster.node.nics) {
     throw Error(

@@ -74,9 +74,9 @@ class SitesLinks final : public FabricLinks {
       }
       nodes += site.nodes;
     }
-    if (nodes != cluster.nodes) {
+    if (nodes != cluster.fabric_nodes()) {
       throw Error(fmt::format("the sites have {} nodes together, the cluster has {}", nodes,
-                              cluster.nodes));
+                              cluster.fabric_nodes()));
     }
     if (fabric.sites.size() > 1 && fabric.wan_Bps.value <= 0) {
       throw Error("more than one site needs 'wan', the bandwidth of a site's access to the others");

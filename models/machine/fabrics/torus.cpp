@@ -36,7 +36,7 @@ class TorusLinks final : public FabricLinks {
  public:
   explicit TorusLinks(const Cluster& cluster)
       : sizes_(cluster.fabric.dimensions),
-        nodes_(cluster.nodes),
+        nodes_(cluster.fabric_nodes()),
         nics_(cluster.node.nics),
         spray_(cluster.fabric.routing == Routing::spray),
         bandwidth_Bps_(cluster.fabric.link_Bps.value > 0 ? cluster.fabric.link_Bps.value

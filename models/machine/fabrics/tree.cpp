@@ -33,7 +33,7 @@ struct Place {
 class Tree final : public TreeLinks {
  public:
   explicit Tree(const Cluster& cluster)
-      : nodes_(cluster.nodes),
+      : nodes_(cluster.fabric_nodes()),
         nics_(std::max(1, cluster.node.nics)),
         rails_(has_rails(cluster.fabric.topology) ? nics_ : 1),
         rails_join_(cluster.fabric.topology != Topology::rail_only),

@@ -15,7 +15,8 @@ namespace {
 
 int nodes_per_pod(const Cluster& cluster) {
   const int wanted = is_tree(cluster.fabric.topology) ? cluster.fabric.nodes_per_pod : 0;
-  return wanted > 0 ? std::min(wanted, cluster.nodes) : cluster.nodes;
+  const int all = cluster.fabric_nodes();
+  return wanted > 0 ? std::min(wanted, all) : all;
 }
 
 double varied_factor(const NicVariation& variation, int nic) {
@@ -61,16 +62,21 @@ double two_way_factor(const Cluster& cluster, int nic) {
 
 int nic_of(const Cluster& cluster, int gpu) {
   const NodeSpec& node = cluster.node;
-  return cluster.node_of(gpu) * node.nics + gpu % node.gpus * node.nics / node.gpus;
+  return cluster.place_of(cluster.node_of(gpu)) * node.nics +
+         gpu % node.gpus * node.nics / node.gpus;
 }
 
 int pod_of(const Cluster& cluster, int gpu) {
-  return cluster.node_of(gpu) / nodes_per_pod(cluster);
+  return cluster.place_of(cluster.node_of(gpu)) / nodes_per_pod(cluster);
+}
+
+int pods_of(const Cluster& cluster) {
+  return (cluster.fabric_nodes() - 1) / nodes_per_pod(cluster) + 1;
 }
 
 int nodes_of_pod(const Cluster& cluster, int pod) {
   const int full = nodes_per_pod(cluster);
-  return std::min(full, cluster.nodes - pod * full);
+  return std::min(full, cluster.fabric_nodes() - pod * full);
 }
 
 bool in_one_package(const Cluster& cluster, int gpu, int other) {
@@ -116,7 +122,7 @@ LinkTable::LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie)
                                node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
 
   const int gpus = cluster.gpus();
-  const int nics = cluster.nodes * node.nics;
+  const int nics = cluster.fabric_nodes() * node.nics;
   const int nodes = cluster.nodes;
   const int bridges = pcie && node.host_bridge_Bps.value > 0 ? nodes : 0;
   const int packaged = node.package_gpus > 1 ? gpus : 0;

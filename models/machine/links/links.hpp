@@ -1,4 +1,4 @@
-// Every shared capacity of a cluster, numbered, and the route of a byte from GPU to GPU or to a
+// Every shared capacity of a cluster (of the nodes of the job, and all of the fabric), numbered, and the route of a byte from GPU to GPU or to a
 // resource of its own node. The numbering is arithmetic: no table, O(1) memory for any size.
 //
 // A link is directed: a full-duplex NIC is two links. Latency is not a property of a link here
@@ -36,10 +36,11 @@ enum class Resource : std::uint8_t {
   local_disk,  // bytes/s of the node's own drives
 };
 
-// Where a GPU hangs, by arithmetic on its number.
-int nic_of(const Cluster& cluster, int gpu);  // of the whole cluster: node * nics + NIC in the node
+// Where a GPU of the job hangs, by arithmetic on its number and the place of its node.
+int nic_of(const Cluster& cluster, int gpu);  // of the machine: node * nics + NIC in the node
 // Of a tree's pods; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
+int pods_of(const Cluster& cluster);
 int nodes_of_pod(const Cluster& cluster, int pod);                // the last pod may be smaller
 bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
 // What two GPUs of a node reach each other by, per GPU and direction.

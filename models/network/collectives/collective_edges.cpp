@@ -94,7 +94,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
       const int rail = nic_of(cluster, gpus[to]) % nics;
       std::int32_t relay = from;
       if (nic_of(cluster, gpus[from]) % nics != rail) {
-        const auto found = behind.find(node * nics + rail);
+        const auto found = behind.find(cluster.place_of(node) * nics + rail);
         if (found != behind.end()) relay = found->second;
       }
       if (relay != from) occupied[{from, relay}] += payload / law.node_efficiency;

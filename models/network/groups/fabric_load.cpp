@@ -204,7 +204,7 @@ FabricLoad load_of(Load load) {
 double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   const Cluster& cluster = links.cluster();
   const int n = lanes.nodes();
-  const int pods = pod_of(cluster, cluster.gpus() - 1) + 1;
+  const int pods = pods_of(cluster);
   std::vector<int> up(pods, 0);
   std::vector<int> down(pods, 0);
   for (int node = 0; node < n; ++node) {

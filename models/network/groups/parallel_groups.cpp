@@ -28,7 +28,7 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   const FabricSpec& fabric = cluster.fabric;
   int pod_nodes = fabric.nodes_per_pod;
   if (pod_nodes == 0) pod_nodes = fabric.topology == Topology::clos ? fabric.nodes_per_leaf : 1;
-  const bool even = is_even_tree(fabric);
+  const bool even = cluster.in_order() && is_even_tree(fabric);
   const int period = std::lcm(size, pod_nodes * cluster.node.gpus);
   // The last pod may be smaller than the others.
   const int whole_pods_end = cluster.nodes / pod_nodes * pod_nodes * cluster.node.gpus;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/machine/fabrics/job_places.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -108,6 +109,18 @@ Rows general_rows() {
                           .help = "evidence of the numbers that this file states: a path, or the "
                                   "start of one, to 'measured: ...', 'published: ...', 'spec: ...' "
                                   "or 'assumed: ...'; what is not named counts as assumed"}),
+      list_row("jobs", {.example = "[a.yaml, b.yaml]",
+                        .help = "several jobs beside one another, each a scenario in a file beside "
+                                "this one, which then has name, cluster, jobs and placement alone: "
+                                "of their own cluster they say how many nodes they take"}),
+      text_row("jobs.*", {.example = "a.yaml", .help = "a scenario of one job"}),
+      name_row("placement",
+               {.optional = true,
+                .names = names_of<JobPlacement>(),
+                .example = "spread",
+                .help = "of jobs: each on the first nodes that are free (packed, if left out), on "
+                        "nodes of all pods, sites or groups in turn, or a node for each job in "
+                        "turn; a job's own layout.placement goes before"}),
   };
 }
 
@@ -364,6 +377,11 @@ Rows axis_rows() {
                                .example = "8",
                                .help = "model chunks per pipeline rank; default: the schedule's "
                                        "usual, 1 without a pipeline"}),
+      text_row("layout.placement",
+               {.example = "places.csv",
+                .help = "on which nodes of the cluster the job's ranks stand: a CSV file beside "
+                        "the scenario with one column, node, and a row for each block of ranks "
+                        "that shares a node; left out: in order from node 0"}),
       whole_row<&Layout::dp>("layout.dp",
                              {.low = 1,
                               .high = 1e8,

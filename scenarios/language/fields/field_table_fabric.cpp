@@ -21,6 +21,14 @@ Rows form_rows() {
                                        .library = fabric_names,
                                        .example = "full-bisection",
                                        .help = "the fabric of the library to start from"}),
+      whole_row<&Cluster::machine_nodes>(
+          "cluster.fabric.nodes",
+          {.low = 1,
+           .high = kMostNodes,
+           .optional = true,
+           .example = "512",
+           .help = "that it joins, where the job has only some of them: the first ones, or those "
+                   "of layout.placement; left out: those of the job"}),
       name_row<&FabricSpec::topology>(
           "cluster.fabric.topology",
           {.optional = true,

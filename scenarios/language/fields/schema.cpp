@@ -133,6 +133,18 @@ std::string scenario_schema() {
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", "Windtunnel scenario"}};
   schema.update(field_schema(""));
+  // A scenario of several jobs has what is of one job in other files.
+  Json of_all = Json::array();
+  Json of_one = Json::array();
+  for (const Json& key : schema["required"]) {
+    (key == "name" || key == "cluster" ? of_all : of_one).push_back(key);
+  }
+  schema["required"] = of_all;
+  Json one;
+  one["required"] = of_one;
+  Json several;
+  several["required"] = Json::array({"jobs"});
+  schema["anyOf"] = Json::array({one, several});
   return schema.dump(2) + "\n";
 }
 

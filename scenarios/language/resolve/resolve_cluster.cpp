@@ -15,6 +15,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
 
@@ -95,7 +96,7 @@ void resolve_slow_nodes(const Values& values, Cluster& cluster) {
   std::map<int, int> entry_of;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
-    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const int node = resolve_index(values, path + ".node", cluster.fabric_nodes(), "node");
     const auto [other, added] = entry_of.try_emplace(node, i);
     if (!added) fail_twice(values, list, other->second, i, fmt::format("node {}", node));
     values.fill(path, cluster.slow_nodes.emplace_back());
@@ -107,7 +108,7 @@ void resolve_degraded_nics(const Values& values, Cluster& cluster) {
   std::map<std::pair<int, int>, int> entry_of;
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
-    const int node = resolve_index(values, path + ".node", cluster.nodes, "node");
+    const int node = resolve_index(values, path + ".node", cluster.fabric_nodes(), "node");
     const int nic = resolve_index(values, path + ".nic", cluster.node.nics, "NIC");
     const auto [other, added] = entry_of.try_emplace({node, nic}, i);
     if (!added) {
@@ -246,6 +247,12 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
                 fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
                             cluster.nodes, cluster.node.gpus));
   }
+  if (cluster.fabric_nodes() < cluster.nodes) {
+    values.fail("cluster.fabric.nodes", fmt::format("is {}, and the job has {}; the fabric joins "
+                                                    "those of the job and perhaps others",
+                                                    cluster.machine_nodes, cluster.nodes));
+  }
+  cluster.places = resolve_placement(values, files, cluster);
   resolve_fabric(values, evidence, files, cluster);
   cluster.storage = resolve_storage(values, evidence);
   resolve_slow_nodes(values, cluster);

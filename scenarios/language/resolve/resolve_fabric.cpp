@@ -175,7 +175,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
   values.about(list, [&] {
     const LinkTable links(cluster);
     const int nics = cluster.node.nics;
-    for (int nic = 0; nic < nics * cluster.nodes; ++nic) nic_factor(cluster, nic);
+    for (int nic = 0; nic < nics * cluster.fabric_nodes(); ++nic) nic_factor(cluster, nic);
     // A bundle that is gone cuts its pod or leaf off from the first node's or from the second's.
     for (int gpu = cluster.node.gpus; gpu < cluster.gpus(); ++gpu) {
       links.paths(gpu % cluster.node.gpus, gpu);

@@ -158,6 +158,18 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
   return TreeBuilder(file, line_numbers).build(document, start, 0);
 }
 
+namespace {
+
+// Where flow style would read it as more than a word.
+std::string in_quotes(const std::string& text) {
+  if (text.find_first_of(",:[]{}#&*!|>'\"%@`") == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
 std::string flow_text(const DocumentNode& node) {
   std::vector<std::string> parts;
   for (const DocumentNode& item : node.items) parts.push_back(flow_text(item));
@@ -173,7 +185,7 @@ std::string flow_text(const DocumentNode& node) {
     case DocumentNode::Kind::map:
       return fmt::format("{{{}}}", fmt::join(parts, ", "));
   }
-  return node.text;
+  return in_quotes(node.text);
 }
 
 std::string read_text_file(const std::string& path) {

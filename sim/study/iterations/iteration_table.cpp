@@ -201,8 +201,9 @@ void add_groups_out(const Job& job, IterationTable& table) {
 // all are slow already, it is the first.
 void slow_one_down(double slowdown, Cluster& cluster) {
   for (int node = 0; node < cluster.nodes; ++node) {
-    if (std::ranges::find(cluster.slow_nodes, node, &SlowNode::node) == cluster.slow_nodes.end()) {
-      cluster.slow_nodes.push_back({node, slowdown});
+    const int place = cluster.place_of(node);
+    if (std::ranges::find(cluster.slow_nodes, place, &SlowNode::node) == cluster.slow_nodes.end()) {
+      cluster.slow_nodes.push_back({place, slowdown});
       return;
     }
   }

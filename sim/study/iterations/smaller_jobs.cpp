@@ -61,6 +61,31 @@ void keep_within(int nodes, Cluster& cluster) {
   }
 }
 
+// Places of the replicas that go on, which stay where they are. Of nodes that are slow or have a
+// degraded NIC, those that would go take the places of others, from the last one on.
+std::vector<int> places_left(const Job& job, const Job& smaller, int nodes) {
+  const Cluster& cluster = job.cluster;
+  std::vector<int> places;
+  std::set<int> left;
+  for (int rank = 0; rank < smaller.layout.ranks(); ++rank) {
+    const int before = rank_of(job.layout, coordinates_of(smaller.layout, rank));
+    const int place = cluster.place_of(cluster.node_of(before));
+    if (std::ssize(places) < nodes && left.insert(place).second) places.push_back(place);
+  }
+  std::set<int> marked;
+  for (const SlowNode& slow : cluster.slow_nodes) marked.insert(slow.node);
+  for (const DegradedNic& degraded : cluster.degraded_nics) marked.insert(degraded.node);
+  auto last = places.rbegin();
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const int place = cluster.place_of(node);
+    if (!marked.contains(place) || left.contains(place)) continue;
+    while (last != places.rend() && marked.contains(*last)) ++last;
+    if (last == places.rend()) break;
+    *last++ = place;
+  }
+  return places;
+}
+
 // Whether whole groups of experts and whole copies of shards stand on the ranks of a stage.
 bool groups_are_whole(const Layout& layout) {
   const int replicas = layout.cp * layout.dp;
@@ -92,7 +117,10 @@ std::vector<size_t> doubling_places(size_t sizes) {
 // Whether shrunk() leaves pods of the very size that they have in proportion.
 bool keeps_pods(const Job& job, int missing) {
   const std::int64_t pod = job.cluster.fabric.nodes_per_pod;
-  if (has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) return true;
+  if (!job.cluster.in_order() || has_fixed_nodes(job.cluster.fabric) ||
+      pod >= job.cluster.nodes) {
+    return true;
+  }
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;
 }
 
@@ -135,6 +163,12 @@ Job shrunk(const Job& job, int missing) {
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
+  if (!job.cluster.in_order()) {
+    smaller.cluster.places = places_left(job, smaller, nodes);
+    smaller.cluster.machine_nodes = job.cluster.fabric_nodes();
+    smaller.cluster.nodes = nodes;
+    return smaller;
+  }
   keep_within(nodes, smaller.cluster);
   if (has_fixed_nodes(job.cluster.fabric)) return smaller;
   smaller.cluster.nodes = nodes;

@@ -9,6 +9,7 @@
 #include "models/network/collectives/collective.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "tests/support/small_job.hpp"
+#include "tests/support/places.hpp"
 
 namespace windtunnel {
 namespace {
@@ -117,6 +118,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     if (random.below(3) == 0) {
       cluster.degraded_nics = {{static_cast<int>(random.below(cluster.nodes)), 0, 0.5}};
     }
+    if (i % 4 == 0) shuffle_places(random, static_cast<int>(random.below(5)), cluster);
     const int members = layout.tp * layout.cp * layout.dp;
     StridedShapes shapes(cluster);
     for (int axis = 0; axis < kReplicaAxes; ++axis) {

@@ -17,6 +17,7 @@
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/random_scenario.hpp"
+#include "tests/support/places.hpp"
 
 namespace windtunnel {
 namespace {
@@ -365,6 +366,8 @@ TEST(IdleNetwork, ClosedFormsAndFlowsTakeAsLong) {
     Job& job = drawn->job;
     job.campaign.length_s = 0;
     job.communication.overlap = GradientOverlap::none;
+    RandomStream random(number, RandomPurpose::test, 0);
+    if (scenarios % 2 == 0) shuffle_places(random, 0, job.cluster);
     drawn->prepared = nullptr;
     const auto step_s = [&](Fidelity fidelity) {
       job.communication.fidelity = fidelity;

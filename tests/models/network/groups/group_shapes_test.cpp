@@ -4,6 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/models/network/collective_fixtures.hpp"
+#include "tests/support/places.hpp"
 
 namespace windtunnel {
 namespace {
@@ -30,6 +31,30 @@ TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
             EXPECT_EQ(shapes.of(gpus), group_shape(gpus, cluster))
                 << size << " members from " << first << ", every " << stride;
           }
+        }
+      }
+    }
+  }
+}
+
+// Likewise where the nodes stand anywhere on a larger machine.
+TEST(GroupShapes, OfNodesAnywhere) {
+  for (int i = 0; i < 20; ++i) {
+    RandomStream random(5, RandomPurpose::test, i);
+    Cluster cluster = test_cluster(20);
+    cluster.fabric.topology = i % 2 == 0 ? Topology::rail_fat_tree : Topology::clos;
+    cluster.fabric.nodes_per_pod = 7;
+    cluster.fabric.nodes_per_leaf = 3;
+    cluster.node.nics = i % 4 < 2 ? 8 : 4;
+    cluster.degraded_nics = {{.node = 11, .nic = 3, .factor = 0.5}};
+    shuffle_places(random, 10, cluster);
+    GroupShapes shapes(cluster);
+    for (const int stride : {8, 2, 16}) {
+      for (const int size : {2, 5, 7}) {
+        for (int first = 0; first + (size - 1) * stride < 160; ++first) {
+          const auto gpus = strided(size, stride, first);
+          EXPECT_EQ(shapes.of(gpus), group_shape(gpus, cluster))
+              << size << " members from " << first << ", every " << stride;
         }
       }
     }

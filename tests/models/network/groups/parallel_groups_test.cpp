@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/models/cost/cost_fixtures.hpp"
+#include "tests/support/places.hpp"
 
 namespace windtunnel {
 namespace {
@@ -39,6 +40,20 @@ TEST(ParallelGroups, PeriodicSearchFindsTheWorstExpertGroup) {
           }
         }
       }
+    }
+  }
+}
+
+TEST(ParallelGroups, OfNodesAnywhere) {
+  for (int i = 0; i < 30; ++i) {
+    RandomStream random(6, RandomPurpose::test, i);
+    Cluster cluster = test_cluster(12);
+    cluster.fabric.nodes_per_pod = 4;
+    cluster.degraded_nics = {{.node = 3, .nic = 1, .factor = 0.5}};
+    shuffle_places(random, i % 3, cluster);
+    for (const int ep : {2, 4, 8, 12, 24}) {
+      EXPECT_EQ(expert_group_shape({.dp = 96, .ep = ep}, cluster), worst_of_all(ep, 96, cluster))
+          << i << ", ep " << ep;
     }
   }
 }

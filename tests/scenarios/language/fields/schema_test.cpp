@@ -65,7 +65,9 @@ TEST(Schema, DefaultsAreOfTheTypeOfTheirKey) {
 TEST(Schema, MapsAreClosedAndNameWhatIsRequired) {
   const Json schema = Json::parse(scenario_schema());
   EXPECT_EQ(schema["additionalProperties"], false);
-  EXPECT_EQ(schema["required"], Json({"name", "model", "cluster", "batch"}));
+  EXPECT_EQ(schema["required"], Json({"name", "cluster"}));
+  EXPECT_EQ(schema["anyOf"][0]["required"], Json({"model", "batch"}));
+  EXPECT_EQ(schema["anyOf"][1]["required"], Json::array({"jobs"}));
   const Json* tier = schema_at(schema, "snapshots.*");
   ASSERT_NE(tier, nullptr);
   EXPECT_EQ((*tier)["required"], Json({"tier"}));

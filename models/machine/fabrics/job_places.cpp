@@ -1,0 +1,103 @@
+#include "models/machine/fabrics/job_places.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/machine/fabrics/sites.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The first node of every part, then the second of every part, ...
+std::vector<int> in_turn(const std::vector<std::vector<int>>& parts) {
+  std::vector<int> order;
+  bool more = true;
+  for (std::size_t i = 0; more; ++i) {
+    more = false;
+    for (const std::vector<int>& part : parts) {
+      if (i >= part.size()) continue;
+      order.push_back(part[i]);
+      more = true;
+    }
+  }
+  return order;
+}
+
+// Nodes that one part has beside each other; 0: no parts.
+int nodes_per_part(const FabricSpec& fabric) {
+  switch (fabric.topology) {
+    case Topology::clos:
+      return fabric.nodes_per_leaf;
+    case Topology::rail_fat_tree:
+    case Topology::fat_tree:
+    case Topology::rail_only:
+      return fabric.nodes_per_pod;
+    case Topology::dragonfly:
+      return fabric.nodes_per_router * fabric.routers_per_group;
+    case Topology::torus:
+    case Topology::sites:
+    case Topology::graph:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> fabric_parts(const Cluster& machine) {
+  std::vector<std::vector<int>> parts;
+  const int per_part = nodes_per_part(machine.fabric);
+  // Leaves are counted anew in every pod, whose last one may be smaller.
+  const bool leaves = machine.fabric.topology == Topology::clos;
+  const int pod = leaves && machine.fabric.nodes_per_pod > 0 ? machine.fabric.nodes_per_pod : 0;
+  int last = -1;
+  for (int node = 0; node < machine.fabric_nodes(); ++node) {
+    const int within = pod > 0 ? node % pod : node;
+    const bool first_of_part = per_part > 0 && within % per_part == 0;
+    const int site = site_of(machine, node);
+    if (parts.empty() || first_of_part || site != last) parts.emplace_back();
+    parts.back().push_back(node);
+    last = site;
+  }
+  return parts;
+}
+
+std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacement placement,
+                                             const std::vector<int>& nodes,
+                                             std::vector<std::vector<int>> stated) {
+  CHECK(stated.size() == nodes.size(), "{} placements of {} jobs", stated.size(), nodes.size());
+  std::vector<char> taken(machine.fabric_nodes(), 0);
+  for (const std::vector<int>& places : stated) {
+    for (const int place : places) {
+      CHECK(!std::exchange(taken[place], 1), "node {} has two jobs", place);
+    }
+  }
+  std::vector<int> free = placement == JobPlacement::spread ? in_turn(fabric_parts(machine))
+                                                            : std::vector<int>(taken.size());
+  if (placement != JobPlacement::spread) std::iota(free.begin(), free.end(), 0);
+  std::erase_if(free, [&](int node) { return taken[node] != 0; });
+  std::vector<std::size_t> choosing;  // jobs whose places are not stated
+  for (std::size_t job = 0; job < nodes.size(); ++job) {
+    if (stated[job].empty()) choosing.push_back(job);
+  }
+  auto next = free.begin();
+  const auto take = [&](std::size_t job) {
+    CHECK(next != free.end(), "more nodes are asked for than there are");
+    stated[job].push_back(*next++);
+  };
+  if (placement != JobPlacement::interleaved) {
+    for (const std::size_t job : choosing) {
+      while (std::ssize(stated[job]) < nodes[job]) take(job);
+    }
+    return stated;
+  }
+  while (!choosing.empty()) {
+    for (const std::size_t job : choosing) take(job);
+    std::erase_if(choosing, [&](std::size_t job) { return std::ssize(stated[job]) == nodes[job]; });
+  }
+  return stated;
+}
+
+}  // namespace windtunnel

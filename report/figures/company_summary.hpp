@@ -1,0 +1,11 @@
+// Jobs side by side as the few lines that a busy person reads.
+#pragma once
+
+#include "models/results/company_report.hpp"
+#include "report/figures/summary.hpp"
+
+namespace windtunnel {
+
+Summary summarise(const CompanyReport& report);
+
+}  // namespace windtunnel

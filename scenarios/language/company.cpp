@@ -1,0 +1,253 @@
+#include "scenarios/language/company.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "scenarios/language/overrides.hpp"
+#include "scenarios/language/resolve/placement.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/text/named_files.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKeys = {"name", "cluster", "jobs", "placement"};
+constexpr const char* kPlacesFile = "places-in-company.csv";
+
+// One of the jobs, as far as its file says it without the others.
+struct JobText {
+  ScenarioText scenario;
+  Location where;  // in the list of jobs
+  Values values;
+  int nodes = 1;
+  std::vector<int> places;  // as its own layout.placement says
+  std::optional<CsvTable> placement;
+};
+
+void check_keys(const DocumentNode& document) {
+  for (const DocumentEntry& entry : document.entries) {
+    if (std::ranges::find(kKeys, entry.key) != kKeys.end()) continue;
+    throw Error(entry.where, fmt::format("{}: a scenario of several jobs has {}; what is of one job "
+                                         "stands in its own file",
+                                         entry.key, fmt::join(kKeys, ", ")));
+  }
+  for (const char* key : {"name", "cluster"}) {
+    if (document.value_of(key) != nullptr) continue;
+    throw Error(document.where, fmt::format("the scenario has no '{}'", key));
+  }
+}
+
+// Of the values of a document that begin with "cluster.", those that somebody wrote.
+template <class Visit>
+void for_each_stated_of_cluster(const Values& values, const Visit& visit) {
+  for (const auto& [key, value] : values.all()) {
+    if (key.starts_with("cluster.") && value.stated) visit(key, value);
+  }
+}
+
+// A job's file may repeat what the shared cluster is, and says how many nodes of it the job takes.
+void check_alike(const JobText& job, const Values& shared, int machine_nodes) {
+  for_each_stated_of_cluster(job.values, [&](const std::string& key, const Value& value) {
+    if (key == "cluster.nodes") return;
+    const Value* other = shared.find(key);
+    const bool joined = key == "cluster.fabric.nodes";
+    const bool same = joined ? value.number == machine_nodes
+                             : other != nullptr && other->number == value.number &&
+                                   other->text == value.text;
+    if (same) return;
+    const std::string theirs = joined               ? std::to_string(machine_nodes)
+                               : other == nullptr   ? "not stated"
+                                                    : text_of(*other);
+    throw Error(value.where,
+                fmt::format("{}: {} here, and {} of the cluster that the jobs share ({}:{}:{}); "
+                            "leave it out here, or say the same there",
+                            key, text_of(value), theirs, shared.where("cluster").file,
+                            shared.where("cluster").line, shared.where("cluster").column));
+  });
+}
+
+std::string beside(const std::string& file, const std::string& name) {
+  return (std::filesystem::path(file).parent_path() / name).string();
+}
+
+JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& files,
+                 int machine_nodes) {
+  JobText job;
+  job.where = name.where;
+  try {
+    job.scenario = {.file = beside(company.file, name.text), .text = files.text(name.text)};
+  } catch (const Error& error) {
+    throw Error(name.where, fmt::format("{}: {}", name.key, error.what()));
+  }
+  const DocumentNode document = parse_document(job.scenario.text, job.scenario.file);
+  // What each kind of key may be is checked when the job is resolved; here, what its cluster is.
+  const DocumentNode* cluster = document.value_of("cluster");
+  if (cluster == nullptr) {
+    throw Error(document.where, "the job has no 'cluster'; add e.g. 'cluster: {nodes: 8, node: "
+                                "dgx-h100}' with the nodes that it takes");
+  }
+  job.values = check_values(*cluster, "cluster");
+  job.nodes = job.values.integer("cluster.nodes");
+  if (const DocumentNode* layout = document.value_of("layout")) {
+    const DocumentNode* placement = layout->value_of("placement");
+    if (placement != nullptr && placement->kind == DocumentNode::Kind::scalar) {
+      NamedFiles own(std::filesystem::path(job.scenario.file).parent_path().string());
+      try {
+        job.placement =
+            CsvTable::parse(own.text(placement->text), own.path(placement->text));
+        job.places = read_placement(*job.placement, job.nodes, machine_nodes);
+      } catch (const Error& error) {
+        throw Error(placement->where, fmt::format("layout.placement: {}", error.what()));
+      }
+    }
+  }
+  return job;
+}
+
+void check_apart(const std::vector<JobText>& jobs) {
+  std::map<int, std::string> taken;
+  for (const JobText& job : jobs) {
+    for (std::size_t row = 0; row < job.places.size(); ++row) {
+      const auto [first, added] = taken.try_emplace(job.places[row], job.scenario.file);
+      if (added) continue;
+      throw Error(Location{job.placement->file(), job.placement->line(row), 1},
+                  fmt::format("node {} is taken by the job {}", job.places[row], first->second));
+    }
+  }
+}
+
+void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Location& where) {
+  long wanted = 0;
+  std::vector<std::string> each;
+  for (const JobText& job : jobs) {
+    wanted += job.nodes;
+    each.push_back(fmt::format("{} {}", job.scenario.file, job.nodes));
+  }
+  if (wanted <= machine_nodes) return;
+  throw Error(where, fmt::format("jobs: they want {} nodes ({}); the cluster has {}", wanted,
+                                 fmt::join(each, ", "), machine_nodes));
+}
+
+// The shared cluster as one job sees it.
+std::string cluster_of_job(const DocumentNode& company, int nodes, int machine_nodes) {
+  DocumentNode document = company;
+  apply_override(document, "cluster.nodes", std::to_string(nodes));
+  apply_override(document, "cluster.fabric.nodes", std::to_string(machine_nodes));
+  return flow_text(*document.value_of("cluster"));
+}
+
+// Jobs share the machine, and so what was fitted on it.
+void check_calibration(const Case& job, const Case& first) {
+  const auto constants = [](const Case& of) {
+    std::map<std::string, std::pair<std::string, double>> found;
+    for (const ResolvedValue& value : of.values) {
+      if (!value.key.starts_with("calibration.")) continue;
+      found[value.key] = {value.value, value.number.value_or(0)};
+    }
+    return found;
+  };
+  if (constants(job) == constants(first)) return;
+  throw Error(job.places.where("calibration"),
+              fmt::format("calibration: is another one than that of the job {}, and the jobs share "
+                          "one machine",
+                          first.file));
+}
+
+std::string placement_text(const std::vector<int>& places) {
+  return fmt::format("node\n{}\n", fmt::join(places, "\n"));
+}
+
+// Files that the shared cluster names stand beside the scenario of the jobs, not beside each job.
+std::vector<NamedFile> files_of_job(NamedFiles& files, const Values& cluster,
+                                    const std::vector<int>& places) {
+  std::vector<NamedFile> given;
+  if (cluster.has("cluster.fabric.edges_file")) {
+    const std::string& name = cluster.text("cluster.fabric.edges_file");
+    given.push_back({.name = name, .text = files.text(name)});
+  }
+  given.push_back({.name = kPlacesFile, .text = placement_text(places)});
+  return given;
+}
+
+DocumentNode company_document(const ScenarioText& scenario) {
+  DocumentNode document = parse_document(scenario.text, scenario.file);
+  for (const auto& [key, value] : scenario.set) {
+    if (std::ranges::find(kKeys, split_path(key).front()) == kKeys.end()) {
+      throw Error(Location{override_place(key, value)},
+                  fmt::format("a scenario of several jobs has {}; what is of one job is set in its "
+                              "own file",
+                              fmt::join(kKeys, ", ")));
+    }
+    apply_override(document, key, value);
+  }
+  check_keys(document);
+  return document;
+}
+
+}  // namespace
+
+bool has_jobs(const ScenarioText& scenario) {
+  try {
+    const DocumentNode document = parse_document(scenario.text, scenario.file);
+    return document.kind == DocumentNode::Kind::map && document.value_of("jobs") != nullptr;
+  } catch (const Error&) {
+    return false;  // whoever reads it as one job says why
+  }
+}
+
+Company resolve_company(const ScenarioText& scenario) {
+  const DocumentNode document = company_document(scenario);
+  Company company;
+  company.scenario = check_values(*document.value_of("name"), "name").text("name");
+  if (const DocumentNode* placement = document.value_of("placement")) {
+    company.placement =
+        value_of<JobPlacement>(check_values(*placement, "placement").text("placement"));
+  }
+  NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
+  const Values shared = check_values(*document.value_of("cluster"), "cluster");
+  const Cluster machine = resolve_cluster(shared, EvidenceList(nullptr), files);
+  if (shared.has("cluster.fabric.nodes")) {
+    shared.fail("cluster.fabric.nodes", "the cluster that jobs share is the whole fabric");
+  }
+  if (shared.stated("cluster.fabric.measured")) {
+    shared.fail("cluster.fabric.measured", "was measured by one job on all GPUs, which does not "
+                                           "say what jobs beside one another get");
+  }
+  company.nodes = machine.nodes;
+  const Values names = check_values(*document.value_of("jobs"), "jobs");
+  std::vector<JobText> jobs;
+  std::vector<int> nodes;
+  std::vector<std::vector<int>> stated;
+  for (int i = 0; i < names.length("jobs"); ++i) {
+    jobs.push_back(read_job(scenario, names.at(fmt::format("jobs.{}", i)), files, machine.nodes));
+    check_alike(jobs.back(), shared, machine.nodes);
+    nodes.push_back(jobs.back().nodes);
+    stated.push_back(jobs.back().places);
+  }
+  if (jobs.empty()) names.fail("jobs", "there is none; add e.g. '[a.yaml, b.yaml]'");
+  check_apart(jobs);
+  check_room(jobs, machine.nodes, names.where("jobs"));
+  const auto places = places_of_jobs(machine, company.placement, nodes, std::move(stated));
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    ScenarioText& text = jobs[job].scenario;
+    text.set = {{"cluster", cluster_of_job(document, nodes[job], machine.nodes)},
+                {"layout.placement", kPlacesFile}};
+    text.set_at = std::make_shared<const Location>(shared.where("cluster"));
+    text.files = files_of_job(files, shared, places[job]);
+    company.jobs.push_back(resolve_case(text));
+    check_calibration(company.jobs.back(), company.jobs.front());
+    company.key += company.jobs.back().key;
+  }
+  company.key = text_hash(company.key);
+  return company;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,61 @@
+// windtunnel run on a scenario of several jobs.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using nlohmann::json;
+
+TEST(RunCompany, SaysEachJobsStepAloneAndTogether) {
+  const ProgramResult text = run_program("run scenarios/company/company.yaml");
+  const ProgramResult document = run_program("run scenarios/company/company.yaml --json -j 1");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out, document.err);
+  EXPECT_NE(text.out.find("2 jobs on 16 nodes, spread"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("0-1, 4-5, 8-9, 12-13"), std::string::npos) << text.out;
+  const json report = json::parse(document.out);
+  EXPECT_EQ(report.at("placement"), "spread");
+  EXPECT_EQ(report.at("nodes"), 16);
+  ASSERT_EQ(report.at("jobs").size(), 2u);
+  for (const json& job : report.at("jobs")) {
+    const double alone_s = job.at("step_s").at("alone");
+    const double slowdown = job.at("slowdown").at("mean");
+    EXPECT_DOUBLE_EQ(job.at("step_s").at("together").get<double>(), alone_s * slowdown);
+    EXPECT_EQ(job.at("alone").at("iteration").at("time_s").get<double>(), alone_s);
+    EXPECT_GT(slowdown, 1);
+    EXPECT_EQ(job.at("nodes").size(), 8u);
+  }
+}
+
+TEST(RunCompany, AJobsRecordIsItselfAloneWhereItStands) {
+  const std::string folder = scratch_folder("company");
+  const ProgramResult run =
+      run_program("run scenarios/company/company.yaml --json --out " + folder);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ProgramResult again = run_program("run --json " + folder + "/job-1/record.json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(json::parse(again.out), json::parse(run.out).at("jobs").at(1).at("alone"));
+}
+
+TEST(RunCompany, WhatCannotBeExitsWithTwo) {
+  const ProgramResult full =
+      run_program("run scenarios/company/company.yaml --set cluster.nodes=15");
+  EXPECT_EQ(full.exit_code, 2);
+  EXPECT_NE(full.err.find("they want 16 nodes"), std::string::npos) << full.err;
+  const ProgramResult compared =
+      run_program("compare scenarios/company/company.yaml --vary placement=packed,spread");
+  EXPECT_EQ(compared.exit_code, 2);
+  EXPECT_NE(compared.err.find("scenarios/company/company.yaml:11:1: jobs: this is a scenario of "
+                              "several jobs"),
+            std::string::npos)
+      << compared.err;
+  const ProgramResult explained = run_program("run scenarios/company/company.yaml --explain");
+  EXPECT_EQ(explained.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace windtunnel

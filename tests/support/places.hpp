@@ -1,0 +1,24 @@
+// Nodes of a job anywhere on a machine, for tests.
+#pragma once
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "models/base/random.hpp"
+#include "models/machine/cluster.hpp"
+
+namespace windtunnel {
+
+// The first nodes of the machine's in an order drawn at random; `more` of them stay without the
+// job.
+inline void shuffle_places(RandomStream& random, int more, Cluster& cluster) {
+  std::vector<int> nodes(cluster.nodes + more);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  for (std::size_t i = nodes.size(); i > 1; --i) std::swap(nodes[i - 1], nodes[random.below(i)]);
+  nodes.resize(cluster.nodes);
+  cluster.places = std::move(nodes);
+  cluster.machine_nodes = cluster.nodes + more;
+}
+
+}  // namespace windtunnel
