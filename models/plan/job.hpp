@@ -51,7 +51,9 @@ enum class Aggregation { all_reduce, parameter_server };
 // (models/cost/chunk/embedding_exchange.hpp).
 enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
-enum class FoldMode { automatic, none };
+// Exact: what is simulated once behaves alike. Automatic: likewise, but where ways through the
+// fabric tell too many ranks apart a sample of them is simulated (sim/engine/sampled_fold.hpp).
+enum class FoldMode { automatic, exact, none };
 
 // What a scenario says of all collectives of a kind.
 struct CollectiveRule {
