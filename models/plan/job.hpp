@@ -53,9 +53,11 @@ enum class Aggregation { all_reduce, parameter_server };
 enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
 // What the ranks of a replica send each other inside a pass: seconds within its compute, or
-// tasks of the Plan; automatic: tasks where that can matter (policies/lowering/inner_form.hpp).
+// tasks of the Plan; automatic: tasks where that can matter (policies/lowering/action_steps.hpp).
 enum class InnerForm { automatic, folded, tasks };
-enum class FoldMode { automatic, none };
+// Exact: what is simulated once behaves alike. Automatic: likewise, but where ways through the
+// fabric tell too many ranks apart a sample of them is simulated (sim/engine/sampled_fold.hpp).
+enum class FoldMode { automatic, exact, none };
 
 // What a scenario says of all collectives of an axis (tp, cp, ep, dp), as far as the algorithm is
 // one of theirs, or of all of a kind.

@@ -69,6 +69,7 @@ std::string run_in_child(const std::function<std::string()>& body) {
   }
   const pid_t child = fork();
   if (child == 0) {
+    lock.unlock();  // for children of its own
     close(ends[0]);
     child_main(ends[1], body);
   }

@@ -8,6 +8,7 @@
 #include "sim/engine/flow_table.hpp"
 #include "sim/engine/fold.hpp"
 #include "sim/engine/rank_program.hpp"
+#include "sim/engine/sampled_fold.hpp"
 #include "sim/engine/simulation.hpp"
 
 namespace windtunnel {
@@ -70,6 +71,7 @@ void visit_fields(Value& timeline, const Visit& field) {
   field(timeline.iteration_end_s);
   field(timeline.events);
   field(timeline.ranks_simulated);
+  field(timeline.sampled_of);
   field(timeline.peak_rss_bytes);
 }
 
@@ -106,7 +108,7 @@ Timeline from_bytes(const std::string& bytes) {
 std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                                 const Folding& folding, const EngineOptions& options) {
   const bool again = options.fold == FoldMode::none && !options.record_all;
-  const Folding alike = again ? fold(plan, cluster, flows, FoldMode::automatic) : Folding();
+  const Folding alike = again ? fold(plan, cluster, flows, FoldMode::exact) : Folding();
   const Folding& by = again ? alike : folding;
   std::vector<RankId> recorded;
   for (const std::int32_t representative : by.representative) {
@@ -115,13 +117,30 @@ std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const 
   return recorded;
 }
 
+// Of a sample a smaller one runs first: what flows need of a way on average follows from how long
+// the plan takes.
+Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
+               const EngineOptions& options) {
+  Folding folding = fold(plan, cluster, flows, options.fold, options.fold_limits);
+  if (folding.sampled_of == 0) return folding;
+  const std::int64_t ranks = options.fold_limits.sampled_ranks;
+  const Timeline first = from_bytes(run_in_child([&] {
+    const Folding few = sampled_fold(plan, cluster, flows, ranks / 4);
+    return to_bytes(simulate_program(plan, cluster, flows, few, make_program(plan, flows, few),
+                                     recorded_by(plan, cluster, flows, few, options)));
+  }));
+  Folding sampled = sampled_fold(plan, cluster, flows, ranks, first.makespan_s);
+  sampled.sampled_of = folding.sampled_of;
+  return sampled;
+}
+
 }  // namespace
 
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
   return from_bytes(run_in_child([&] {
     const FlowTable flows = flow_table(plan, cluster, options.calibration);
-    const Folding folding = fold(plan, cluster, flows, options.fold);
+    const Folding folding = folded(plan, cluster, flows, options);
     const Program program = make_program(plan, flows, folding);
     return to_bytes(simulate_program(plan, cluster, flows, folding, program,
                                      recorded_by(plan, cluster, flows, folding, options)));

@@ -5,11 +5,13 @@
 #include "models/machine/cluster.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/timeline.hpp"
+#include "sim/engine/fold.hpp"
 
 namespace windtunnel {
 
 struct EngineOptions {
   FoldMode fold = FoldMode::automatic;
+  FoldLimits fold_limits = {};
   Calibration calibration;  // of the edges of collectives that run as flows
   // Unfolded, one of all ranks that are alike is recorded unless this is set. Folded, every
   // simulated rank is.

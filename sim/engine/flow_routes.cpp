@@ -124,6 +124,23 @@ std::vector<std::int32_t> alike_links(const Uses& uses) {
 
 }  // namespace
 
+void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes) {
+  const auto place = [](const FlowLoad& load) { return std::pair(load.flow, load.link.link); };
+  std::ranges::sort(loads, {}, place);
+  size_t next = 0;
+  for (FlowIndex flow = 0; flow < flows; ++flow) {
+    while (next < loads.size() && loads[next].flow == flow) {
+      WeightedLink sum{loads[next].link.link, 0};
+      const auto here = place(loads[next]);
+      for (; next < loads.size() && place(loads[next]) == here; ++next) {
+        sum.weight += loads[next].link.weight;
+      }
+      routes.links.push_back(sum);
+    }
+    routes.first_link.push_back(static_cast<std::uint32_t>(routes.links.size()));
+  }
+}
+
 std::int32_t whole_unit(const Ways& ways) {
   constexpr std::int32_t kMost = 1 << 20;
   std::int64_t unit = 1;
@@ -158,7 +175,7 @@ void drop_bounded_links(Ways& ways, const std::vector<double>& capacity) {
   ways.links.resize(kept);
 }
 
-void merge_alike_links(FlowRoutes& routes) {
+std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes) {
   const Uses uses = uses_of_links(routes);
   const std::vector<std::int32_t> alike = alike_links(uses);
   std::vector<std::int32_t> number(alike.size(), -1);  // of the links that stay
@@ -192,6 +209,8 @@ void merge_alike_links(FlowRoutes& routes) {
   routes.links.shrink_to_fit();
   routes.capacity = std::move(capacity);
   routes.largest_amount = std::move(largest_amount);
+  for (size_t link = 0; link < alike.size(); ++link) number[link] = number[alike[link]];
+  return number;
 }
 
 }  // namespace windtunnel

@@ -29,6 +29,15 @@ struct FlowRoutes {
   }
 };
 
+// What a flow lays on a link, or a part of it.
+struct FlowLoad {
+  FlowIndex flow = 0;
+  WeightedLink link;
+};
+
+// Appends the routes of flows 0 to `flows` - 1: on each link the sum of what they lay there.
+void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes);
+
 // Ways from end to end, before they make up flows: each carries `share` of its flow over all of its
 // links, in order.
 struct Ways {
@@ -50,7 +59,8 @@ std::int32_t whole_unit(const Ways& ways);
 void drop_bounded_links(Ways& ways, const std::vector<double>& capacity);
 
 // Links that all flows load in the same proportion are one, the tightest; the common divisor of the
-// weights on a link goes into its capacity. Links that no flow uses go.
-void merge_alike_links(FlowRoutes& routes);
+// weights on a link goes into its capacity. Links that no flow uses go. [link]: as which one it
+// stays; -1: it goes.
+std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes);
 
 }  // namespace windtunnel

@@ -52,7 +52,11 @@ class FlowTableBuilder {
     }
     drop_bounded_links(ways_, table_.capacity);
     join_ways();
-    merge_alike_links(table_);
+    const std::vector<std::int32_t> stays_as = merge_alike_links(table_);
+    table_.chosen.assign(table_.capacity.size(), 0);
+    for (size_t link = 0; link < stays_as.size(); ++link) {
+      if (chosen_[link] && stays_as[link] >= 0) table_.chosen[stays_as[link]] = 1;
+    }
     return std::move(table_);
   }
 
@@ -73,10 +77,15 @@ class FlowTableBuilder {
   }
 
   void add_transfer(RankId source, RankId destination, double bytes) {
+    const bool choice = cluster_.fabric.routing != Routing::spray &&
+                        link_table_.paths(source, destination) > 1;
     for (const PathShare& way : chooser_.choose(source, destination, bytes)) {
       route_.clear();
       link_table_.append_route(source, destination, route_, way.path);
-      for (const LinkId link : route_) ways_.links.push_back(dense_link(link));
+      for (const LinkId link : route_) {
+        ways_.links.push_back(dense_link(link));
+        if (choice && link_table_.fabric_link(link) >= 0) chosen_[ways_.links.back()] = 1;
+      }
       close_way(way.share);
     }
   }
@@ -100,6 +109,7 @@ class FlowTableBuilder {
 
   std::int32_t add_link(double capacity) {
     table_.capacity.push_back(capacity);
+    chosen_.push_back(0);
     return static_cast<std::int32_t>(table_.capacity.size() - 1);
   }
 
@@ -286,6 +296,7 @@ class FlowTableBuilder {
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
   std::vector<LinkId> route_;
+  std::vector<char> chosen_;  // [link], until alike ones are one
   Ways ways_;
   std::vector<std::int32_t> first_way_{0};           // [flow + 1]
   std::vector<double> amount_;                       // [flow]

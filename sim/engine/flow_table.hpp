@@ -47,6 +47,9 @@ struct FlowTable : FlowRoutes {
     bool operator==(const Collective&) const = default;
   };
 
+  // [link]: of equal ways, of which a flow was given this one or some (not all alike, as spraying
+  // does): by a hash, a plan or by turns.
+  std::vector<char> chosen;
   std::vector<ClassFlows> classes;
   std::vector<Collective> collectives;                   // distinct, of all tasks as_flows
   std::vector<std::vector<std::int32_t>> collective_of;  // [class][task]; -1: none

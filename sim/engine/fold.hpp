@@ -33,8 +33,18 @@ struct Folding : FlowRoutes {
   std::vector<std::int32_t> groups;          // folded groups: the representative in Plan::groups
   std::vector<std::int32_t> group_of;        // [group of the Plan] -> index into groups
   std::vector<FlowIndex> flow_of;            // [flow of the table] -> folded flow
+  // Unlike ranks, of which these are a sample (sampled_fold.hpp); 0: none of them is left out.
+  std::int64_t sampled_of = 0;
 };
 
-Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode);
+// FoldMode::automatic samples where more ranks than `unlike_ranks` differ by the ways that routing
+// chose for them.
+struct FoldLimits {
+  std::int64_t unlike_ranks = 1024;
+  std::int64_t sampled_ranks = 256;
+};
+
+Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode,
+             const FoldLimits& limits = {});
 
 }  // namespace windtunnel

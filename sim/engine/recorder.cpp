@@ -45,6 +45,7 @@ Timeline Recorder::timeline(std::uint64_t events) const {
   timeline.iteration_end_s = iteration_end_s_;
   timeline.events = events;
   timeline.ranks_simulated = std::ssize(folding_.ranks);
+  timeline.sampled_of = folding_.sampled_of;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   timeline.peak_rss_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);

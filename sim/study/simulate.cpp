@@ -64,6 +64,14 @@ std::string memory_excess(const Job& job, const PreparedIteration& prepared) {
   return host_memory_excess(by_tier, job.cluster.node);
 }
 
+Note sampled_note(const Timeline& timeline) {
+  return {"fold",
+          "the ways that cluster.fabric.routing chose make too many ranks unlike, so a sample of "
+          "them is simulated and the step time is an estimate (docs/network.md states its error); "
+          "fold: exact simulates all that differ",
+          fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
+}
+
 void tell(const SimulateOptions& options, const std::string& step) {
   if (options.progress) options.progress(step);
 }
@@ -116,6 +124,9 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.ranks = job.layout.ranks();
   MeasuredIteration measured = measured_iteration(the_case, options);
   std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
+  if (measured.plain.timeline.sampled_of > 0) {
+    record.notes.push_back(sampled_note(measured.plain.timeline));
+  }
   if (job.campaign.length_s > 0) {
     tell(options, fmt::format("simulating {} campaigns of {}", job.campaign.trials,
                               format_seconds(job.campaign.length_s)));

@@ -103,7 +103,9 @@ Rows general_rows() {
                         "or auto, which takes the one fitted on this kind of GPU"}),
       name_row<&Job::fold>(
           "fold", {.example = "auto",
-                   .help = "simulate ranks that cannot differ once (auto) or each (none)"}),
+                   .help = "simulate ranks that cannot differ once, and where hashed or planned "
+                           "routes tell too many apart a sample of them (auto), or all that "
+                           "differ (exact), or each (none)"}),
       map_row("origins", {.free_keys = true,
                           .example = "{failures.*.rate: 'published: arXiv 2407.21783 table 5'}",
                           .help = "evidence of the numbers that this file states: a path, or the "

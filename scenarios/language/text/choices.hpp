@@ -94,6 +94,7 @@ inline constexpr Choice<Protocol> kChoices<Protocol>[] = {{"auto", Protocol::aut
                                                           {"simple", Protocol::simple}};
 template <>
 inline constexpr Choice<FoldMode> kChoices<FoldMode>[] = {{"auto", FoldMode::automatic},
+                                                          {"exact", FoldMode::exact},
                                                           {"none", FoldMode::none}};
 template <>
 inline constexpr Choice<SnapshotMode> kChoices<SnapshotMode>[] = {

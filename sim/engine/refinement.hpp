@@ -1,0 +1,80 @@
+// Colour refinement (Weisfeiler-Leman, dimension 1) on the graph of ranks, groups, flows and links:
+// what gets the same colour cannot behave differently (fold.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/machine/cluster.hpp"
+#include "models/plan/plan.hpp"
+#include "sim/engine/flow_table.hpp"
+
+namespace windtunnel {
+
+using Colour = std::uint64_t;
+
+// Finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA'14): a bijection that scatters every bit.
+inline Colour mix_colour(Colour x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// Numbers the distinct values by first occurrence. Open addressing in a table that grows with them:
+// a million colours are counted several times, and few of them differ where folding pays, so that
+// they stay in the cache.
+class Numbering {
+ public:
+  std::int32_t number(Colour colour) {
+    Slot& slot = slot_of(colour);
+    if (slot.number >= 0) return slot.number;
+    slot = {colour, count_++};
+    if (2 * static_cast<size_t>(count_) > slots_.size()) grow();
+    return count_ - 1;
+  }
+  std::int32_t count() const { return count_; }
+
+ private:
+  struct Slot {
+    Colour colour = 0;
+    std::int32_t number = -1;
+  };
+
+  // Its own, or the free one that it would take.
+  Slot& slot_of(Colour colour) {
+    const size_t mask = slots_.size() - 1;
+    size_t i = mix_colour(colour) & mask;
+    while (slots_[i].number >= 0 && slots_[i].colour != colour) i = (i + 1) & mask;
+    return slots_[i];
+  }
+
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.number >= 0) slot_of(slot.colour) = slot;
+    }
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
+  std::int32_t count_ = 0;
+};
+
+struct Colours {
+  std::vector<Colour> ranks;
+  std::vector<Colour> groups;  // of the Plan
+  std::vector<Colour> links;   // of the FlowTable
+  std::vector<Colour> flows;
+};
+
+std::int64_t distinct(const std::vector<Colour>& colours);
+
+// What routing chose among equal ways (FlowTable::chosen) tells flows apart, or is not looked at.
+enum class ChosenWays { tell_apart, ignored };
+
+Colours refined_colours(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
+                        ChosenWays ways);
+
+}  // namespace windtunnel

@@ -1,0 +1,127 @@
+#include "sim/engine/way_loads.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "models/plan/task_cost.hpp"
+
+namespace windtunnel {
+namespace {
+
+// Of any rank, without what its transfers take.
+double busiest_stream_s(const Plan& plan) {
+  double longest = 0;
+  for (const RankClass& rank_class : plan.classes) {
+    std::vector<double> seconds(rank_class.streams.size(), 0);
+    for (const Task& task : rank_class.tasks) seconds[task.stream] += total_seconds(task.cost);
+    for (const double stream : seconds) longest = std::max(longest, stream);
+  }
+  return longest;
+}
+
+}  // namespace
+
+WayLoads::WayLoads(const Plan& plan, const FlowTable& flows, const std::vector<Colour>& kinds,
+                   const std::vector<char>& in_pipeline, double duration_s)
+    : flows_(flows),
+      kinds_(kinds),
+      in_pipeline_(in_pipeline),
+      amount_(flows.flows(), 0),
+      duration_s_(std::max(duration_s, busiest_stream_s(plan))) {
+  add_amounts(plan);
+  add_loads();
+  std::vector<double> busy(flows.capacity.size(), 0);
+  for (const Load& load : loads_) busy[load.link] += load.busy_s;
+  for (const double seconds : busy) duration_s_ = std::max(duration_s_, seconds);
+}
+
+void WayLoads::add_amounts(const Plan& plan) {
+  for (size_t c = 0; c < plan.classes.size(); ++c) {
+    const RankClass& rank_class = plan.classes[c];
+    const FlowTable::ClassFlows& own = flows_.classes[c];
+    const auto add_to_members = [&](FlowIndex first, double amount) {
+      for (size_t i = 0; i < rank_class.members.size(); ++i) amount_[first + i] += amount;
+    };
+    std::vector<double> messages(own.message.size(), 0);
+    std::vector<double> of_groups(amount_.size(), 0);  // every class of a group's members tells all
+    for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
+      const Task& task = rank_class.tasks[t];
+      if (task.kind == TaskKind::send) messages[task.peer_slot] += task.bytes;
+      for (size_t f = 0; f < task.flows.size(); ++f) {
+        add_to_members(own.demand[t][f], task.flows[f].amount);
+      }
+      const std::int32_t collective = flows_.collective_of[c][t];
+      if (collective < 0) continue;
+      add_collective(rank_class.groups[task.group_slot], collective, task.bytes, of_groups);
+    }
+    for (size_t s = 0; s < messages.size(); ++s) {
+      if (own.message[s] >= 0) add_to_members(own.message[s], messages[s]);
+    }
+    for (size_t f = 0; f < amount_.size(); ++f) amount_[f] = std::max(amount_[f], of_groups[f]);
+  }
+}
+
+void WayLoads::add_collective(std::vector<std::int32_t> groups, std::int32_t collective,
+                              double bytes, std::vector<double>& amounts) const {
+  std::ranges::sort(groups);
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  for (const std::int32_t group : groups) {
+    const FlowTable::GroupFlows& own = flows_.groups[group];
+    const FlowTable::Pattern& pattern = own.patterns[own.pattern_of_collective[collective]];
+    for (size_t e = 0; e < pattern.pipelined.size(); ++e) {
+      amounts[pattern.first_flow + e] += pattern.pipelined[e].bytes * bytes;
+    }
+  }
+}
+
+void WayLoads::add_loads() {
+  for (FlowIndex flow = 0; flow < flows_.flows(); ++flow) {
+    for (const WeightedLink& link : flows_.route(flow)) {
+      if (!flows_.chosen[link.link]) continue;
+      loads_.push_back({link.link, kinds_[flow], in_pipeline_[flow] != 0,
+                        static_cast<double>(link.weight), busy_s(flow, link)});
+    }
+  }
+  std::ranges::stable_sort(
+      loads_, {}, [](const Load& load) { return std::tuple(load.link, load.kind); });
+  size_t kept = 0;
+  for (const Load& load : loads_) {
+    if (kept > 0 && loads_[kept - 1].link == load.link && loads_[kept - 1].kind == load.kind) {
+      loads_[kept - 1].weight += load.weight;
+      loads_[kept - 1].busy_s += load.busy_s;
+    } else {
+      loads_[kept++] = load;
+    }
+  }
+  loads_.resize(kept);
+  first_.assign(flows_.capacity.size() + 1, 0);
+  for (const Load& load : loads_) ++first_[load.link + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+}
+
+double WayLoads::share_left(double busy_s, double weight, double all_weight) const {
+  return std::max(1 - busy_s / duration_s_, 1 - weight / all_weight);
+}
+
+WayLoads::Way WayLoads::slowest_way(FlowIndex flow) const {
+  Way slowest;
+  for (const WeightedLink& link : flows_.route(flow)) {
+    if (!flows_.chosen[link.link]) continue;
+    double own = 0, others = 0, others_s = 0;
+    for (std::uint32_t i = first_[link.link]; i < first_[link.link + 1]; ++i) {
+      if (loads_[i].kind == kinds_[flow]) {
+        own = loads_[i].weight;
+      } else if (in_pipeline_[flow] || loads_[i].in_pipeline) {
+        others += loads_[i].weight;
+        others_s += loads_[i].busy_s;
+      }
+    }
+    const Way way{link.link, link.weight, own / link.weight,
+                  flows_.capacity[link.link] * share_left(others_s, others, own + others)};
+    if (way.seconds_per_unit() > slowest.seconds_per_unit()) slowest = way;
+  }
+  return slowest;
+}
+
+}  // namespace windtunnel
