@@ -28,6 +28,7 @@ struct GpuSpec {
   Parameter memory_Bps;    // HBM bandwidth, peak
   Parameter sms;           // streaming multiprocessors enabled
   Parameter l2_bytes;
+  bool operator==(const GpuSpec&) const = default;
 };
 
 // How a byte gets from one GPU of a node to another.
@@ -57,6 +58,7 @@ struct NodeSpec {
   GpuPath gpu_path = GpuPath::nvlink;
   Parameter
       host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
+  bool operator==(const NodeSpec&) const = default;
 };
 
 struct StorageSpec {
@@ -66,12 +68,14 @@ struct StorageSpec {
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
   // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
   double share = 0.1;
+  bool operator==(const StorageSpec&) const = default;
 };
 
 // Computes (and copies) take `slowdown` times as long on this node.
 struct SlowNode {
   int node = 0;
   double slowdown = 1;
+  bool operator==(const SlowNode&) const = default;
 };
 
 // A NIC of this node runs at `factor` of its bandwidth.
@@ -79,6 +83,7 @@ struct DegradedNic {
   int node = 0;
   int nic = 0;
   double factor = 1;
+  bool operator==(const DegradedNic&) const = default;
 };
 
 struct Cluster {
@@ -92,6 +97,7 @@ struct Cluster {
   int gpus() const { return nodes * node.gpus; }
   int node_of(int gpu) const { return gpu / node.gpus; }
   double slowdown_of(int gpu) const;
+  bool operator==(const Cluster&) const = default;
 };
 
 }  // namespace windtunnel

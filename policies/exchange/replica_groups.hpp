@@ -8,6 +8,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/machine/cluster.hpp"
@@ -49,6 +50,10 @@ struct StridedGroups {
 // Of the ranks of one stage. Only parts and peers ask for the node.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 
+// Each rank of a stage on pipeline rank `low` with its equal on `high`; they start where `low`
+// does.
+StridedGroups stage_pairs(const Layout& layout, int low, int high);
+
 // The whole copies of a stage's state, dense parameters and experts: `count` of them, each on
 // `stride` consecutive ranks. One alone: what is lost with a rank, no other rank holds.
 StridedGroups state_copies(const Layout& layout);
@@ -57,8 +62,7 @@ StridedGroups state_copies(const Layout& layout);
 // other stages that lie on the machine alike are measured once.
 class StridedShapes {
  public:
-  // Keeps a reference.
-  explicit StridedShapes(const Cluster& cluster);
+  explicit StridedShapes(LinkTable links) : links_(std::move(links)) {}
 
   // Of the groups, the first of whose members is GPU `first`.
   GroupShape worst(const StridedGroups& groups, int first);
@@ -72,7 +76,7 @@ class StridedShapes {
 };
 
 // Of all GPUs in one group, for a few bytes: uplinks are not looked at.
-GroupShape world_shape(const Cluster& cluster);
+GroupShape world_shape(const LinkTable& links);
 
 // The way of the messages from the ranks of one stage to those of another: where some cross nodes
 // and some do not, the longer one.
@@ -81,7 +85,8 @@ struct MessageWay {
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
+  bool operator==(const MessageWay&) const = default;
 };
-MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp);
+MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);
 
 }  // namespace windtunnel
