@@ -1,5 +1,7 @@
 #include "policies/iteration.hpp"
 
+#include <utility>
+
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"
@@ -10,32 +12,40 @@ namespace {
 // What depends on how the sequences of a batch are shared out.
 struct Strategy {
   void (*check)(const Job&);
-  PreparedIteration (*prepare)(const Job&);
+  PreparedIteration (*prepare)(const Job&, SharedGeometry);
   Plan (*lower)(const Job&, const PreparedIteration&, const IterationPlanOptions&);
   IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
+  double (*step_s)(const Job&, const PreparedIteration&);
   LeastIteration (*least)(const Job&);
 };
 
 const Strategy& strategy_of(const Job& job) {
-  static constexpr Strategy kAlike{[](const Job&) {}, prepare_microbatches, plan_microbatches,
-                                   estimate_microbatches, least_microbatches};
-  static constexpr Strategy kUnequal{check_lengths, prepare_lengths, plan_lengths, estimate_lengths,
-                                     least_lengths};
+  static constexpr Strategy kAlike{[](const Job&) {},     prepare_microbatches, plan_microbatches,
+                                   estimate_microbatches, microbatches_step_s,  least_microbatches};
+  static constexpr Strategy kUnequal{
+      check_lengths,
+      [](const Job& own, SharedGeometry) { return prepare_lengths(own); },
+      plan_lengths,
+      estimate_lengths,
+      [](const Job& own, const PreparedIteration& prepared) {
+        return estimate_lengths(own, prepared).step_s;
+      },
+      least_lengths};
   return job.lengths ? kUnequal : kAlike;
 }
 
 }  // namespace
 
-PreparedIteration prepare_iteration(const Job& job) {
+PreparedIteration prepare_iteration(const Job& job, SharedGeometry geometry) {
   check_gradient_exchange(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   check_boundary(job);
   check_sequences(job);
-  return prepare_checked(job);
+  return prepare_checked(job, std::move(geometry));
 }
 
-PreparedIteration prepare_checked(const Job& job) {
-  return strategy_of(job).prepare(job);
+PreparedIteration prepare_checked(const Job& job, SharedGeometry geometry) {
+  return strategy_of(job).prepare(job, std::move(geometry));
 }
 
 void check_sequences(const Job& job) {
@@ -51,10 +61,14 @@ IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& pr
   return strategy_of(job).estimate(job, prepared);
 }
 
+double iteration_step_s(const Job& job, const PreparedIteration& prepared) {
+  return strategy_of(job).step_s(job, prepared);
+}
+
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {
   if (job.lengths) {  // which pack goes where is decided by the costs
     prepared = prepare_iteration(job);
-    return estimate_iteration(job, prepared).step_s;
+    return iteration_step_s(job, prepared);
   }
   reprice_microbatches(job, prepared);
   return microbatches_step_s(job, prepared);

@@ -9,11 +9,12 @@
 namespace windtunnel {
 
 // Throws Error when layout, batch, lengths, exchange of gradients or schedule do not fit together.
-PreparedIteration prepare_iteration(const Job& job);
+// `geometry`: of the job, if it is known: PreparedIteration::geometry of another schedule of it.
+PreparedIteration prepare_iteration(const Job& job, SharedGeometry geometry = nullptr);
 
 // The same of a job in which only the schedule may not fit the rest: check_gradient_exchange(),
 // check_layout(), check_boundary() and check_sequences() have seen it.
-PreparedIteration prepare_checked(const Job& job);
+PreparedIteration prepare_checked(const Job& job, SharedGeometry geometry = nullptr);
 // Throws Error where the job's sequences do not go with the rest of it, or the longest of them fits
 // nowhere.
 void check_sequences(const Job& job);
@@ -22,7 +23,9 @@ void check_sequences(const Job& job);
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
-// IterationEstimate::step_s of a job that differs in its calibration alone from the one that was
+// IterationEstimate::step_s alone: for searches.
+double iteration_step_s(const Job& job, const PreparedIteration& prepared);
+// The same of a job that differs in its calibration alone from the one that was
 // prepared: the actions keep their order, and `prepared` gets the costs of this calibration. For
 // derivatives: where the order was the best one, it changes nothing to first order.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);

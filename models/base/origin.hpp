@@ -45,6 +45,7 @@ struct Parameter {
   double high = 0;
   Origin origin = Origin::assumed;
   std::string source;  // device and date, paper and table, or data sheet
+  bool operator==(const Parameter&) const = default;
 };
 
 }  // namespace windtunnel

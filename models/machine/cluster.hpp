@@ -33,6 +33,7 @@ struct GpuSpec {
   Parameter memory_Bps;    // HBM bandwidth, peak
   Parameter sms;           // streaming multiprocessors enabled
   Parameter l2_bytes;
+  bool operator==(const GpuSpec&) const = default;
 };
 
 // How a byte gets from one GPU of a node to another.
@@ -62,6 +63,7 @@ struct NodeSpec {
   GpuPath gpu_path = GpuPath::nvlink;
   Parameter
       host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
+  bool operator==(const NodeSpec&) const = default;
 };
 
 struct StorageSpec {
@@ -71,12 +73,14 @@ struct StorageSpec {
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
   // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
   double share = 0.1;
+  bool operator==(const StorageSpec&) const = default;
 };
 
 // Computes (and copies) take `slowdown` times as long on this node.
 struct SlowNode {
   int node = 0;  // of the machine
   double slowdown = 1;
+  bool operator==(const SlowNode&) const = default;
 };
 
 // A NIC of this node runs at `factor` of its bandwidth.
@@ -84,6 +88,7 @@ struct DegradedNic {
   int node = 0;  // of the machine
   int nic = 0;
   double factor = 1;
+  bool operator==(const DegradedNic&) const = default;
 };
 
 struct Cluster {
@@ -105,6 +110,7 @@ struct Cluster {
   // Whether the job has all of the machine, in order: then where a GPU hangs is arithmetic.
   bool in_order() const { return places.empty() && fabric_nodes() == nodes; }
   double slowdown_of(int gpu) const;  // by slow nodes
+  bool operator==(const Cluster&) const = default;
 };
 
 }  // namespace windtunnel

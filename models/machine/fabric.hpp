@@ -50,6 +50,7 @@ struct MeasuredBus {
   double all_gather_Bps = 0;
   double reduce_scatter_Bps = 0;
   Origin origin = Origin::measured;
+  bool operator==(const MeasuredBus&) const = default;
 };
 
 // An island of `sites`: the next `nodes` nodes, and what their NICs are.
@@ -58,6 +59,7 @@ struct SiteSpec {
   int nodes = 1;
   double nic_Bps = 0;  // per NIC and direction; 0: as the node type says
   Transport transport = Transport::infiniband;
+  bool operator==(const SiteSpec&) const = default;
 };
 
 // An undirected cable of `graph`: each direction has the bandwidth. Ends are "node N" (all its
@@ -66,6 +68,7 @@ struct EdgeSpec {
   std::string a;
   std::string b;
   double bandwidth_Bps = 0;
+  bool operator==(const EdgeSpec&) const = default;
 };
 
 // A link, by the name that LinkTable::name gives, runs at `factor` of its bandwidth; 0: it failed,
@@ -73,6 +76,7 @@ struct EdgeSpec {
 struct LinkFault {
   std::string link;   // "pod-up 3 rail 2"
   double factor = 0;  // of the bandwidth that is left
+  bool operator==(const LinkFault&) const = default;
 };
 
 // NICs do not give every job the same: each runs at a factor of its bandwidth, drawn once per
@@ -119,6 +123,7 @@ struct FabricSpec {
 
   std::vector<LinkFault> faults;
   NicVariation variation;
+  bool operator==(const FabricSpec&) const = default;
 };
 
 }  // namespace windtunnel

@@ -16,10 +16,6 @@ std::string_view letters_of(ActionKind kind) {
   return kLetters[static_cast<std::size_t>(kind)];
 }
 
-bool is_compute(ActionKind kind) {
-  return kind <= ActionKind::recompute;
-}
-
 SteadyWindow steady_window(const Schedule& schedule) {
   CHECK(schedule.iterations > 1, "schedule '{}' is synchronous", schedule.name);
   const auto holding = [&](int units) {
@@ -29,14 +25,6 @@ SteadyWindow steady_window(const Schedule& schedule) {
   window.last = std::max(1, schedule.iterations - 1 - holding(schedule.ranks - 1));
   window.first = std::max(0, window.last - holding(schedule.ranks));
   return window;
-}
-
-bool makes_input_gradient(ActionKind kind) {
-  return kind == ActionKind::backward || kind == ActionKind::backward_input;
-}
-
-bool makes_weight_gradient(ActionKind kind) {
-  return kind == ActionKind::backward || kind == ActionKind::backward_weight;
 }
 
 HeldStages held_stages(const Schedule& schedule) {

@@ -34,9 +34,15 @@ enum class ActionKind : std::uint8_t {
 // The letters that torch.distributed.pipelining uses: "F", "UNSHARD", "SEND_F"; "R" is ours.
 std::string_view letters_of(ActionKind kind);
 // F, B, I, W, R.
-bool is_compute(ActionKind kind);
-bool makes_input_gradient(ActionKind kind);   // B, I
-bool makes_weight_gradient(ActionKind kind);  // B, W
+constexpr bool is_compute(ActionKind kind) {
+  return kind <= ActionKind::recompute;
+}
+constexpr bool makes_input_gradient(ActionKind kind) {  // B, I
+  return kind == ActionKind::backward || kind == ActionKind::backward_input;
+}
+constexpr bool makes_weight_gradient(ActionKind kind) {  // B, W
+  return kind == ActionKind::backward || kind == ActionKind::backward_weight;
+}
 
 struct Action {
   constexpr Action() = default;

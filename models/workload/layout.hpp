@@ -92,6 +92,7 @@ struct Layout {
   int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
   int ring_ranks() const { return cp / exchange_ranks(); }
   int mesh_side() const;  // of the q x q = tp ranks of a mesh; 1: there is none
+  bool operator==(const Layout&) const = default;
 };
 
 // Ranks of equal tp that share one copy of what dense parameters need: 1 where each has its own.

@@ -14,7 +14,16 @@ CollectiveStreams::CollectiveStreams(const Schedule& schedule, const SideStreams
   arrived_s_.assign(std::size_t(schedule.iterations) * schedule.ranks, kPending);
   complete_s_ = arrived_s_;
   if (collectives_ == nullptr) return;
-  unsharded_s_.assign(schedule.stages(), 0);
+  if (!collectives_->unshard_s.empty()) unsharded_s_.assign(schedule.stages(), 0);
+  stages_ = schedule.stages();
+  for (const IterationMarks& marks : marks_) {
+    for (int stage = 0; stage < schedule.stages(); ++stage) {
+      const auto& actions = schedule.actions[schedule.rank_of_stage[stage]];
+      const auto at = [&](int place) { return place < 0 ? nullptr : actions.data() + place; };
+      first_forward_.push_back(at(marks.first_forward[stage]));
+      last_backward_.push_back(at(marks.last_backward[stage]));
+    }
+  }
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     ranks_[rank].channel_s = collectives_->gathers_s[rank];
   }
@@ -32,37 +41,40 @@ void CollectiveStreams::transfer_weights(const Action& action, int rank, double 
   }
 }
 
-bool CollectiveStreams::is_first(const Action& action, int rank) const {
-  const int at = static_cast<int>(&action - schedule_.actions[rank].data());
-  return marks_[ranks_[rank].iteration].first_forward[action.stage] == at;
+const ActionMap& CollectiveStreams::map_of_pair(const Action& action, const Action& second,
+                                                int rank) const {
+  const auto found = collectives_->pairs.find({cell_of(action), cell_of(second)});
+  CHECK(found != collectives_->pairs.end(), "pair {} {} has no map", to_string(action),
+        to_string(second));
+  return found->second.maps[is_first(action, rank)][is_last(second)];
 }
 
-bool CollectiveStreams::is_last(const Action& action, int rank) const {
-  const int at = static_cast<int>(&action - schedule_.actions[rank].data());
-  const int iteration =
-      schedule_.iterations == 1 ? 0 : action.unit / (schedule_.microbatches * schedule_.slices);
-  return marks_[iteration].last_backward[action.stage] == at;
-}
-
-const ActionMap& CollectiveStreams::map_of(const Action& action, const Action* second,
-                                           int rank) const {
-  if (second != nullptr) {
-    const auto found = collectives_->pairs.find({cell_of(action), cell_of(*second)});
-    CHECK(found != collectives_->pairs.end(), "pair {} {} has no map", to_string(action),
-          to_string(*second));
-    return found->second.maps[is_first(action, rank)][is_last(*second, rank)];
+const ActionMap& CollectiveStreams::map_of(const Action& action, int rank) const {
+  const std::size_t cell = cell_of(action);
+  const StageMaps& maps = *collectives_->stages[cell];
+  switch (action.kind) {
+    case ActionKind::forward:
+      return is_first(action, rank) ? collectives_->first_forwards[cell] : maps.forward;
+    case ActionKind::backward:
+      return is_last(action) ? maps.last_backward : maps.backward;
+    case ActionKind::backward_input:
+      return maps.backward_input;
+    case ActionKind::backward_weight:
+      return is_last(action) ? maps.last_backward_weight : maps.backward_weight;
+    default:
+      return maps.recompute;
   }
-  const StageMaps& maps = *collectives_->stages[cell_of(action)];
-  if (action.kind == ActionKind::recompute) return maps.recompute;
-  return maps.of(action.kind, is_first(action, rank), is_last(action, rank));
 }
 
 double CollectiveStreams::run(const Action& action, const Action* second, int rank, double start_s,
                               double previous_s) {
-  const ActionMap& map = map_of(action, second, rank);
+  const ActionMap& map =
+      second != nullptr ? map_of_pair(action, *second, rank) : map_of(action, rank);
   RankStream& side = ranks_[rank];
-  start_s = std::max(start_s, unsharded_s_[action.stage]);
-  if (second != nullptr) start_s = std::max(start_s, unsharded_s_[second->stage]);
+  if (!unsharded_s_.empty()) {
+    start_s = std::max(start_s, unsharded_s_[action.stage]);
+    if (second != nullptr) start_s = std::max(start_s, unsharded_s_[second->stage]);
+  }
   const auto reduce = [&] {
     if (side.reduce_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + side.reduce_s;
   };
@@ -76,6 +88,11 @@ double CollectiveStreams::run(const Action& action, const Action* second, int ra
     reduce();
     if (map.gather_s > 0) side.channel_s = std::max(side.channel_s, previous_s) + map.gather_s;
     start_s = std::max(start_s, side.channel_s);
+  }
+  if (map.whole) {
+    side.before_s = previous_s;
+    side.reduce_s = map.reduce_s;
+    return map.later_s[ActionMap::kCompute][ActionMap::kCompute] + start_s;
   }
   std::array<double, 3> later_s;
   for (int out = 0; out < 3; ++out) {

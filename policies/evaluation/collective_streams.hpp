@@ -21,10 +21,10 @@ class CollectiveStreams {
   double run(const Action& action, const Action* second, int rank, double start_s,
              double previous_s);
 
-  // Whether the rank, before its action `position`, has to end an iteration.
-  bool has_to_end(int rank, int position) const {
-    const int iteration = ranks_[rank].iteration;
-    return iteration < schedule_.iterations && position > marks_[iteration].end[rank];
+  // Of the rank the iteration that has not ended, and the place behind its last action.
+  int iteration(int rank) const { return ranks_[rank].iteration; }
+  const Action* end_of_iteration(int rank) const {
+    return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);
   }
   // That iteration's own gradients are reduced, all else when the rank computes from `now_s` on;
   // false: they were before.
@@ -49,18 +49,28 @@ class CollectiveStreams {
     if (schedule_.slices == 1) return action.stage;
     return std::size_t(action.stage) * schedule_.slices + action.unit % schedule_.slices;
   }
-  bool is_first(const Action& action, int rank) const;
-  bool is_last(const Action& action, int rank) const;
-  const ActionMap& map_of(const Action& action, const Action* second, int rank) const;
+  bool is_first(const Action& action, int rank) const {
+    return first_forward_[std::size_t(ranks_[rank].iteration) * stages_ + action.stage] == &action;
+  }
+  bool is_last(const Action& action) const {
+    const int iteration =
+        schedule_.iterations == 1 ? 0 : action.unit / (schedule_.microbatches * schedule_.slices);
+    return last_backward_[std::size_t(iteration) * stages_ + action.stage] == &action;
+  }
+  const ActionMap& map_of(const Action& action, int rank) const;
+  const ActionMap& map_of_pair(const Action& action, const Action& second, int rank) const;
 
   const Schedule& schedule_;
   const CollectivesBeside* collectives_;
   const IterationEnd* end_;
   std::vector<RankStream> ranks_;
   std::vector<IterationMarks> marks_;
-  std::vector<double> unsharded_s_;  // [stage]
-  std::vector<double> arrived_s_;    // [iteration * ranks + rank] own gradients reduced
-  std::vector<double> complete_s_;   // likewise, with the partner's
+  std::size_t stages_ = 0;
+  std::vector<const Action*> first_forward_;  // [iteration * stages + stage], of marks_
+  std::vector<const Action*> last_backward_;  // likewise
+  std::vector<double> unsharded_s_;           // [stage]; empty: by no action
+  std::vector<double> arrived_s_;             // [iteration * ranks + rank] own gradients reduced
+  std::vector<double> complete_s_;            // likewise, with the partner's
 };
 
 }  // namespace windtunnel

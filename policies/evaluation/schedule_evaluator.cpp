@@ -22,26 +22,31 @@ constexpr double kPending = -1;
 struct RankState {
   const Action* next = nullptr;
   const Action* last = nullptr;  // one past the end
-  ResultId waits_for = kNothing;
-  double first_start_s = kPending;
+  const Action* ends = nullptr;  // where its iteration ends, null behind all of them
   double now_s = 0;
+  ResultId waits_for = kNothing;
   double busy_s = 0;
+  double first_start_s = kPending;
   double activation = 0;
   double peak_activation = 0;
-};
-
-// Of a rank's messages.
-struct RankMessages {
-  double sent_s = 0;  // end of the last one
+  double sent_s = 0;     // end of its last message
+  double through_s = 0;  // when the messages that its next action waits for are
   // Synchronous ones that the next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
+// What runs beside the compute streams: nothing but delays; messages that leave one after the
+// other; also collectives and ends of iterations; also messages that ranks wait for. The loop is
+// compiled for each.
+enum class Side { none, messages, collectives, all };
+
 // Runs each rank until it waits for another one; whoever makes what it waits for wakes it. Every
-// action is looked at once, and once more if it had to wait. `kSide`: with the streams beside the
-// compute stream.
-template <bool kSide>
+// action is looked at once, and once more if it had to wait.
+template <Side kSide>
 class Evaluator {
+  static constexpr bool kCollectives = kSide >= Side::collectives;
+  static constexpr bool kWaits = kSide == Side::all;
+
  public:
   Evaluator(const Schedule& schedule, const std::vector<StageCost>& costs,
             const SideStreams& beside, ScheduleSpans* spans)
@@ -57,13 +62,12 @@ class Evaluator {
         spans_(spans),
         beside_(beside),
         sends_(beside.messages.sends),
-        messages_(kSide ? schedule.ranks : 0),
-        streams_(schedule, beside),
-        ended_(kSide ? schedule.ranks : 0, 0) {
+        streams_(schedule, beside) {
     for (int rank = 0; rank < schedule.ranks; ++rank) {
       const auto& actions = schedule.actions[rank];
       ranks_[rank].next = actions.data();
       ranks_[rank].last = actions.data() + actions.size();
+      if (beside.end != nullptr) ranks_[rank].ends = streams_.end_of_iteration(rank);
     }
     if (spans_ != nullptr) {
       spans_->assign(schedule.ranks, {});
@@ -71,7 +75,7 @@ class Evaluator {
         (*spans_)[rank].reserve(schedule.actions[rank].size());
       }
     }
-    if (kSide && sends_ == Sends::synchronous) {
+    if (kWaits && sends_ == Sends::synchronous) {
       offered_s_.assign(there_s_.size(), kPending);
       posted_s_ = offered_s_;
     }
@@ -114,26 +118,21 @@ class Evaluator {
   }
 
   // What the action lacks, if anything; moves `start_s` to where the last of its inputs is there.
-  ResultId missing_input(const Action& action, const StageTimes& stage, double& start_s) const {
-    const ResultId result = result_of(action);
-    switch (action.kind) {
+  template <bool kPair>
+  ResultId missing_input(ActionKind kind, ResultId result, const StageTimes& stage,
+                         double& start_s) const {
+    ResultId input = kNothing;
+    switch (kind) {
       case ActionKind::forward:
-        if (stage.previous_rank >= 0) {
-          const double arrived_s = there_s_[result - units_];
-          if (arrived_s < 0) return result - units_;
-          start_s = std::max(start_s, arrived_s);
-        }
-        return kNothing;
+        if (stage.previous_rank < 0) return kNothing;
+        input = result - units_;
+        break;
       case ActionKind::backward:
       case ActionKind::backward_input:
         if (there_s_[result] < 0) return result;
-        if (stage.next_rank >= 0) {
-          const ResultId gradient = gradients_ + result + units_;
-          const double arrived_s = there_s_[gradient];
-          if (arrived_s < 0) return gradient;
-          start_s = std::max(start_s, arrived_s);
-        }
-        return kNothing;
+        if (stage.next_rank < 0) return kNothing;
+        input = gradients_ + result + units_;
+        break;
       case ActionKind::backward_weight:
         return there_s_[gradients_ + result] < 0 ? gradients_ + result : kNothing;
       case ActionKind::recompute:
@@ -141,29 +140,107 @@ class Evaluator {
       default:
         return kNothing;
     }
+    const double arrived_s = there_s_[input];
+    if (arrived_s < 0) return input;
+    start_s = std::max(start_s, arrived_s);
+    return kNothing;
   }
 
-  static void allocate(const Action& action, const StageTimes& stage, RankState& state) {
-    if (action.kind == ActionKind::forward) {
-      state.activation += stage.activation;
-    } else if (action.kind == ActionKind::recompute) {
-      state.activation += stage.recomputed;
-    } else {
-      return;
+  // Runs the rank's actions until the list ends or one must wait. The loop that all time goes to: a
+  // function of its own takes in all that it calls, which one for every kind of Side does not.
+  [[gnu::noinline]] void run_rank(int rank) {
+    RankState& state = ranks_[rank];
+    state.waits_for = kNothing;
+    const Action* next = state.next;  // these two stay in registers
+    double now_s = state.now_s;
+    ResultId missing = kNothing;
+    while (true) {
+      if constexpr (kCollectives) {
+        if (state.ends != nullptr && next >= state.ends) {
+          const double ended_s = end_iterations(rank, next, now_s, state);
+          if (ended_s < 0) {
+            missing = kPartner;
+            break;
+          }
+          now_s = ended_s;
+        }
+      }
+      if (next == state.last) break;
+      missing = next->with_next ? run_action<true>(rank, next, now_s, state)
+                                : run_action<false>(rank, next, now_s, state);
+      if (missing != kNothing) break;
     }
-    state.peak_activation = std::max(state.peak_activation, state.activation);
+    state.next = next;
+    state.now_s = now_s;
+    state.waits_for = missing;
   }
 
-  // What the action leaves behind when it ends.
-  void finish(const Action& action, const StageTimes& stage, int rank, RankState& state,
-              double start_s) {
-    note_span(rank, start_s, state.now_s);
-    ++state.next;
+  // The rank's next action, or the pair that it begins; what it lacks, if anything. Apart for the
+  // two, and with all that it calls, so that the compiler makes one loop of the usual one.
+  template <bool kPair>
+  ResultId run_action(int rank, const Action*& next, double& now_s, RankState& state) {
+    const Action& action = *next;
+    if constexpr (kSide != Side::none) {
+      if (!is_compute(action.kind)) {
+        if constexpr (kCollectives) streams_.transfer_weights(action, rank, now_s);
+        note_span(rank, now_s, now_s);
+        ++next;
+        return kNothing;
+      }
+    }
+    const Action* const second = kPair ? next + 1 : nullptr;
+    double start_s = now_s;
+    if constexpr (kWaits) {
+      if (sends_ != Sends::asynchronous) {
+        const ResultId outgoing = wait_for_sends(action, second, rank, now_s, state);
+        if (outgoing != kNothing) return outgoing;
+        start_s = std::max(start_s, state.through_s);
+      }
+    }
+    const StageTimes& stage = stage_of(action);
     const ResultId result = result_of(action);
+    const ResultId missing = missing_input<kPair>(action.kind, result, stage, start_s);
+    if (missing != kNothing) return missing;
+    double duration_s = stage.of(action.kind);
+    if constexpr (kPair) {
+      const ResultId lacks =
+          missing_input<kPair>(second->kind, result_of(*second), stage_of(*second), start_s);
+      if (lacks != kNothing) return lacks;
+      duration_s = pair_s(action, *second, rank);
+    }
+    if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
+    const double previous_s = std::exchange(now_s, start_s + duration_s);
+    if constexpr (kWaits) {
+      if (sends_ == Sends::synchronous) state.outgoing = {kNothing, kNothing};
+    }
+    if constexpr (kCollectives) {
+      if (beside_.collectives != nullptr) {
+        now_s = streams_.run(action, second, rank, start_s, previous_s);
+      }
+    }
+    state.busy_s += duration_s;
+    note_span(rank, start_s, now_s);
+    finish<kPair>(action, result, stage, rank, now_s, state);
+    if constexpr (kPair) {
+      note_span(rank, start_s, now_s);
+      finish<kPair>(*second, result_of(*second), stage_of(*second), rank, now_s, state);
+    }
+    next += kPair ? 2 : 1;
+    return kNothing;
+  }
+
+  // What the action leaves behind when it ends, now.
+  template <bool kPair>
+  void finish(const Action& action, ResultId made, const StageTimes& stage, int rank, double now_s,
+              RankState& state) {
+    int consumer = stage.next_rank;
+    double delay_s = stage.delay_to_next_s;
     switch (action.kind) {
       case ActionKind::forward:
-        deliver(result, rank, stage.next_rank, state.now_s, stage.delay_to_next_s);
-        return;
+        hold(stage.activation, state);
+        break;
+      case ActionKind::recompute:
+        return hold(stage.recomputed, state);
       case ActionKind::backward:
         state.activation -= stage.activation + stage.recomputed;
         break;
@@ -172,78 +249,33 @@ class Evaluator {
         break;
       case ActionKind::backward_weight:
         state.activation -= stage.weight_activation;
-        break;
+        return note_end(action, now_s);
       default:
         return;
     }
-    if (schedule_.iterations > 1) {
-      double& end_s = iteration_end_s_[iteration_of(action)];
-      end_s = std::max(end_s, state.now_s);
+    if (action.kind != ActionKind::forward) {
+      note_end(action, now_s);
+      made += gradients_;
+      consumer = stage.previous_rank;
+      delay_s = stage.delay_to_previous_s;
     }
-    if (action.kind == ActionKind::backward_weight) return;
-    deliver(gradients_ + result, rank, stage.previous_rank, state.now_s, stage.delay_to_previous_s);
+    deliver<kPair>(made, rank, consumer, now_s, delay_s, state);
   }
 
-  // Runs the rank's actions until the list ends or one must wait.
-  void run_rank(int rank) {
-    RankState state = ranks_[rank];
-    state.waits_for = kNothing;
-    while (true) {
-      if constexpr (kSide) {
-        if (beside_.end != nullptr && !end_iterations(rank, state)) {
-          return wait(rank, state, kPartner);
-        }
-      }
-      if (state.next == state.last) break;
-      const ResultId missing = run_action(rank, state);
-      if (missing != kNothing) return wait(rank, state, missing);
-    }
-    ranks_[rank] = state;
+  static void hold(double activation, RankState& state) {
+    state.activation += activation;
+    state.peak_activation = std::max(state.peak_activation, state.activation);
   }
 
-  // The rank's next action, or the pair that it begins; what it lacks, if anything.
-  ResultId run_action(int rank, RankState& state) {
-    const Action& action = *state.next;
-    if constexpr (kSide) {
-      if (!is_compute(action.kind)) {
-        streams_.transfer_weights(action, rank, state.now_s);
-        note_span(rank, state.now_s, state.now_s);
-        ++state.next;
-        return kNothing;
-      }
-    }
-    const StageTimes& stage = stage_of(action);
-    const Action* const second = action.with_next ? state.next + 1 : nullptr;
-    double start_s = state.now_s;
-    if constexpr (kSide) {
-      const ResultId outgoing = wait_for_sends(action, second, rank, state, start_s);
-      if (outgoing != kNothing) return outgoing;
-    }
-    ResultId missing = missing_input(action, stage, start_s);
-    if (missing != kNothing) return missing;
-    double duration_s = stage.of(action.kind);
-    if (second != nullptr) {
-      missing = missing_input(*second, stage_of(*second), start_s);
-      if (missing != kNothing) return missing;
-      duration_s = pair_s(action, *second, rank);
-    }
-    if (state.first_start_s < 0 && is_compute(action.kind)) state.first_start_s = start_s;
-    const double previous_s = std::exchange(state.now_s, start_s + duration_s);
-    if constexpr (kSide) {
-      messages_[rank].outgoing = {kNothing, kNothing};
-      if (beside_.collectives != nullptr) {
-        state.now_s = streams_.run(action, second, rank, start_s, previous_s);
-      }
-    }
-    state.busy_s += duration_s;
-    allocate(action, stage, state);
-    finish(action, stage, rank, state, start_s);
-    if (second != nullptr) finish(*second, stage_of(*second), rank, state, start_s);
-    return kNothing;
+  // Of a backward, to the end of its iteration.
+  void note_end(const Action& action, double now_s) {
+    if (schedule_.iterations == 1) return;
+    double& end_s = iteration_end_s_[iteration_of(action)];
+    end_s = std::max(end_s, now_s);
   }
 
   void note_span(int rank, double start_s, double end_s) {
-    if (spans_ != nullptr) (*spans_)[rank].push_back({start_s, end_s});
+    if (kSide == Side::none && spans_ != nullptr) (*spans_)[rank].push_back({start_s, end_s});
   }
 
   const StageCost& cost_of(const Action& action) const {
@@ -255,20 +287,23 @@ class Evaluator {
     return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
-  // A result that rank `maker` has at `made_s` goes to `consumer`, which it wakes.
-  void deliver(ResultId made, int maker, int consumer, double made_s, double delay_s) {
-    double sent_s = made_s;
-    if constexpr (kSide) {
+  // A result that rank `maker` has now goes to `consumer`, which it wakes.
+  template <bool kPair>
+  void deliver(ResultId made, int maker, int consumer, double now_s, double delay_s,
+               RankState& state) {
+    double sent_s = now_s;
+    if constexpr (kWaits) {
       if (sends_ == Sends::synchronous && consumer >= 0 && consumer != maker) {
-        offered_s_[made] = made_s;
-        auto& outgoing = messages_[maker].outgoing;
-        outgoing[outgoing[0] != kNothing] = made;
+        offered_s_[made] = now_s;
+        state.outgoing[state.outgoing[0] != kNothing] = made;
         if (posted_s_[made] >= 0) pass(made, consumer, delay_s);
         return;
       }
+    }
+    if constexpr (kSide != Side::none) {
       if (delay_s > 0) {
-        sent_s = std::max(sent_s, messages_[maker].sent_s);
-        messages_[maker].sent_s = sent_s + delay_s;
+        sent_s = std::max(sent_s, state.sent_s);
+        state.sent_s = sent_s + delay_s;
       }
     }
     there_s_[made] = sent_s + delay_s;
@@ -289,63 +324,60 @@ class Evaluator {
   }
 
   // The rank has come to the action that uses the result of `source`.
-  void post(ResultId result, int source, int maker, int rank, const RankState& state,
-            bool gradient) {
+  void post(ResultId result, int source, int maker, int rank, double now_s, bool gradient) {
     if (maker < 0 || maker == rank || posted_s_[result] >= 0) return;
-    posted_s_[result] = state.now_s;
+    posted_s_[result] = now_s;
     if (offered_s_[result] < 0) return;
     const std::size_t cell = std::size_t(source) * slices_ + result % units_ % slices_;
     pass(result, maker,
          gradient ? stages_[cell].delay_to_previous_s : stages_[cell].delay_to_next_s);
   }
 
-  void post_receives(const Action& action, int rank, const RankState& state) {
+  void post_receives(const Action& action, int rank, double now_s) {
     const StageTimes& stage = stage_of(action);
     const ResultId result = result_of(action);
     if (action.kind == ActionKind::forward) {
-      post(result - units_, action.stage - 1, stage.previous_rank, rank, state, false);
+      post(result - units_, action.stage - 1, stage.previous_rank, rank, now_s, false);
     } else if (makes_input_gradient(action.kind)) {
-      post(gradients_ + result + units_, action.stage + 1, stage.next_rank, rank, state, true);
+      post(gradients_ + result + units_, action.stage + 1, stage.next_rank, rank, now_s, true);
     }
   }
 
-  // Moves `start_s` to where the rank's own messages are through, as far as it waits for them; the
-  // message of which that is not known.
-  ResultId wait_for_sends(const Action& action, const Action* second, int rank,
-                          const RankState& state, double& start_s) {
-    if (sends_ == Sends::blocking) start_s = std::max(start_s, messages_[rank].sent_s);
+  // Sets `through_s` to when the rank's own messages are, as far as it waits for them; the message
+  // of which that is not known.
+  ResultId wait_for_sends(const Action& action, const Action* second, int rank, double now_s,
+                          RankState& state) {
+    state.through_s = sends_ == Sends::blocking ? state.sent_s : 0;
     if (sends_ != Sends::synchronous) return kNothing;
-    post_receives(action, rank, state);
-    if (second != nullptr) post_receives(*second, rank, state);
-    for (const ResultId made : messages_[rank].outgoing) {
+    post_receives(action, rank, now_s);
+    if (second != nullptr) post_receives(*second, rank, now_s);
+    for (const ResultId made : state.outgoing) {
       if (made == kNothing) continue;
       if (there_s_[made] < 0) return made;
-      start_s = std::max(start_s, there_s_[made]);
+      state.through_s = std::max(state.through_s, there_s_[made]);
     }
     return kNothing;
   }
 
   // ---- the end of an iteration ----
 
-  // Ends those that are behind the rank's position; false: the partner is not there yet.
-  bool end_iterations(int rank, RankState& state) {
-    const auto position = static_cast<int>(state.next - schedule_.actions[rank].data());
-    for (; streams_.has_to_end(rank, position); ++ended_[rank]) {
+  // Ends those that are behind the rank's position; when the rank computes on, kPending if the
+  // partner is not there yet.
+  double end_iterations(int rank, const Action* next, double now_s, RankState& state) {
+    while (state.ends != nullptr && next >= state.ends) {
+      const int iteration = streams_.iteration(rank);
       const int partner = beside_.end->partner[rank];
-      if (streams_.arrive(rank, state.now_s) && partner != rank) wake(partner, kPartner);
-      const double now_s = streams_.end_iteration(rank);
-      if (now_s < 0) return false;
+      if (streams_.arrive(rank, now_s) && partner != rank) wake(partner, kPartner);
+      const double ended_s = streams_.end_iteration(rank);
+      if (ended_s < 0) return kPending;
+      const bool last = iteration + 1 == schedule_.iterations;
+      state.ends = last ? nullptr : streams_.end_of_iteration(rank);
       if (schedule_.iterations == 1) continue;  // the norm comes first: see result()
-      state.now_s = now_s;
-      double& end_s = iteration_end_s_[ended_[rank]];
+      now_s = ended_s;
+      double& end_s = iteration_end_s_[iteration];
       end_s = std::max(end_s, now_s);
     }
-    return true;
-  }
-
-  void wait(int rank, RankState& state, ResultId result) {
-    state.waits_for = result;
-    ranks_[rank] = state;
+    return now_s;
   }
 
   [[noreturn]] void fail_deadlock(int rank) const {
@@ -384,7 +416,7 @@ class Evaluator {
                               (window.last - window.first);
       evaluation.makespan_s = evaluation.longest_stage_s = period_s;
       for (double& busy_s : evaluation.busy_s) busy_s /= schedule_.iterations;
-    } else if (kSide && beside_.end != nullptr) {
+    } else if (kCollectives && beside_.end != nullptr) {
       const std::vector<double> ends = streams_.ends_s();
       evaluation.makespan_s = *std::ranges::max_element(ends) + beside_.end->norm_s +
                               *std::ranges::max_element(beside_.end->optimizer_s);
@@ -406,9 +438,7 @@ class Evaluator {
 
   const SideStreams& beside_;
   const Sends sends_;
-  std::vector<RankMessages> messages_;  // [rank]
   CollectiveStreams streams_;
-  std::vector<int> ended_;         // [rank] iterations
   std::vector<double> offered_s_;  // [result] made; of synchronous messages
   std::vector<double> posted_s_;   // [result] asked for; likewise
 };
@@ -448,7 +478,7 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
   CHECK(message_s >= 0, "a message of {} s", message_s);
   const SideStreams beside{.messages = {{{message_s}, {message_s}}}};
   check_costs(schedule, stages, beside.messages.times);
-  return Evaluator<false>(schedule, stages, beside, spans).run();
+  return Evaluator<Side::none>(schedule, stages, beside, spans).run();
 }
 
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
@@ -456,10 +486,15 @@ ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector
   check_costs(schedule, stages, beside.messages.times);
   CHECK(ends_s == nullptr || beside.end != nullptr,
         "an evaluation without ends was asked for them");
-  Evaluator<true> evaluation(schedule, stages, beside, nullptr);
-  ScheduleEvaluation result = evaluation.run();
-  if (ends_s != nullptr) *ends_s = evaluation.ends_s();
-  return result;
+  const auto evaluate = [&]<Side kSide>() {
+    Evaluator<kSide> evaluation(schedule, stages, beside, nullptr);
+    ScheduleEvaluation result = evaluation.run();
+    if (ends_s != nullptr) *ends_s = evaluation.ends_s();
+    return result;
+  };
+  if (beside.messages.sends != Sends::asynchronous) return evaluate.operator()<Side::all>();
+  const bool alone = beside.collectives == nullptr && beside.end == nullptr;
+  return alone ? evaluate.operator()<Side::messages>() : evaluate.operator()<Side::collectives>();
 }
 
 }  // namespace windtunnel

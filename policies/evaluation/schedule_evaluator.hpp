@@ -73,9 +73,17 @@ struct ActionMap {
   double gather_s = 0;                             // before the first segment
   std::array<std::array<double, 4>, 3> later_s{};  // [out][in]
   double reduce_s = 0;                             // behind the last segment
+  // One segment: nothing but the end of the compute is later, and by that alone.
+  bool whole = false;
 };
 
-struct StageMaps : ByAction<ActionMap> {
+struct StageMaps {
+  ActionMap forward;
+  ActionMap backward;
+  ActionMap backward_input;
+  ActionMap backward_weight;
+  ActionMap last_backward;
+  ActionMap last_backward_weight;
   ActionMap recompute;
 };
 
@@ -87,6 +95,7 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
+  std::vector<ActionMap> first_forwards;          // likewise
   std::map<std::pair<int, int>, PairMaps> pairs;  // by the indices of forward and backward
   // [rank] How long the gathers take that it issues when an iteration starts.
   std::vector<double> gathers_s;

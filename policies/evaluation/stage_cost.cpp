@@ -31,26 +31,28 @@ StageCost slowed(StageCost cost, double slowdown) {
   return cost;
 }
 
+StageCost stage_cost(const ChunkCost& chunk) {
+  StageCost stage;
+  stage.forward_s = total_seconds(chunk.forward);
+  stage.backward_input_s = total_seconds(chunk.backward_input);
+  stage.backward_weight_s = total_seconds(chunk.backward_weight);
+  stage.activation = chunk.activation_bytes;
+  stage.weight_activation = chunk.weight_activation_bytes;
+  stage.recomputed = chunk.recomputed_bytes;
+  stage.recompute_s = total_seconds(chunk.recompute);
+  stage.forward_hideable_s = expert_s(chunk.forward);
+  stage.backward_hideable_s = expert_s(chunk.backward_input);
+  stage.forward_apart_s = apart_s(chunk.forward);
+  stage.backward_input_apart_s = apart_s(chunk.backward_input);
+  stage.backward_weight_apart_s = apart_s(chunk.backward_weight);
+  stage.recompute_apart_s = apart_s(chunk.recompute);
+  return stage;
+}
+
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks) {
   std::vector<StageCost> stages;
   stages.reserve(chunks.size());
-  for (const ChunkCost& chunk : chunks) {
-    StageCost stage;
-    stage.forward_s = total_seconds(chunk.forward);
-    stage.backward_input_s = total_seconds(chunk.backward_input);
-    stage.backward_weight_s = total_seconds(chunk.backward_weight);
-    stage.activation = chunk.activation_bytes;
-    stage.weight_activation = chunk.weight_activation_bytes;
-    stage.recomputed = chunk.recomputed_bytes;
-    stage.recompute_s = total_seconds(chunk.recompute);
-    stage.forward_hideable_s = expert_s(chunk.forward);
-    stage.backward_hideable_s = expert_s(chunk.backward_input);
-    stage.forward_apart_s = apart_s(chunk.forward);
-    stage.backward_input_apart_s = apart_s(chunk.backward_input);
-    stage.backward_weight_apart_s = apart_s(chunk.backward_weight);
-    stage.recompute_apart_s = apart_s(chunk.recompute);
-    stages.push_back(stage);
-  }
+  for (const ChunkCost& chunk : chunks) stages.push_back(stage_cost(chunk));
   return stages;
 }
 

@@ -30,7 +30,8 @@ struct StageCost {
   double backward_s() const { return backward_input_s + backward_weight_s; }
 };
 
-// Of each chunk; activations in bytes.
+// Of a chunk, and of each; activations in bytes.
+StageCost stage_cost(const ChunkCost& chunk);
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 
 // On a node whose kernels take `slowdown` times as long.

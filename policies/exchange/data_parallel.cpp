@@ -63,7 +63,8 @@ Segments joined(const Segments& forward, double forward_s, const Segments& backw
 }
 
 DataParallel::DataParallel(const Job& job, const Schedule& schedule,
-                           const std::vector<ChunkCost>& units, double slowdown)
+                           const std::vector<ChunkCost>& units, double slowdown,
+                           SharedGeometry geometry)
     : job_(job),
       schedule_(schedule),
       units_(units),
@@ -73,7 +74,8 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
       overlaps_(job.communication.overlap != GradientOverlap::none &&
                 job.communication.overlap != GradientOverlap::blocking),
       slowdown_(slowdown),
-      network_(job),
+      geometry_(geometry_of(job, std::move(geometry))),
+      network_(geometry_->network()),
       exchange_(job, network_) {
   crosses_ = active() && crosses_iterations(job.communication.overlap);
   read_schedule();
@@ -93,6 +95,7 @@ DataParallel::DataParallel(const Job& job, const Schedule& schedule,
     of_stage_.push_back(known);
     first_layer += layers[at];
   }
+  own_first_.assign(schedule.stages(), -1);
   if (active() && overlaps_ && gathers_early()) stretch_first_forwards();
   look_for_kernels();
 }
@@ -470,11 +473,9 @@ void DataParallel::stretch_first_forwards() {
     const double forward_s = seconds(s).forward_s;
     const double gathers_s = gather_s(stage(s).first_forward);
     if (earliest_s < end_s[rank]) {
-      StageTraffic own = stage(s);
-      slow_down_gathered(own.first_forward, forward_s, earliest_s, channel_s[rank], end_s[rank],
-                         slowdown_);
-      of_stage_[s] = static_cast<int>(traffic_.size());
-      traffic_.push_back(std::move(own));
+      own_first_[s] = static_cast<int>(first_forwards_.size());
+      slow_down_gathered(first_forwards_.emplace_back(stage(s).first_forward), forward_s,
+                         earliest_s, channel_s[rank], end_s[rank], slowdown_);
     }
     channel_s[rank] += gathers_s;
     earliest_s += forward_s;

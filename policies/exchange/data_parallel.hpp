@@ -17,6 +17,7 @@
 #include "models/plan/schedule.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/gradient_overlap.hpp"
+#include "policies/exchange/job_geometry.hpp"
 #include "policies/exchange/segments.hpp"
 #include "policies/exchange/shard_transfers.hpp"
 
@@ -38,8 +39,9 @@ class DataParallel {
  public:
   // Keeps references. `units`: unit_costs(); segments are the same for all slices and slowed down
   // as by an average one. `slowdown`: overlapped_slowdown(job).
+  // `geometry`: of the job, if it is known.
   DataParallel(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& units,
-               double slowdown);
+               double slowdown, SharedGeometry geometry = nullptr);
 
   bool active() const { return network_.active(); }
   bool overlaps() const { return overlaps_; }
@@ -53,8 +55,19 @@ class DataParallel {
   bool gathers_early() const { return job_.layout.sharding != Sharding::zero3; }
 
   const StageTraffic& stage(int stage) const { return traffic_[of_stage_[stage]]; }
-  // Stages with equal numbers have equal traffic.
+  // StageTraffic::first_forward, longer by what the gathers of an iteration take from its kernels:
+  // that differs by stage where nothing else does.
+  const Segments& first_forward(int stage) const {
+    const int own = own_first_[stage];
+    return own < 0 ? traffic_[of_stage_[stage]].first_forward : first_forwards_[own];
+  }
+  const Segments& segments(int stage, ActionKind kind, bool first, bool last) const {
+    const bool first_forward = kind == ActionKind::forward && first;
+    return first_forward ? this->first_forward(stage) : this->stage(stage).of(kind, first, last);
+  }
+  // Stages with equal numbers have equal traffic, but for their first forwards.
   int traffic_number(int stage) const { return of_stage_[stage]; }
+  const JobGeometry& geometry() const { return *geometry_; }
   const ReplicaNetwork& network() const { return network_; }
   // Parameters of a pipeline rank that one GPU updates.
   double updated_parameters(int pp) const;
@@ -117,10 +130,13 @@ class DataParallel {
   bool has_kernels_ = false;
   bool has_second_channel_ = false;
   double slowdown_ = 0;
-  ReplicaNetwork network_;
+  SharedGeometry geometry_;
+  const ReplicaNetwork& network_;
   GradientExchange exchange_;
   std::vector<StageTraffic> traffic_;
   std::vector<int> of_stage_;  // [stage] -> index into traffic_
+  std::vector<Segments> first_forwards_;
+  std::vector<int> own_first_;  // [stage] -> index into first_forwards_; -1: as its traffic has it
 };
 
 // Tied embeddings, and the first and the last stage lie on the same rank: it holds them once.

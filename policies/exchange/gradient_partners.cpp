@@ -41,7 +41,7 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
     partners[first].embedding = partners[last].embedding = true;
   }
   const int members = job.layout.ranks() / job.layout.pp;
-  StridedShapes shapes(job.cluster);
+  StridedShapes shapes(data.geometry().links());
   for (int rank = 0; rank < schedule.ranks; ++rank) {
     GradientPartner& partner = partners[rank];
     if (partner.rank == rank) continue;
@@ -50,9 +50,10 @@ std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& s
                                         job.model.hidden / job.layout.tp
                                   : data.updated_parameters(rank);
     partner.bytes = parameters * reduce_bytes_per_parameter(job);
-    const int low = std::min(rank, partner.rank);
-    partner.groups = {std::abs(partner.rank - rank) * members, 2, members, 1};
-    partner.shape = shapes.worst(partner.groups, low * members);
+    const auto [low, high] = std::minmax(rank, partner.rank);
+    partner.groups = stage_pairs(job.layout, low, high);
+    const bool ends = low == 0 && high + 1 == schedule.ranks && data.geometry().ends();
+    partner.shape = ends ? *data.geometry().ends() : shapes.worst(partner.groups, low * members);
   }
   return partners;
 }

@@ -7,6 +7,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/machine/fabrics/tree.hpp"
 #include "models/machine/links/links.hpp"
 #include "models/network/groups/fabric_load.hpp"
 #include "models/network/groups/group_shapes.hpp"
@@ -74,6 +75,13 @@ int members_in_node(const StridedGroups& group, int gpus) {
   const int span = group.stride * group.count;
   if (gpus % span == 0) return group.count;
   return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
+}
+
+// Nodes from this one on whose ways to others are alike.
+int nodes_alike(const LinkTable& links, int node) {
+  const Cluster& cluster = links.cluster();
+  if (cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;
+  return static_cast<const TreeLinks&>(links.fabric()).nodes_alike(node);
 }
 
 }  // namespace
@@ -151,15 +159,17 @@ int gpus_per_place(const Job& job) {
   return (site > 0 ? site : 1) * job.cluster.node.gpus;
 }
 
+StridedGroups stage_pairs(const Layout& layout, int low, int high) {
+  const int members = layout.ranks() / layout.pp;
+  return {(high - low) * members, 2, members, 1};
+}
+
 StridedGroups state_copies(const Layout& layout) {
   const int members = layout.tp * layout.cp * layout.dp;
   const int stride = std::lcm(replica_groups(layout, ReplicaAxis::dense_across).stride,
                               replica_groups(layout, ReplicaAxis::expert_across).stride);
   return strided(members, stride, members / stride);
 }
-
-StridedShapes::StridedShapes(const Cluster& cluster)
-    : links_(LinkTable::keeping_reference(cluster)) {}
 
 GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   if (groups.count == 1) return {};
@@ -216,11 +226,14 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   return worst;
 }
 
-GroupShape world_shape(const Cluster& cluster) {
+GroupShape world_shape(const LinkTable& links) {
+  const Cluster& cluster = links.cluster();
   const NodeSpec& node = cluster.node;
   Lanes lanes;
-  for (int n = 0; n < cluster.nodes; ++n) lanes.gpus.push_back(n * node.gpus);
-  const LongestWay way = longest_way(lanes, LinkTable::keeping_reference(cluster));
+  for (int n = 0; n < cluster.nodes; n += nodes_alike(links, n)) {
+    lanes.gpus.push_back(n * node.gpus);
+  }
+  const LongestWay way = longest_way(lanes, links);
   GroupShape shape;
   shape.members = cluster.gpus();
   shape.members_per_node = node.gpus;
@@ -235,13 +248,18 @@ GroupShape world_shape(const Cluster& cluster) {
   return shape;
 }
 
-MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp) {
+MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp) {
+  const Cluster& cluster = links.cluster();
   const int members = layout.tp * layout.cp * layout.dp;
-  const LinkTable links = LinkTable::keeping_reference(cluster);
   MessageWay way;
-  // Whole nodes: their first GPUs show the way of all.
-  const int step = members % cluster.node.gpus == 0 ? cluster.node.gpus : 1;
-  for (int m = 0; m < members; m += step) {
+  // Whole nodes: their first GPUs show the way of all, and the first of nodes alike that of these.
+  const bool whole = members % cluster.node.gpus == 0;
+  const auto step = [&](int from, int to) {
+    if (!whole) return 1;
+    return cluster.node.gpus * std::min(nodes_alike(links, cluster.node_of(from)),
+                                        nodes_alike(links, cluster.node_of(to)));
+  };
+  for (int m = 0; m < members; m += step(from_pp * members + m, to_pp * members + m)) {
     const int from = from_pp * members + m;
     const int to = to_pp * members + m;
     way.in_node &= cluster.node_of(from) == cluster.node_of(to);

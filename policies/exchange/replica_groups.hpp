@@ -8,6 +8,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/machine/cluster.hpp"
@@ -55,6 +56,10 @@ int gpus_per_place(const Job& job);
 // Whether a job compresses its gradients across places, or across copies of their shards, only.
 bool compresses_across(const Job& job);
 
+// Each rank of a stage on pipeline rank `low` with its equal on `high`; they start where `low`
+// does.
+StridedGroups stage_pairs(const Layout& layout, int low, int high);
+
 // The whole copies of a stage's state, dense parameters and experts: `count` of them, each on
 // `stride` consecutive ranks. One alone: what is lost with a rank, no other rank holds.
 StridedGroups state_copies(const Layout& layout);
@@ -63,8 +68,7 @@ StridedGroups state_copies(const Layout& layout);
 // other stages that lie on the machine alike are measured once.
 class StridedShapes {
  public:
-  // Keeps a reference.
-  explicit StridedShapes(const Cluster& cluster);
+  explicit StridedShapes(LinkTable links) : links_(std::move(links)) {}
 
   // Of the groups, the first of whose members is GPU `first`.
   GroupShape worst(const StridedGroups& groups, int first);
@@ -78,7 +82,7 @@ class StridedShapes {
 };
 
 // Of all GPUs in one group, for a few bytes: uplinks are not looked at.
-GroupShape world_shape(const Cluster& cluster);
+GroupShape world_shape(const LinkTable& links);
 
 // The way of the messages from the ranks of one stage to those of another: where some cross nodes
 // and some do not, the longer one.
@@ -87,7 +91,8 @@ struct MessageWay {
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
+  bool operator==(const MessageWay&) const = default;
 };
-MessageWay message_way(const Layout& layout, const Cluster& cluster, int from_pp, int to_pp);
+MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);
 
 }  // namespace windtunnel

@@ -151,23 +151,38 @@ double reduce_bytes_per_parameter(const Job& job) {
   return is_mixed(job.precision) ? job.software.reduce_bytes : 4;
 }
 
-ReplicaNetwork::ReplicaNetwork(const Job& job) : shape_(job.layout.pp) {
+ReplicaNetwork::ReplicaNetwork(const Job& job)
+    : ReplicaNetwork(job, LinkTable::keeping_reference(job.cluster)) {}
+
+ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic_(traffic_of(job)) {
   const int members = job.layout.ranks() / job.layout.pp;
   for (int a = 0; a < kReplicaAxes; ++a) {
     const auto axis = static_cast<ReplicaAxis>(a);
     const bool experts = axis == ReplicaAxis::expert_shard || axis == ReplicaAxis::expert_across;
-    if (experts && job.model.moe_layers() == 0) continue;
-    groups_[a] = replica_groups(job.layout, axis, gpus_per_place(job));
+    if (experts && !traffic_.experts) continue;
+    groups_[a] = replica_groups(job.layout, axis, traffic_.gpus_per_place);
     if (groups_[a].count == 1) continue;
     active_ |= axis <= ReplicaAxis::expert_across;
   }
   mark_used(job);
-  StridedShapes shapes(job.cluster);
-  for (int a = 0; a < kReplicaAxes; ++a) {
-    for (int pp = 0; uses_[a] && pp < job.layout.pp; ++pp) {
-      shape_[pp][a] = shapes.worst(groups_[a], pp * members);
+  StridedShapes shapes(links);
+  for (int pp = 0; pp < job.layout.pp; ++pp) {
+    std::array<GroupShape, kReplicaAxes> own;
+    for (int a = 0; a < kReplicaAxes; ++a) {
+      if (uses_[a]) own[a] = shapes.worst(groups_[a], pp * members);
     }
+    const auto known = std::ranges::find(shapes_, own);
+    of_rank_.push_back(static_cast<int>(known - shapes_.begin()));
+    if (known == shapes_.end()) shapes_.push_back(own);
   }
+}
+
+// Compressors may reduce in nodes first, and what goes to servers is.
+ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
+  const Communication& communication = job.communication;
+  const bool served = communication.aggregation == Aggregation::parameter_server;
+  return {job.model.moe_layers() > 0, compresses(communication.compressor) || served,
+          gpus_per_place(job), weight_bytes_per_parameter(job), reduce_bytes_per_parameter(job)};
 }
 
 void ReplicaNetwork::mark_used(const Job& job) {
@@ -181,24 +196,21 @@ void ReplicaNetwork::mark_used(const Job& job) {
       mark(Steps(job, *this).reductions(experts, action));
     }
   }
-  // Compressors may reduce in nodes first, and what goes to servers is.
-  const Communication& communication = job.communication;
-  const bool served = communication.aggregation == Aggregation::parameter_server;
-  if (!compresses(communication.compressor) && !served) return;
+  if (!traffic_.in_nodes) return;
   for (const ReplicaAxis axis : {ReplicaAxis::node_part, ReplicaAxis::node_peers}) {
     uses_[int(axis)] |= groups(axis).count > 1;
   }
 }
 
-Origin ReplicaNetwork::origin(const Job& job, int pp) const {
+Origin ReplicaNetwork::origin(const Job& job, int pp, const GroupShape& world) const {
   const auto origin_of = [&](const GroupShape& shape) {
     return collective_cost(CollectiveKind::all_gather, {}, shape, 1e6, job.cluster, job.calibration)
         .origin;
   };
-  if (!active_) return origin_of(world_shape(job.cluster));
+  if (!active_) return origin_of(world);
   auto weak = Origin::measured;
   for (int a = 0; a < kReplicaAxes; ++a) {
-    if (uses_[a]) weak = weakest(weak, origin_of(shape_[pp][a]));
+    if (uses_[a]) weak = weakest(weak, origin_of(shapes_[of_rank_[pp]][a]));
   }
   return weak;
 }

@@ -47,6 +47,11 @@ struct Amount {
 class ReplicaNetwork {
  public:
   explicit ReplicaNetwork(const Job& job);
+  // `links`: of the job's cluster.
+  ReplicaNetwork(const Job& job, const LinkTable& links);
+
+  // Whether it would come out the same for a job of the same layout and cluster.
+  bool is_of(const Job& job) const { return traffic_of(job) == traffic_; }
 
   // Replicas are more than one.
   bool active() const { return active_; }
@@ -54,18 +59,33 @@ class ReplicaNetwork {
   bool uses(ReplicaAxis axis) const { return uses_[int(axis)]; }
   const StridedGroups& groups(ReplicaAxis axis) const { return groups_[int(axis)]; }
   // Of an axis that is used.
-  const GroupShape& shape(int pp, ReplicaAxis axis) const { return shape_[pp][int(axis)]; }
-  bool same_shapes(int pp, int other) const { return shape_[pp] == shape_[other]; }
-  // What the times of the pipeline rank's collectives rest on; without any, of the norm's.
-  Origin origin(const Job& job, int pp) const;
+  const GroupShape& shape(int pp, ReplicaAxis axis) const {
+    return shapes_[of_rank_[pp]][int(axis)];
+  }
+  bool same_shapes(int pp, int other) const { return of_rank_[pp] == of_rank_[other]; }
+  // What the times of the pipeline rank's collectives rest on; without any, of the norm's, which is
+  // over all ranks: `world`.
+  Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
+  // What of a job, beside its layout, decides which axes are used.
+  struct Traffic {
+    bool experts = false;
+    bool in_nodes = false;  // reduced in nodes first
+    int gpus_per_place = 1;
+    double weight_bytes = 0;
+    double gradient_bytes = 0;
+    bool operator==(const Traffic&) const = default;
+  };
+  static Traffic traffic_of(const Job& job);
   void mark_used(const Job& job);
 
+  Traffic traffic_;
   bool active_ = false;
   std::array<bool, kReplicaAxes> uses_{};
   std::array<StridedGroups, kReplicaAxes> groups_;
-  std::vector<std::array<GroupShape, kReplicaAxes>> shape_;  // [pipeline rank]
+  std::vector<std::array<GroupShape, kReplicaAxes>> shapes_;  // that differ
+  std::vector<int> of_rank_;                                  // [pipeline rank] in shapes_
 };
 
 // Of a stage: which of its actions gathers, or reduces. Without levels or a second copy all are

@@ -3,19 +3,18 @@
 #include <algorithm>
 
 #include "models/network/collectives/collective_law.hpp"
-#include "policies/exchange/replica_groups.hpp"
 
 namespace windtunnel {
 
 double boundary_s(const Job& job, int from, double bytes) {
-  return boundary_s(job, from, (from + 1) % job.layout.pp, bytes);
+  const LinkTable links = LinkTable::keeping_reference(job.cluster);
+  return boundary_s(job, message_way(job.layout, links, from, (from + 1) % job.layout.pp), bytes);
 }
 
-double boundary_s(const Job& job, int from, int to, double bytes) {
+double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   const Layout& layout = job.layout;
   const Calibration& c = job.calibration;
   const NodeSpec& node = job.cluster.node;
-  const MessageWay way = message_way(layout, job.cluster, from, to);
   if (way.in_node) {
     if (const auto measured = measured_message(c, bytes)) {
       return measured->latency_s + measured->transfer_s;

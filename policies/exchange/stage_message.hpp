@@ -2,11 +2,12 @@
 #pragma once
 
 #include "models/plan/job.hpp"
+#include "policies/exchange/replica_groups.hpp"
 
 namespace windtunnel {
 
 // All ranks of a stage send at once, so those behind one NIC share it.
-double boundary_s(const Job& job, int from, int to, double bytes);
+double boundary_s(const Job& job, const MessageWay& way, double bytes);
 // From pipeline rank `from` to the next one, the last one to 0.
 double boundary_s(const Job& job, int from, double bytes);
 

@@ -2,6 +2,7 @@
 
 #include "models/base/error.hpp"
 #include "policies/evaluation/schedule_stages.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -15,8 +16,8 @@ void append(const std::vector<CostPart>& parts, std::vector<CostPart>& to) {
 ActionCosts::ActionCosts(const Schedule& schedule, const std::vector<ChunkCost>& units)
     : schedule_(schedule),
       units_(units),
-      seconds_(stage_costs(units)),
-      recomputed_(recomputing_stages(schedule)) {
+      recomputed_(schedule.explicit_recompute ? recomputing_stages(schedule)
+                                              : std::vector<bool>()) {
   CHECK(static_cast<int>(units.size()) == schedule.model_stages() * schedule.slices,
         "{} unit costs for {} stages of {} slices", units.size(), schedule.model_stages(),
         schedule.slices);
@@ -61,7 +62,7 @@ std::vector<CostPart> ActionCosts::pair_parts(const Action& forward, const Actio
     if (part.category == Category::ep) hideable_s += part.seconds;
   }
   const double hidden_s =
-      total_seconds(all) - overlapped_s(seconds_[cell_of(forward)], seconds_[cell_of(backward)],
+      total_seconds(all) - overlapped_s(stage_cost(unit(forward)), stage_cost(unit(backward)),
                                         !schedule_.explicit_recompute);
   if (hideable_s <= 0) return all;
   for (CostPart& part : all) {

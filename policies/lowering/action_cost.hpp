@@ -8,7 +8,6 @@
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/schedule.hpp"
 #include "models/plan/task_cost.hpp"
-#include "policies/evaluation/stage_cost.hpp"
 
 namespace windtunnel {
 
@@ -34,8 +33,7 @@ class ActionCosts {
 
   const Schedule& schedule_;
   const std::vector<ChunkCost>& units_;
-  const std::vector<StageCost> seconds_;
-  std::vector<bool> recomputed_;  // [stage]
+  std::vector<bool> recomputed_;  // [stage]; empty: by no action of its own
 };
 
 }  // namespace windtunnel

@@ -29,6 +29,7 @@ class ActionTimes {
   // `early`: the gathers have been issued before, and hold back the end only.
   ActionTimes(const Segments& segments, double action_s, bool overlap, bool early)
       : overlap_(overlap) {
+    steps_.reserve(segments.size());
     for (const Segment& segment : segments) {
       Step step;
       step.work_s = segment.share * segment.slowdown * action_s;
@@ -42,6 +43,7 @@ class ActionTimes {
     ActionMap map;
     map.gather_s = steps_.front().gather_s;
     map.reduce_s = steps_.back().reduce_s;
+    map.whole = steps_.size() == 1;
     for (auto& row : map.later_s) row[ActionMap::kFixed] = ActionMap::kNever;
     for (int in = 0; in < 3; ++in) {
       std::array<double, 3> times;
@@ -109,7 +111,7 @@ class Estimator {
         layout_(job.layout),
         prepared_(prepared),
         schedule_(prepared.schedule),
-        data_(job, schedule_, prepared.units, overlapped_slowdown(job)),
+        data_(job, schedule_, prepared.units, overlapped_slowdown(job), prepared.geometry),
         costs_(stage_costs(prepared.units)),
         slowdown_(expected_slowdowns(job, schedule_, costs_, data_)),
         times_(stage_times(schedule_, costs_, {{0}, {0}}, slowdown_)) {}
@@ -210,7 +212,7 @@ class Estimator {
       for (const Known& k : known) {
         if (k.from == from && k.to == to && k.bytes == bytes) return k.seconds;
       }
-      known.push_back({from, to, bytes, boundary_s(job_, from, to, bytes)});
+      known.push_back({from, to, bytes, boundary_s(job_, data_.geometry().way(from, to), bytes)});
       return known.back().seconds;
     };
     const int of_replica = schedule_.model_stages();
@@ -236,24 +238,29 @@ class Estimator {
     beside.overlap = data_.overlaps();
     beside.gathers_s.assign(layout_.pp, 0);
     const int slices = schedule_.slices;
-    maps_.reserve(times_.size());
+    maps_.reserve(times_.size());  // they are pointed at
+    beside.first_forwards.reserve(times_.size());
     gathered_s_.resize(schedule_.stages());
     for (int s = 0; s < schedule_.stages(); ++s) {
       if (data_.gathers_early()) {
         double& channel_s = beside.gathers_s[rank_of(s)];
-        for (const Segment& segment : data_.stage(s).first_forward) {
+        for (const Segment& segment : data_.first_forward(s)) {
           for (const Transfer& t : segment.gathers) channel_s += t.seconds;
           gathered_s_[s].push_back(segment.gathers.empty() ? 0 : channel_s);
         }
       }
       for (int slice = 0; slice < slices; ++slice) {
-        maps_.push_back(maps_of(s, slice));
+        const Segments& segments = data_.first_forward(s);
+        const double forward_s = times_[cell(s, slice)].forward_s;
+        ActionMap& first =
+            beside.first_forwards.emplace_back(map_of(segments, forward_s, data_.gathers_early()));
+        beside.stages.push_back(maps_of(s, slice, beside.stages));
         if (!data_.gathers_early()) continue;
-        maps_.back().first_forward.later_s[ActionMap::kCompute][ActionMap::kFixed] =
-            gathered_end_s(data_.stage(s).first_forward, s, times_[cell(s, slice)].forward_s);
+        first.later_s[ActionMap::kCompute][ActionMap::kFixed] =
+            gathered_end_s(segments, s, forward_s);
+        first.whole = false;
       }
     }
-    for (const StageMaps& maps : maps_) beside.stages.push_back(&maps);
     if (data_.by_schedule()) {
       for (int s = 0; s < schedule_.stages(); ++s) {
         beside.unshard_s.push_back(seconds_of(data_.stage(s).unshard));
@@ -269,29 +276,29 @@ class Estimator {
   }
 
   // Stages with equal traffic and costs on equally slow ranks have equal maps.
-  StageMaps maps_of(int stage, int slice) const {
+  const StageMaps* maps_of(int stage, int slice, const std::vector<const StageMaps*>& known) {
     const StageTimes& times = times_[cell(stage, slice)];
     for (int other = 0; other < stage; ++other) {
       if (data_.traffic_number(other) == data_.traffic_number(stage) &&
           slowdown_of(other) == slowdown_of(stage) &&
           same_seconds(cost_of(other, slice), cost_of(stage, slice))) {
-        return maps_[cell(other, slice)];
+        return known[cell(other, slice)];
       }
     }
     const StageTraffic& traffic = data_.stage(stage);
-    const auto map = [&](const Segments& segments, double action_s, bool early = false) {
-      return ActionTimes(segments, action_s, data_.overlaps(), early).map();
-    };
-    StageMaps maps;
-    maps.first_forward = map(traffic.first_forward, times.forward_s, data_.gathers_early());
-    maps.forward = map(traffic.forward, times.forward_s);
-    maps.backward = map(traffic.backward, times.backward_s);
-    maps.backward_input = map(traffic.backward_input, times.backward_input_s);
-    maps.backward_weight = map(traffic.backward_weight, times.backward_weight_s);
-    maps.last_backward = map(traffic.last_backward, times.backward_s);
-    maps.last_backward_weight = map(traffic.last_backward_weight, times.backward_weight_s);
-    if (schedule_.explicit_recompute) maps.recompute = map(traffic.forward, times.recompute_s);
-    return maps;
+    StageMaps& maps = maps_.emplace_back();
+    maps.forward = map_of(traffic.forward, times.forward_s);
+    maps.backward = map_of(traffic.backward, times.backward_s);
+    maps.backward_input = map_of(traffic.backward_input, times.backward_input_s);
+    maps.backward_weight = map_of(traffic.backward_weight, times.backward_weight_s);
+    maps.last_backward = map_of(traffic.last_backward, times.backward_s);
+    maps.last_backward_weight = map_of(traffic.last_backward_weight, times.backward_weight_s);
+    if (schedule_.explicit_recompute) maps.recompute = map_of(traffic.forward, times.recompute_s);
+    return &maps;
+  }
+
+  ActionMap map_of(const Segments& segments, double action_s, bool early = false) const {
+    return ActionTimes(segments, action_s, data_.overlaps(), early).map();
   }
 
   const StageCost& cost_of(int stage, int slice) const {
@@ -338,14 +345,15 @@ class Estimator {
     for (const bool first : {false, true}) {
       for (const bool last : {false, true}) {
         const Segments segments =
-            joined(first ? forward.first_forward : forward.forward, forward_s,
+            joined(first ? data_.first_forward(f / slices) : forward.forward, forward_s,
                    last ? backward.last_backward : backward.backward, backward_s);
         const bool early = first && data_.gathers_early();
         ActionMap& map = pair.maps[first][last];
-        map = ActionTimes(segments, pair_s, data_.overlaps(), early).map();
+        map = map_of(segments, pair_s, early);
         if (early) {
           map.later_s[ActionMap::kCompute][ActionMap::kFixed] =
               gathered_end_s(segments, f / slices, pair_s);
+          map.whole = false;
         }
       }
     }
@@ -369,7 +377,7 @@ class Estimator {
     }
     // Clipping needs the norm over all gradients.
     if (layout_.ranks() > 1) {
-      end.norm_s = collective_s(CollectiveKind::all_reduce, world_shape(job_.cluster), 8);
+      end.norm_s = collective_s(CollectiveKind::all_reduce, data_.geometry().world(), 8);
     }
     return end;
   }
@@ -418,7 +426,7 @@ class Estimator {
       add(part.category, part.origin, part.seconds);
       exposed_s -= part.seconds;
     }
-    add(Category::dp, data_.network().origin(job_, rank), exposed_s);
+    add(Category::dp, data_.network().origin(job_, rank, data_.geometry().world()), exposed_s);
   }
 
   // What the rank computes in an iteration: each kind of action as often as it stands in the list.
@@ -458,7 +466,7 @@ class Estimator {
   const std::vector<StageCost> costs_;   // [stage of the model * slices + slice]
   const std::vector<double> slowdown_;   // [pipeline rank]
   const std::vector<StageTimes> times_;  // [stage * slices + slice]
-  std::vector<StageMaps> maps_;          // [stage * slices + slice]
+  std::vector<StageMaps> maps_;          // that differ
   // [stage][segment of its first forward] when its gathers are through, from when they are issued.
   std::vector<std::vector<double>> gathered_s_;
 };

@@ -60,7 +60,8 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
         schedule.model_stages(), job.layout.pp, job.layout.stages());
   CHECK(std::ssize(chunks) == schedule.model_stages(), "{} chunk costs for {} stages",
         chunks.size(), schedule.model_stages());
-  const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job));
+  const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job),
+                                   prepared.geometry);
   IterationContext ctx(job, schedule, chunks, prepared.units, options, data_parallel);
   const std::vector<ChunkRounds> rounds = unit_rounds(job, schedule);
   const InnerTasks inner = inner_tasks(job, rounds);
@@ -95,7 +96,7 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
         add_groups(partner.groups, partner.shape, Category::pp, ctx.rank(pp, 0), ctx.members, plan);
   }
   if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
-    GroupSlot world = add_world_group(job.cluster, plan);
+    GroupSlot world = add_world_group(data_parallel.geometry().world(), plan);
     world.instance_of_member.resize(ctx.members);  // one group, whoever asks
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }

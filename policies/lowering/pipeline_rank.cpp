@@ -120,7 +120,7 @@ class Builder {
   void gather_parameters() {
     gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {
-      const Segments& segments = ctx_.data_parallel.stage(stage).first_forward;
+      const Segments& segments = ctx_.data_parallel.first_forward(stage);
       for (std::size_t i = 0; i < segments.size(); ++i) {
         const std::string where =
             segments.size() > 1 ? fmt::format("{}/{}", stage, i) : fmt::format("{}", stage);
@@ -224,7 +224,7 @@ class Builder {
   }
 
   const Segments& pieces_of(const Action& action, bool first, bool last) const {
-    return ctx_.data_parallel.stage(action.stage).of(action.kind, first, last);
+    return ctx_.data_parallel.segments(action.stage, action.kind, first, last);
   }
 
   // An action cut into segments: what each gathers before it and reduces behind it. `reducing`:

@@ -49,7 +49,7 @@ void check_waits(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
   const bool synchronous = job.software.sends == Sends::synchronous;
   if (!synchronous && schedule.iterations == 1) return;
-  const DataParallel data(job, schedule, prepared.units, 0);
+  const DataParallel data(job, schedule, prepared.units, 0, prepared.geometry);
   const std::vector<double> none(schedule.ranks, 0);
   IterationEnd end{none, {}, none, none, 0};
   for (const GradientPartner& partner : gradient_partners(job, schedule, data)) {
@@ -76,7 +76,8 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
   if (!compresses(job.communication.compressor)) return;
-  const ReplicaNetwork network(job);
+  const SharedGeometry geometry = geometry_of(job, prepared.geometry);
+  const ReplicaNetwork& network = geometry->network();
   if (!network.active()) return;
   const GradientExchange exchange(job, network);
   const std::vector<int> layers = layers_per_stage(job.model, job.layout);
@@ -127,8 +128,9 @@ LeastIteration least_microbatches(const Job& job) {
           gpu_memory(job, chunks, activations)};
 }
 
-PreparedIteration prepare_microbatches(const Job& job) {
+PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry) {
   PreparedIteration prepared;
+  prepared.geometry = geometry_of(job, std::move(geometry));
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);
   hold_tied_once(job, prepared.schedule, prepared.chunks);

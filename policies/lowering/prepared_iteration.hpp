@@ -11,6 +11,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
+#include "policies/exchange/job_geometry.hpp"
 
 namespace windtunnel {
 
@@ -27,6 +28,7 @@ struct PreparedIteration {
   std::vector<double> peak_activation_bytes = {};      // [pipeline rank]
   std::vector<GpuMemory> memory = {};                  // [pipeline rank]
   std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
+  SharedGeometry geometry = {};                        // of the job that was prepared
 };
 
 // Gives a job's iteration: of many jobs, those that share a table of iterations (Case::table) are
@@ -36,7 +38,8 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 
 // Of a job whose micro-batches are all alike, and whose parts go together but perhaps for the
 // schedule. Throws Error when layout, batch and schedule do not.
-PreparedIteration prepare_microbatches(const Job& job);
+// `geometry`: of the job, if it is known.
+PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry = nullptr);
 
 // Costs of `prepared` as another calibration of the same job has them. The order of the actions,
 // their memory and what was checked of them stay.

@@ -32,8 +32,8 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
   return slot;
 }
 
-GroupSlot add_world_group(const Cluster& cluster, Plan& plan) {
-  return add_groups({1, plan.ranks, 1, 1}, world_shape(cluster), Category::dp, 0, plan.ranks, plan);
+GroupSlot add_world_group(const GroupShape& world, Plan& plan) {
+  return add_groups({1, plan.ranks, 1, 1}, world, Category::dp, 0, plan.ranks, plan);
 }
 
 RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups, GroupsAlone& alone)
@@ -84,7 +84,8 @@ int RankTasks::peer_slot(int pp) {
   std::vector<RankId> peers(members_);
   for (int m = 0; m < members_; ++m) peers[m] = pp * members_ + m;
   class_.peers.push_back(std::move(peers));
-  peers_.push_back({pp, message_way(job_.layout, job_.cluster, rank_, pp)});
+  peers_.push_back(
+      {pp, message_way(job_.layout, LinkTable::keeping_reference(job_.cluster), rank_, pp)});
   return static_cast<int>(peers_.size()) - 1;
 }
 

@@ -52,7 +52,7 @@ struct PipelineRankGroups {
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
 // Of all ranks.
-GroupSlot add_world_group(const Cluster& cluster, Plan& plan);
+GroupSlot add_world_group(const GroupShape& world, Plan& plan);
 
 enum StreamIndex : std::int16_t {
   kCompute,

@@ -122,9 +122,11 @@ class Optimiser {
     Judged judged;
     const auto schedules = schedules_of(candidate.configuration, options_.schedule,
                                         options_.layout || options_.schedule);
+    SharedGeometry geometry;  // the same under every schedule
     for (const Configuration& each : schedules) {
       try {
-        const PreparedIteration prepared = prepare_iteration(each.job);
+        const PreparedIteration prepared = prepare_iteration(each.job, geometry);
+        geometry = prepared.geometry;
         const std::string excess = gpu_memory_excess(prepared.memory, each.job);
         if (!excess.empty()) {
           judged.faults.emplace_back(kMemoryFault, excess);
@@ -132,7 +134,7 @@ class Optimiser {
         }
         RankedConfiguration ranked;
         ranked.set = each.set;
-        ranked.estimated_s = estimate_iteration(each.job, prepared).step_s;
+        ranked.estimated_s = iteration_step_s(each.job, prepared);
         ranked.estimated_usd = undisturbed_usd(each.job, ranked.estimated_s);
         ranked.memory_bytes = fullest_bytes(prepared.memory);
         judged.feasible.push_back(std::move(ranked));

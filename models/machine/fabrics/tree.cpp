@@ -103,6 +103,12 @@ class Tree final : public TreeLinks {
   int levels() const override { return static_cast<int>(levels_.size()); }
   int up_link(int level, int nic) const override { return up(level, level, nic, 0); }
   int down_link(int level, int nic) const override { return down(level, level, nic, 0); }
+  int nodes_alike(int node) const override {
+    const Level& level = levels_.front();
+    const int in_parent = node % level.parent_nodes;
+    const int unit_ends = in_parent - in_parent % level.nodes + level.nodes;
+    return std::min(unit_ends, level.parent_nodes) - in_parent;
+  }
 
   int switch_hops(int src_nic, int dst_nic) const override {
     return 2 * top_level(src_nic, dst_nic) + 3;

@@ -22,6 +22,8 @@ class TreeLinks : public FabricLinks {
   // The link of the level's bundle above a NIC, from the lowest level on; under Routing::spray.
   virtual int up_link(int level, int nic) const = 0;
   virtual int down_link(int level, int nic) const = 0;
+  // From this node on, those that hang on the same lowest switches: ways to others are alike.
+  virtual int nodes_alike(int node) const = 0;
 };
 
 // The names of links are "pod-up 3 rail 2 way 5": rails where there are several, ways where the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/machine/fabrics/tree.hpp"
@@ -282,11 +283,21 @@ LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {
   };
   const int n = lanes.nodes();
   if (n == 1) return longest;
-  // In a tree none is longer than the longest from one node.
-  const bool tree = is_tree(links.cluster().fabric.topology);
-  const auto distances = sampled_distances(n, tree ? n : most_distances(lanes));
+  // In a tree none is longer than the longest from one node, and those to one bundle are alike.
+  if (is_tree(links.cluster().fabric.topology)) {
+    const auto& tree = static_cast<const TreeLinks&>(links.fabric());
+    for (int lane = 0; lane < lanes.lanes; ++lane) {
+      int last = -1;
+      for (int to = 1; to < n; ++to) {
+        const int bundle = tree.up_link(0, nic_of(links.cluster(), lanes.gpu(to, lane)));
+        if (std::exchange(last, bundle) != bundle) look_at(lanes.gpu(0, lane), lanes.gpu(to, lane));
+      }
+    }
+    return longest;
+  }
+  const auto distances = sampled_distances(n, most_distances(lanes));
   for (int lane = 0; lane < lanes.lanes; ++lane) {
-    for (int from = 0; from < (tree ? 1 : n); ++from) {
+    for (int from = 0; from < n; ++from) {
       for (const int distance : distances) {
         look_at(lanes.gpu(from, lane), lanes.gpu((from + distance) % n, lane));
       }

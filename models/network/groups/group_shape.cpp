@@ -16,26 +16,38 @@ int ceil_divide(int a, int b) {
 }
 
 // Members node by node, in the order of the nodes' first members; as given within a node.
-std::vector<std::vector<std::int32_t>> by_node(std::span<const std::int32_t> gpus,
-                                               const Cluster& cluster) {
-  std::vector<std::vector<std::int32_t>> nodes;
-  std::unordered_map<int, size_t> index_of;
-  size_t index = 0;
-  int last = -1;
-  for (const std::int32_t gpu : gpus) {
-    const int node = cluster.node_of(gpu);
-    if (node != last) {
-      const auto [found, added] = index_of.try_emplace(node, nodes.size());
-      if (added) nodes.emplace_back();
-      index = found->second;
-      last = node;
+class MembersByNode {
+ public:
+  MembersByNode(std::span<const std::int32_t> gpus, const Cluster& cluster)
+      : gpus_(gpus.begin(), gpus.end()) {
+    const auto node_of = [&](std::int32_t gpu) { return cluster.node_of(gpu); };
+    if (!std::ranges::is_sorted(gpus_, {}, node_of)) {
+      std::unordered_map<int, int> place_of;
+      for (const std::int32_t gpu : gpus_) {
+        place_of.try_emplace(node_of(gpu), static_cast<int>(place_of.size()));
+      }
+      std::ranges::stable_sort(gpus_, {},
+                               [&](std::int32_t gpu) { return place_of.at(node_of(gpu)); });
     }
-    nodes[index].push_back(gpu);
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      if (i == 0 || node_of(gpus_[i]) != node_of(gpus_[i - 1])) begins_.push_back(i);
+    }
   }
-  return nodes;
-}
 
-int most_behind_one_nic(std::vector<std::int32_t> members, const Cluster& cluster) {
+  std::size_t nodes() const { return begins_.size(); }
+  std::span<const std::int32_t> of(std::size_t place) const {
+    const std::size_t end = place + 1 < begins_.size() ? begins_[place + 1] : gpus_.size();
+    return std::span(gpus_).subspan(begins_[place], end - begins_[place]);
+  }
+
+ private:
+  std::vector<std::int32_t> gpus_;
+  std::vector<std::size_t> begins_;  // [place of the node]
+};
+
+int most_behind_one_nic(std::span<const std::int32_t> of_node, const Cluster& cluster) {
+  if (of_node.size() == 1) return 1;
+  std::vector<std::int32_t> members(of_node.begin(), of_node.end());
   std::ranges::sort(members);
   int most = 0;
   int behind = 0;
@@ -91,13 +103,14 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluste
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links) {
   CHECK(!gpus.empty(), "a collective needs members");
   const Cluster& cluster = links.cluster();
-  const auto nodes = by_node(gpus, cluster);
+  const MembersByNode nodes(gpus, cluster);
   GroupShape shape;
   shape.members = static_cast<int>(gpus.size());
   shape.members_per_node = shape.members;
-  shape.nodes = static_cast<int>(nodes.size());
+  shape.nodes = static_cast<int>(nodes.nodes());
   shape.nic_factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
-  for (const auto& members : nodes) {
+  for (std::size_t place = 0; place < nodes.nodes(); ++place) {
+    const auto members = nodes.of(place);
     shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
     shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
     for (const std::int32_t gpu : members) {
@@ -106,10 +119,12 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   }
   Lanes lanes;
   lanes.lanes = shape.members_per_node;
-  for (std::size_t place = 0; place < nodes.size(); ++place) {
-    shape.ports = worse(shape.ports, node_ports(nodes[place], static_cast<int>(place), cluster));
-  }
-  for (const auto& members : nodes) {
+  const bool packages = cluster.node.package_gpus > 1;
+  for (std::size_t place = 0; place < nodes.nodes(); ++place) {
+    const auto members = nodes.of(place);
+    if (packages) {
+      shape.ports = worse(shape.ports, node_ports(members, static_cast<int>(place), cluster));
+    }
     lanes.gpus.insert(lanes.gpus.end(), members.begin(), members.begin() + lanes.lanes);
   }
   const LongestWay way = longest_way(lanes, links);

@@ -24,8 +24,9 @@ struct Built {
   const DataParallel data;
 };
 
-std::vector<const Segments*> all_pieces(const StageTraffic& traffic) {
-  return {&traffic.first_forward,       &traffic.forward,         &traffic.backward,
+std::vector<const Segments*> all_pieces(const DataParallel& data, int stage) {
+  const StageTraffic& traffic = data.stage(stage);
+  return {&data.first_forward(stage),   &traffic.forward,         &traffic.backward,
           &traffic.backward_input,      &traffic.backward_weight, &traffic.last_backward,
           &traffic.last_backward_weight};
 }
@@ -44,7 +45,7 @@ TEST(DataParallel, PiecesMakeTheWholeAction) {
          {Sharding::none, Sharding::zero1, Sharding::zero2, Sharding::zero3}) {
       const Built built(sharded_job(sharding, overlap));
       for (int stage = 0; stage < built.job.layout.stages(); ++stage) {
-        for (const Segments* segments : all_pieces(built.data.stage(stage))) {
+        for (const Segments* segments : all_pieces(built.data, stage)) {
           double share = 0;
           for (const Segment& segment : *segments) {
             EXPECT_GE(segment.share, 0);
@@ -116,7 +117,7 @@ TEST(DataParallel, CollectivesBesideAPieceStretchIt) {
     const Built built(sharded_job(sharding, GradientOverlap::bucketed), s);
     double most = 1;
     for (int stage = 0; stage < 2; ++stage) {
-      for (const Segments* segments : all_pieces(built.data.stage(stage))) {
+      for (const Segments* segments : all_pieces(built.data, stage)) {
         for (const Segment& segment : *segments) {
           EXPECT_GE(segment.slowdown, 1);
           EXPECT_LE(segment.slowdown, 1 + s + 1e-12);

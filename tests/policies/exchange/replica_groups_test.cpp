@@ -120,7 +120,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
     }
     if (i % 4 == 0) shuffle_places(random, static_cast<int>(random.below(5)), cluster);
     const int members = layout.tp * layout.cp * layout.dp;
-    StridedShapes shapes(cluster);
+    StridedShapes shapes(LinkTable::keeping_reference(cluster));
     for (int axis = 0; axis < kReplicaAxes; ++axis) {
       const StridedGroups groups = replica_groups(layout, static_cast<ReplicaAxis>(axis), per_node);
       if (groups.count == 1) continue;
@@ -166,7 +166,7 @@ TEST(ReplicaGroups, TheWorldCostsWhatAllGpusCost) {
                              cluster, calibration)
           .seconds;
     };
-    EXPECT_NEAR(seconds(world_shape(cluster)), seconds(group_shape(all, cluster)), 1e-8);
+    EXPECT_NEAR(seconds(world_shape(LinkTable(cluster))), seconds(group_shape(all, cluster)), 1e-8);
   }
 }
 
