@@ -60,7 +60,7 @@ TEST(ResolveJitter, EachLawIsRead) {
   EXPECT_EQ(job_of("model: resnet-50").cluster.jitter, Jitter{});
   EXPECT_EQ(jitter_of("{sigma: 0.03}"), Jitter{.sigma = 0.03});
   EXPECT_EQ(
-      jitter_of("{sigma: 3 %, per: task, of: node, draws: 4, seed: 9}"),
+      jitter_of("{sigma: 0.03, per: task, of: node, draws: 4, seed: 9}"),
       (Jitter{.sigma = 0.03, .per = JitterPer::task, .of = JitterOf::node, .draws = 4, .seed = 9}));
   EXPECT_EQ(jitter_of("{gilbert_elliott: {good: 500, bad: 20, slowdown: 1.3}}"),
             (Jitter{.bursts = {.good = 500, .bad = 20, .slowdown = 1.3}}));
@@ -77,34 +77,49 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
        "or share with slowdown"},
       {"{sigma: -0.1}", "s.yaml:6:19: cluster.jitter.sigma: must be at least 0, not -0.1"},
       {"{sigma: 3}", "s.yaml:6:19: cluster.jitter.sigma: must be at most 2, not 3"},
-      {"{sigma: wide}", ""},
+      {"{sigma: wide}",
+       "s.yaml:6:19: cluster.jitter.sigma: 'wide' is not a number; a plain number is due, e.g. "
+       "'0.5'"},
       {"{sigma: 0.1, share: 0.1, slowdown: 2}",
        "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma is another law of the same "
        "factors; keep one of them"},
-      {"{sigma: 0.1, gilbert_elliott: {good: 5, bad: 5, slowdown: 2}}", ""},
+      {"{sigma: 0.1, gilbert_elliott: {good: 5, bad: 5, slowdown: 2}}",
+       "s.yaml:6:24: cluster.jitter.gilbert_elliott: cluster.jitter.sigma is another law of the "
+       "same factors; keep one of them"},
       {"{share: 0.1}",
        "s.yaml:6:19: cluster.jitter.share: how slow they are is not stated; add "
        "slowdown"},
       {"{slowdown: 2}",
        "s.yaml:6:22: cluster.jitter.slowdown: how many are so slow is not "
        "stated; add share"},
-      {"{sigma: 0.1, slowdown: 2}", ""},
+      {"{sigma: 0.1, slowdown: 2}",
+       "s.yaml:6:34: cluster.jitter.slowdown: how many are so slow is not stated; add share"},
       {"{share: 1.5, slowdown: 2}",
        "s.yaml:6:19: cluster.jitter.share: must be at most 1, not 1.5"},
-      {"{share: 0.5, slowdown: 0.5}", ""},
-      {"{gilbert_elliott: {good: 5, bad: 5}}", ""},
-      {"{gilbert_elliott: {good: 0.5, bad: 5, slowdown: 2}}", ""},
-      {"{gilbert_elliott: {good: 5, bad: 0, slowdown: 2}}", ""},
-      {"{gilbert_elliott: {good: 5, bad: 5, slowdown: 0.9}}", ""},
-      {"{gilbert_elliot: {good: 5, bad: 5, slowdown: 2}}", ""},
-      {"{sigma: 0.1, per: iteration}", ""},
-      {"{sigma: 0.1, of: rack}", ""},
+      {"{share: 0.5, slowdown: 0.5}",
+       "s.yaml:6:34: cluster.jitter.slowdown: must be at least 1, not 0.5"},
+      {"{gilbert_elliott: {good: 5, bad: 5}}",
+       "s.yaml:6:29: cluster.jitter.gilbert_elliott has no 'slowdown'; add e.g. 'slowdown: 1.3'"},
+      {"{gilbert_elliott: {good: 0.5, bad: 5, slowdown: 2}}",
+       "s.yaml:6:36: cluster.jitter.gilbert_elliott.good: must be at least 1, not 0.5"},
+      {"{gilbert_elliott: {good: 5, bad: 0, slowdown: 2}}",
+       "s.yaml:6:44: cluster.jitter.gilbert_elliott.bad: must be at least 1, not 0"},
+      {"{gilbert_elliott: {good: 5, bad: 5, slowdown: 0.9}}",
+       "s.yaml:6:57: cluster.jitter.gilbert_elliott.slowdown: must be at least 1, not 0.9"},
+      {"{gilbert_elliot: {good: 5, bad: 5, slowdown: 2}}",
+       "s.yaml:6:12: unknown cluster.jitter key 'gilbert_elliot'; did you mean 'gilbert_elliott'?"},
+      {"{sigma: 0.1, per: iteration}", "s.yaml:6:29: unknown per 'iteration'; known: step, task"},
+      {"{sigma: 0.1, of: rack}", "s.yaml:6:28: unknown of 'rack'; known: gpu, node"},
       {"{sigma: 0.1, draws: 1}", "s.yaml:6:31: cluster.jitter.draws: must be at least 2, not 1"},
-      {"{sigma: 0.1, draws: 2.5}", ""},
-      {"{sigma: 0.1, draws: 1001}", ""},
-      {"{sigma: 0.1, seed: -1}", ""},
-      {"0.03", ""},
-      {"[0.03]", ""}};
+      {"{sigma: 0.1, draws: 2.5}",
+       "s.yaml:6:31: cluster.jitter.draws: a whole number is due, not '2.5'; e.g. 'draws: 32'"},
+      {"{sigma: 0.1, draws: 1001}",
+       "s.yaml:6:31: cluster.jitter.draws: must be at most 1000, not 1001"},
+      {"{sigma: 0.1, seed: -1}", "s.yaml:6:30: cluster.jitter.seed: must be at least 0, not -1"},
+      {"0.03",
+       "s.yaml:6:11: cluster.jitter: a map is due, not '0.03'; e.g. 'jitter: {sigma: 0.03}'"},
+      {"[0.03]",
+       "s.yaml:6:11: cluster.jitter: a map is due, not a list; e.g. 'jitter: {sigma: 0.03}'"}};
   for (const auto& [jitter, expected] : faults) {
     EXPECT_EQ(jitter_fault(jitter), expected) << jitter;
   }
