@@ -1,8 +1,10 @@
 // One iteration of scenarios/llama3-405b.yaml from the resolved case to the report: costs,
 // schedule, memory, Plan, engine, critical path. Peak memory is that of the simulating process.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
-#include "scenarios/language/case.hpp"
+#include "scenarios/language/company.hpp"
+#include "sim/study/company.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
@@ -47,9 +49,39 @@ void unfolded_16384(benchmark::State& state) {
   simulate_iteration(state, {{"fold", "none"}});
 }
 
+// Two jobs of 1,024 GPUs each on one cluster, alone and together. Budget: 2 s.
+void jobs_side_by_side(benchmark::State& state, const char* placement) {
+  const auto job = [](const char* name, int pp, int vpp) {
+    return fmt::format(
+        "name: {}\nmodel: gpt3-175b\ncluster: {{nodes: 128, node: dgx-h100}}\nlayout: {{tp: 8, pp: "
+        "{}, vpp: {}, sharding: zero1, sequence_parallel: true}}\nbatch: {{global: 512, micro: "
+        "1}}\nrecompute: selective\nschedule: interleaved-1f1b\ncommunication: {{overlap: "
+        "bucketed}}\n",
+        name, pp, vpp);
+  };
+  const ScenarioText scenario = {
+      .file = "company.yaml",
+      .text = fmt::format("name: company\ncluster: {{nodes: 256, node: dgx-h100, fabric: "
+                          "{{nodes_per_pod: 32, pod_oversubscription: 4}}}}\njobs: [a.yaml, "
+                          "b.yaml]\nplacement: {}\n",
+                          placement),
+      .files = {{.name = "a.yaml", .text = job("a", 8, 6)},
+                {.name = "b.yaml", .text = job("b", 16, 3)}}};
+  for (auto _ : state) {
+    const CompanyReport report = simulate_company(resolve_company(scenario));
+    state.counters["slowdown"] = report.jobs.front().slowdown;
+  }
+}
+
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_131072)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_1048576)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
+BENCHMARK_CAPTURE(jobs_side_by_side, packed, "packed")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(jobs_side_by_side, spread, "spread")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(campaign_131072)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 BENCHMARK(unfolded_16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 

@@ -126,7 +126,10 @@ LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
   if (const auto document = document_of(loaded.text.text, path)) {
     if (!format_of(*document).starts_with("windtunnel-record-")) refuse(*document, path);
     const MadeRecord made = made_record(*document, path);
-    loaded = {{made.source.file, made.source.text, made.source.set, made.source.files},
+    loaded = {{.file = made.source.file,
+               .text = made.source.text,
+               .set = made.source.set,
+               .files = made.source.files},
               made.source.allow_oom};
     say_differences(path, made, loaded.text);
   }

@@ -1,8 +1,8 @@
 // What the job runs on: nodes of one NodeSpec, a fabric between them, shared storage. Plain values;
 // the library (scenarios/library) fills them, each number with its origin.
 //
-// Rank r runs on GPU r of the job, which numbers its GPUs node by node. Where its nodes stand on the
-// fabric is `places`: NICs, switches and what is slow or broken are numbered as the machine has
+// Rank r runs on GPU r of the job, which numbers its GPUs node by node. Where its nodes stand on
+// the fabric is `places`: NICs, switches and what is slow or broken are numbered as the machine has
 // them.
 #pragma once
 

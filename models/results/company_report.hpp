@@ -1,4 +1,5 @@
-// Several jobs side by side on one cluster: the step of each alone and in the company of the others.
+// Several jobs side by side on one cluster: the step of each alone and in the company of the
+// others.
 #pragma once
 
 #include <string>

@@ -76,7 +76,8 @@ SummarySection certainty_section(const CompanyReport& report) {
   section.rows.push_back(
       {"over starts",
        "the least and the most of them: jobs of equal steps keep how far they are apart"});
-  section.rows.push_back({"cost models", cost_models_text(report.jobs.front().alone.job.calibration)});
+  section.rows.push_back(
+      {"cost models", cost_models_text(report.jobs.front().alone.job.calibration)});
   return section;
 }
 
@@ -85,9 +86,8 @@ SummarySection certainty_section(const CompanyReport& report) {
 Summary summarise(const CompanyReport& report) {
   Summary summary;
   summary.title = report.scenario;
-  summary.subtitle =
-      fmt::format("{} jobs on {} nodes, {}", report.jobs.size(), with_separators(report.nodes),
-                  name_of(report.placement));
+  summary.subtitle = fmt::format("{} jobs on {} nodes, {}", report.jobs.size(),
+                                 with_separators(report.nodes), name_of(report.placement));
   for (const CompanyJob& job : report.jobs) {
     summary.figures.push_back({job.alone.scenario, value_text(Unit::seconds, job.together_s()),
                                fmt::format("alone {}", value_text(Unit::seconds, job.alone_s()))});

@@ -33,14 +33,10 @@ Json job_json(const CompanyJob& job, bool with_timing) {
 Json company_document(const CompanyReport& report, bool with_timing) {
   Json jobs = Json::array();
   for (const CompanyJob& job : report.jobs) jobs.push_back(job_json(job, with_timing));
-  return {{"scenario", report.scenario},
-          {"key", report.key},
-          {"version", program_version()},
-          {"commit", program_commit()},
-          {"nodes", report.nodes},
-          {"placement", name_of(report.placement)},
-          {"starts", report.starts},
-          {"jobs", jobs}};
+  return {{"scenario", report.scenario},  {"key", report.key},
+          {"version", program_version()}, {"commit", program_commit()},
+          {"nodes", report.nodes},        {"placement", name_of(report.placement)},
+          {"starts", report.starts},      {"jobs", jobs}};
 }
 
 }  // namespace windtunnel

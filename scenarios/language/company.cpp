@@ -35,9 +35,10 @@ struct JobText {
 void check_keys(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (std::ranges::find(kKeys, entry.key) != kKeys.end()) continue;
-    throw Error(entry.where, fmt::format("{}: a scenario of several jobs has {}; what is of one job "
-                                         "stands in its own file",
-                                         entry.key, fmt::join(kKeys, ", ")));
+    throw Error(entry.where,
+                fmt::format("{}: a scenario of several jobs has {}; what is of one job "
+                            "stands in its own file",
+                            entry.key, fmt::join(kKeys, ", ")));
   }
   for (const char* key : {"name", "cluster"}) {
     if (document.value_of(key) != nullptr) continue;
@@ -59,13 +60,13 @@ void check_alike(const JobText& job, const Values& shared, int machine_nodes) {
     if (key == "cluster.nodes") return;
     const Value* other = shared.find(key);
     const bool joined = key == "cluster.fabric.nodes";
-    const bool same = joined ? value.number == machine_nodes
-                             : other != nullptr && other->number == value.number &&
-                                   other->text == value.text;
+    const bool same =
+        joined ? value.number == machine_nodes
+               : other != nullptr && other->number == value.number && other->text == value.text;
     if (same) return;
-    const std::string theirs = joined               ? std::to_string(machine_nodes)
-                               : other == nullptr   ? "not stated"
-                                                    : text_of(*other);
+    const std::string theirs = joined             ? std::to_string(machine_nodes)
+                               : other == nullptr ? "not stated"
+                                                  : text_of(*other);
     throw Error(value.where,
                 fmt::format("{}: {} here, and {} of the cluster that the jobs share ({}:{}:{}); "
                             "leave it out here, or say the same there",
@@ -91,8 +92,9 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   // What each kind of key may be is checked when the job is resolved; here, what its cluster is.
   const DocumentNode* cluster = document.value_of("cluster");
   if (cluster == nullptr) {
-    throw Error(document.where, "the job has no 'cluster'; add e.g. 'cluster: {nodes: 8, node: "
-                                "dgx-h100}' with the nodes that it takes");
+    throw Error(document.where,
+                "the job has no 'cluster'; add e.g. 'cluster: {nodes: 8, node: "
+                "dgx-h100}' with the nodes that it takes");
   }
   job.values = check_values(*cluster, "cluster");
   job.nodes = job.values.integer("cluster.nodes");
@@ -101,8 +103,7 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
     if (placement != nullptr && placement->kind == DocumentNode::Kind::scalar) {
       NamedFiles own(std::filesystem::path(job.scenario.file).parent_path().string());
       try {
-        job.placement =
-            CsvTable::parse(own.text(placement->text), own.path(placement->text));
+        job.placement = CsvTable::parse(own.text(placement->text), own.path(placement->text));
         job.places = read_placement(*job.placement, job.nodes, machine_nodes);
       } catch (const Error& error) {
         throw Error(placement->where, fmt::format("layout.placement: {}", error.what()));
@@ -218,8 +219,9 @@ Company resolve_company(const ScenarioText& scenario) {
     shared.fail("cluster.fabric.nodes", "the cluster that jobs share is the whole fabric");
   }
   if (shared.stated("cluster.fabric.measured")) {
-    shared.fail("cluster.fabric.measured", "was measured by one job on all GPUs, which does not "
-                                           "say what jobs beside one another get");
+    shared.fail("cluster.fabric.measured",
+                "was measured by one job on all GPUs, which does not "
+                "say what jobs beside one another get");
   }
   company.nodes = machine.nodes;
   const Values names = check_values(*document.value_of("jobs"), "jobs");

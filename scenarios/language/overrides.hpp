@@ -25,7 +25,6 @@ Error as_varied(const Error& error, const Overrides& point, std::string_view opt
 // table or an item that the scenario does not have.
 // `where`: what stands for the place of the value, if not its option.
 std::vector<Note> apply_override(DocumentNode& scenario, const std::string& key,
-                                 const std::string& value,
-                                 const Location* where = nullptr);
+                                 const std::string& value, const Location* where = nullptr);
 
 }  // namespace windtunnel

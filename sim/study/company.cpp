@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -57,7 +58,18 @@ class CompanySteps {
     return result;
   }
 
-  double tasks_of_step(std::size_t j) const { return tasks_[j]; }
+  // `steps` of each job: within seconds, in some hundred MB, and in what Task::iteration counts.
+  bool can_simulate(const std::vector<double>& steps) const {
+    constexpr double kMostTasks = 2e6;
+    double tasks = 0;
+    for (std::size_t j = 0; j < jobs(); ++j) {
+      tasks += steps[j] * tasks_[j];
+      if (steps[j] * per_step(j) > std::numeric_limits<decltype(Task::iteration)>::max()) {
+        return false;
+      }
+    }
+    return tasks <= kMostTasks;
+  }
 
  private:
   struct Classes {
@@ -104,28 +116,27 @@ double steady_step_s(const std::vector<double>& ends) {
 }
 
 // One start: the steps of all jobs while all of them run.
-std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps, const std::vector<double>& alone_s,
+std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
+                                          const std::vector<double>& alone_s,
                                           const std::vector<double>& start_s) {
   constexpr int kTries = 5;
-  constexpr double kMostTasks = 2e7;  // a minute of simulation
   const auto longest = std::ranges::max_element(alone_s) - alone_s.begin();
   // The first step of the longest is not counted, nor what others do before it has ended.
   double horizon_s = (kCompanySteps + 2) * alone_s[longest];
   std::vector<double> stretch(steps.jobs(), 1);
   for (int tried = 0; tried < kTries; ++tried) {
-    std::vector<int> count(steps.jobs());
-    double tasks = 0;
+    std::vector<double> wanted(steps.jobs());
     for (std::size_t j = 0; j < steps.jobs(); ++j) {
-      count[j] = static_cast<int>(std::ceil(horizon_s / (alone_s[j] * stretch[j]))) + 1;
-      tasks += count[j] * steps.tasks_of_step(j);
+      wanted[j] = std::ceil(horizon_s / (alone_s[j] * stretch[j])) + 1;
     }
-    if (tasks > kMostTasks) {
+    if (!steps.can_simulate(wanted)) {
       throw Error(fmt::format(
-          "steps of {} and {} are too far apart: {:.0f} million tasks are more than a simulation "
-          "of the jobs beside one another takes",
+          "steps of {} and {} are too far apart: {:.0f} of the shorter ones beside the longer are "
+          "more than is simulated",
           format_seconds(*std::ranges::min_element(alone_s)), format_seconds(alone_s[longest]),
-          tasks / 1e6));
+          *std::ranges::max_element(wanted)));
     }
+    const std::vector<int> count(wanted.begin(), wanted.end());
     const StepEnds ends = steps.ends_together(count, start_s);
     const CommonWindow window = common_window(ends);
     std::vector<StepsInWindow> counted;

@@ -302,8 +302,8 @@ CableEnd cable_end(std::string_view name, const Cluster& cluster) {
                     name));
   }
   if (node >= cluster.fabric_nodes()) {
-    throw Error(fmt::format("no node {}; there are {}, counted from 0", node,
-                            cluster.fabric_nodes()));
+    throw Error(
+        fmt::format("no node {}; there are {}, counted from 0", node, cluster.fabric_nodes()));
   }
   if (nic >= cluster.node.nics) {
     throw Error(

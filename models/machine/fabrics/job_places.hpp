@@ -24,7 +24,8 @@ inline constexpr Choice<JobPlacement> kChoices<JobPlacement>[] = {
 std::vector<std::vector<int>> fabric_parts(const Cluster& machine);
 
 // [job][node of the job] -> node of the machine. `stated`: [job] its places where somebody said
-// them, distinct over all jobs; empty: to be chosen. `nodes` of the jobs are no more than there are.
+// them, distinct over all jobs; empty: to be chosen. `nodes` of the jobs are no more than there
+// are.
 std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacement placement,
                                              const std::vector<int>& nodes,
                                              std::vector<std::vector<int>> stated);

@@ -1,5 +1,6 @@
-// Every shared capacity of a cluster (of the nodes of the job, and all of the fabric), numbered, and the route of a byte from GPU to GPU or to a
-// resource of its own node. The numbering is arithmetic: no table, O(1) memory for any size.
+// Every shared capacity of a cluster (of the nodes of the job, and all of the fabric), numbered,
+// and the route of a byte from GPU to GPU or to a resource of its own node. The numbering is
+// arithmetic: no table, O(1) memory for any size.
 //
 // A link is directed: a full-duplex NIC is two links. Latency is not a property of a link here
 // (SimGrid's CM02 model would share bandwidth by latency): a task carries its delays itself.

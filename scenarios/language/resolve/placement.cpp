@@ -20,13 +20,14 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
     const Location where{table.file(), table.line(row), static_cast<int>(column) + 1};
     const int node = table.integer(row, column);
     if (node < 0 || node >= machine_nodes) {
-      throw Error(where, fmt::format("no node {}; there are {}, counted from 0", node,
-                                     machine_nodes));
+      throw Error(where,
+                  fmt::format("no node {}; there are {}, counted from 0", node, machine_nodes));
     }
     const auto [first, added] = row_of.try_emplace(node, row);
     if (!added) {
-      throw Error(where, fmt::format("node {} stands in line {}, too; each holds one block of ranks",
-                                     node, table.line(first->second)));
+      throw Error(where,
+                  fmt::format("node {} stands in line {}, too; each holds one block of ranks", node,
+                              table.line(first->second)));
     }
     if (std::ssize(places) == nodes) {
       throw Error(where, fmt::format("the job has {} nodes and no more", nodes));
@@ -35,8 +36,9 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
   }
   if (std::ssize(places) < nodes) {
     const int last = table.rows() > 0 ? table.line(table.rows() - 1) : 1;
-    throw Error(Location{table.file(), last, 1},
-                fmt::format("places end here after {} of the job's {} nodes", places.size(), nodes));
+    throw Error(
+        Location{table.file(), last, 1},
+        fmt::format("places end here after {} of the job's {} nodes", places.size(), nodes));
   }
   return places;
 }

@@ -1,5 +1,5 @@
-// Where the nodes of a job stand on the fabric, as a CSV file says: one column, `node`, and a row for
-// each block of ranks that shares a node, in the order of the ranks.
+// Where the nodes of a job stand on the fabric, as a CSV file says: one column, `node`, and a row
+// for each block of ranks that shares a node, in the order of the ranks.
 #pragma once
 
 #include <vector>

@@ -117,8 +117,7 @@ std::vector<size_t> doubling_places(size_t sizes) {
 // Whether shrunk() leaves pods of the very size that they have in proportion.
 bool keeps_pods(const Job& job, int missing) {
   const std::int64_t pod = job.cluster.fabric.nodes_per_pod;
-  if (!job.cluster.in_order() || has_fixed_nodes(job.cluster.fabric) ||
-      pod >= job.cluster.nodes) {
+  if (!job.cluster.in_order() || has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) {
     return true;
   }
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;

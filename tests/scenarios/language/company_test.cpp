@@ -79,11 +79,12 @@ TEST_F(CompanyText, EachJobIsACaseOnItsPlaces) {
 
 TEST_F(CompanyText, AJobsCaseIsMadeAgainFromItself) {
   const Case first =
-      resolve(company("", "{nodes: 8, node: dgx-h100, fabric: {faults: [{link: 'nic-out 3', "
-                          "factor: 0.5}]}}"))
+      resolve(company("",
+                      "{nodes: 8, node: dgx-h100, fabric: {faults: [{link: 'nic-out 3', "
+                      "factor: 0.5}]}}"))
           .jobs.back();
-  const Case again =
-      resolve_case({.file = first.file, .text = first.text, .set = first.set, .files = first.files});
+  const Case again = resolve_case(
+      {.file = first.file, .text = first.text, .set = first.set, .files = first.files});
   EXPECT_EQ(again.key, first.key);
   EXPECT_EQ(again.job.cluster.places, first.job.cluster.places);
   EXPECT_EQ(again.job.cluster.fabric.faults.front().link, "nic-out 3");

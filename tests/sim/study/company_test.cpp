@@ -19,7 +19,8 @@ namespace {
 // Gradients of a whole node go round one ring per rail, so that a hand can count what crosses.
 std::string ring_job(const std::string& name, int layers, int nodes, const std::string& more = "") {
   return fmt::format(
-      "name: {}\nmodel: {{layers: {}, hidden: 4096, heads: 32, vocabulary: 51200, sequence: 2048}}\n"
+      "name: {}\nmodel: {{layers: {}, hidden: 4096, heads: 32, vocabulary: 51200, sequence: "
+      "2048}}\n"
       "cluster: {{nodes: {}, node: dgx-h100}}\nlayout: {{tp: 8, pp: 1, sharding: zero1, "
       "sequence_parallel: true}}\nbatch: {{global: {}, micro: 1}}\ncommunication: {{overlap: "
       "bucketed, collectives: {{reduce_scatter: {{algorithm: ring}}, all_gather: {{algorithm: "
@@ -110,9 +111,8 @@ TEST_F(CompanyRun, SharedUplinksSlowDownAndAreNeverOverfull) {
   double fullest = 0;
   for (const char* placement : {"spread", "interleaved"}) {
     for (const int layers : {8, 3}) {
-      const Company both =
-          company({ring_job("a", 8, 8), ring_job("b", layers, 8)}, placement, 16,
-                  "{nodes_per_pod: 4, pod_oversubscription: 16}");
+      const Company both = company({ring_job("a", 8, 8), ring_job("b", layers, 8)}, placement, 16,
+                                   "{nodes_per_pod: 4, pod_oversubscription: 16}");
       const CompanyReport report = simulate_company(both, {.threads = 2});
       for (const CompanyJob& job : report.jobs) {
         EXPECT_GT(job.least_slowdown, 1.05) << placement << " " << job.alone.scenario;
@@ -166,8 +166,8 @@ TEST_F(CompanyRun, StepsTooFarApartAreRefused) {
 TEST(CompanyScenario, ANeighbourTurnsTheRankingRound) {
   const std::string file = std::string(WINDTUNNEL_SOURCE_DIR) + "/scenarios/company/company.yaml";
   const auto report_of = [&](const std::string& job) {
-    return simulate_company(
-        resolve_company(read_scenario(file, {{"jobs.0", job + ".yaml"}})), {.threads = 2});
+    return simulate_company(resolve_company(read_scenario(file, {{"jobs.0", job + ".yaml"}})),
+                            {.threads = 2});
   };
   const CompanyReport wide = report_of("wide");
   const CompanyReport deep = report_of("deep");

@@ -58,8 +58,8 @@ TEST(JobPlaces, NobodySharesANodeAndAllHaveTheirs) {
     std::vector<int> nodes(jobs);
     int wanted = 0;
     for (int& own : nodes) wanted += own = 1 + static_cast<int>(random.below(9));
-    const Cluster cluster = machine(wanted + static_cast<int>(random.below(9)),
-                                    static_cast<int>(random.below(6)));
+    const Cluster cluster =
+        machine(wanted + static_cast<int>(random.below(9)), static_cast<int>(random.below(6)));
     const JobPlacement placement = kChoices<JobPlacement>[random.below(3)].value;
     Places stated(jobs);
     if (i % 2 == 0) {
@@ -85,9 +85,8 @@ TEST(JobPlaces, NobodySharesANodeAndAllHaveTheirs) {
     // Of the first job no part that has nodes left has two fewer than another.
     const Places parts = fabric_parts(cluster);
     const auto in = [&](const std::vector<int>& part) {
-      return std::ranges::count_if(places.front(), [&](int node) {
-        return std::ranges::find(part, node) != part.end();
-      });
+      return std::ranges::count_if(
+          places.front(), [&](int node) { return std::ranges::find(part, node) != part.end(); });
     };
     for (const auto& part : parts) {
       for (const auto& other : parts) {

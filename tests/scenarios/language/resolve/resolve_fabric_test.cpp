@@ -60,7 +60,8 @@ void collect_keys(const DocumentNode& node, const std::string& path, std::set<st
 }
 
 TEST(Fabrics, EveryKeyIsAcceptedWhereItBelongs) {
-  std::set<std::string> keys = {"cluster.fabric.edges_file"};  // a test of its own
+  // With tests of their own.
+  std::set<std::string> keys = {"cluster.fabric.edges_file", "cluster.fabric.nodes"};
   for (const std::string& fabric : good_fabrics()) {
     EXPECT_EQ(parse_message(fabric_scenario(fabric), "a.yaml"), "no error") << fabric;
     collect_keys(parse_document(fabric, "a.yaml"), "cluster.fabric", keys);
