@@ -29,7 +29,8 @@ SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& gr
 std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                               const SweepOptions& options) {
   const Case::State& state = the_case.state();
-  core::Sweep grid = {{state.file, state.text, state.set, {}, state.added}, {}};
+  core::Sweep grid = {
+      {.file = state.file, .text = state.text, .set = state.set, .added = state.added}, {}};
   core::Overrides varied;
   for (const Varied& each : vary) {
     grid.vary.push_back({each.key, each.values});
