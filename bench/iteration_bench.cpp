@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/language/company.hpp"
-#include "sim/study/company.hpp"
+#include "sim/study/simulate_company.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

@@ -15,7 +15,7 @@
 #include "report/json/json.hpp"
 #include "report/page/page.hpp"
 #include "report/store/sweep_store.hpp"
-#include "sim/study/company.hpp"
+#include "sim/study/simulate_company.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
 namespace windtunnel {

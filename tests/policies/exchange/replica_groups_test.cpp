@@ -8,7 +8,7 @@
 #include "models/base/random.hpp"
 #include "models/network/collectives/collective.hpp"
 #include "models/network/groups/group_shapes.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/shuffled_places.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {

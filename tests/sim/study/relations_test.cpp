@@ -17,7 +17,7 @@
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/sim/study/random_scenario.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/shuffled_places.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/models/network/collective_fixtures.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/shuffled_places.hpp"
 
 namespace windtunnel {
 namespace {

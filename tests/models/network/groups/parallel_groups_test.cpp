@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tests/models/cost/cost_fixtures.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/shuffled_places.hpp"
 
 namespace windtunnel {
 namespace {

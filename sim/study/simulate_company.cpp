@@ -1,4 +1,4 @@
-#include "sim/study/company.hpp"
+#include "sim/study/simulate_company.hpp"
 
 #include <fmt/format.h>
 
