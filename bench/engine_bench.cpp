@@ -1,6 +1,7 @@
 // Time and peak memory (of a child process per run) on Plans of the sizes that the budgets name
 // (two shared cores):
 //   folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1 s;
+//   a sample of 16,384 GPUs that ECMP or planned routes make unlike 3 s, 1 GB;
 //   1 GB all-reduce as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs:
 //   0.1 s / 0.5 s / 3 s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
 #include <benchmark/benchmark.h>
@@ -189,6 +190,24 @@ void unfolded(benchmark::State& state) {
   run(state, iteration_plan(ranks / kTp / kPp), job_cluster(ranks), FoldMode::none);
 }
 BENCHMARK(unfolded)->Arg(1024)->Arg(16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
+
+// Ways between pods by hash or by plan tell nearly all ranks apart: a sample is simulated.
+void sampled(benchmark::State& state, Routing routing) {
+  const auto ranks = static_cast<int>(state.range(0));
+  Cluster cluster = job_cluster(ranks);
+  cluster.fabric.routing = routing;
+  run(state, iteration_plan(ranks / kTp / kPp), cluster, FoldMode::automatic);
+}
+BENCHMARK_CAPTURE(sampled, ecmp, Routing::ecmp)
+    ->Arg(4096)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(sampled, planned, Routing::planned)
+    ->Arg(4096)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 Plan all_reduce_plan(int ranks) {
   Plan plan;

@@ -77,8 +77,8 @@ class FlowTableBuilder {
   }
 
   void add_transfer(RankId source, RankId destination, double bytes) {
-    const bool choice = cluster_.fabric.routing != Routing::spray &&
-                        link_table_.paths(source, destination) > 1;
+    const bool choice =
+        cluster_.fabric.routing != Routing::spray && link_table_.paths(source, destination) > 1;
     for (const PathShare& way : chooser_.choose(source, destination, bytes)) {
       route_.clear();
       link_table_.append_route(source, destination, route_, way.path);

@@ -35,7 +35,8 @@ class Refinement {
       }
     }
     for (size_t l = 0; l < link_.size(); ++l) link_[l] = of_number(flows.capacity[l]);
-    for (size_t g = 0; g < group_.size(); ++g) group_[g] = mix_colour(plan.groups[g].members.size());
+    for (size_t g = 0; g < group_.size(); ++g)
+      group_[g] = mix_colour(plan.groups[g].members.size());
   }
 
   // Every round makes each colour a function of its old value and of its surroundings, so colours

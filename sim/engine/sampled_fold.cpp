@@ -9,7 +9,6 @@
 
 #include "models/base/error.hpp"
 #include "sim/engine/refinement.hpp"
-#include "sim/engine/shared_ways.hpp"
 #include "sim/engine/way_loads.hpp"
 
 namespace windtunnel {
@@ -56,10 +55,7 @@ std::vector<RankId> joined_ranks(const Plan& plan) {
 class Sampler {
  public:
   Sampler(const Plan& plan, const FlowTable& flows, const Colours& colours, double duration_s)
-      : plan_(plan),
-        flows_(flows),
-        colours_(colours),
-        class_of_(class_of_rank(plan)) {
+      : plan_(plan), flows_(flows), colours_(colours), class_of_(class_of_rank(plan)) {
     find_pipelines();
     find_owners();
     for (const std::int32_t owner : owner_) in_pipeline_.push_back(owner >= 0);
@@ -190,8 +186,8 @@ class Sampler {
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < slowest; ++i) places.push_back(i);
     for (std::int64_t i = slowest; i < sample; ++i) {
-      places.push_back(slowest + (2 * (i - slowest) + 1) * (count - slowest) /
-                                     (2 * (sample - slowest)));
+      places.push_back(slowest +
+                       (2 * (i - slowest) + 1) * (count - slowest) / (2 * (sample - slowest)));
     }
     size_t nearest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -203,9 +199,7 @@ class Sampler {
     }
   }
 
-  bool simulated(std::int32_t pipeline) const {
-    return pipelines_[pipeline].played_by == pipeline;
-  }
+  bool simulated(std::int32_t pipeline) const { return pipelines_[pipeline].played_by == pipeline; }
 
   // ---- ranks, groups and flows ----
 
@@ -350,7 +344,8 @@ class Sampler {
   }
 
   // A flow is played on a link by the one that stands for it where that one crosses it too, else by
-  // one of its kind that does. On the ways of replicas' groups those of pipelines are there on average.
+  // one of its kind that does. On the ways of replicas' groups those of pipelines are there on
+  // average.
   void lay_on_kept_links() {
     struct Average {
       double busy_s = 0, weight = 0, all_weight = 0;
@@ -403,9 +398,9 @@ class Sampler {
   const Colours& colours_;
   const std::vector<ClassMember> class_of_;
   std::vector<Pipeline> pipelines_;
-  std::vector<std::int32_t> pipeline_of_;      // [rank]
-  std::vector<std::int32_t> owner_;            // [flow]
-  std::vector<char> in_pipeline_;              // [flow]
+  std::vector<std::int32_t> pipeline_of_;  // [rank]
+  std::vector<std::int32_t> owner_;        // [flow]
+  std::vector<char> in_pipeline_;          // [flow]
   std::optional<WayLoads> loads_;
   std::vector<RankId> played_by_;              // [rank]
   std::vector<std::int32_t> group_played_by_;  // [group]

@@ -1,9 +1,9 @@
-// Folding where ways that a hash or a plan chose give nearly every pipeline (ranks that messages, or
-// groups other than of replicas, join) other neighbours on the links between pods, so that nothing
-// folds exactly. Of the pipelines that differ by these ways alone some are simulated: the slowest,
-// which decide when replicas meet, and others spread evenly over the rest; groups of replicas meet as
-// one. On its slowest way a simulated flow meets as many of its kind as in truth, though not the
-// same ones (shared_ways.hpp); other kinds take what they need on average (way_loads.hpp).
+// Folding where ways that a hash or a plan chose give nearly every pipeline (ranks that messages,
+// or groups other than of replicas, join) other neighbours on the links between pods, so that
+// nothing folds exactly. Of the pipelines that differ by these ways alone some are simulated: the
+// slowest, which decide when replicas meet, and others spread evenly over the rest; groups of
+// replicas meet as one. On its slowest way a simulated flow meets as many of its kind as in truth,
+// though not the same ones; other kinds take what they need on average (way_loads.hpp).
 //
 // Error against all ranks simulated: docs/network.md.
 #pragma once

@@ -1,8 +1,12 @@
 #include "sim/engine/way_loads.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "models/plan/task_cost.hpp"
 
@@ -18,6 +22,24 @@ double busiest_stream_s(const Plan& plan) {
     for (const double stream : seconds) longest = std::max(longest, stream);
   }
   return longest;
+}
+
+struct SampledFlow {
+  FlowIndex flow = 0;
+  WayLoads::Way way;
+};
+
+// The mean way of theirs, by which part of its flows are here.
+SharedWay way_of(std::span<const SampledFlow> sampled) {
+  SharedWay way{sampled.front().way.link, 0, {}};
+  double in_truth = 0;
+  for (const SampledFlow& flow : sampled) {
+    way.flows.push_back({flow.flow, flow.way.weight});
+    way.capacity += flow.way.capacity;
+    in_truth += flow.way.flows;
+  }
+  way.capacity *= static_cast<double>(sampled.size()) / in_truth;
+  return way;
 }
 
 }  // namespace
@@ -83,8 +105,8 @@ void WayLoads::add_loads() {
                         static_cast<double>(link.weight), busy_s(flow, link)});
     }
   }
-  std::ranges::stable_sort(
-      loads_, {}, [](const Load& load) { return std::tuple(load.link, load.kind); });
+  std::ranges::stable_sort(loads_, {},
+                           [](const Load& load) { return std::tuple(load.link, load.kind); });
   size_t kept = 0;
   for (const Load& load : loads_) {
     if (kept > 0 && loads_[kept - 1].link == load.link && loads_[kept - 1].kind == load.kind) {
@@ -122,6 +144,35 @@ WayLoads::Way WayLoads::slowest_way(FlowIndex flow) const {
     if (way.seconds_per_unit() > slowest.seconds_per_unit()) slowest = way;
   }
   return slowest;
+}
+
+// The flows of a kind by the number that share their ways, cut where a group has reached its mean.
+// In which order flows of equal number stand is as good as drawn: pipelines that met on one way
+// would else meet on all, and go in step as they do not in truth.
+std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
+                                   const std::vector<Colour>& kinds, const WayLoads& loads) {
+  std::map<Colour, std::vector<SampledFlow>> by_kind;
+  for (const FlowIndex flow : sampled) {
+    const WayLoads::Way way = loads.slowest_way(flow);
+    if (way.link >= 0) by_kind[kinds[flow]].push_back({flow, way});
+  }
+  std::vector<SharedWay> ways;
+  for (auto& [kind, flows] : by_kind) {
+    std::ranges::stable_sort(flows, std::greater(), [](const SampledFlow& flow) {
+      return std::pair(flow.way.flows, mix_colour(static_cast<Colour>(flow.flow)));
+    });
+    for (size_t first = 0; first < flows.size();) {
+      double in_truth = 0;
+      size_t last = first;
+      do {
+        in_truth += flows[last++].way.flows;
+      } while (last < flows.size() &&
+               static_cast<double>((last - first) * (last - first)) < in_truth - 1e-9);
+      ways.push_back(way_of({flows.data() + first, flows.data() + last}));
+      first = last;
+    }
+  }
+  return ways;
 }
 
 }  // namespace windtunnel

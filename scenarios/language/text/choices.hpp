@@ -93,9 +93,8 @@ inline constexpr Choice<Protocol> kChoices<Protocol>[] = {{"auto", Protocol::aut
                                                           {"ll128", Protocol::ll128},
                                                           {"simple", Protocol::simple}};
 template <>
-inline constexpr Choice<FoldMode> kChoices<FoldMode>[] = {{"auto", FoldMode::automatic},
-                                                          {"exact", FoldMode::exact},
-                                                          {"none", FoldMode::none}};
+inline constexpr Choice<FoldMode> kChoices<FoldMode>[] = {
+    {"auto", FoldMode::automatic}, {"exact", FoldMode::exact}, {"none", FoldMode::none}};
 template <>
 inline constexpr Choice<SnapshotMode> kChoices<SnapshotMode>[] = {
     {"sync", SnapshotMode::sync}, {"async", SnapshotMode::async}, {"lazy", SnapshotMode::lazy}};

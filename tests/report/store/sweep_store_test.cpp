@@ -35,10 +35,10 @@ std::string scratch(const std::string& name) {
 SweepPlan plan_of_six() {
   SweepPlan plan;
   plan.version = "1.2.3";
-  plan.sweep = {{"/a/b.yaml",
-                 "name: \"x\"\n",
-                 {{"k", "v"}, {"k", "w"}},
-                 {{.name = "a.csv", .text = "steps\n5\n", .hash = "0123456789abcdef"}}},
+  plan.sweep = {{.file = "/a/b.yaml",
+                 .text = "name: \"x\"\n",
+                 .set = {{"k", "v"}, {"k", "w"}},
+                 .files = {{.name = "a.csv", .text = "steps\n5\n", .hash = "0123456789abcdef"}}},
                 {{"schedule", {"1f1b", "gpipe"}}, {"snapshots.0.every", {"1 h", "2 h", "240 s"}}}};
   const std::vector<Overrides> points = cross_product(plan.sweep.vary);
   for (int i = 0; i < 6; ++i) {

@@ -1,10 +1,12 @@
 // A sample of the pipelines that hashed and planned ways make unlike, against all of them.
 #include "sim/engine/sampled_fold.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "models/base/random.hpp"
@@ -103,12 +105,31 @@ Timeline run(const PipelinesCase& job, FoldMode mode, FoldLimits limits = {}) {
   return execute(job.plan(), job.cluster, options);
 }
 
+// What is left of the step when the network takes no time.
+double compute_s(const PipelinesCase& job) {
+  return 2 * (job.microbatches + job.pp - 1);
+}
+
+struct Errors {
+  int count = 0;
+  double sum = 0, squares = 0, largest = 0;
+
+  void add(double error) {
+    ++count;
+    sum += error;
+    squares += error * error;
+    largest = std::max(largest, std::abs(error));
+  }
+  double mean() const { return sum / count; }
+  double root_mean_square() const { return std::sqrt(squares / count); }
+};
+
 class SampledOnRandomFabrics : public ::testing::TestWithParam<Routing> {};
 
+// Eight pipelines of 16 to 32; docs/network.md states the same figures of 400 other seeds.
 TEST_P(SampledOnRandomFabrics, IsNearAllRanks) {
-  int sampled = 0;
-  double sum = 0, largest = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  Errors all_jobs, little_network;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const PipelinesCase job = random_pipelines(seed, GetParam());
     const Timeline all = run(job, FoldMode::none);
     const Timeline some = run(job, FoldMode::automatic, {8, 8 * job.pp});
@@ -116,17 +137,26 @@ TEST_P(SampledOnRandomFabrics, IsNearAllRanks) {
       EXPECT_NEAR(some.makespan_s, all.makespan_s, 1e-6 * all.makespan_s) << "seed " << seed;
       continue;
     }
-    ++sampled;
     EXPECT_LE(some.ranks_simulated, 8 * job.pp);
     double stood_for = 0;
     for (const RankTimeline& rank : some.ranks) stood_for += rank.multiplicity;
     EXPECT_EQ(stood_for, job.pp * job.dp);
     const double error = some.makespan_s / all.makespan_s - 1;
-    sum += error;
-    largest = std::max(largest, std::abs(error));
-    if (std::getenv("WT_SHOW")) printf("seed %d pp %d dp %d m %d bytes %.2f over %.0f: %.3f all %.3f error %+.2f %%\n", int(seed), job.pp, job.dp, job.microbatches, job.bytes, job.cluster.fabric.pod_oversubscription, some.makespan_s, all.makespan_s, 100*error);
+    EXPECT_LT(std::abs(error), 0.3) << "seed " << seed;
+    all_jobs.add(error);
+    if (all.makespan_s < 1.5 * compute_s(job)) little_network.add(error);
   }
-  printf("sampled %d mean %+.3f largest %.3f\n", sampled, sum / sampled, largest);
+  for (const auto& [name, errors] :
+       {std::pair("all", all_jobs),
+        std::pair("less than a third of the step is network", little_network)}) {
+    fmt::print("{}: {} jobs, mean {:+.2f} %, root mean square {:.2f} %, largest {:.1f} %\n", name,
+               errors.count, 100 * errors.mean(), 100 * errors.root_mean_square(),
+               100 * errors.largest);
+  }
+  ASSERT_GE(little_network.count, 3);
+  EXPECT_LT(std::abs(all_jobs.mean()), 0.02);
+  EXPECT_LT(all_jobs.root_mean_square(), 0.08);
+  EXPECT_LT(little_network.root_mean_square(), 0.04);
 }
 
 INSTANTIATE_TEST_SUITE_P(Routings, SampledOnRandomFabrics,

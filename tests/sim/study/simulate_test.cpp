@@ -170,6 +170,25 @@ TEST(Simulate, JitterSlowsKernelsAndNoCollectives) {
   EXPECT_NEAR(slow.time_s, tp_s + 1.5 * (steady.time_s - tp_s), 1e-6 * steady.time_s);
 }
 
+TEST(Simulate, ASampleOfTheRanksIsNoted) {
+  const std::string text =
+      "name: a\nmodel: bert-large\nlayout: {pp: 4}\nbatch: {global: 1280, micro: 1}\ncluster: "
+      "{nodes: 160, node: dgx-h100, fabric: {topology: rail-fat-tree, nodes_per_pod: 80, "
+      "pod_oversubscription: 7, routing: ecmp}}\n";
+  const auto noted = [](const Record& record) {
+    return std::ranges::any_of(record.notes, [](const Note& note) {
+      return note.key == "fold" && note.figures.find(" of ") != std::string::npos;
+    });
+  };
+  const Record sampled = simulate(parse_case(text, "a.yaml"));
+  EXPECT_LE(sampled.timeline.ranks_simulated, 256);
+  EXPECT_TRUE(noted(sampled));
+  const Record exact = simulate(parse_case(text + "fold: exact\n", "a.yaml"));
+  EXPECT_GT(exact.timeline.ranks_simulated, 1024);
+  EXPECT_FALSE(noted(exact));
+  EXPECT_NEAR(sampled.iteration.time_s, exact.iteration.time_s, 0.1 * exact.iteration.time_s);
+}
+
 TEST(Simulate, ASlowNodeThatStaysIsStillSlowInTheShrunkJob) {
   Job job = with_campaign(small_job(4, 1, 4));
   job.cluster.slow_nodes = {{3, 3}};
