@@ -4,6 +4,7 @@
 
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/lengths/length_plan.hpp"
 
 namespace windtunnel {

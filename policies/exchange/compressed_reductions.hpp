@@ -16,10 +16,6 @@
 
 namespace windtunnel {
 
-// Throws Error with the reason when overlap, compressor, aggregation and sharding of the job do not
-// go together.
-void check_gradient_exchange(const Job& job);
-
 // Gradients of one iteration reach the weights in the next one's forward pass: no rank waits for
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
@@ -65,6 +61,11 @@ class GradientExchange {
                             int pp, double share, StageAction action = StageAction::backward) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
+  // Of tensors that `members` divide among themselves.
+  static std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) {
+    for (TensorShape& shape : shapes) shape.count /= members;
+    return shapes;
+  }
   std::vector<Transfer> compressed_across(const std::vector<TensorShape>& shapes, const Axes& axes,
                                           int pp, bool expert) const;
   struct Hop {

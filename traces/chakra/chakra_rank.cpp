@@ -90,6 +90,7 @@ class OwnHeader {
         {"format", [&] { format_ = small_integer(attribute, 1); }},
         {"ranks", [&] { rank.ranks = small_integer(attribute, 1); }},
         {"iterations", [&] { rank.iterations = small_integer(attribute, 1, kMostShort); }},
+        {"in_step", [&] { rank.in_step = small_integer(attribute, 1); }},
         {"class", [&] { rank.rank_class.name = text_of(attribute); }},
         {"class_index", [&] { rank.class_index = small_integer(attribute, 0); }},
         {"first_member", [&] { rank.first_member = small_integer(attribute, 0); }},

@@ -100,6 +100,7 @@ class PlanMerger {
     if (ranks_ == 0) {
       ranks_ = rank.ranks;
       plan_.iterations = rank.iterations;
+      plan_.in_step = rank.in_step;
     }
     if (rank.ranks != ranks_ || rank.iterations != plan_.iterations) {
       throw Error(Location{rank.file},

@@ -190,6 +190,7 @@ chakra::GlobalMetadata metadata_of(const Plan& plan, std::int32_t c, std::int32_
   add("format", kChakraFormat);
   add("ranks", plan.ranks);
   add("iterations", plan.iterations);
+  add("in_step", plan.in_step);
   add("class", owner.name);
   add("class_index", c);
   add("first_member", first);

@@ -17,6 +17,7 @@
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
+#include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/spec_fields.hpp"

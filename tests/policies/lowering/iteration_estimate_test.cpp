@@ -343,7 +343,7 @@ TEST(Estimate, FoldedJobsEqualUnfoldedOnesUnderEverySchedule) {
 
 // Collectives as flows meet the messages of the pipeline: the engine shares the NIC among them, the
 // estimate does not.
-void expect_near_under_contention(InnerForm inner, double most) {
+void expect_near_under_contention(InnerForm inner, double of_nine_tenths, double most) {
   std::vector<double> errors;
   double worst = 0;
   std::string worst_job;
@@ -362,17 +362,17 @@ void expect_near_under_contention(InnerForm inner, double most) {
   const double median = errors[errors.size() / 2];
   fmt::print("200 jobs, median {:.1e}, p90 {:.4f}, worst {}\n", median, errors[180], worst_job);
   EXPECT_LT(median, 0.003);
-  EXPECT_LT(errors[180], 0.01);
+  EXPECT_LT(errors[180], of_nine_tenths);
   EXPECT_LT(worst, most) << worst_job;
 }
 
 TEST(Estimate, StaysNearTheEngineUnderContention) {
-  expect_near_under_contention(InnerForm::folded, 0.05);
+  expect_near_under_contention(InnerForm::folded, 0.01, 0.05);
 }
 
 // Rings of context parallelism across nodes meet reductions and gathers in every layer.
 TEST(Estimate, StaysNearTheEngineWhereInnerCollectivesMeetThemToo) {
-  expect_near_under_contention(InnerForm::automatic, 0.1);
+  expect_near_under_contention(InnerForm::automatic, 0.02, 0.1);
 }
 
 }  // namespace
