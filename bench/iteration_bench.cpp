@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 
 #include "scenarios/language/company.hpp"
-#include "sim/study/simulate_company.hpp"
 #include "sim/study/simulate.hpp"
+#include "sim/study/simulate_company.hpp"
 
 namespace windtunnel {
 namespace {
 
-void simulate_iteration(benchmark::State& state, const Overrides& overrides) {
-  Case the_case = load_case(WINDTUNNEL_SOURCE_DIR "/scenarios/llama3-405b.yaml", overrides);
+void simulate_iteration(benchmark::State& state, const Overrides& overrides,
+                        const char* scenario = WINDTUNNEL_SOURCE_DIR
+                        "/scenarios/llama3-405b.yaml") {
+  Case the_case = load_case(scenario, overrides);
   the_case.job.campaign.length_s = 0;
   for (auto _ : state) {
     const Record record = simulate(the_case, {.allow_oom = true});
@@ -25,6 +27,16 @@ void simulate_iteration(benchmark::State& state, const Overrides& overrides) {
 
 void folded_16384(benchmark::State& state) {
   simulate_iteration(state, {});
+}
+
+// All collectives of tensor parallelism as tasks. Budget: 2 s.
+void inner_tasks_16384(benchmark::State& state) {
+  simulate_iteration(state, {{"communication.inner", "tasks"}});
+}
+
+// 2,048 GPUs, experts over 64 of them, whose exchanges are tasks. Budget: 2 s.
+void deepseek_v3(benchmark::State& state) {
+  simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/headlines/deepseek-v3.yaml");
 }
 
 void folded_131072(benchmark::State& state) {
@@ -74,6 +86,8 @@ void jobs_side_by_side(benchmark::State& state, const char* placement) {
 }
 
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(inner_tasks_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_131072)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_1048576)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 BENCHMARK_CAPTURE(jobs_side_by_side, packed, "packed")
