@@ -16,6 +16,7 @@
 #include "cli/trace/trace_faults.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
+#include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "report/console/console.hpp"
 #include "report/json/json.hpp"
@@ -213,6 +214,7 @@ ExitCode import_traces(const ImportOptions& options) {
   if (import.foreign) add_latencies(import.plan, job.cluster, job.calibration);
   const Timeline timeline =
       execute(import.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  check_bound(import.plan, job.cluster, timeline);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
       iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));

@@ -23,6 +23,25 @@ const CollectiveRule* rule_of(const Job& job, Category axis, CollectiveKind kind
 
 }  // namespace
 
+std::span<const CollectiveKind> kinds_of_axis(Category axis) {
+  using K = CollectiveKind;
+  static constexpr K kTensor[] = {K::all_reduce, K::reduce_scatter, K::all_gather, K::broadcast,
+                                  K::reduce};
+  static constexpr K kContext[] = {K::all_to_all};
+  static constexpr K kExperts[] = {K::all_to_all, K::all_gather, K::reduce_scatter};
+  static constexpr K kReplicas[] = {K::all_reduce, K::reduce_scatter, K::all_gather, K::all_to_all};
+  switch (axis) {
+    case Category::tp:
+      return kTensor;
+    case Category::cp:
+      return kContext;
+    case Category::ep:
+      return kExperts;
+    default:
+      return kReplicas;
+  }
+}
+
 CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
                                    const GroupShape& shape) {
   const CollectiveRule* rule = shape.members > 1 ? rule_of(job, axis, kind) : nullptr;

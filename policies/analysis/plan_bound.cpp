@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "models/base/error.hpp"
 #include "models/machine/links/links.hpp"
+#include "models/plan/kernel_pace.hpp"
 
 namespace windtunnel {
 namespace {
@@ -70,13 +73,11 @@ struct BothWays {
 
 // Of a place with `inside` of a group's members: none of the algorithms gets along with less in
 // either direction, as what is away is reduced or copied on its way through places of equal size.
-BothWays least_bytes(const Volume& volume, double inside, double members) {
-  if (inside == members) return {};
+double least_bytes(const Volume& volume, double inside, double members) {
+  if (inside == members) return 0;
   const double away = (members - inside) / members;
-  const double own = inside * away;
-  const double both = volume.summed + own * volume.exchanged + volume.shifted +
-                      away * (volume.scattered + volume.gathered);
-  return {both, both};
+  return volume.summed + inside * away * volume.exchanged + volume.shifted +
+         away * (volume.scattered + volume.gathered);
 }
 
 // Counts by place: a node, or a pod.
@@ -98,10 +99,10 @@ class Places {
     std::ranges::sort(places);
     for (auto first = places.begin(); first != places.end();) {
       const auto last = std::upper_bound(first, places.end(), *first);
-      const BothWays least = least_bytes(volume, static_cast<double>(last - first),
-                                         static_cast<double>(places.size()));
-      bytes_[*first].out += least.out;
-      bytes_[*first].in += least.in;
+      const double least = least_bytes(volume, static_cast<double>(last - first),
+                                       static_cast<double>(places.size()));
+      bytes_[*first].out += least;
+      bytes_[*first].in += least;
       first = last;
     }
   }
@@ -208,7 +209,7 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   if (!tree || fabric.nodes_per_pod == 0) return;
   std::vector<int> pod_of_rank(plan.ranks);
   for (RankId rank = 0; rank < plan.ranks; ++rank) pod_of_rank[rank] = pod_of(cluster, rank);
-  const int pods = plan.ranks == 0 ? 0 : pod_of_rank.back() + 1;
+  const int pods = pods_of(cluster);
   if (pods < 2) return;
   Places places(pods, std::move(pod_of_rank));
   count(plan, of_group, places);
@@ -221,12 +222,32 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   }
 }
 
-double kernels_s(const RankClass& owner, double slowdown) {
+// Of the kernels of one rank, which run one after another.
+double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
+                 const KernelPace& pace) {
   double seconds = 0;
-  for (const Task& task : owner.tasks) {
-    if (task.kind == TaskKind::compute) seconds += plain_seconds(task, slowdown);
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
+    const Task& task = owner.tasks[t];
+    if (task.kind != TaskKind::compute) continue;
+    seconds += plain_seconds(task, slowdowns[pace.place(t, task.iteration)]);
   }
   return seconds;
+}
+
+// Of each class its slowest node, and with jitter its first rank: to draw for all takes long.
+double busiest_kernels_s(const Plan& plan, const Cluster& cluster) {
+  KernelPace pace(plan, cluster);
+  double busiest_s = 0;
+  for (const RankClass& owner : plan.classes) {
+    const auto slowest = cluster.jitter.active()
+                             ? owner.members.begin()
+                             : std::ranges::max_element(owner.members, {}, [&](RankId rank) {
+                                 return cluster.slowdown_of(rank);
+                               });
+    if (slowest == owner.members.end()) continue;
+    busiest_s = std::max(busiest_s, kernels_s(owner, pace.slowdowns(*slowest), pace));
+  }
+  return busiest_s;
 }
 
 }  // namespace
@@ -236,15 +257,18 @@ PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers 
   const std::vector<Volume> of_group = volumes(plan, counted);
   bound_by_nodes(plan, cluster, of_group, bound);
   bound_by_pods(plan, cluster, of_group, bound);
-  if (cluster.jitter.active()) return bound;  // kernels take less time, too
-  for (const RankClass& owner : plan.classes) {
-    double slowdown = 1;
-    for (const RankId rank : owner.members) {
-      slowdown = std::max(slowdown, cluster.slowdown_of(rank));
-    }
-    bound.compute_s = std::max(bound.compute_s, kernels_s(owner, slowdown));
-  }
+  bound.compute_s = busiest_kernels_s(plan, cluster);
   return bound;
+}
+
+void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline) {
+  // A sample of the ranks may be off, either way.
+  const double rounding = timeline.sampled_of > 0 ? 0.3 : 1e-6;
+  const PlanBound bound = plan_bound(plan, cluster, CountedTransfers::as_flows);
+  CHECK(timeline.makespan_s >= bound.seconds() * (1 - rounding),
+        "simulated in {} s, but kernels take {} s and the bytes of {} take {} s",
+        timeline.makespan_s, bound.compute_s, bound.link.empty() ? "no link" : bound.link,
+        bound.link_s);
 }
 
 }  // namespace windtunnel

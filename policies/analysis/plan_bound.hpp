@@ -8,6 +8,7 @@
 
 #include "models/machine/cluster.hpp"
 #include "models/plan/plan.hpp"
+#include "models/plan/timeline.hpp"
 
 namespace windtunnel {
 
@@ -26,5 +27,8 @@ enum class CountedTransfers {
 };
 
 PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers counted);
+
+// Throws InternalError where a simulation of the Plan beats what it counts as flows.
+void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline);
 
 }  // namespace windtunnel

@@ -27,7 +27,8 @@ struct GradientExchange::Axes {
   int inner = 1;  // members of a place
 
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
-  // The peers of a part: none of them shares its place with another.
+  // The peers of a part. Methods with hops inside nodes have none among them, though copies of
+  // small shards may share a node.
   Axes across_only() const {
     const int places = group.ranks / inner;
     return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}, {}, {}, 1};
@@ -129,6 +130,23 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
     row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::all_gather, bytes));
   }
   return row;
+}
+
+// Whole matrices cannot be divided: at best a member has as much as others, or the largest one.
+std::vector<TensorShape> GradientExchange::parts_of(std::vector<TensorShape> shapes,
+                                                    int members) const {
+  double share = 1.0 / members;
+  if (compressor_kind(job_.communication.compressor.name).whole_tensors) {
+    double all = 0;
+    double largest = 0;
+    for (const TensorShape& shape : shapes) {
+      all += shape.elements();
+      largest = std::max(largest, shape.elements() / shape.count);
+    }
+    share = std::max(share, largest / all);
+  }
+  for (TensorShape& shape : shapes) shape.count *= share;
+  return shapes;
 }
 
 CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensors, int pp) const {

@@ -61,11 +61,8 @@ class GradientExchange {
                             int pp, double share, StageAction action = StageAction::backward) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp,
                                    bool expert) const;
-  // Of tensors that `members` divide among themselves.
-  static std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) {
-    for (TensorShape& shape : shapes) shape.count /= members;
-    return shapes;
-  }
+  // Of tensors that `members` divide among themselves: of the member that has most.
+  std::vector<TensorShape> parts_of(std::vector<TensorShape> shapes, int members) const;
   std::vector<Transfer> compressed_across(const std::vector<TensorShape>& shapes, const Axes& axes,
                                           int pp, bool expert) const;
   struct Hop {

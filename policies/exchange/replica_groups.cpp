@@ -150,8 +150,12 @@ bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressor;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
-  const bool sharded = job.layout.sharding != Sharding::none;
-  return !sharded && job.model.moe_layers() == 0 && nodes_per_site(job.cluster.fabric) > 0;
+  const Communication& communication = job.communication;
+  const bool whole = communication.overlap == GradientOverlap::dear ||
+                     communication.overlap == GradientOverlap::priority ||
+                     communication.aggregation == Aggregation::parameter_server ||
+                     job.layout.sharding != Sharding::none || job.model.moe_layers() > 0;
+  return !whole && nodes_per_site(job.cluster.fabric) > 0;
 }
 
 int gpus_per_place(const Job& job) {

@@ -172,6 +172,18 @@ std::vector<ActionStep> crossed(const Hideable& forward, std::span<const ActionS
 
 }  // namespace
 
+namespace {
+
+bool stands_on_slow_nodes(const Job& job) {
+  if (job.cluster.slow_nodes.empty()) return false;
+  for (int gpu = 0; gpu < job.layout.ranks(); gpu += job.cluster.node.gpus) {
+    if (job.cluster.slowdown_of(gpu) != 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool InnerTasks::of(Category category) const {
   switch (category) {
     case Category::tp:
@@ -190,7 +202,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const bool closed = job.communication.fidelity == Fidelity::closed;
   if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
   const bool all = form == InnerForm::tasks || job.cluster.node.gpu_path == GpuPath::pcie ||
-                   !job.cluster.slow_nodes.empty();
+                   stands_on_slow_nodes(job);
   InnerTasks tasks;
   for (const ChunkRounds& chunk : units) {
     for (const LayerRounds& layers : chunk) {

@@ -39,7 +39,7 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
 
 // Consecutive ranks whose collectives are seconds of their passes, so that one has the pace of all;
 // those that are tasks hold up the others themselves.
-int ranks_in_step(const Layout& layout, const InnerTasks& inner) {
+int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   int ranks = layout.tp;
   if (layout.cp > 1 && !inner.cp) {
     ranks *= layout.cp;
@@ -70,7 +70,7 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
-  plan.in_step = ranks_in_step(job.layout, inner);
+  plan.in_step = ranks_of_one_pace(job.layout, inner);
   std::vector<PipelineRankGroups> groups(job.layout.pp);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (int a = 0; a < kReplicaAxes; ++a) {

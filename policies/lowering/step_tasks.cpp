@@ -38,24 +38,27 @@ class StepTasks {
     compute(step.compute_s + longer_s);
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
-    const std::vector<TaskIndex> ends = issue(step, before);
-    for (const InnerCollective& collective : step.later) {
-      later_.push_back(append(collective, step.category, Stream::later, before));
-    }
+    // The steps beside them may have such collectives themselves, which do not wait for these.
+    const bool apart = !step.beside.empty();
+    const std::vector<TaskIndex> ends = issue(step.collectives, step.category, apart, before);
+    const std::vector<TaskIndex> later = issue(step.later, step.category, true, before);
+    later_.insert(later_.end(), later.begin(), later.end());
     compute(step.beside_s);
     for (const ActionStep& other : step.beside) add(other, 0);
     awaited_.insert(awaited_.end(), ends.begin(), ends.end());
   }
 
-  // One after another, some with another at their side: those that end last.
-  std::vector<TaskIndex> issue(const ActionStep& step, std::vector<TaskIndex> ready) {
-    // The steps beside them may have such collectives themselves, which do not wait for these.
-    const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
+  // One after another, some with another at their side: those that end last. `apart`: on the
+  // streams of what runs beside other passes.
+  std::vector<TaskIndex> issue(const std::vector<InnerCollective>& collectives, Category category,
+                               bool apart, std::vector<TaskIndex> ready) {
     std::vector<TaskIndex> ends;
-    for (const InnerCollective& collective : step.collectives) {
-      const bool beside = collective.with_previous && !ends.empty();
-      if (!beside && !ends.empty()) ready = std::exchange(ends, {});
-      ends.push_back(append(collective, step.category, beside ? Stream::second : stream, ready));
+    for (const InnerCollective& collective : collectives) {
+      const bool second = collective.with_previous && !ends.empty();
+      if (!second && !ends.empty()) ready = std::exchange(ends, {});
+      const Stream stream = apart ? (second ? Stream::later_second : Stream::later)
+                                  : (second ? Stream::awaited_second : Stream::awaited);
+      ends.push_back(append(collective, category, stream, ready));
     }
     return ends;
   }

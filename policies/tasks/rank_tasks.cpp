@@ -317,11 +317,9 @@ std::int16_t RankTasks::inner_stream(Category category, InnerStream stream) {
   const auto [known, is_new] = inner_streams_.try_emplace(
       {category, stream}, static_cast<std::int16_t>(class_.streams.size()));
   if (is_new) {
-    const char* suffix = stream == InnerStream::awaited  ? ""
-                         : stream == InnerStream::second ? " in node"
-                                                         : " beside";
+    constexpr std::array kSuffixes = {"", " in node", " beside", " beside, in node"};
     class_.streams.push_back(
-        {fmt::format("{}{}", to_string(category), suffix), StreamOrder::in_order});
+        {fmt::format("{}{}", to_string(category), kSuffixes[int(stream)]), StreamOrder::in_order});
   }
   return known->second;
 }

@@ -127,9 +127,9 @@ class RankTasks {
   // added.
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
-  // Of the streams of a category's collectives inside a replica: those that the pass awaits, at the
-  // same time others inside its node, and those that run beside another pass.
-  enum class InnerStream : std::uint8_t { awaited, second, later };
+  // Of the streams of a category's collectives inside a replica: those that the pass awaits and
+  // those that run beside another pass, and of both a second one for what runs at the same time.
+  enum class InnerStream : std::uint8_t { awaited, awaited_second, later, later_second };
   // A collective between ranks of a replica, in `task`, which has a name, a stage, a micro-batch
   // and what it waits for.
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,

@@ -162,6 +162,14 @@ void check_calibration(const Case& job, const Case& first) {
                           first.file));
 }
 
+// Each job draws its own stragglers, which are other ones alone and beside others.
+void check_jitter(const Case& job) {
+  if (!job.job.cluster.jitter.active()) return;
+  throw Error(job.places.where("cluster.jitter"),
+              "cluster.jitter: what jobs do to each other is not told from stragglers, which a "
+              "simulation of several jobs draws anew; take it out");
+}
+
 std::string placement_text(const std::vector<int>& places) {
   return fmt::format("node\n{}\n", fmt::join(places, "\n"));
 }
@@ -246,6 +254,7 @@ Company resolve_company(const ScenarioText& scenario) {
     text.files = files_of_job(files, shared, places[job]);
     company.jobs.push_back(resolve_case(text));
     check_calibration(company.jobs.back(), company.jobs.front());
+    check_jitter(company.jobs.back());
     company.key += company.jobs.back().key;
   }
   company.key = text_hash(company.key);

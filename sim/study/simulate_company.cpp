@@ -12,6 +12,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/plan/joined_plan.hpp"
+#include "policies/analysis/plan_bound.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "sim/engine/engine.hpp"
@@ -42,6 +43,7 @@ class CompanySteps {
   std::vector<double> ends_alone(std::size_t j, int steps) const {
     Plan plan = plan_of(j, steps);
     const Timeline timeline = execute(plan, job(j).cluster, options());
+    check_bound(plan, job(j).cluster, timeline);
     return ends(plan, timeline, {0, std::ssize(plan.classes)}, per_step(j), steps);
   }
 
@@ -50,6 +52,7 @@ class CompanySteps {
     for (std::size_t j = 0; j < jobs(); ++j) plans.push_back(plan_of(j, steps[j]));
     const JoinedPlan all = joined(std::move(plans), start_s);
     const Timeline timeline = execute(all.plan, cluster_, options());
+    check_bound(all.plan, cluster_, timeline);
     StepEnds result;
     for (std::size_t j = 0; j < jobs(); ++j) {
       result.push_back(ends(all.plan, timeline, {all.first_class[j], all.first_class[j + 1]},
@@ -86,6 +89,7 @@ class CompanySteps {
   EngineOptions options() const {
     EngineOptions options;
     options.calibration = job(0).calibration;  // of all: resolve_company() sees to it
+    options.fold = FoldMode::exact;  // a sample may be off by more than what jobs do to each other
     for (const Case& each : company_.jobs) {
       if (each.job.fold == FoldMode::none) options.fold = FoldMode::none;
     }
@@ -198,6 +202,7 @@ CompanyReport simulate_company(const Company& company, const SimulateOptions& op
   report.nodes = company.nodes;
   for (const Case& each : company.jobs) {
     Case alone = each;
+    if (alone.job.fold == FoldMode::automatic) alone.job.fold = FoldMode::exact;
     if (std::exchange(alone.job.campaign.length_s, 0) > 0) {
       alone.notes.push_back({"campaign", "of a job beside others no campaign is simulated"});
     }

@@ -1,6 +1,8 @@
 #include "traces/chakra/trace_machine.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "models/machine/links/links.hpp"
 #include "models/network/groups/group_shapes.hpp"
@@ -8,6 +10,19 @@
 
 namespace windtunnel {
 namespace {
+
+// Of the groups that a class's members have for the task the worst.
+GroupShape shape_of(const RankClass& owner, const Task& task, const Plan& plan,
+                    GroupShapes& shapes) {
+  std::set<std::int32_t> seen;
+  std::optional<GroupShape> shape;
+  for (const std::int32_t group : owner.groups[task.group_slot]) {
+    if (!seen.insert(group).second) continue;
+    const GroupShape own = shapes.of(plan.groups[group].members);
+    shape = shape ? worse(*shape, own) : own;
+  }
+  return shape.value_or(GroupShape{});
+}
 
 // Whether it runs as flows, where the scenario says so for all.
 bool as_flows(const Task& task, Fidelity fidelity) {
@@ -22,8 +37,7 @@ void run_collectives_as(const Job& job, Plan& plan) {
     for (Task& task : owner.tasks) {
       const bool exchanges = task.kind == TaskKind::collective && task.bytes > 0;
       if (!exchanges || task.category == Category::snapshot) continue;
-      const Group& group = plan.groups[owner.groups[task.group_slot].front()];
-      const GroupShape shape = shapes.of(group.members);
+      const GroupShape shape = shape_of(owner, task, plan, shapes);
       CollectiveChoice choice = collective_choice(job, task.category, task.collective, shape);
       if (choice.algorithm == CollectiveAlgorithm::automatic) choice.algorithm = task.algorithm;
       if (choice.protocol == Protocol::automatic) choice.protocol = task.protocol;

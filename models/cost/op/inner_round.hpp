@@ -1,7 +1,7 @@
 // What the ranks of one replica send each other inside a pass over a layer: collectives of tensor,
 // context and expert parallelism, and the compute beside which they run. A closed form counts what
 // of them stays exposed; a Plan has each as a task of its own
-// (policies/lowering/action_rounds.hpp). Both read the same rounds, so that they agree where the
+// (policies/lowering/action_steps.hpp). Both read the same rounds, so that they agree where the
 // network is idle.
 #pragma once
 

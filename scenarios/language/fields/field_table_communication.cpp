@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/network/groups/collective_steps.hpp"
+#include "models/plan/job_collective.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 
 namespace windtunnel {
@@ -33,19 +34,25 @@ Rows collective_rows() {
                        {.example = "{all_reduce: tree, ep: pairwise}",
                         .help = "algorithms and protocols by kind or by axis (tp, cp, ep, dp), "
                                 "where not automatic"})};
-  std::vector<std::string_view> all = {"auto"};
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
     // The words of its algorithms are those of the models.
     std::vector<std::string_view> algorithms = {"auto"};
     for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
       algorithms.emplace_back(to_string(algorithm));
-      if (std::ranges::find(all, algorithms.back()) == all.end()) all.push_back(algorithms.back());
     }
     add_collectives(kind.name, to_string(usual_algorithm(kind.value)), algorithms,
                     "how all collectives of this kind run", rows);
   }
   for (const Category axis : kCollectiveAxes) {
-    add_collectives(to_string(axis), "ring", all,
+    std::vector<std::string_view> algorithms = {"auto"};
+    for (const CollectiveKind kind : kinds_of_axis(axis)) {
+      for (const CollectiveAlgorithm algorithm : algorithms_of(kind)) {
+        const std::string_view name = to_string(algorithm);
+        if (std::ranges::find(algorithms, name) == algorithms.end()) algorithms.push_back(name);
+      }
+    }
+    add_collectives(to_string(axis), to_string(usual_algorithm(kinds_of_axis(axis).front())),
+                    algorithms,
                     "how all collectives of this axis run for which there is such an algorithm; "
                     "goes before what is said of their kind",
                     rows);

@@ -14,6 +14,7 @@
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/tensor/tensor_ops.hpp"
 #include "models/network/groups/collective_steps.hpp"
+#include "models/plan/job_collective.hpp"
 #include "policies/evaluation/message_validator.hpp"
 #include "policies/evaluation/schedule_lowering.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -128,10 +129,9 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
   return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
 }
 
-// Of an axis, which names no kind.
-CollectiveAlgorithm algorithm_of(std::string_view name) {
-  for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
-    const CollectiveAlgorithm algorithm = algorithm_of(kind.value, name);
+CollectiveAlgorithm algorithm_of(Category axis, std::string_view name) {
+  for (const CollectiveKind kind : kinds_of_axis(axis)) {
+    const CollectiveAlgorithm algorithm = algorithm_of(kind, name);
     if (algorithm != CollectiveAlgorithm::automatic) return algorithm;
   }
   return CollectiveAlgorithm::automatic;
@@ -162,7 +162,7 @@ Communication resolve_communication(const Values& values, NamedFiles& files) {
   for (const Category axis : kCollectiveAxes) {
     add_collective_rule(
         values, fmt::format("communication.collectives.{}", to_string(axis)), {.axis = axis},
-        [](std::string_view name) { return algorithm_of(name); }, communication);
+        [&](std::string_view name) { return algorithm_of(axis, name); }, communication);
   }
   return communication;
 }

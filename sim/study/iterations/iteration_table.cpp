@@ -326,12 +326,7 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   execution.plan = iteration_plan(job, prepared, options);
   execution.timeline =
       execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
-  // A sample of the ranks may be off a little, either way.
-  if (execution.timeline.sampled_of > 0) return execution;
-  const PlanBound bound = plan_bound(execution.plan, job.cluster, CountedTransfers::as_flows);
-  CHECK(execution.timeline.makespan_s >= bound.seconds() * (1 - 1e-6),
-        "simulated in {} s, but kernels take {} s and the bytes of {} take {} s",
-        execution.timeline.makespan_s, bound.compute_s, bound.link, bound.link_s);
+  check_bound(execution.plan, job.cluster, execution.timeline);
   return execution;
 }
 

@@ -61,6 +61,17 @@ TEST(PlanBound, KnowsPodsSlowNicsAndClosedForms) {
   EXPECT_EQ(bound.link, "uplinks of pod 0");
 }
 
+// The job's nodes may stand anywhere, the last one in the first pod.
+TEST(PlanBound, CountsPodsWhereNodesStand) {
+  Cluster cluster = small_cluster(2, 4);
+  cluster.fabric.nodes_per_pod = 1;
+  cluster.fabric.pod_oversubscription = 4;
+  cluster.machine_nodes = 6;
+  cluster.places = {5, 0};
+  const Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
+  EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 8);
+}
+
 TEST(PlanBound, TheBusiestGpuComputes) {
   Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_gather, CollectiveAlgorithm::ring, 1);
@@ -69,6 +80,21 @@ TEST(PlanBound, TheBusiestGpuComputes) {
   EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::all).compute_s, 3);
   cluster.slow_nodes = {{.node = 1, .slowdown = 2}};
   EXPECT_DOUBLE_EQ(plan_bound(plan, cluster, CountedTransfers::all).seconds(), 5);
+}
+
+// Kernels of a draw may take less time than calibrated ones.
+TEST(PlanBound, KernelsHaveThePaceOfTheirDraw) {
+  Cluster cluster = small_cluster(2, 4);
+  Plan plan = plan_of(CollectiveKind::all_gather, CollectiveAlgorithm::ring, 1);
+  plan.classes[0].tasks.emplace_back().cost = {{Category::forward, Origin::spec, 2}};
+  cluster.jitter.sigma = 0.3;
+  int less = 0;
+  for (plan.draw = 0; plan.draw < 20; ++plan.draw) {
+    const double seconds = plan_bound(plan, cluster, CountedTransfers::all).compute_s;
+    EXPECT_GT(seconds, 0);
+    less += seconds < 2;
+  }
+  EXPECT_GT(less, 0);
 }
 
 }  // namespace

@@ -127,6 +127,11 @@ TEST_F(CompanyText, UnlikeClusters) {
   EXPECT_EQ(message(company("", same)), "no error");
 }
 
+TEST_F(CompanyText, JitterIsNotToldFromNeighbours) {
+  EXPECT_TRUE(message(company("", "{nodes: 8, node: dgx-h100, jitter: {sigma: 0.1}}"))
+                  .find("cluster.jitter: what jobs do to each other") != std::string::npos);
+}
+
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   EXPECT_EQ(message(company("model: gpt3-175b\n")),
             "c.yaml:4:1: model: a scenario of several jobs has name, cluster, jobs, placement; "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <initializer_list>
 #include <string_view>
 
@@ -9,58 +10,113 @@
 #include "models/base/random.hpp"
 
 namespace windtunnel {
+namespace {
+
+class Draw {
+ public:
+  Draw(std::uint64_t number, InnerSpread spread)
+      : random_(20261124, RandomPurpose::test, number),
+        number_(number),
+        in_node_(spread == InnerSpread::in_node) {}
+
+  std::string scenario() {
+    experts_ = chance(0.5);
+    tp_ = power(0, in_node_ ? 2 : 3);
+    std::string text = fmt::format("name: random-layout-{}\n", number_);
+    text += model() + cluster() + layout();
+    text += "batch: {global: 64, micro: 2}\n";
+    text += fmt::format("precision: {}\n", one_of({"bf16", "bf16", "fp8"}));
+    text += fmt::format("recompute: {}\n", one_of({"none", "selective", "full"}));
+    const std::string_view overlap =
+        one_of({"none", "pipelined", "fused", "domino", "sub-pipelined", "ladder"});
+    text += fmt::format("software: {{tp_overlap: {}, ep_merged: {}, ep_overlap: {}}}\n",
+                        tp_ > 1 ? overlap : "none", experts_ && chance(0.3),
+                        experts_ && !in_node_ && chance(0.3));
+    text += fmt::format("schedule: {}\n", one_of({"gpipe", "1f1b", "1f1b", "interleaved-1f1b",
+                                                  "zb-h1", "zb-v", "dualpipe", "2bp", "hanayo"}));
+    text += fmt::format(
+        "communication: {{overlap: {}, fidelity: {}, collectives: {{{}}}}}\n",
+        one_of({"none", "bucketed", "bucketed"}), in_node_ ? "auto" : "flows",
+        one_of({"", "", "", "all_reduce: ring", "all_reduce: tree", "ep: direct", "tp: ring"}));
+    return text;
+  }
+
+ private:
+  std::string_view one_of(std::initializer_list<std::string_view> words) {
+    return *(words.begin() + random_.below(words.size()));
+  }
+  int power(int least, int most) {
+    return 1 << (least + static_cast<int>(random_.below(std::uint64_t(most - least + 1))));
+  }
+  bool chance(double share) { return random_.uniform() < share; }
+
+  std::string model() {
+    std::string text =
+        fmt::format("model: {{layers: {}, hidden: {}, heads: 16, vocabulary: 32000, sequence: {}",
+                    power(3, 4), power(10, 12), power(10, 12));
+    if (experts_) {
+      // The closed form lets a shortcut hide behind compute that hides tp's collectives, too.
+      const std::string_view routing = one_of({"imbalance: 1", "imbalance: 1.3", "zipf: 0.5",
+                                               in_node_ && tp_ > 1 ? "zipf: 1" : "shortcut: true"});
+      text += fmt::format(", moe: {{experts: 8, per_token: 2, ffn: {}, shared_ffn: {}, {}}}",
+                          power(10, 12), one_of({"0", "1024"}),
+                          !in_node_ && chance(0.2) ? "locality: 0.7" : routing);
+    }
+    return text + "}\n";
+  }
+
+  std::string fabric() {
+    const std::string pods = fmt::format("nodes_per_pod: 2, pod_oversubscription: {}", power(0, 2));
+    const std::array trees = {"topology: fat-tree, " + pods, "topology: rail-fat-tree, " + pods};
+    if (in_node_ || chance(0.4)) return trees[random_.below(trees.size())];
+    const std::array others = {
+        std::string("topology: rail-only"),
+        trees[0] + ", routing: ecmp",
+        trees[1] + ", routing: planned",
+        trees[1] + ", variation: {sigma: 0.1, seed: 2}",
+        "topology: clos, nodes_per_leaf: 1, leaf_oversubscription: 2, " + pods,
+        std::string("topology: torus, dimensions: [2, 2], link: 20 GB/s"),
+        std::string("topology: dragonfly, nodes_per_router: 1, routers_per_group: 2, local: 20 "
+                    "GB/s, global: 10 GB/s"),
+        std::string("topology: sites, sites: [{name: a, nodes: 2}, {name: b, nodes: 2}], wan: 40 "
+                    "Gb/s, wan_latency: 1 ms")};
+    return others[random_.below(others.size())];
+  }
+
+  std::string cluster() {
+    const std::string_view anywhere =
+        one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x"});
+    std::string text = fmt::format(
+        "cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),
+        in_node_ ? one_of({"dgx-h100", "dgx-a100"}) : anywhere, one_of({"1", "4", "8"}));
+    text += fmt::format("  fabric: {{{}}}\n", fabric());
+    if (!in_node_ && chance(0.2)) text += "  degraded_nics: [{node: 0, nic: 0, factor: 0.5}]\n";
+    if (chance(0.2)) {
+      text += fmt::format("  slow_nodes: [{{node: 0, slowdown: {}}}]\n", one_of({"1.3", "2"}));
+    }
+    return text;
+  }
+
+  std::string layout() {
+    const int cp = chance(0.4) ? power(0, in_node_ && tp_ > 2 ? 1 : 2) : 1;
+    return fmt::format(
+        "layout: {{tp: {}, cp: {}, ep: {}, pp: {}, sharding: {}, sequence_parallel: {}, context: "
+        "{}}}\n",
+        tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
+        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1, one_of({"ring", "ring", "ulysses"}));
+  }
+
+  RandomStream random_;
+  const std::uint64_t number_;
+  const bool in_node_;
+  bool experts_ = false;
+  int tp_ = 1;
+};
+
+}  // namespace
 
 std::string random_layout(std::uint64_t number, InnerSpread spread) {
-  RandomStream random(20261124, RandomPurpose::test, number);
-  const auto one_of = [&](std::initializer_list<std::string_view> words) {
-    return *(words.begin() + random.below(words.size()));
-  };
-  const auto power = [&](int least, int most) {
-    return 1 << (least +
-                 static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1))));
-  };
-  const auto chance = [&](double share) { return random.uniform() < share; };
-  const bool in_node = spread == InnerSpread::in_node;
-  const bool experts = chance(0.5);
-  const int tp = power(0, in_node ? 2 : 3);
-  const int cp = chance(0.4) ? power(0, in_node && tp > 2 ? 1 : 2) : 1;
-  const int ep = experts ? power(0, 3) : 1;
-  const int pp = power(0, 2);
-  std::string text = fmt::format("name: random-layout-{}\n", number);
-  text += fmt::format("model: {{layers: {}, hidden: {}, heads: 16, vocabulary: 32000, sequence: {}",
-                      8 * (1 + static_cast<int>(random.below(2))), power(10, 12), power(10, 12));
-  if (experts) {
-    text +=
-        fmt::format(", moe: {{experts: 8, per_token: 2, ffn: {}, shared_ffn: {}, imbalance: {}}}",
-                    power(10, 12), one_of({"0", "1024"}), one_of({"1", "1.3"}));
-  }
-  text += "}\n";
-  text += fmt::format("cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),
-                      in_node ? one_of({"dgx-h100", "dgx-a100"})
-                              : one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x"}),
-                      one_of({"1", "4", "8"}));
-  text += fmt::format("  fabric: {{topology: {}, nodes_per_pod: 2, pod_oversubscription: {}}}\n",
-                      one_of({"fat-tree", "rail-fat-tree"}), power(0, 2));
-  if (chance(0.2)) {
-    text += fmt::format("  slow_nodes: [{{node: 0, slowdown: {}}}]\n", one_of({"1.3", "2"}));
-  }
-  text += fmt::format(
-      "layout: {{tp: {}, cp: {}, ep: {}, pp: {}, sharding: {}, sequence_parallel: {}, context: "
-      "{}}}\n",
-      tp, cp, ep, pp, one_of({"none", "zero1", "zero2", "zero3"}), tp > 1 ? "true" : "false",
-      one_of({"ring", "ring", "ulysses"}));
-  text += fmt::format("batch: {{global: {}, micro: 2}}\n", 64);
-  text += fmt::format("precision: {}\n", one_of({"bf16", "bf16", "fp8"}));
-  text += fmt::format("recompute: {}\n", one_of({"none", "selective", "full"}));
-  text += fmt::format(
-      "software: {{tp_overlap: {}}}\n",
-      tp > 1 ? one_of({"none", "pipelined", "fused", "domino", "sub-pipelined", "ladder"})
-             : "none");
-  text += fmt::format("schedule: {}\n", one_of({"gpipe", "1f1b", "1f1b", "interleaved-1f1b",
-                                                "zb-h1", "zb-v", "dualpipe", "2bp", "hanayo"}));
-  text += fmt::format("communication: {{overlap: {}, fidelity: {}}}\n",
-                      one_of({"none", "bucketed", "bucketed"}), in_node ? "auto" : "flows");
-  return text;
+  return Draw(number, spread).scenario();
 }
 
 std::optional<Case> random_layout_case(std::uint64_t number, InnerSpread spread) {
