@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "scenarios/language/company.hpp"
-#include "sim/study/simulate_company.hpp"
 #include "sim/study/simulate.hpp"
+#include "sim/study/simulate_company.hpp"
 
 namespace windtunnel {
 namespace {
