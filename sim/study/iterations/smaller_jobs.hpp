@@ -12,7 +12,8 @@ namespace windtunnel {
 
 // The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
 // Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
-// proportion, and what shared a pod still does.
+// proportion, and what shared a pod still does. Of a job with places on the machine the pods stay
+// as they are, and the others keep their places.
 Job shrunk(const Job& job, int missing);
 
 // How many replicas may be missing, ascending: whole groups share experts and shards, fewer

@@ -27,6 +27,19 @@ TEST(SmallerJobs, OnePodStaysOne) {
   EXPECT_GE(smaller.cluster.fabric.nodes_per_pod, 17);
 }
 
+// Two stages of four replicas, a node each. Without the last replica its two nodes go; a slow one
+// of them is taken to stay, in the place of the last that is not.
+TEST(SmallerJobs, OthersStayWhereTheyStand) {
+  Job job = small_job(4, 2, 4);
+  job.cluster.places = {7, 6, 5, 4, 3, 2, 1, 0};
+  const Job smaller = shrunk(job, 1);
+  EXPECT_EQ(smaller.cluster.nodes, 6);
+  EXPECT_EQ(smaller.cluster.fabric_nodes(), 8);
+  EXPECT_EQ(smaller.cluster.places, (std::vector<int>{7, 6, 5, 3, 2, 1}));
+  job.cluster.slow_nodes = {{.node = 4, .slowdown = 2}, {.node = 1, .slowdown = 3}};
+  EXPECT_EQ(shrunk(job, 1).cluster.places, (std::vector<int>{7, 6, 5, 3, 4, 1}));
+}
+
 // Of pods of eight nodes a third of a replica cannot be missing.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
