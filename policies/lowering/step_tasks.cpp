@@ -73,8 +73,10 @@ class StepTasks {
     return tasks_.append_inner(std::move(task), collective, category, stream);
   }
 
-  // "F0.3 2": the third piece.
-  std::string name() const { return fmt::format("{} {}", whole_.name, pieces_); }
+  // "F0.3", then "F0.3 1": the second piece.
+  std::string name() const {
+    return pieces_ == 0 ? whole_.name : fmt::format("{} {}", whole_.name, pieces_);
+  }
 
   void compute(double seconds) {
     if (seconds > 0) piece(seconds);
