@@ -33,7 +33,7 @@ struct Timeline {
   std::uint64_t events = 0;             // simulated activities
   std::int64_t ranks_simulated = 0;
   std::int64_t sampled_of = 0;  // unlike ranks that those are a sample of; 0: of none
-  double peak_rss_bytes = 0;  // of the process that simulated
+  double peak_rss_bytes = 0;    // of the process that simulated
 };
 
 }  // namespace windtunnel
