@@ -1,6 +1,5 @@
 #include "policies/iteration.hpp"
 
-#include <utility>
 
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -13,7 +12,7 @@ namespace {
 // What depends on how the sequences of a batch are shared out.
 struct Strategy {
   void (*check)(const Job&);
-  PreparedIteration (*prepare)(const Job&, SharedGeometry);
+  PreparedIteration (*prepare)(const Job&, const SharedGeometry&);
   Plan (*lower)(const Job&, const PreparedIteration&, const IterationPlanOptions&);
   IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
   double (*step_s)(const Job&, const PreparedIteration&);
@@ -21,11 +20,16 @@ struct Strategy {
 };
 
 const Strategy& strategy_of(const Job& job) {
-  static constexpr Strategy kAlike{[](const Job&) {},     prepare_microbatches, plan_microbatches,
-                                   estimate_microbatches, microbatches_step_s,  least_microbatches};
+  static constexpr Strategy kAlike{
+      [](const Job&) {},
+      [](const Job& own, const SharedGeometry& known) { return prepare_microbatches(own, known); },
+      plan_microbatches,
+      estimate_microbatches,
+      microbatches_step_s,
+      least_microbatches};
   static constexpr Strategy kUnequal{
       check_lengths,
-      [](const Job& own, SharedGeometry) { return prepare_lengths(own); },
+      [](const Job& own, const SharedGeometry& /*known*/) { return prepare_lengths(own); },
       plan_lengths,
       estimate_lengths,
       [](const Job& own, const PreparedIteration& prepared) {
@@ -37,16 +41,16 @@ const Strategy& strategy_of(const Job& job) {
 
 }  // namespace
 
-PreparedIteration prepare_iteration(const Job& job, SharedGeometry geometry) {
+PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry) {
   check_gradient_exchange(job);
   check_layout(job.model, job.layout, job.batch, job.cluster.gpus(), job.cluster.node.gpus);
   check_boundary(job);
   check_sequences(job);
-  return prepare_checked(job, std::move(geometry));
+  return prepare_checked(job, geometry);
 }
 
-PreparedIteration prepare_checked(const Job& job, SharedGeometry geometry) {
-  return strategy_of(job).prepare(job, std::move(geometry));
+PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry) {
+  return strategy_of(job).prepare(job, geometry);
 }
 
 void check_sequences(const Job& job) {

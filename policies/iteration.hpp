@@ -10,11 +10,11 @@ namespace windtunnel {
 
 // Throws Error when layout, batch, lengths, exchange of gradients or schedule do not fit together.
 // `geometry`: of the job, if it is known: PreparedIteration::geometry of another schedule of it.
-PreparedIteration prepare_iteration(const Job& job, SharedGeometry geometry = nullptr);
+PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr);
 
 // The same of a job in which only the schedule may not fit the rest: check_gradient_exchange(),
 // check_layout(), check_boundary() and check_sequences() have seen it.
-PreparedIteration prepare_checked(const Job& job, SharedGeometry geometry = nullptr);
+PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr);
 // Throws Error where the job's sequences do not go with the rest of it, or the longest of them fits
 // nowhere.
 void check_sequences(const Job& job);

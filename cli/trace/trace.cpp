@@ -167,7 +167,8 @@ void check_set(const Overrides& set) {
                                          "communication.collectives",
                                          "communication.fidelity",
                                          "communication.law"};
-  for (const auto& [key, value] : set) {
+  for (const auto& override : set) {
+    const std::string_view key = override.first;
     const bool taken = std::ranges::any_of(kTaken, [&](std::string_view prefix) {
       return key == prefix || key.starts_with(fmt::format("{}.", prefix));
     });

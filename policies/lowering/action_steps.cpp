@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 
 #include "models/base/error.hpp"
 
@@ -305,10 +304,11 @@ SteppedAction ActionSteps::of_pair(const Action& forward, const Action& backward
   std::array<std::vector<InnerRound>, 2> exchanges;
   for (std::size_t i = 0; i < 2; ++i) {
     Rounds all = rounds_of(i == 0 ? forward : backward);
-    const auto others = std::ranges::stable_partition(
-        all.own, [](const InnerRound& round) { return round.category != Category::ep; });
-    exchanges[i].assign(others.begin(), others.end());
-    all.own.erase(others.begin(), others.end());
+    const auto others = std::stable_partition(
+        all.own.begin(), all.own.end(),
+        [](const InnerRound& round) { return round.category != Category::ep; });
+    exchanges[i].assign(others, all.own.end());
+    all.own.erase(others, all.own.end());
     rounds[i] = joined(std::move(all));
   }
   std::vector<CostPart> ahead = merged(costs_.parts(forward));
