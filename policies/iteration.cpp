@@ -1,6 +1,5 @@
 #include "policies/iteration.hpp"
 
-
 #include "models/compression/boundary.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/exchange_conflicts.hpp"
