@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "models/base/error.hpp"
+#include "models/cost/op/block_cost.hpp"
 
 namespace windtunnel {
 namespace {
@@ -45,18 +46,9 @@ void append_pass(const ChunkRounds& chunk, std::vector<InnerRound> PassRounds::*
 
 // ---- what they cost ----
 
-void add_part(std::vector<CostPart>& parts, const CostPart& more) {
-  for (CostPart& part : parts) {
-    if (part.category != more.category || part.origin != more.origin) continue;
-    part.seconds += more.seconds;
-    return;
-  }
-  parts.push_back(more);
-}
-
 std::vector<CostPart> merged(const std::vector<CostPart>& parts) {
   std::vector<CostPart> sum;
-  for (const CostPart& part : parts) add_part(sum, part);
+  add_costs(sum, parts, 1);
   return sum;
 }
 
@@ -314,9 +306,7 @@ SteppedAction ActionSteps::of_pair(const Action& forward, const Action& backward
   std::vector<CostPart> ahead = merged(costs_.parts(forward));
   SteppedAction pair;
   pair.compute = merged(tasks_.ep ? costs_.parts(forward) : costs_.pair_parts(forward, backward));
-  if (tasks_.ep) {
-    for (const CostPart& part : costs_.parts(backward)) add_part(pair.compute, part);
-  }
+  if (tasks_.ep) add_costs(pair.compute, costs_.parts(backward), 1);
   for (std::size_t i = 0; i < 2; ++i) {
     take_off(rounds[i], pair.compute);
     take_off(exchanges[i], pair.compute);

@@ -1,7 +1,7 @@
 // What one layer, the embedding or the loss head costs one GPU, and what the files that count its
-// parts share. For those files alone: chunk_cost.cpp and layer_table_cost.cpp (kernels, host),
-// tensor_parallel.hpp, tensor_mesh.hpp, context_parallel.hpp and expert_parallel.hpp (what its
-// ranks send each other).
+// parts share. Apart from add_costs() it is for those files alone: chunk_cost.cpp and
+// layer_table_cost.cpp (kernels, host), tensor_parallel.hpp, tensor_mesh.hpp, context_parallel.hpp
+// and expert_parallel.hpp (what its ranks send each other).
 #pragma once
 
 #include <vector>
