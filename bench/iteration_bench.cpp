@@ -39,6 +39,16 @@ void deepseek_v3(benchmark::State& state) {
   simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/headlines/deepseek-v3.yaml");
 }
 
+// 512 H100 beside 512 A100, stages on either. Budget: 2 s.
+void mixed_1024(benchmark::State& state) {
+  simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/pools/mixed-generations.yaml");
+}
+
+// The same machine with replicas of one kind each, which have unlike micro-batches.
+void mixed_replicas_1024(benchmark::State& state) {
+  simulate_iteration(state, {}, WINDTUNNEL_SOURCE_DIR "/scenarios/pools/replicas.yaml");
+}
+
 void folded_131072(benchmark::State& state) {
   simulate_iteration(
       state, {{"cluster.nodes", "16384"}, {"layout.dp", "1024"}, {"batch.global", "16384"}});
@@ -88,6 +98,8 @@ void jobs_side_by_side(benchmark::State& state, const char* placement) {
 BENCHMARK(folded_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(inner_tasks_16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(deepseek_v3)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(mixed_1024)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(mixed_replicas_1024)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_131072)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(folded_1048576)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 BENCHMARK_CAPTURE(jobs_side_by_side, packed, "packed")

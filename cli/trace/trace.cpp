@@ -218,7 +218,7 @@ ExitCode import_traces(const ImportOptions& options) {
   check_bound(import.plan, job.cluster, timeline);
   // Of the report only what follows from the timeline: the traces may be of another job.
   const IterationReport report =
-      iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));
+      iteration_report(job, 0, {}, import.plan, timeline, critical_path(import.plan, timeline));
   if (options.json) print_result(json_text(import_document(import, timeline, report)));
   const Summary summary = import_summary(options, import, timeline, report);
   print_human(summary_text(summary, human_style(options.json)), options.json);

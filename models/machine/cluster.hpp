@@ -1,5 +1,5 @@
-// What the job runs on: nodes of one NodeSpec, a fabric between them, shared storage. Plain values;
-// the library (scenarios/library) fills them, each number with its origin.
+// What the job runs on: nodes of one NodeSpec or of several pools, a fabric between them, shared
+// storage. Plain values; the library (scenarios/library) fills them, each number with its origin.
 //
 // Rank r runs on GPU r of the job, which numbers its GPUs node by node. Where its nodes stand on
 // the fabric is `places`: NICs, switches and what is slow or broken are numbered as the machine has
@@ -91,12 +91,34 @@ struct DegradedNic {
   bool operator==(const DegradedNic&) const = default;
 };
 
+// Nodes of one kind in a machine of several kinds, numbered behind those of the pools before it.
+struct Pool {
+  std::string name;
+  int nodes = 1;
+  NodeSpec node;
+  double price_usd_per_gpu_s = 0;  // 0: as the job's
+  // Pools of equal network reach each other by their NICs, others by CommonNetwork alone:
+  // InfiniBand beside RoCE. Empty is a network as any other.
+  std::string network;
+  bool operator==(const Pool&) const = default;
+};
+
+// Ethernet, say, that nodes of pools with unlike networks talk over: without bottlenecks but each
+// node's access.
+struct CommonNetwork {
+  Parameter node_Bps;   // per node and direction
+  Parameter latency_s;  // beside that of its switches
+  bool operator==(const CommonNetwork&) const = default;
+};
+
 struct Cluster {
   int nodes = 1;  // of the job
   // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
   std::vector<int> places;
   int machine_nodes = 0;  // that the fabric joins; 0: those of the job
-  NodeSpec node;
+  NodeSpec node;          // where there are pools: shared_node(), for what does not tell them apart
+  std::vector<Pool> pools;  // empty: all nodes are `node`
+  CommonNetwork common;     // where networks of pools differ
   FabricSpec fabric;
   StorageSpec storage;
   std::vector<SlowNode> slow_nodes;
@@ -107,10 +129,30 @@ struct Cluster {
   int node_of(int gpu) const { return gpu / node.gpus; }
   int fabric_nodes() const { return machine_nodes > 0 ? machine_nodes : nodes; }
   int place_of(int node) const { return places.empty() ? node : places[node]; }
-  // Whether the job has all of the machine, in order: then where a GPU hangs is arithmetic.
-  bool in_order() const { return places.empty() && fabric_nodes() == nodes; }
+  // Whether the job has all of the machine, in order, and all nodes are alike: then what a GPU
+  // meets is arithmetic.
+  bool in_order() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
   double slowdown_of(int gpu) const;  // by slow nodes
+
+  // Index of the pool that a node of the machine belongs to; -1: all nodes are alike.
+  int pool_of_place(int place) const;
+  int pool_of(int gpu) const { return pools.empty() ? -1 : pool_of_place(place_of(node_of(gpu))); }
+  const NodeSpec& node_of_pool(int pool) const { return pool < 0 ? node : pools[pool].node; }
+  const NodeSpec& spec_of(int of_node) const {
+    return pools.empty() ? node : node_of_pool(pool_of_place(place_of(of_node)));
+  }
+  // The most of any node: NICs are numbered place * nics_per_node() + NIC of the node.
+  int nics_per_node() const;
+  // All NICs of a node, of the nodes that have the most: what uplinks are made for.
+  double most_nics_Bps() const;
+  // Whether the bytes between two GPUs take the common network.
+  bool networks_differ() const;
+  bool apart(int gpu, int other) const;
   bool operator==(const Cluster&) const = default;
 };
+
+// What every node of some pools has: of each number the least, as a group of unlike nodes goes at
+// the pace of the worst in every respect. All have as many GPUs, joined in the same way.
+NodeSpec shared_node(const std::vector<Pool>& pools);
 
 }  // namespace windtunnel

@@ -112,6 +112,7 @@ struct Job {
   ScheduleChoice schedule;
   Communication communication;
   Calibration calibration;
+  std::vector<Calibration> pool_calibrations;  // [pool]; `calibration`: of groups of several
   FoldMode fold = FoldMode::automatic;
 
   std::vector<SnapshotTier> snapshots;
@@ -126,10 +127,16 @@ struct Job {
   Origin recovery_origin = Origin::assumed;
 };
 
-// Of all GPUs that are rented, those of spare nodes included.
-inline double price_usd_per_s(const Job& job) {
-  const double nodes = job.cluster.nodes + job.recovery.spares;
-  return job.price_usd_per_gpu_s * nodes * job.cluster.node.gpus;
+// Of the nodes of a pool, or of several: Cluster::node_of_pool().
+inline const Calibration& calibration_of(const Job& job, int pool) {
+  return pool < 0 ? job.calibration : job.pool_calibrations[pool];
 }
+
+// Of all GPUs that are rented, those of spare nodes included, which cost what the others do on
+// average.
+double price_usd_per_s(const Job& job);
+
+// The job as if all nodes were of this pool.
+Job on_pool(const Job& job, int pool);
 
 }  // namespace windtunnel

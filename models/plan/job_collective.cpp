@@ -59,7 +59,7 @@ CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
                                const GroupShape& shape, double bytes) {
   return collective_cost(kind, collective_choice(job, axis, kind, shape), shape, bytes, job.cluster,
-                         job.calibration);
+                         calibration_of(job, shape.pool));
 }
 
 }  // namespace windtunnel

@@ -331,7 +331,22 @@ void set_drawn(IterationReport& report, const Estimate& step_s) {
   for (double& seconds : report.origin_s) seconds *= longer;
 }
 
-IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
+namespace {
+
+// Of a GPU.
+double mean_peak_flops(const Job& job) {
+  const Cluster& cluster = job.cluster;
+  if (cluster.pools.empty()) return peak_flops(cluster.node.gpu, job.precision);
+  double sum = 0;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    sum += peak_flops(cluster.spec_of(node).gpu, job.precision);
+  }
+  return sum / cluster.nodes;
+}
+
+}  // namespace
+
+IterationReport iteration_report(const Job& job, double hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {
   IterationReport report;
@@ -358,15 +373,11 @@ IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& u
   for (double& seconds : report.origin_s) seconds /= periods;
 
   const double gpus = job.layout.ranks();
-  const double peak = peak_flops(job.cluster.node.gpu, job.precision);
+  const double peak = mean_peak_flops(job);
   report.tokens_per_s = tokens_per_step(job) / report.time_s;
   report.tflops_per_gpu = flops_per_step(job) / report.time_s / gpus / 1e12;
   report.mfu = report.tflops_per_gpu * 1e12 / peak;
-  double hardware = 0;  // of one tp x cp slice of a pipeline, per micro-batch
-  for (const ChunkCost& unit : units) hardware += unit.hardware_flops;
-  const double pipelines = double(job.layout.tp) * job.layout.cp * job.layout.dp;
-  report.hfu =
-      hardware * microbatches(job.layout, job.batch) * pipelines / report.time_s / gpus / peak;
+  report.hfu = hardware_flops / report.time_s / gpus / peak;
   report.bubble = bubble_of(plan, timeline, window.last, report.time_s);
   report.memory = memory;
   return report;

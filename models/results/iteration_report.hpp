@@ -73,10 +73,9 @@ double foreground_end_s(const Plan& plan, const Timeline& timeline, int iteratio
 // End of the last snapshot task: from then on the copy can be restored. 0: none was taken.
 double snapshot_end_s(const Plan& plan, const Timeline& timeline);
 
-// `units`: what the schedule's units cost on all stages (policies/lowering/unit_cost.hpp), for
-// their FLOPs. `path` is critical_path(plan, timeline); with several iterations those of
-// reported_window().
-IterationReport iteration_report(const Job& job, const std::vector<ChunkCost>& units,
+// `hardware_flops`: of an iteration on all GPUs (ChunkCost::hardware_flops). `path` is
+// critical_path(plan, timeline); with several iterations those of reported_window().
+IterationReport iteration_report(const Job& job, double hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path);
 

@@ -384,13 +384,18 @@ std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout
 int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.micro", batch.micro);
   check_positive("batch.global", batch.global);
-  const int per_step = batch.micro * layout.dp;
+  const bool even = batch.shares == BatchShares::even;
+  const int per_step = batch.micro * (even ? layout.dp : 1);
+  if (!even && batch.global % per_step == 0) {
+    return std::max(1,
+                    static_cast<int>(std::lround(double(batch.global) / batch.micro / layout.dp)));
+  }
   if (batch.global % per_step != 0) {
     // Where dp is not stated, it follows from the others.
     throw Error::about({"batch.global", "batch.micro", "layout.dp", "layout.tp", "layout.pp",
                         "layout.cp", "cluster.nodes"},
                        "batch.global {} does not divide by batch.micro {} x dp {} = {}",
-                       batch.global, batch.micro, layout.dp, per_step);
+                       batch.global, batch.micro, even ? layout.dp : 1, per_step);
   }
   return batch.global / per_step;
 }

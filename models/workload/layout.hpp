@@ -22,6 +22,15 @@ inline constexpr Choice<Sharding> kChoices<Sharding>[] = {{"none", Sharding::non
                                                           {"zero3", Sharding::zero3}};
 enum class Recompute { none, selective, full };
 
+// How layers divide among the stages.
+enum class StageBalance {
+  stated,     // evenly, but for what Layout says
+  automatic,  // so that all pipeline ranks take as long, as nearly as layers divide
+};
+template <>
+inline constexpr Choice<StageBalance> kChoices<StageBalance>[] = {
+    {"even", StageBalance::stated}, {"auto", StageBalance::automatic}};
+
 // Megatron-LM's columns and rows, or blocks on a square mesh of ranks:
 // models/cost/tensor/tensor_mesh.hpp.
 enum class TensorForm { one_d, two_d };
@@ -76,6 +85,7 @@ struct Layout {
   std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // -1 takes a layer off the first stage, as Llama 3 does
   int last_stage_layers = 0;
+  StageBalance balance = StageBalance::stated;  // automatic: stage_layers has what was found
   TensorForm tensor = TensorForm::one_d;
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
@@ -118,10 +128,23 @@ int rank_of(const Layout& layout, const RankCoordinates& at);
 // layout that check_layout() has seen they belong to one pipeline rank.
 int ranks_in_step(const Layout& layout);
 
+// How many sequences the replicas on each pool of unlike nodes take.
+enum class BatchShares {
+  even,
+  automatic,  // so that all end together, as nearly as sequences divide
+  stated,     // Batch::share_of_pool
+};
+template <>
+inline constexpr Choice<BatchShares> kChoices<BatchShares>[] = {{"even", BatchShares::even},
+                                                                {"auto", BatchShares::automatic}};
+
 struct Batch {
   int global = 1;    // sequences per iteration
-  int micro = 1;     // sequences per micro-batch
+  int micro = 1;     // sequences per micro-batch; where shares differ in them, their mean
   int sequence = 0;  // tokens
+  BatchShares shares = BatchShares::even;
+  std::vector<double> share_of_pool = {};  // of a replica, in proportion; those that a pipeline
+                                           // crosses: the least of them
 };
 
 // Layers of every stage, size layout.stages(). Throws Error that names the numbers if the layers do
@@ -130,7 +153,8 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
 // Those of them that have experts: the leading layers of a model are dense.
 std::vector<int> moe_layers_per_stage(const TransformerSpec& model, const Layout& layout);
 
-// Micro-batches per pipeline and iteration. Throws Error if global does not divide by micro * dp.
+// Micro-batches per pipeline and iteration; of uneven shares their mean, rounded. Throws Error if
+// global does not divide by micro * dp, or uneven shares by micro.
 int microbatches(const Layout& layout, const Batch& batch);
 
 // Throws Error unless the form of cp goes with the model (check_context), tp divides heads,

@@ -169,7 +169,9 @@ double capacity_of_node(const LinkTable& links, int node, Resource direction) {
   }
   double capacity = 0;
   for (const LinkId nic : nics) capacity += links.capacity(nic);
-  return capacity;
+  // What goes to another network goes beside the NICs.
+  const Cluster& cluster = links.cluster();
+  return cluster.networks_differ() ? capacity + cluster.common.node_Bps.value : capacity;
 }
 
 void consider(double bytes, double capacity, const std::string& link, PlanBound& bound) {
@@ -213,9 +215,8 @@ void bound_by_pods(const Plan& plan, const Cluster& cluster, const std::vector<V
   if (pods < 2) return;
   Places places(pods, std::move(pod_of_rank));
   count(plan, of_group, places);
-  const NodeSpec& node = cluster.node;
   const double capacity =
-      node.nic_Bps.value * node.nics * fabric.nodes_per_pod / fabric.pod_oversubscription;
+      cluster.most_nics_Bps() * fabric.nodes_per_pod / fabric.pod_oversubscription;
   for (int pod = 0; pod < pods; ++pod) {
     const BothWays& bytes = places.bytes()[pod];
     consider(std::max(bytes.out, bytes.in), capacity, fmt::format("uplinks of pod {}", pod), bound);

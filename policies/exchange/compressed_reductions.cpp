@@ -75,10 +75,11 @@ GradientExchange::Axes GradientExchange::axes(int pp, bool expert) const {
 Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                                     CollectiveAlgorithm algorithm) const {
   const GroupShape& shape = network_.shape(pp, axis);
-  const double seconds =
-      algorithm == CollectiveAlgorithm::automatic
-          ? collective_cost(job_, Category::dp, kind, shape, bytes).seconds
-          : collective_cost(kind, algorithm, shape, bytes, job_.cluster, job_.calibration).seconds;
+  const double seconds = algorithm == CollectiveAlgorithm::automatic
+                             ? collective_cost(job_, Category::dp, kind, shape, bytes).seconds
+                             : collective_cost(kind, algorithm, shape, bytes, job_.cluster,
+                                               calibration_of(job_, shape.pool))
+                                   .seconds;
   Transfer transfer{axis, kind, bytes, seconds};
   transfer.algorithm = algorithm;
   return transfer;

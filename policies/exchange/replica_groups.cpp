@@ -1,7 +1,6 @@
 #include "policies/exchange/replica_groups.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <span>
 
@@ -32,17 +31,15 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-double worst_nic_factor(const Cluster& cluster, int first_node, int last_node) {
-  const int nics = cluster.node.nics;
+// Of nodes that are numbered one after another.
+double worst_nic_factor_of(const Cluster& cluster, int first_node, int last_node) {
   if (has_uneven_nics(cluster) || !cluster.in_order()) {
-    double factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
-    for (int node = first_node; node <= last_node; ++node) {
-      for (int nic = 0; nic < nics; ++nic) {
-        factor = std::min(factor, nic_factor(cluster, cluster.place_of(node) * nics + nic));
-      }
-    }
-    return nics > 0 ? factor : 1;
+    const int gpus = cluster.node.gpus;
+    std::vector<std::int32_t> all((last_node - first_node + 1) * gpus);
+    std::iota(all.begin(), all.end(), first_node * gpus);
+    return cluster.node.nics > 0 ? worst_nic_factor(all, -1, cluster) : 1;
   }
+  const int nics = cluster.node.nics;
   double factor = 1;
   for (const DegradedNic& degraded : cluster.degraded_nics) {
     if (degraded.node < first_node || degraded.node > last_node) continue;
@@ -180,7 +177,7 @@ GroupShape StridedShapes::worst(const StridedGroups& groups, int first) {
   const Cluster& cluster = links_.cluster();
   const GroupShape worst = regular(groups, first, cluster) ? worst_of_regular(groups, first)
                                                            : worst_of_all(groups, first, cluster);
-  return among_concurrent(worst, cluster.node);
+  return among_concurrent(worst, cluster);
 }
 
 // Groups that start at the same place of a pod and do not reach the last one, which may be smaller,
@@ -226,7 +223,7 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
   worst.ports = first_node_ports(groups, first, per_node, cluster);
   const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
-  worst.nic_factor = worst_nic_factor(cluster, cluster.node_of(first), cluster.node_of(last));
+  worst.nic_factor = worst_nic_factor_of(cluster, cluster.node_of(first), cluster.node_of(last));
   return worst;
 }
 
@@ -245,7 +242,7 @@ GroupShape world_shape(const LinkTable& links) {
   shape.fabric_hops = way.hops;
   shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
-  shape.nic_factor = worst_nic_factor(cluster, 0, cluster.nodes - 1);
+  shape.nic_factor = worst_nic_factor_of(cluster, 0, cluster.nodes - 1);
   std::vector<std::int32_t> members(node.gpus);
   std::iota(members.begin(), members.end(), 0);
   shape.ports = node_ports(members, 0, cluster);
@@ -268,6 +265,9 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
     const int to = to_pp * members + m;
     way.in_node &= cluster.node_of(from) == cluster.node_of(to);
     way.in_package &= in_one_package(cluster, from, to);
+    way.apart |= cluster.apart(from, to);
+    const int pool = cluster.pool_of(from) == cluster.pool_of(to) ? cluster.pool_of(from) : -1;
+    way.pool = m == 0 || way.pool == pool ? pool : -1;
     way.hops = std::max(way.hops, links.switch_hops(from, to));
     way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }

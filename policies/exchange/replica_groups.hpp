@@ -91,6 +91,8 @@ struct MessageWay {
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
+  int pool = -1;               // of both ends of all; -1: of several, or all nodes are alike
+  bool apart = false;          // some take the common network
   bool operator==(const MessageWay&) const = default;
 };
 MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);

@@ -13,8 +13,8 @@ double boundary_s(const Job& job, int from, double bytes) {
 
 double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   const Layout& layout = job.layout;
-  const Calibration& c = job.calibration;
-  const NodeSpec& node = job.cluster.node;
+  const Calibration& c = calibration_of(job, way.pool);
+  const NodeSpec& node = job.cluster.node_of_pool(way.pool);
   if (way.in_node) {
     if (const auto measured = measured_message(c, bytes)) {
       return measured->latency_s + measured->transfer_s;
@@ -25,10 +25,15 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
     return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
   }
   const int members = layout.ranks() / layout.pp;
-  const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
+  double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
+  double nic_Bps = node.nic_Bps.value;
+  if (way.apart) {
+    on_nic = std::min(members, node.gpus);
+    nic_Bps = std::min(nic_Bps * node.nics, job.cluster.common.node_Bps.value);
+  }
   return c.p2p_launch_s.value + c.nic_latency_s.value +
          way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +
-         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
+         bytes * on_nic / (nic_Bps * c.nic_efficiency.value);
 }
 
 }  // namespace windtunnel

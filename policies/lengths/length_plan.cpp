@@ -291,7 +291,8 @@ class PlanBuilder {
       units.push_back(index < 0 ? batch_.idle : batch_.costs[round][index]);
     }
     const Schedule schedule = one_stage(static_cast<int>(units.size()));
-    IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_);
+    IterationContext ctx(job_, schedule, prepared_.chunks, units, options_, data_,
+                         whole_pipeline_rank(job_.layout));
     ctx.rendezvous = add_rendezvous(places, gpus, groups);
     RankClass& added = plan_.classes.emplace_back(pipeline_rank(ctx, 0, std::move(groups), alone_));
     added.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())

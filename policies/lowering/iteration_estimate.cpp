@@ -473,12 +473,40 @@ class Estimator {
 
 }  // namespace
 
+namespace {
+
+// As if all replicas were of the kind.
+PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepared) {
+  PreparedIteration own;
+  own.schedule = kind.schedule;
+  own.chunks = kind.chunks;
+  own.units = kind.units;
+  own.geometry = prepared.geometry;
+  return own;
+}
+
+}  // namespace
+
+// Of unlike replicas all wait for those that take longest.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared) {
-  return Estimator(job, prepared).estimate();
+  if (prepared.kinds.empty()) return Estimator(job, prepared).estimate();
+  IterationEstimate longest;
+  for (const ReplicaCosts& kind : prepared.kinds) {
+    const PreparedIteration all = alone(kind, prepared);
+    const IterationEstimate own = Estimator(job, all).estimate();
+    if (own.step_s > longest.step_s) longest = own;
+  }
+  return longest;
 }
 
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {
-  return Estimator(job, prepared).step_s();
+  if (prepared.kinds.empty()) return Estimator(job, prepared).step_s();
+  double longest_s = 0;
+  for (const ReplicaCosts& kind : prepared.kinds) {
+    const PreparedIteration all = alone(kind, prepared);
+    longest_s = std::max(longest_s, Estimator(job, all).step_s());
+  }
+  return longest_s;
 }
 
 }  // namespace windtunnel

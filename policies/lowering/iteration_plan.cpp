@@ -1,9 +1,14 @@
 #include "policies/lowering/iteration_plan.hpp"
 
+#include <fmt/format.h>
+
+#include <deque>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
 #include "policies/lowering/unit_cost.hpp"
 #include "policies/protection/snapshot_tasks.hpp"
@@ -49,6 +54,48 @@ int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   return inner.ep ? ranks : std::lcm(ranks, layout.ep);
 }
 
+// What the replicas of each kind run; of nodes that are alike, all of them.
+struct ReplicaContexts {
+  // Keeps references.
+  ReplicaContexts(const Job& job, const PreparedIteration& prepared,
+                  const IterationPlanOptions& options, const DataParallel& data_parallel) {
+    const int width = job.layout.tp * job.layout.cp;
+    for (const ReplicaCosts& own : prepared.kinds) {
+      const ReplicaKind& kind = own.kind;
+      contexts.emplace_back(job, own.schedule, own.chunks, own.units, options, data_parallel,
+                            MemberRange{kind.first * width, kind.replicas * width});
+      contexts.back().pools = kind.pools;
+      rounds.push_back(unit_rounds(job, kind, own.schedule));
+    }
+    if (contexts.empty()) {
+      contexts.emplace_back(job, prepared.schedule, prepared.chunks, prepared.units, options,
+                            data_parallel, whole_pipeline_rank(job.layout));
+      rounds.push_back(unit_rounds(job, prepared.schedule));
+    }
+    // One kind's tasks are those of all: they meet in groups.
+    for (const std::vector<ChunkRounds>& of_kind : rounds) {
+      const InnerTasks own = inner_tasks(job, of_kind);
+      inner = {inner.tp || own.tp, inner.cp || own.cp, inner.ep || own.ep};
+    }
+    for (std::size_t k = 0; k < contexts.size() && inner.any(); ++k) {
+      contexts[k].take_apart(rounds[k], inner);
+    }
+  }
+
+  std::deque<IterationContext> contexts;  // which cannot be moved
+  std::deque<std::vector<ChunkRounds>> rounds;
+  InnerTasks inner;
+};
+
+// ", replicas 0 to 3": behind the name of a class.
+std::string name_of_range(const Job& job, const IterationContext& context) {
+  const int width = job.layout.tp * job.layout.cp;
+  const int first = context.range.first / width;
+  const int last = first + context.range.count / width - 1;
+  return first == last ? fmt::format(", replica {}", first)
+                       : fmt::format(", replicas {} to {}", first, last);
+}
+
 }  // namespace
 
 Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
@@ -62,10 +109,10 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
         chunks.size(), schedule.model_stages());
   const DataParallel data_parallel(job, schedule, prepared.units, overlapped_slowdown(job),
                                    prepared.geometry);
-  IterationContext ctx(job, schedule, chunks, prepared.units, options, data_parallel);
-  const std::vector<ChunkRounds> rounds = unit_rounds(job, schedule);
-  const InnerTasks inner = inner_tasks(job, rounds);
-  if (inner.any()) ctx.take_apart(rounds, inner);
+  const ReplicaContexts replicas(job, prepared, options, data_parallel);
+  const IterationContext& ctx = replicas.contexts.front();
+  const InnerTasks inner = replicas.inner;
+  const int members = whole_pipeline_rank(job.layout).count;
   Plan plan;
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
@@ -78,26 +125,26 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
       const ReplicaNetwork& network = ctx.data_parallel.network();
       if (!network.uses(axis)) continue;
       groups[pp].replicas[a] = add_groups(network.groups(axis), network.shape(pp, axis),
-                                          Category::dp, ctx.rank(pp, 0), ctx.members, plan);
+                                          Category::dp, pp * members, members, plan);
     }
   }
   for (int pp = 0; pp < job.layout.pp && inner.any(); ++pp) {
     for (int g = 0; g < kInnerGroups; ++g) {
-      const StridedGroups of_kind = inner_groups(job, static_cast<InnerGroup>(g), ctx.members);
+      const StridedGroups of_kind = inner_groups(job, static_cast<InnerGroup>(g), members);
       if (of_kind.count == 1) continue;
-      groups[pp].inner[g] = add_groups(of_kind, {}, axis_of(static_cast<InnerGroup>(g)),
-                                       ctx.rank(pp, 0), ctx.members, plan);
+      groups[pp].inner[g] =
+          add_groups(of_kind, {}, axis_of(static_cast<InnerGroup>(g)), pp * members, members, plan);
     }
   }
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     const GradientPartner& partner = ctx.partners[pp];
     if (partner.rank <= pp) continue;
     groups[pp].partner = groups[partner.rank].partner =
-        add_groups(partner.groups, partner.shape, Category::pp, ctx.rank(pp, 0), ctx.members, plan);
+        add_groups(partner.groups, partner.shape, Category::pp, pp * members, members, plan);
   }
   if (plan.ranks > 1 && schedule.iterations == 1 && !ctx.data_parallel.crosses()) {
     GroupSlot world = add_world_group(data_parallel.geometry().world(), plan);
-    world.instance_of_member.resize(ctx.members);  // one group, whoever asks
+    world.instance_of_member.resize(members);  // one group, whoever asks
     for (PipelineRankGroups& of_rank : groups) of_rank.world = world;
   }
   for (const int tier : options.due_snapshots) {
@@ -108,7 +155,11 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
   }
   GroupsAlone alone(plan, job.cluster);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
-    plan.classes.push_back(pipeline_rank(ctx, pp, std::move(groups[pp]), alone));
+    for (const IterationContext& of_kind : replicas.contexts) {
+      plan.classes.push_back(
+          pipeline_rank(of_kind, pp, of_range(groups[pp], of_kind.range), alone));
+      if (replicas.contexts.size() > 1) plan.classes.back().name += name_of_range(job, of_kind);
+    }
   }
   return plan;
 }

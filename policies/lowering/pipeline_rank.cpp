@@ -35,7 +35,7 @@ class Builder {
       : ctx_(context),
         job_(context.job),
         rank_(rank),
-        tasks_(job_, rank, std::move(groups), alone) {
+        tasks_(job_, rank, context.range, std::move(groups), alone) {
     for (int s = 0; s < ctx_.schedule.stages(); ++s) {
       if (ctx_.schedule.rank_of_stage[s] == rank) stages_.push_back(s);
     }
@@ -152,9 +152,14 @@ class Builder {
     const DataParallel& data = ctx_.data_parallel;
     std::vector<CostPart> update;
     if (!data.crosses()) {
-      update = optimizer_cost(data.updated_parameters(rank_), job_);
+      update = update_of(data.updated_parameters(rank_));
     }
     optimizer_ = tasks_.optimizer(std::move(update), std::move(ready));
+  }
+
+  std::vector<CostPart> update_of(double parameters) const {
+    if (ctx_.pools.empty()) return optimizer_cost(parameters, job_);
+    return optimizer_cost(parameters, on_pool(job_, ctx_.pools[rank_]));
   }
 
   // ---- actions ----
@@ -417,7 +422,8 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
                                    const std::vector<ChunkCost>& chunks,
                                    const std::vector<ChunkCost>& units,
                                    const IterationPlanOptions& the_options,
-                                   const DataParallel& the_data_parallel)
+                                   const DataParallel& the_data_parallel,
+                                   const MemberRange& the_range)
     : job(the_job),
       schedule(the_schedule),
       options(the_options),
@@ -426,7 +432,7 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       partners(gradient_partners(job, schedule, data_parallel)),
       marks(iteration_marks(schedule)),
       snapshot_bytes(snapshot_bytes_per_gpu(job, chunks, held_stages(schedule))),
-      members(the_job.layout.tp * the_job.layout.cp * the_job.layout.dp) {}
+      range(the_range) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
                         GroupsAlone& alone) {

@@ -20,20 +20,17 @@
 
 namespace windtunnel {
 
-// What all pipeline ranks of an iteration share.
+// What all pipeline ranks of an iteration share, or those of some of its replicas.
 struct IterationContext {
   // Keeps references. `data_parallel`: of this schedule, or of another with the same stages.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
-                   const DataParallel& data_parallel);
+                   const DataParallel& data_parallel, const MemberRange& range);
 
   // As unit_rounds() has them: of the collectives in `which` tasks are made. Keeps a reference.
   void take_apart(const std::vector<ChunkRounds>& rounds, InnerTasks which) {
     steps.emplace(schedule, costs, rounds, which);
   }
-
-  // Ranks of pipeline rank `pp` are contiguous (Megatron's order tp-cp-dp-pp).
-  RankId rank(int pp, int member) const { return pp * members + member; }
 
   const Job& job;
   const Schedule& schedule;
@@ -44,7 +41,8 @@ struct IterationContext {
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
-  const int members;                            // ranks of one pipeline rank
+  const MemberRange range;                      // of every pipeline rank
+  std::vector<int> pools;  // [pipeline rank] whose nodes they are; empty: all are alike
   // [unit] what its forward pass waits for, indices into PipelineRankGroups::rendezvous; empty:
   // none.
   std::vector<std::vector<int>> rendezvous;

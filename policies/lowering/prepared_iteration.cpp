@@ -10,6 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/tensor/tensor_ops.hpp"
 #include "policies/evaluation/schedule_evaluator.hpp"
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -17,6 +18,7 @@
 #include "policies/exchange/gradient_partners.hpp"
 #include "policies/exchange/gradient_tensors.hpp"
 #include "policies/lowering/job_schedule.hpp"
+#include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/unit_cost.hpp"
 
 namespace windtunnel {
@@ -112,9 +114,109 @@ double kernels_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
+bool without_flush(const Job& job) {
+  return job.software.post_validation ||
+         // With one rank there is nobody to wait for.
+         (crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1);
+}
+
+void check_order(const Job& job, PreparedIteration& prepared) {
+  if (without_flush(job) && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
+    prepared.schedule = in_a_row(std::move(prepared.schedule));
+  }
+  check_waits(job, prepared);
+}
+
+ScheduleEvaluation evaluated(const PreparedIteration& prepared) {
+  return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0);
+}
+
+// ---- unlike nodes ----
+
+double slowest_stage_s(const Job& job, const ReplicaKind& kind) {
+  double slowest_s = 0;
+  for (const ChunkCost& chunk : chunk_costs(job, kind, pools_of_stages(job, kind))) {
+    double seconds = 0;
+    for (const auto* parts :
+         {&chunk.forward, &chunk.backward_input, &chunk.backward_weight, &chunk.recompute}) {
+      seconds += total_seconds(*parts);
+    }
+    slowest_s = std::max(slowest_s, seconds);
+  }
+  return slowest_s;
+}
+
+// Of each pipeline rank on GPUs of its pool.
+std::vector<GpuMemory> memory_of_kind(const Job& job, const ReplicaKind& kind,
+                                      const PreparedIteration& own) {
+  return costs_by_stage(kind.pools, [&](int pool) {
+    std::vector<GpuMemory> memory = iteration_memory(job_of_kind(job, kind, pool), own);
+    for (GpuMemory& rank : memory) rank.pool = pool;
+    return memory;
+  });
+}
+
+void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
+                   std::vector<GpuMemory>& memory) {
+  const auto room = [&](const GpuMemory& at) { return usable_bytes(job, at) - at.total(); };
+  if (memory.empty()) memory = own;
+  for (std::size_t rank = 0; rank < own.size(); ++rank) {
+    if (room(own[rank]) < room(memory[rank])) memory[rank] = own[rank];
+  }
+}
+
+PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
+                               const SharedGeometry& geometry) {
+  PreparedIteration own;
+  own.geometry = geometry;
+  // What all nodes have decides where memory does; their times are those of their pools.
+  const Job shared = job_of_kind(job, kind, -1);
+  check_layout(shared.model, shared.layout, shared.batch, shared.cluster.gpus(),
+               shared.cluster.node.gpus);
+  check_tensor_overlap(shared);
+  own.schedule = job_schedule(shared, chunk_costs(job, kind, pools_of_stages(job, kind)));
+  own.chunks = chunk_costs(job, kind, pools_of_stages(job, kind, own.schedule));
+  hold_tied_once(job, own.schedule, own.chunks);
+  own.units = unit_costs(job, kind, own.schedule, own.chunks);
+  return own;
+}
+
+void prepare_kinds(const Job& job, PreparedIteration& prepared) {
+  std::vector<ReplicaKind> kinds = replica_kinds(job);
+  std::vector<double> microbatch_s;
+  for (const ReplicaKind& kind : kinds) microbatch_s.push_back(slowest_stage_s(job, kind));
+  share_batch(job, microbatch_s, kinds);
+  const bool uneven = std::ranges::any_of(kinds, [&](const ReplicaKind& kind) {
+    return kind.microbatches != kinds.front().microbatches;
+  });
+  if (uneven && without_flush(job)) {
+    throw Error::about({"batch.shares"},
+                       "replicas with unlike numbers of micro-batches meet at the end of every "
+                       "iteration, which communication.overlap: {} and software.post_validation do "
+                       "without; take batch.shares: even",
+                       name_of(job.communication.overlap));
+  }
+  double longest_s = -1;
+  for (const ReplicaKind& kind : kinds) {
+    PreparedIteration own = prepare_kind(job, kind, prepared.geometry);
+    const ScheduleEvaluation alone = evaluated(own);
+    own.peak_activation_bytes = alone.peak_activation;
+    keep_tightest(job, memory_of_kind(job, kind, own), prepared.memory);
+    check_order(job, own);
+    prepared.kinds.push_back({kind, own.schedule, own.chunks, own.units});
+    if (alone.makespan_s <= longest_s) continue;
+    longest_s = alone.makespan_s;
+    prepared.schedule = std::move(own.schedule);
+    prepared.chunks = std::move(own.chunks);
+    prepared.units = std::move(own.units);
+    prepared.peak_activation_bytes = std::move(own.peak_activation_bytes);
+  }
+}
+
 }  // namespace
 
 LeastIteration least_microbatches(const Job& job) {
+  if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   double unit_s = 0;
   std::vector<double> activations(job.layout.pp, 0.0);
@@ -131,28 +233,45 @@ LeastIteration least_microbatches(const Job& job) {
 PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry) {
   PreparedIteration prepared;
   prepared.geometry = geometry_of(job, std::move(geometry));
+  if (!job.cluster.pools.empty()) {
+    prepare_kinds(job, prepared);
+    return prepared;
+  }
   prepared.chunks = chunk_costs(job);
   prepared.schedule = job_schedule(job, prepared.chunks);
   hold_tied_once(job, prepared.schedule, prepared.chunks);
   prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
-  prepared.peak_activation_bytes =
-      evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).peak_activation;
+  const ScheduleEvaluation alone = evaluated(prepared);
+  prepared.peak_activation_bytes = alone.peak_activation;
   prepared.memory = iteration_memory(job, prepared);
-  // With one rank there is nobody to wait for.
-  const bool apart =
-      job.software.post_validation ||
-      (crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1);
-  if (apart && prepared.schedule.iterations == 1 && job.layout.pp > 1) {
-    prepared.schedule = in_a_row(std::move(prepared.schedule));
-  }
-  check_waits(job, prepared);
+  check_order(job, prepared);
   return prepared;
 }
 
 void reprice_microbatches(const Job& job, PreparedIteration& prepared) {
+  if (!prepared.kinds.empty()) {
+    prepared = prepare_microbatches(job, prepared.geometry);
+    return;
+  }
   prepared.chunks = chunk_costs(job);
   hold_tied_once(job, prepared.schedule, prepared.chunks);
   prepared.units = unit_costs(job, prepared.schedule, prepared.chunks);
+}
+
+double hardware_flops(const Job& job, const PreparedIteration& prepared) {
+  const auto of_replicas = [&](const std::vector<ChunkCost>& units, double microbatches) {
+    double flops = 0;
+    for (const ChunkCost& unit : units) flops += unit.hardware_flops;
+    return flops * microbatches * job.layout.tp * job.layout.cp;
+  };
+  if (prepared.kinds.empty()) {
+    return of_replicas(prepared.units, double(microbatches(job.layout, job.batch)) * job.layout.dp);
+  }
+  double flops = 0;
+  for (const ReplicaCosts& own : prepared.kinds) {
+    flops += of_replicas(own.units, double(own.kind.microbatches) * own.kind.replicas);
+  }
+  return flops;
 }
 
 std::vector<GpuMemory> iteration_memory(const Job& job, const PreparedIteration& prepared) {

@@ -12,10 +12,19 @@
 #include "models/plan/job.hpp"
 #include "models/plan/schedule.hpp"
 #include "policies/exchange/job_geometry.hpp"
+#include "policies/lowering/replica_kind.hpp"
 
 namespace windtunnel {
 
 struct BalancedBatch;
+
+// What the replicas on unlike nodes run that compute alike.
+struct ReplicaCosts {
+  ReplicaKind kind;
+  Schedule schedule;
+  std::vector<ChunkCost> chunks;  // as PreparedIteration has them
+  std::vector<ChunkCost> units;
+};
 
 // The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
 // of unequal length (Job::lengths) one micro-batch stands for all packs: its cost is their mean,
@@ -29,6 +38,9 @@ struct PreparedIteration {
   std::vector<GpuMemory> memory = {};                  // [pipeline rank]
   std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
   SharedGeometry geometry = {};                        // of the job that was prepared
+  // Where there are pools: `schedule`, `chunks` and `units` are those of the kind that takes
+  // longest, `memory` of each pipeline rank that of the kind with the least room.
+  std::vector<ReplicaCosts> kinds = {};
 };
 
 // Gives a job's iteration: of many jobs, those that share a table of iterations (Case::table) are
@@ -40,6 +52,9 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 // schedule. Throws Error when layout, batch and schedule do not.
 // `geometry`: of the job, if it is known.
 PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry = nullptr);
+
+// ChunkCost::hardware_flops of an iteration, of all GPUs.
+double hardware_flops(const Job& job, const PreparedIteration& prepared);
 
 // Costs of `prepared` as another calibration of the same job has them. The order of the actions,
 // their memory and what was checked of them stay.

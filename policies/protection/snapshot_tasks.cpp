@@ -196,7 +196,7 @@ std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier,
   for (auto group = plan.groups.begin() + before; group != plan.groups.end(); ++group) {
     worst.add(group->members);
   }
-  const GroupShape shape = among_concurrent(worst.shape(), cluster.node);
+  const GroupShape shape = among_concurrent(worst.shape(), cluster);
   const int members = plan.ranks / job.layout.pp;
   std::vector<GroupSlot> slots;
   for (int pp = 0; pp < job.layout.pp; ++pp) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -36,11 +37,30 @@ GroupSlot add_world_group(const GroupShape& world, Plan& plan) {
   return add_groups({1, plan.ranks, 1, 1}, world, Category::dp, 0, plan.ranks, plan);
 }
 
-RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups, GroupsAlone& alone)
-    : job_(job),
-      alone_(alone),
-      rank_(rank),
-      members_(job.layout.tp * job.layout.cp * job.layout.dp) {
+MemberRange whole_pipeline_rank(const Layout& layout) {
+  return {0, layout.tp * layout.cp * layout.dp};
+}
+
+PipelineRankGroups of_range(const PipelineRankGroups& groups, const MemberRange& range) {
+  const auto cut_members = [&](std::vector<std::int32_t>& of_member) {
+    of_member = {of_member.begin() + range.first, of_member.begin() + range.first + range.count};
+  };
+  const auto cut = [&](std::optional<GroupSlot>& slot) {
+    if (slot) cut_members(slot->instance_of_member);
+  };
+  PipelineRankGroups own = groups;
+  for (std::optional<GroupSlot>& slot : own.replicas) cut(slot);
+  for (std::optional<GroupSlot>& slot : own.inner) cut(slot);
+  cut(own.partner);
+  cut(own.world);
+  for (auto& [tier, slot] : own.codes) cut_members(slot.instance_of_member);
+  for (std::vector<std::int32_t>& rendezvous : own.rendezvous) cut_members(rendezvous);
+  return own;
+}
+
+RankTasks::RankTasks(const Job& job, int rank, const MemberRange& range, PipelineRankGroups groups,
+                     GroupsAlone& alone)
+    : job_(job), alone_(alone), rank_(rank), range_(range) {
   class_.name = fmt::format("pp {}", rank);
   class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
                     {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
@@ -48,8 +68,7 @@ RankTasks::RankTasks(const Job& job, int rank, PipelineRankGroups groups, Groups
                     {"store", StreamOrder::in_order},     {"encode", StreamOrder::in_order},
                     {"parity", StreamOrder::in_order}};
   // Ranks of a pipeline rank are contiguous (Megatron's order tp-cp-dp-pp).
-  class_.members.resize(members_);
-  for (int m = 0; m < members_; ++m) class_.members[m] = rank * members_ + m;
+  class_.members = members_of(rank);
   for (int a = 0; a < kReplicaAxes; ++a) {
     replica_slots_[a] = add_slot(std::move(groups.replicas[a]));
   }
@@ -78,12 +97,18 @@ const GroupShape& RankTasks::shape_alone(int slot) {
   return *alone;
 }
 
+// Those of the range on a pipeline rank.
+std::vector<RankId> RankTasks::members_of(int pp) const {
+  std::vector<RankId> members(range_.count);
+  std::iota(members.begin(), members.end(),
+            pp * whole_pipeline_rank(job_.layout).count + range_.first);
+  return members;
+}
+
 int RankTasks::peer_slot(int pp) {
   const auto known = std::ranges::find(peers_, pp, &Peer::rank);
   if (known != peers_.end()) return static_cast<int>(known - peers_.begin());
-  std::vector<RankId> peers(members_);
-  for (int m = 0; m < members_; ++m) peers[m] = pp * members_ + m;
-  class_.peers.push_back(std::move(peers));
+  class_.peers.push_back(members_of(pp));
   peers_.push_back(
       {pp, message_way(job_.layout, LinkTable::keeping_reference(job_.cluster), rank_, pp)});
   return static_cast<int>(peers_.size()) - 1;
@@ -111,9 +136,9 @@ TaskIndex RankTasks::receive(const Message& message, std::vector<TaskIndex> afte
 
 TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stream,
                           std::vector<TaskIndex> after) {
-  const Calibration& calibration = job_.calibration;
   const int slot = peer_slot(message.peer);
   const MessageWay& way = peers_[slot].way;
+  const Calibration& calibration = calibration_of(job_, way.pool);
   const bool in_node = way.in_node;
   const bool pcie = job_.cluster.node.gpu_path == GpuPath::pcie;
   const Parameter& efficiency = !in_node ? calibration.nic_efficiency
@@ -139,7 +164,7 @@ TaskIndex RankTasks::send(const Message& message, double bytes, StreamIndex stre
     }
   }
   task.category = Category::pp;
-  const NodeSpec& node = job_.cluster.node;
+  const NodeSpec& node = job_.cluster.node_of_pool(way.pool);
   const Parameter& port = in_node ? inner_port(node, way.in_package) : node.nic_Bps;
   task.origin = origin_of_rate(port.origin, efficiency.origin);
   task.peer_slot = static_cast<std::int16_t>(slot);
@@ -293,8 +318,9 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     }
   }
   const CollectiveChoice choice(task.algorithm, task.protocol);
-  const CollectiveCost closed = collective_cost(task.collective, choice, group.shape, task.bytes,
-                                                job_.cluster, job_.calibration);
+  const CollectiveCost closed =
+      collective_cost(task.collective, choice, group.shape, task.bytes, job_.cluster,
+                      calibration_of(job_, group.shape.pool));
   task.origin = closed.origin;
   // Inside one NVSwitch domain nothing else shares the ports with this group for long; and the
   // few bytes of the world-wide norm are all latency.
@@ -304,8 +330,9 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
-    const CollectiveCost alone = collective_cost(task.collective, choice, shape_alone(slot),
-                                                 task.bytes, job_.cluster, job_.calibration);
+    const GroupShape& shape = shape_alone(slot);
+    const CollectiveCost alone = collective_cost(task.collective, choice, shape, task.bytes,
+                                                 job_.cluster, calibration_of(job_, shape.pool));
     // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};

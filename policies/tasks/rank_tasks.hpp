@@ -76,10 +76,22 @@ struct Message {
   std::int64_t tag = 0;
 };
 
+// Consecutive ranks of a pipeline rank, counted from its first one.
+struct MemberRange {
+  int first = 0;
+  int count = 0;
+};
+// Of all its members.
+MemberRange whole_pipeline_rank(const Layout& layout);
+// What of the groups the members of a range are in.
+PipelineRankGroups of_range(const PipelineRankGroups& groups, const MemberRange& range);
+
 class RankTasks {
  public:
-  // Keeps references to the job and `alone`.
-  RankTasks(const Job& job, int rank, PipelineRankGroups groups, GroupsAlone& alone);
+  // Of these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
+  // job and `alone`.
+  RankTasks(const Job& job, int rank, const MemberRange& range, PipelineRankGroups groups,
+            GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
   TaskIndex append(Task task);
@@ -156,6 +168,7 @@ class RankTasks {
   int add_slot(std::optional<GroupSlot> slot);
   std::int16_t inner_stream(Category category, InnerStream stream);
   const GroupShape& shape_alone(int slot);
+  std::vector<RankId> members_of(int pp) const;
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
@@ -171,7 +184,7 @@ class RankTasks {
   const Job& job_;
   GroupsAlone& alone_;
   const int rank_;
-  const int members_;
+  const MemberRange range_;
   RankClass class_;
   int iteration_ = 0;
   std::vector<Peer> peers_;       // by slot

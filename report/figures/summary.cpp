@@ -112,15 +112,13 @@ std::string totals_text(const std::vector<GpuMemory>& memory) {
 
 SummarySection memory_section(const Record& record) {
   const std::vector<GpuMemory>& memory = record.iteration.memory;
-  const double usable = usable_bytes(record.job.cluster.node.gpu);
+  const double usable = tightest_bytes(memory, record.job);
   SummarySection section{fmt::format("Memory per GPU (usable {})", format_memory(usable)), {}};
-  if (memory.empty()) return section;
-  const auto peak =
-      std::max_element(memory.begin(), memory.end(),
-                       [](const auto& a, const auto& b) { return a.total() < b.total(); });
+  const GpuMemory* peak = tightest(memory, record.job);
+  if (peak == nullptr) return section;
   section.rows.push_back(
       {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
-                           format_percent(peak->total() / usable), peak - memory.begin())});
+                           format_percent(peak->total() / usable), peak - memory.data())});
   std::string split;
   for (const auto& [name, bytes] : memory_parts(*peak)) {
     if (bytes > 0) {
@@ -129,7 +127,7 @@ SummarySection memory_section(const Record& record) {
   }
   section.rows.push_back({"of it", split});
   const auto setter = std::ranges::find(
-      record.activation_peaks, fmt::format("pp {}", peak - memory.begin()), &ActivationPeak::rank);
+      record.activation_peaks, fmt::format("pp {}", peak - memory.data()), &ActivationPeak::rank);
   if (setter != record.activation_peaks.end()) {
     section.rows.push_back(
         {"set by", fmt::format("{} at {}, with {} of activations", setter->task,
@@ -269,8 +267,15 @@ std::string sharding_text(const Layout& layout) {
 
 // "16 h100 GPUs (2 x dgx-h100)"
 std::string machine_text(const Cluster& cluster) {
-  return fmt::format("{} {} GPUs ({} x {})", with_separators(cluster.gpus()), cluster.node.gpu.name,
-                     with_separators(cluster.nodes), cluster.node.name);
+  std::string nodes;
+  for (const Pool& pool : cluster.pools) {
+    nodes += fmt::format("{}{} x {}", nodes.empty() ? "" : ", ", with_separators(pool.nodes),
+                         pool.node.name);
+  }
+  if (nodes.empty())
+    nodes = fmt::format("{} x {}", with_separators(cluster.nodes), cluster.node.name);
+  return fmt::format("{} {} GPUs ({})", with_separators(cluster.gpus()), cluster.node.gpu.name,
+                     nodes);
 }
 
 std::vector<std::string> how_it_trains(const Job& job) {

@@ -239,7 +239,7 @@ Json curves_json(const Record& record, size_t most, const Window& window) {
   }
   return {{"tick_ns", tick_for(window)},
           {"unit_bytes", unit_bytes},
-          {"usable_bytes", usable_bytes(record.job.cluster.node.gpu)},
+          {"usable_bytes", tightest_bytes(record.iteration.memory, record.job)},
           {"ranks", ranks}};
 }
 

@@ -64,7 +64,7 @@ Json memory_json(const Record& record, const PageOptions& options) {
     ranks.push_back(Json::object());
     for (const auto& [name, bytes] : memory_parts(rank)) ranks.back()[name] = bytes;
   }
-  return {{"capacity_bytes", usable_bytes(record.job.cluster.node.gpu)},
+  return {{"capacity_bytes", tightest_bytes(record.iteration.memory, record.job)},
           {"ranks", ranks},
           {"curves", memory_curves(record, options.max_curves)}};
 }

@@ -29,7 +29,10 @@ class Explanation {
   std::vector<ResolvedValue> rows() {
     add_scenario();
     add_model();
-    add_node();
+    if (job_.cluster.pools.empty()) add_node("cluster.node", job_.cluster.node);
+    for (std::size_t i = 0; i < job_.cluster.pools.size(); ++i) {
+      add_node(fmt::format("cluster.pools.{}.node", i), job_.cluster.pools[i].node);
+    }
     add_fabric();
     add_calibration();
     add_derived();
@@ -163,9 +166,7 @@ class Explanation {
     add_name("model.attention", name_of(model.attention));
   }
 
-  void add_node() {
-    const NodeSpec& node = job_.cluster.node;
-    const std::string path = "cluster.node";
+  void add_node(const std::string& path, const NodeSpec& node) {
     add_open(path + ".gpu", node.gpu.name, evidence_of(node.nvlink_Bps));
     add_whole(path + ".gpus", node.gpus, evidence_of(node.nvlink_Bps));
     if (node.package_gpus > 1) {
@@ -390,7 +391,12 @@ class Explanation {
     if (!job_.network && job_.model.moe.experts > 0) {
       add_members_of("model.moe", job_.model.moe);
     }
-    add_members_of("cluster.node", job_.cluster.node);
+    if (job_.cluster.pools.empty()) add_members_of("cluster.node", job_.cluster.node);
+    for (size_t i = 0; i < job_.cluster.pools.size(); ++i) {
+      const std::string path = fmt::format("cluster.pools.{}", i);
+      add_members_of(path, job_.cluster.pools[i]);
+      add_members_of(path + ".node", job_.cluster.pools[i].node);
+    }
     const FabricSpec& fabric = job_.cluster.fabric;
     add_members_of("cluster.fabric", fabric,
                    [&](std::string_view key) { return used_by(fabric, key); });

@@ -74,15 +74,22 @@ void add_origins_of_iterations(const Job& job, Digest& digest) {
   const Cluster& cluster = job.cluster;
   add(node_fields(), cluster.node);
   add(gpu_fields(), cluster.node.gpu);
+  for (const Pool& pool : cluster.pools) {
+    add(node_fields(), pool.node);
+    add(gpu_fields(), pool.node.gpu);
+  }
   add(fabric_parameters(), cluster.fabric);
   digest.add_all(cluster.fabric.measured.origin, cluster.storage.write_Bps.origin,
                  cluster.storage.read_Bps.origin, cluster.storage.latency_s.origin);
-  const Calibration& calibration = job.calibration;
-  add(calibration_fields(), calibration);
-  add(interconnect_law_fields(), calibration.network);
-  if (calibration.node_network) add(interconnect_law_fields(), *calibration.node_network);
-  for (const KernelShare& kernel : calibration.kernels) digest.add(kernel.share.origin);
-  for (const KernelStarts& kernel : calibration.kernel_starts) digest.add(kernel.starts.origin);
+  const auto add_calibration = [&](const Calibration& calibration) {
+    add(calibration_fields(), calibration);
+    add(interconnect_law_fields(), calibration.network);
+    if (calibration.node_network) add(interconnect_law_fields(), *calibration.node_network);
+    for (const KernelShare& kernel : calibration.kernels) digest.add(kernel.share.origin);
+    for (const KernelStarts& kernel : calibration.kernel_starts) digest.add(kernel.starts.origin);
+  };
+  add_calibration(job.calibration);
+  for (const Calibration& calibration : job.pool_calibrations) add_calibration(calibration);
 }
 
 }  // namespace

@@ -139,7 +139,8 @@ Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
 Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& options) {
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
   return from_bytes(run_in_child([&] {
-    const FlowTable flows = flow_table(plan, cluster, options.calibration);
+    const FlowTable flows =
+        flow_table(plan, cluster, options.calibration, options.pool_calibrations);
     const Folding folding = folded(plan, cluster, flows, options);
     const Program program = make_program(plan, flows, folding);
     return to_bytes(simulate_program(plan, cluster, flows, folding, program,

@@ -1,6 +1,8 @@
 // Executes a Plan in simulated time on SimGrid.
 #pragma once
 
+#include <vector>
+
 #include "models/calibration/calibration.hpp"
 #include "models/machine/cluster.hpp"
 #include "models/plan/job.hpp"
@@ -12,7 +14,8 @@ namespace windtunnel {
 struct EngineOptions {
   FoldMode fold = FoldMode::automatic;
   FoldLimits fold_limits = {};
-  Calibration calibration;  // of the edges of collectives that run as flows
+  Calibration calibration;                          // of the edges of collectives that run as flows
+  std::vector<Calibration> pool_calibrations = {};  // likewise, [pool], inside one
   // Unfolded, one of all ranks that are alike is recorded unless this is set. Folded, every
   // simulated rank is.
   bool record_all = false;

@@ -30,10 +30,12 @@ bool copies_over_pcie(const Plan& plan) {
 
 class FlowTableBuilder {
  public:
-  FlowTableBuilder(const Plan& plan, const Cluster& cluster, const Calibration& calibration)
+  FlowTableBuilder(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
+                   const std::vector<Calibration>& pools)
       : plan_(plan),
         cluster_(cluster),
         calibration_(calibration),
+        pools_(pools),
         link_table_(cluster, copies_over_pcie(plan)),
         shapes_(cluster),
         chooser_(link_table_) {}
@@ -181,8 +183,9 @@ class FlowTableBuilder {
     const std::vector<RankId>& members = plan_.groups[group].members;
     std::optional<GroupShape>& shape = shape_[group];
     if (!shape) shape = shapes_.of(members);
-    CollectiveFlows flows = collective_flows(collective.kind, collective.choice, *shape, members,
-                                             collective.bytes, cluster_, calibration_);
+    CollectiveFlows flows =
+        collective_flows(collective.kind, collective.choice, *shape, members, collective.bytes,
+                         cluster_, shape->pool < 0 ? calibration_ : pools_[shape->pool]);
     for (CollectiveEdge& edge : flows.edges) edge.bytes /= collective.bytes;
     for (CollectiveDemand& demand : flows.demands) demand.bytes /= collective.bytes;
     std::vector<CollectiveFlows>& known = known_[group];
@@ -290,6 +293,7 @@ class FlowTableBuilder {
   const Plan& plan_;
   const Cluster& cluster_;
   const Calibration& calibration_;
+  const std::vector<Calibration>& pools_;
   const LinkTable link_table_;
   GroupShapes shapes_;
   PathChooser chooser_;
@@ -306,8 +310,9 @@ class FlowTableBuilder {
 
 }  // namespace
 
-FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration) {
-  return FlowTableBuilder(plan, cluster, calibration).build();
+FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
+                     const std::vector<Calibration>& pools) {
+  return FlowTableBuilder(plan, cluster, calibration, pools).build();
 }
 
 }  // namespace windtunnel

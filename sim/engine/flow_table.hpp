@@ -61,6 +61,8 @@ struct FlowTable : FlowRoutes {
 // FabricSpec::routing are chosen in the order of the Plan: messages and demands by class, then its
 // collectives.
 // Throws Error when a flow needs a link without bandwidth.
-FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration);
+// `pools`: calibrations of groups inside one pool, [pool].
+FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
+                     const std::vector<Calibration>& pools = {});
 
 }  // namespace windtunnel

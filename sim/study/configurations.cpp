@@ -104,6 +104,11 @@ std::vector<Configuration> layouts_of(const Configuration& base) {
     throw Error::of_key("layout.stages",
                         "lists the layers of one layout; --over layout needs the even split");
   }
+  if (!job.cluster.pools.empty()) {
+    throw Error::of_key("cluster.pools",
+                        "stand where one layout has its ranks; --over layout needs nodes of one "
+                        "kind, compare --vary takes layouts of yours");
+  }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
   const int most_tp = job.network ? 1 : job.cluster.node.gpus;

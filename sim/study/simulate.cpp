@@ -18,6 +18,7 @@
 #include "sim/study/dearer_choices.hpp"
 #include "sim/study/goodput_range.hpp"
 #include "sim/study/interval_advice.hpp"
+#include "sim/study/pool_notes.hpp"
 #include "sim/study/spoilt_copies.hpp"
 #include "sim/study/tier_reports.hpp"
 
@@ -103,8 +104,8 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.plain = std::move(drawn.execution);
   const Execution& plain = measured.plain;
   measured.critical_path = critical_path(plain.plan, plain.timeline);
-  measured.report = iteration_report(job, prepared.units, prepared.memory, plain.plan,
-                                     plain.timeline, measured.critical_path);
+  measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
+                                     plain.plan, plain.timeline, measured.critical_path);
   if (job.cluster.jitter.active()) set_drawn(measured.report, drawn.step_s);
   measured.report.warmup = campaign ? measured.table.warmup : measure_warmup(job);
   return measured;
@@ -124,6 +125,7 @@ Record simulated(const Case& the_case, const SimulateOptions& options) {
   record.ranks = job.layout.ranks();
   MeasuredIteration measured = measured_iteration(the_case, options);
   std::ranges::move(dearer_choices(job, *measured.prepared), std::back_inserter(record.notes));
+  std::ranges::move(pool_notes(job, *measured.prepared), std::back_inserter(record.notes));
   if (measured.plain.timeline.sampled_of > 0) {
     record.notes.push_back(sampled_note(measured.plain.timeline));
   }

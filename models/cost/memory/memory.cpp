@@ -189,6 +189,21 @@ double usable_bytes(const GpuSpec& gpu) {
   return gpu.memory_bytes.value * (kGibibyte / 1e9) * kVisible;
 }
 
+double usable_bytes(const Job& job, const GpuMemory& memory) {
+  return usable_bytes(job.cluster.node_of_pool(memory.pool).gpu);
+}
+
+const GpuMemory* tightest(const std::vector<GpuMemory>& memory, const Job& job) {
+  const auto room = [&](const GpuMemory& at) { return usable_bytes(job, at) - at.total(); };
+  const auto found = std::ranges::min_element(memory, {}, room);
+  return found == memory.end() ? nullptr : &*found;
+}
+
+double tightest_bytes(const std::vector<GpuMemory>& memory, const Job& job) {
+  const GpuMemory* found = tightest(memory, job);
+  return found == nullptr ? usable_bytes(job.cluster.node.gpu) : usable_bytes(job, *found);
+}
+
 double fullest_bytes(const std::vector<GpuMemory>& memory) {
   double most = 0;
   for (const GpuMemory& rank : memory) most = std::max(most, rank.total());
@@ -196,12 +211,11 @@ double fullest_bytes(const std::vector<GpuMemory>& memory) {
 }
 
 std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& job) {
-  const GpuSpec& gpu = job.cluster.node.gpu;
-  const auto worst = std::max_element(
-      memory.begin(), memory.end(),
-      [](const GpuMemory& a, const GpuMemory& b) { return a.total() < b.total(); });
+  const GpuMemory* worst = tightest(memory, job);
+  if (worst == nullptr) return {};
+  const GpuSpec& gpu = job.cluster.node_of_pool(worst->pool).gpu;
   const double usable = usable_bytes(gpu);
-  if (worst == memory.end() || worst->total() <= usable) return {};
+  if (worst->total() <= usable) return {};
   const auto largest = std::max_element(kClasses.begin(), kClasses.end(),
                                         [&](const TensorClass& a, const TensorClass& b) {
                                           return (*worst).*a.bytes < (*worst).*b.bytes;
@@ -209,7 +223,7 @@ std::string gpu_memory_excess(const std::vector<GpuMemory>& memory, const Job& j
   return fmt::format(
       "pipeline rank {} needs {}, {} more than the usable {} of gpu '{}'; the largest part is {} "
       "with {}; {}",
-      worst - memory.begin(), format_memory(worst->total()), format_memory(worst->total() - usable),
+      worst - memory.data(), format_memory(worst->total()), format_memory(worst->total() - usable),
       format_memory(usable), gpu.name, largest->name, format_memory((*worst).*largest->bytes),
       largest->remedy(job));
 }

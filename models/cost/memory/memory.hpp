@@ -47,6 +47,7 @@ struct GpuMemory {
   double buffers = 0;        // a gradient bucket, pipeline buffers, what lives while a chunk runs
   double fragmentation = 0;  // what the allocator reserves beyond its tensors
   double framework = 0;      // outside the allocator: context and communicators
+  int pool = -1;             // whose GPU it is: Cluster::node_of_pool()
   double allocated() const { return weights + gradients + optimizer + activations + buffers; }
   double total() const { return allocated() + fragmentation + framework; }
 };
@@ -85,6 +86,12 @@ std::vector<double> snapshot_bytes_per_gpu(const Job& job, const std::vector<Chu
 // 32 GB (99.2 %), 31.37 of an RTX 5090 32 GB (98.0 %). nvidia-smi counts the driver's part in:
 // 81,559 MiB of an H100 80 GB (99.6 %). Context and communicators are the job's.
 double usable_bytes(const GpuSpec& gpu);
+double usable_bytes(const Job& job, const GpuMemory& memory);  // of its GPU
+
+// The one that has the least room left, or lacks the most; nullptr: there is none.
+const GpuMemory* tightest(const std::vector<GpuMemory>& memory, const Job& job);
+// usable_bytes() of it; without one, of the job's nodes.
+double tightest_bytes(const std::vector<GpuMemory>& memory, const Job& job);
 
 // Of the fullest GPU; 0: there is none.
 double fullest_bytes(const std::vector<GpuMemory>& memory);

@@ -22,7 +22,7 @@ class DragonflyLinks final : public FabricLinks {
  public:
   explicit DragonflyLinks(const Cluster& cluster)
       : nodes_(cluster.fabric_nodes()),
-        nics_(cluster.node.nics),
+        nics_(cluster.nics_per_node()),
         nodes_per_router_(cluster.fabric.nodes_per_router),
         routers_(cluster.fabric.routers_per_group),
         local_Bps_(cluster.fabric.local_Bps.value),

@@ -68,7 +68,7 @@ int number_after(std::string_view& text, std::string_view word) {
 class GraphLinks final : public FabricLinks {
  public:
   explicit GraphLinks(const Cluster& cluster)
-      : nics_(cluster.node.nics), merge_(cluster.fabric.routing == Routing::spray) {
+      : nics_(cluster.nics_per_node()), merge_(cluster.fabric.routing == Routing::spray) {
     read_cables(cluster);
     faults_ = LinkFaults(cluster.fabric.faults, GraphLinks::count(),
                          [this](int link) { return GraphLinks::name(link); });
@@ -305,9 +305,9 @@ CableEnd cable_end(std::string_view name, const Cluster& cluster) {
     throw Error(
         fmt::format("no node {}; there are {}, counted from 0", node, cluster.fabric_nodes()));
   }
-  if (nic >= cluster.node.nics) {
-    throw Error(
-        fmt::format("no NIC {} of a node; there are {}, counted from 0", nic, cluster.node.nics));
+  if (nic >= cluster.nics_per_node()) {
+    throw Error(fmt::format("no NIC {} of a node; there are {}, counted from 0", nic,
+                            cluster.nics_per_node()));
   }
   return {node, nic};
 }

@@ -13,7 +13,7 @@ namespace {
 class SitesLinks final : public FabricLinks {
  public:
   explicit SitesLinks(const Cluster& cluster)
-      : nics_(cluster.node.nics),
+      : nics_(cluster.nics_per_node()),
         wan_Bps_(cluster.fabric.wan_Bps.value),
         wan_latency_s_(cluster.fabric.wan_latency_s.value) {
     check_sites(cluster);

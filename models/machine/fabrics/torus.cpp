@@ -37,7 +37,7 @@ class TorusLinks final : public FabricLinks {
   explicit TorusLinks(const Cluster& cluster)
       : sizes_(cluster.fabric.dimensions),
         nodes_(cluster.fabric_nodes()),
-        nics_(cluster.node.nics),
+        nics_(cluster.nics_per_node()),
         spray_(cluster.fabric.routing == Routing::spray),
         bandwidth_Bps_(cluster.fabric.link_Bps.value > 0 ? cluster.fabric.link_Bps.value
                                                          : cluster.node.nic_Bps.value) {

@@ -34,13 +34,13 @@ class Tree final : public TreeLinks {
  public:
   explicit Tree(const Cluster& cluster)
       : nodes_(cluster.fabric_nodes()),
-        nics_(std::max(1, cluster.node.nics)),
+        nics_(std::max(1, cluster.nics_per_node())),
         rails_(has_rails(cluster.fabric.topology) ? nics_ : 1),
         rails_join_(cluster.fabric.topology != Topology::rail_only),
         spray_(cluster.fabric.routing == Routing::spray) {
     const FabricSpec& fabric = cluster.fabric;
     const int pod = unit_nodes(fabric.nodes_per_pod, nodes_);
-    double node_Bps = nics_ * cluster.node.nic_Bps.value / rails_;
+    double node_Bps = cluster.most_nics_Bps() / rails_;
     double node_ways = static_cast<double>(nics_) / rails_;
     if (fabric.topology == Topology::clos) {
       const int leaf = fabric.nodes_per_leaf;

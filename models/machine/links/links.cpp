@@ -13,6 +13,8 @@
 namespace windtunnel {
 namespace {
 
+constexpr int kCommonHops = 3;  // a tree of two tiers
+
 int nodes_per_pod(const Cluster& cluster) {
   const int wanted = is_tree(cluster.fabric.topology) ? cluster.fabric.nodes_per_pod : 0;
   const int all = cluster.fabric_nodes();
@@ -39,18 +41,23 @@ double fault_factor(const Cluster& cluster, std::string_view prefix, int nic) {
   }
   if (factor == 0) {
     throw Error(fmt::format("'{}{}' has failed and nothing replaces it: node {} is cut off", prefix,
-                            nic, nic / std::max(1, cluster.node.nics)));
+                            nic, nic / std::max(1, cluster.nics_per_node())));
   }
   return factor;
 }
 
+const NodeSpec& node_of_nic(const Cluster& cluster, int nic) {
+  if (cluster.pools.empty()) return cluster.node;
+  return cluster.node_of_pool(cluster.pool_of_place(nic / cluster.nics_per_node()));
+}
+
 // What slows both directions.
 double two_way_factor(const Cluster& cluster, int nic) {
-  const int nics = cluster.node.nics;
+  const int nics = cluster.nics_per_node();
   double factor = varied_factor(cluster.fabric.variation, nic);
   if (cluster.fabric.topology == Topology::sites) {
     const SiteSpec& site = cluster.fabric.sites[site_of(cluster, nic / nics)];
-    if (site.nic_Bps > 0) factor *= site.nic_Bps / cluster.node.nic_Bps.value;
+    if (site.nic_Bps > 0) factor *= site.nic_Bps / node_of_nic(cluster, nic).nic_Bps.value;
   }
   for (const DegradedNic& degraded : cluster.degraded_nics) {
     if (degraded.node * nics + degraded.nic == nic) factor *= degraded.factor;
@@ -61,9 +68,14 @@ double two_way_factor(const Cluster& cluster, int nic) {
 }  // namespace
 
 int nic_of(const Cluster& cluster, int gpu) {
-  const NodeSpec& node = cluster.node;
-  return cluster.place_of(cluster.node_of(gpu)) * node.nics +
-         gpu % node.gpus * node.nics / node.gpus;
+  const int gpus = cluster.node.gpus;
+  const int node = cluster.node_of(gpu);
+  if (cluster.pools.empty()) {
+    const int nics = cluster.node.nics;
+    return cluster.place_of(node) * nics + gpu % gpus * nics / gpus;
+  }
+  return cluster.place_of(node) * cluster.nics_per_node() +
+         gpu % gpus * cluster.spec_of(node).nics / gpus;
 }
 
 int pod_of(const Cluster& cluster, int gpu) {
@@ -95,10 +107,17 @@ double nic_factor(const Cluster& cluster, int nic) {
          std::min(fault_factor(cluster, "nic-out ", nic), fault_factor(cluster, "nic-in ", nic));
 }
 
+double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node) {
+  const int nic = nic_of(cluster, gpu);
+  const double factor = nic_factor(cluster, nic);
+  if (cluster.pools.empty()) return factor;
+  return factor * node_of_nic(cluster, nic).nic_Bps.value / node.nic_Bps.value;
+}
+
 bool has_uneven_nics(const Cluster& cluster) {
   const FabricSpec& fabric = cluster.fabric;
-  return fabric.topology == Topology::sites || fabric.variation.sigma != 0 ||
-         fabric.variation.slow_share != 0 ||
+  return !cluster.pools.empty() || fabric.topology == Topology::sites ||
+         fabric.variation.sigma != 0 || fabric.variation.slow_share != 0 ||
          std::ranges::any_of(fabric.faults,
                              [](const LinkFault& fault) { return names_nic(fault.link); });
 }
@@ -118,24 +137,46 @@ LinkTable::LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie)
   CHECK(cluster.nodes > 0 && node.gpus > 0, "{} nodes of {} GPUs", cluster.nodes, node.gpus);
   CHECK(cluster.nodes == 1 || node.nics > 0, "{} nodes without NICs", cluster.nodes);
   const bool pcie = node.gpu_path == GpuPath::pcie;
-  nics_behind_pcie_ = pcie || (nics_behind_pcie &&
-                               node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
+  wants_pcie_ = nics_behind_pcie;
+  nics_behind_pcie_ = behind_pcie(node);
 
   const int gpus = cluster.gpus();
-  const int nics = cluster.fabric_nodes() * node.nics;
+  const int nics = cluster.fabric_nodes() * cluster.nics_per_node();
   const int nodes = cluster.nodes;
-  const int bridges = pcie && node.host_bridge_Bps.value > 0 ? nodes : 0;
+  const auto has_bridge = [](const NodeSpec& spec) { return spec.host_bridge_Bps.value > 0; };
+  const bool bridged =
+      has_bridge(node) || std::ranges::any_of(cluster.pools, has_bridge, &Pool::node);
+  const int bridges = pcie && bridged ? nodes : 0;
+  const int common = cluster.networks_differ() ? nodes : 0;
   const int packaged = node.package_gpus > 1 ? gpus : 0;
   CHECK(node.gpus % node.package_gpus == 0 && !(pcie && packaged > 0), "packages of {} in {} GPUs",
         node.package_gpus, node.gpus);
   const std::array<int, kKinds> sizes = {
-      gpus,  gpus,  gpus,  gpus,  gpus,  gpus,    packaged,         packaged, nics, nics,
-      nodes, nodes, nodes, nodes, nodes, bridges, fabric_->count(), 1,        1};
+      gpus,  gpus,  gpus,  gpus,  gpus,    gpus,   packaged, packaged,         nics, nics, nodes,
+      nodes, nodes, nodes, nodes, bridges, common, common,   fabric_->count(), 1,    1};
   for (int kind = 0; kind < kKinds; ++kind) first_[kind + 1] = first_[kind] + sizes[kind];
   for (const LinkFault& fault : cluster.fabric.faults) {
     if (!names_nic(fault.link) || find(fault.link)) continue;
     throw Error(fmt::format("unknown link '{}'; the NICs are 0 to {}", fault.link, nics - 1));
   }
+}
+
+bool LinkTable::behind_pcie(const NodeSpec& node) const {
+  return node.gpu_path == GpuPath::pcie ||
+         (wants_pcie_ && node.pcie_Bps.value * node.gpus >= node.nic_Bps.value * node.nics);
+}
+
+bool LinkTable::behind_pcie(int gpu) const {
+  if (cluster_->pools.empty()) return nics_behind_pcie_;
+  return behind_pcie(cluster_->spec_of(cluster_->node_of(gpu)));
+}
+
+// Of the link with this number among those of its kind.
+const NodeSpec& LinkTable::node_of(Kind kind, int index) const {
+  if (cluster_->pools.empty()) return cluster_->node;
+  if (kind < Kind::nic_out) return cluster_->spec_of(cluster_->node_of(index));
+  if (kind <= Kind::nic_in) return node_of_nic(*cluster_, index);
+  return kind < Kind::fabric ? cluster_->spec_of(index) : cluster_->node;
 }
 
 LinkId LinkTable::count() const {
@@ -154,9 +195,9 @@ LinkTable::Kind LinkTable::kind_of(LinkId link) const {
 }
 
 double LinkTable::capacity(LinkId link) const {
-  const NodeSpec& node = cluster_->node;
   const Kind kind = kind_of(link);
   const int index = link - first_[static_cast<int>(kind)];
+  const NodeSpec& node = node_of(kind, index);
   switch (kind) {
     case Kind::sm:
       return node.gpu.sms.value;
@@ -188,6 +229,9 @@ double LinkTable::capacity(LinkId link) const {
       return node.local_disk_Bps.value;
     case Kind::host_bridge:
       return node.host_bridge_Bps.value;
+    case Kind::common_out:
+    case Kind::common_in:
+      return cluster_->common.node_Bps.value;
     case Kind::fabric:
       return fabric_->capacity(index);
     case Kind::storage_write:
@@ -199,25 +243,12 @@ double LinkTable::capacity(LinkId link) const {
 }
 
 std::string LinkTable::name(LinkId link) const {
-  static constexpr std::array<const char*, kKinds> kNames = {"sm",
-                                                             "hbm",
-                                                             "pcie-out",
-                                                             "pcie-in",
-                                                             "nvlink-out",
-                                                             "nvlink-in",
-                                                             "package-out",
-                                                             "package-in",
-                                                             "nic-out",
-                                                             "nic-in",
-                                                             "host-memory",
-                                                             "cpu",
-                                                             "storage-out",
-                                                             "storage-in",
-                                                             "local-disk",
-                                                             "host-bridge",
-                                                             "",
-                                                             "storage-write",
-                                                             "storage-read"};
+  static constexpr std::array<const char*, kKinds> kNames = {
+      "sm",          "hbm",         "pcie-out",    "pcie-in",    "nvlink-out",
+      "nvlink-in",   "package-out", "package-in",  "nic-out",    "nic-in",
+      "host-memory", "cpu",         "storage-out", "storage-in", "local-disk",
+      "host-bridge", "common-out",  "common-in",   "",           "storage-write",
+      "storage-read"};
   const Kind kind = kind_of(link);
   const int index = link - first_[static_cast<int>(kind)];
   if (kind == Kind::fabric) return fabric_->name(index);
@@ -235,7 +266,7 @@ std::optional<LinkId> LinkTable::find(std::string_view wanted) const {
 int LinkTable::exit_gpu(int src_gpu, int dst_gpu) const {
   if (cluster_->fabric.topology != Topology::rail_only) return src_gpu;
   const int gpus = cluster_->node.gpus;
-  const int nics = cluster_->node.nics;
+  const int nics = cluster_->nics_per_node();
   if (nic_of(*cluster_, src_gpu) % nics == nic_of(*cluster_, dst_gpu) % nics) return src_gpu;
   return src_gpu / gpus * gpus + dst_gpu % gpus;
 }
@@ -252,14 +283,16 @@ void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& rou
     return;
   }
   route.push_back(link(Kind::pcie_out, src_gpu));
-  if (cluster_->node.host_bridge_Bps.value > 0) {
-    route.push_back(link(Kind::host_bridge, cluster_->node_of(src_gpu)));
+  const int node = cluster_->node_of(src_gpu);
+  if (cluster_->spec_of(node).host_bridge_Bps.value > 0) {
+    route.push_back(link(Kind::host_bridge, node));
   }
   route.push_back(link(Kind::pcie_in, dst_gpu));
 }
 
 int LinkTable::paths(int src_gpu, int dst_gpu) const {
   if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  if (cluster_->apart(src_gpu, dst_gpu)) return 1;
   return fabric_->paths(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)), nic_of(*cluster_, dst_gpu));
 }
 
@@ -269,29 +302,36 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
     append_inside(src_gpu, dst_gpu, route);
     return;
   }
+  if (cluster_->apart(src_gpu, dst_gpu)) {
+    route.push_back(link(Kind::common_out, cluster_->node_of(src_gpu)));
+    route.push_back(link(Kind::common_in, cluster_->node_of(dst_gpu)));
+    return;
+  }
   const int exit = exit_gpu(src_gpu, dst_gpu);
   const int src_nic = nic_of(*cluster_, exit);
   const int dst_nic = nic_of(*cluster_, dst_gpu);
   // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
   route.push_back(link(Kind::nic_out, src_nic));
   if (exit != src_gpu) append_inside(src_gpu, exit, route);
-  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_out, exit));
+  if (behind_pcie(exit)) route.push_back(link(Kind::pcie_out, exit));
   const size_t first = route.size();
   fabric_->append_route(src_nic, dst_nic, path, route);
   for (size_t i = first; i < route.size(); ++i) route[i] += link(Kind::fabric, 0);
-  if (nics_behind_pcie_) route.push_back(link(Kind::pcie_in, dst_gpu));
+  if (behind_pcie(dst_gpu)) route.push_back(link(Kind::pcie_in, dst_gpu));
   route.push_back(link(Kind::nic_in, dst_nic));
 }
 
 int LinkTable::switch_hops(int src_gpu, int dst_gpu) const {
   if (src_gpu == dst_gpu) return 0;
   if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 1;
+  if (cluster_->apart(src_gpu, dst_gpu)) return kCommonHops;
   return fabric_->switch_hops(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
                               nic_of(*cluster_, dst_gpu));
 }
 
 double LinkTable::extra_latency_s(int src_gpu, int dst_gpu) const {
   if (cluster_->node_of(src_gpu) == cluster_->node_of(dst_gpu)) return 0;
+  if (cluster_->apart(src_gpu, dst_gpu)) return cluster_->common.latency_s.value;
   return fabric_->extra_latency_s(nic_of(*cluster_, exit_gpu(src_gpu, dst_gpu)),
                                   nic_of(*cluster_, dst_gpu));
 }

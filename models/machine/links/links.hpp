@@ -38,7 +38,7 @@ enum class Resource : std::uint8_t {
 };
 
 // Where a GPU of the job hangs, by arithmetic on its number and the place of its node.
-int nic_of(const Cluster& cluster, int gpu);  // of the machine: node * nics + NIC in the node
+int nic_of(const Cluster& cluster, int gpu);  // of the machine: node * nics_per_node() + its NIC
 // Of a tree's pods; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
 int pods_of(const Cluster& cluster);
@@ -46,9 +46,11 @@ int nodes_of_pod(const Cluster& cluster, int pod);                // the last po
 bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
 // What two GPUs of a node reach each other by, per GPU and direction.
 const Parameter& inner_port(const NodeSpec& node, bool in_package);
-// Of NodeSpec::nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
+// Of its node's nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
 // leave; of both directions the less. Throws Error where nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
+// What the NIC of a GPU gives, as a share of one of `node`.
+double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node);
 bool has_uneven_nics(const Cluster& cluster);  // other than by degradation: any may be slower
 
 // Copies share everything.
@@ -94,22 +96,27 @@ class LinkTable {
   enum class Kind : std::uint8_t {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in,  // by GPU
     nic_out, nic_in,                                    // by NIC
-    host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node
+    host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
+    common_out, common_in,                              // likewise, where networks differ
     fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };
   // clang-format on
-  static constexpr int kKinds = 19;
+  static constexpr int kKinds = 21;
 
   LinkId link(Kind kind, int index) const { return first_[static_cast<int>(kind)] + index; }
   Kind kind_of(LinkId link) const;
+  const NodeSpec& node_of(Kind kind, int index) const;
+  bool behind_pcie(const NodeSpec& node) const;
+  bool behind_pcie(int gpu) const;
   // The GPU of the source's node whose NIC the bytes take.
   int exit_gpu(int src_gpu, int dst_gpu) const;
   void append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
 
   std::shared_ptr<const Cluster> cluster_;
   std::shared_ptr<const FabricLinks> fabric_;
-  bool nics_behind_pcie_ = false;
+  bool wants_pcie_ = false;
+  bool nics_behind_pcie_ = false;  // where all nodes are alike
   std::array<LinkId, kKinds + 1> first_{};
 };
 

@@ -123,7 +123,7 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
 
 Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                      const Cluster& cluster, const Calibration& calibration) {
-  const NodeSpec& node = cluster.node;
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
   Transfer transfer;
   double nic_bytes = 0;
   if (steps.across_bytes > 0) {
@@ -137,12 +137,17 @@ Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, cons
   return transfer;
 }
 
+// Sites, or pools at most: of unlike networks.
+std::size_t islands(const Cluster& cluster) {
+  return std::max(cluster.fabric.sites.size(), cluster.pools.size());
+}
+
 double hops_s(const CollectiveSteps& steps, const GroupShape& shape, const Cluster& cluster) {
   const double way_s = shape.fabric_hops * cluster.fabric.hop_latency_s.value;
   if (shape.extra_latency_s == 0) return steps.across_steps * way_s;
   // A byte that goes round passes a cable between sites as often as there are sites; up and down a
   // tree twice that at most. Exchanges may all be with another site.
-  const auto sites = static_cast<double>(cluster.fabric.sites.size());
+  const auto sites = static_cast<double>(islands(cluster));
   double crossings = steps.across_steps;
   if (steps.across == Pattern::double_tree) {
     crossings = std::min(crossings, 2 * sites);
@@ -188,7 +193,7 @@ CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, co
 // `hops_share`: of the time. Below a tenth it is no evidence for or against the time.
 Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double hops_share,
                  const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
-  const NodeSpec& node = cluster.node;
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
   Origin origin = law.origin;
   if (law.measured_s > 0) return origin;  // bandwidths of the ports cancel out
   const auto rests_on = [&](Origin one) { origin = weakest(origin, one); };

@@ -77,7 +77,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
                                          std::span<const std::int32_t> gpus,
                                          const Cluster& cluster) {
   const auto n = static_cast<std::int32_t>(gpus.size());
-  const int nics = cluster.node.nics;
+  const int nics = cluster.nics_per_node();
   std::map<int, std::int32_t> behind;  // NIC -> a member
   for (std::int32_t i = 0; i < n; ++i) behind.try_emplace(nic_of(cluster, gpus[i]), i);
   std::map<std::pair<std::int32_t, std::int32_t>, double> occupied;

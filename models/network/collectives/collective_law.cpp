@@ -30,7 +30,8 @@ void bound_by_measured(CollectiveKind kind, const GroupShape& shape, const Clust
   if (kind == CollectiveKind::reduce_scatter) bus_Bps = measured.reduce_scatter_Bps;
   if (bus_Bps == 0) return;
   const double group_Bps = bus_Bps * cluster.nodes / shape.nodes;
-  const double share = group_Bps / (cluster.node.nics * cluster.node.nic_Bps.value);
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
+  const double share = group_Bps / (node.nics * node.nic_Bps.value);
   if (share >= terms.net_efficiency) return;
   terms.net_efficiency = share;
   terms.net_origin = weakest(terms.net_origin, measured.origin);
@@ -131,7 +132,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   }
   const bool chunks = choice.algorithm == tree || choice.algorithm == nvls_tree;
   if (!chunks || choice.protocol != Protocol::simple) return;
-  const NodeSpec& node = cluster.node;
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double node_Bps = node.nics * node.nic_Bps.value * share * law.net_share.value;
   const double chunk = used(terms.net_origin, law.tree_chunk_bytes);

@@ -218,7 +218,7 @@ double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
     }
   }
   double seconds = 0;
-  const double node_Bps = cluster.node.nics * cluster.node.nic_Bps.value;
+  const double node_Bps = cluster.most_nics_Bps();
   for (int pod = 0; pod < pods; ++pod) {
     const double pod_Bps =
         nodes_of_pod(cluster, pod) * node_Bps / cluster.fabric.pod_oversubscription;
@@ -229,7 +229,7 @@ double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
 
 // The most lanes on one rail; 0: a lane changes rails.
 int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
-  const int nics = std::max(1, cluster.node.nics);
+  const int nics = std::max(1, cluster.nics_per_node());
   std::vector<int> on_rail(nics, 0);
   for (int lane = 0; lane < lanes.lanes; ++lane) {
     const int rail = nic_of(cluster, lanes.gpu(0, lane)) % nics;

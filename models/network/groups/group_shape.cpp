@@ -61,6 +61,14 @@ int most_behind_one_nic(std::span<const std::int32_t> of_node, const Cluster& cl
   return most;
 }
 
+int pool_of_all(std::span<const std::int32_t> gpus, const Cluster& cluster) {
+  if (cluster.pools.empty()) return -1;
+  const int pool = cluster.pool_of(gpus.front());
+  const bool all =
+      std::ranges::all_of(gpus, [&](std::int32_t gpu) { return cluster.pool_of(gpu) == pool; });
+  return all ? pool : -1;
+}
+
 }  // namespace
 
 NodePorts worse(const NodePorts& a, const NodePorts& b) {
@@ -96,6 +104,18 @@ NodePorts node_ports(std::span<const std::int32_t> members, int place, const Clu
   return ports;
 }
 
+double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Cluster& cluster) {
+  const NodeSpec& node = cluster.node_of_pool(pool);
+  double worst = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+  bool apart = false;
+  for (const std::int32_t gpu : gpus) {
+    worst = std::min(worst, nic_share(cluster, gpu, node));
+    apart = apart || cluster.apart(gpus.front(), gpu);
+  }
+  if (!apart) return worst;
+  return std::min(worst, cluster.common.node_Bps.value / (node.nics * node.nic_Bps.value));
+}
+
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster) {
   return group_shape(gpus, LinkTable::keeping_reference(cluster));
 }
@@ -108,15 +128,13 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   shape.members = static_cast<int>(gpus.size());
   shape.members_per_node = shape.members;
   shape.nodes = static_cast<int>(nodes.nodes());
-  shape.nic_factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
+  shape.pool = pool_of_all(gpus, cluster);
   for (std::size_t place = 0; place < nodes.nodes(); ++place) {
     const auto members = nodes.of(place);
     shape.members_per_node = std::min(shape.members_per_node, static_cast<int>(members.size()));
     shape.members_per_nic = std::max(shape.members_per_nic, most_behind_one_nic(members, cluster));
-    for (const std::int32_t gpu : members) {
-      shape.nic_factor = std::min(shape.nic_factor, nic_factor(cluster, nic_of(cluster, gpu)));
-    }
   }
+  shape.nic_factor = worst_nic_factor(gpus, shape.pool, cluster);
   Lanes lanes;
   lanes.lanes = shape.members_per_node;
   const bool packages = cluster.node.package_gpus > 1;
@@ -134,7 +152,8 @@ GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& link
   return shape;
 }
 
-GroupShape among_concurrent(GroupShape shape, const NodeSpec& node) {
+GroupShape among_concurrent(GroupShape shape, const Cluster& cluster) {
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const int gpus_per_nic = ceil_divide(node.gpus, std::max(1, node.nics));
   shape.concurrent_per_nic = ceil_divide(gpus_per_nic, shape.members_per_nic);
   shape.concurrent_per_node = ceil_divide(node.gpus, shape.members_per_node);
@@ -146,6 +165,7 @@ GroupShape worse(const GroupShape& a, const GroupShape& b) {
   worst.members = std::max(a.members, b.members);
   worst.members_per_node = std::min(a.members_per_node, b.members_per_node);
   worst.nodes = std::max(a.nodes, b.nodes);
+  worst.pool = a.pool == b.pool ? a.pool : -1;
   worst.fabric_hops = std::max(a.fabric_hops, b.fabric_hops);
   worst.members_per_nic = std::max(a.members_per_nic, b.members_per_nic);
   worst.nic_factor = std::min(a.nic_factor, b.nic_factor);

@@ -53,7 +53,8 @@ struct GroupShape {
   int nodes = 1;
   int fabric_hops = 1;          // switches between two nodes' members, the most of any pair
   int members_per_nic = 1;      // the most of this group behind one NIC
-  double nic_factor = 1;        // of the slowest (degraded) NIC among the members'
+  int pool = -1;                // of all members; -1: of several, or all nodes are alike
+  double nic_factor = 1;        // of the slowest NIC among the members', of one of their pool's
   int concurrent_per_nic = 1;   // groups that share the member's NIC at the same time
   int concurrent_per_node = 1;  // and that share its node, hence the pod's uplinks
   FabricLoad load;
@@ -69,12 +70,16 @@ struct GroupShape {
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links);
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
 
+// What the slowest NIC among the members' gives, as a share of one of their pool's nodes; across
+// networks, of what the node has of the common one.
+double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Cluster& cluster);
+
 // Of the members of the node at this place in its group, in their order.
 NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster);
 
 // The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
 // of all tp ranks do: sets `concurrent_*`, rounded up.
-GroupShape among_concurrent(GroupShape shape, const NodeSpec& node);
+GroupShape among_concurrent(GroupShape shape, const Cluster& cluster);
 
 // Of every field the one that makes a collective slower: an upper bound for both groups.
 GroupShape worse(const GroupShape& a, const GroupShape& b);

@@ -1,7 +1,6 @@
 #include "models/network/groups/group_shapes.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "models/base/error.hpp"
 #include "models/machine/fabrics/tree.hpp"
@@ -18,14 +17,6 @@ std::size_t remembered(const Cluster& cluster) {
   return static_cast<std::size_t>(std::max(kFew, cluster.node.gpus));
 }
 
-double worst_nic_factor(std::span<const std::int32_t> gpus, const Cluster& cluster) {
-  double worst = std::numeric_limits<double>::infinity();
-  for (const std::int32_t gpu : gpus) {
-    worst = std::min(worst, nic_factor(cluster, nic_of(cluster, gpu)));
-  }
-  return worst;
-}
-
 }  // namespace
 
 GroupShapes::GroupShapes(const Cluster& cluster) : links_(LinkTable::keeping_reference(cluster)) {}
@@ -35,7 +26,7 @@ GroupShape GroupShapes::of(std::span<const std::int32_t> gpus) {
   for (const Measured& known : measured_) {
     if (!alike(known.gpus, gpus)) continue;
     GroupShape shape = known.shape;  // only its NICs may be different ones
-    shape.nic_factor = worst_nic_factor(gpus, links_.cluster());
+    shape.nic_factor = worst_nic_factor(gpus, shape.pool, links_.cluster());
     return shape;
   }
   const std::size_t most = remembered(links_.cluster());
@@ -66,6 +57,7 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
   int last_node = -1;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (gpus[i] - known[i] != distance) return false;
+    if (cluster.pool_of(gpus[i]) != cluster.pool_of(known[i])) return false;
     if (by_nodes) continue;
     const int node = cluster.node_of(known[i]);
     if (node <= last_node || cluster.node_of(gpus[i]) - node != nodes_apart ||

@@ -40,7 +40,7 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
     std::iota(group.begin(), group.end(), start);
     worst.add(group);
   }
-  return among_concurrent(worst.shape(), cluster.node);
+  return among_concurrent(worst.shape(), cluster);
 }
 
 // Of all groups of `size` ranks, `stride` apart, that divide blocks of size * stride ranks.
@@ -54,7 +54,7 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
       worst.add(group);
     }
   }
-  return among_concurrent(worst.shape(), cluster.node);
+  return among_concurrent(worst.shape(), cluster);
 }
 
 }  // namespace

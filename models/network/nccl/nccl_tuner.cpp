@@ -334,10 +334,11 @@ double ll_max_of(const Tuner& tuner) {
 
 Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                  const TunerSettings& settings) {
-  const Silicon& silicon = silicon_of(cluster.node.gpu.generation);
+  const NodeSpec& node = cluster.node_of_pool(shape.pool);
+  const Silicon& silicon = silicon_of(node.gpu.generation);
   const bool between = shape.nodes > 1;
   Tuner tuner(kind, shape, settings, silicon);
-  const NodeLinks links = node_links(cluster.node, silicon, std::max(1, shape.members_per_node));
+  const NodeLinks links = node_links(node, silicon, std::max(1, shape.members_per_node));
   tuner.links = links;
   tuner.ring_found = ring_channels(links, silicon.generation, between);
   tuner.tree_found = tree_channels(links, silicon.generation, between, tuner.ring_found);
@@ -353,7 +354,7 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   tuner.scale = static_cast<std::size_t>(std::min(shape.nodes, 3) - 1);
   tuner.per_node = static_cast<double>(shape.members) / shape.nodes;
   tuner.steps = ring_steps(kind, shape.members);
-  tuner.cpu = cluster.node.gpu.superchip ? HostCpu::arm : settings.cpu;
+  tuner.cpu = node.gpu.superchip ? HostCpu::arm : settings.cpu;
   // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));

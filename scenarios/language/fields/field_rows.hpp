@@ -18,6 +18,11 @@ namespace windtunnel {
 
 using Rows = std::vector<Field>;
 
+std::vector<std::string> calibration_names();
+
+// The last factor admits the limit itself in every unit.
+inline constexpr double kHighestPrice_usd_per_gpu_s = 1e6 / 3600 * (1 + 1e-12);
+
 // The parts of the table that have a file of their own.
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();

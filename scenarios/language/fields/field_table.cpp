@@ -10,6 +10,13 @@
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
+
+std::vector<std::string> calibration_names() {
+  std::vector<std::string> names = names_in(library_calibrations());
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
 namespace {
 
 std::vector<std::string> model_names() {
@@ -19,11 +26,6 @@ std::vector<std::string> model_names() {
 }
 std::vector<std::string> schedule_names() {
   return names_in(schedule_kinds());
-}
-std::vector<std::string> calibration_names() {
-  std::vector<std::string> names = names_in(library_calibrations());
-  names.insert(names.begin(), "auto");
-  return names;
 }
 
 // Types that a gradient is always in.
@@ -384,6 +386,26 @@ Rows axis_rows() {
                 .help = "on which nodes of the cluster the job's ranks stand: a CSV file beside "
                         "the scenario with one column, node, and a row for each block of ranks "
                         "that shares a node; left out: in order from node 0"}),
+      list_row("layout.order",
+               {.default_text = "[]",
+                .example = "[tp, cp, pp, dp]",
+                .help = "which ranks are neighbours: axes from the fastest to the slowest; whole "
+                        "nodes move, so that what shares a node keeps tp, cp, dp, pp; left out: "
+                        "[tp, cp, dp, pp]"}),
+      name_row("layout.order.*",
+               {.names = {"tp", "cp", "dp", "pp"}, .example = "pp", .help = "an axis"}),
+      map_row("layout.place", {.example = "{pp: [new, new, new, old]}",
+                               .help = "which pools the stages (pp), or the replicas (dp), stand "
+                                       "on"}),
+      list_row("layout.place.pp",
+               {.default_text = "[]",
+                .example = "[new, new, new, old]",
+                .help = "a pool for each pipeline rank, or for runs of equal length"}),
+      text_row("layout.place.pp.*", {.example = "new", .help = "name of a pool"}),
+      list_row("layout.place.dp", {.default_text = "[]",
+                                   .example = "[new, old]",
+                                   .help = "a pool for each replica, or for runs of equal length"}),
+      text_row("layout.place.dp.*", {.example = "new", .help = "name of a pool"}),
       whole_row<&Layout::dp>("layout.dp",
                              {.low = 1,
                               .high = 1e8,
@@ -413,9 +435,15 @@ Rows stage_rows() {
       Field{.path = "layout.stages",
             .map = true,
             .list = true,
+            .shorthand = "balance",
             .example = "{first: -1, last: -1}",
             .help = "layers of the stages where they are not even: what the first and last have "
-                    "more than the others, or a list of all pp x vpp"},
+                    "more than the others, a list of all pp x vpp, or auto"},
+      name_row<&Layout::balance>(
+          "layout.stages.balance",
+          {.example = "auto",
+           .help = "auto: layers divide so that all pipeline ranks compute as long, slow pools, "
+                   "embedding and loss head counted; check that it fits in memory"}),
       whole_row<&Layout::first_stage_layers>("layout.stages.first",
                                              {.low = -1e4,
                                               .high = 1e4,
@@ -445,6 +473,19 @@ Rows batch_rows() {
                                 .high = 1e4,
                                 .example = "1",
                                 .help = "sequences that pass the pipeline together"}),
+      Field{.path = "batch.shares",
+            .map = true,
+            .list = true,
+            .shorthand = "form",
+            .example = "auto",
+            .help = "of the replicas on each of cluster.pools: even, auto, or a list of what a "
+                    "replica of each pool takes in proportion"},
+      name_row<&Batch::shares>(
+          "batch.shares.form",
+          {.example = "auto",
+           .help = "auto: replicas take so many sequences that all end together"}),
+      fact_row("batch.shares.*", Dimension::number,
+               {.low = 0, .above_low = true, .high = 1e6, .example = "2", .help = "of one pool"}),
       whole_row<&Batch::sequence>("batch.sequence",
                                   {.low = 1,
                                    .high = 1e8,

@@ -11,7 +11,6 @@ namespace {
 // the limit itself in every unit.
 constexpr double kMostFailures_per_node_s = 10 / kDay_s * (1 + 1e-12);
 constexpr double kMostFailures_per_s = 1000 / kDay_s * (1 + 1e-12);
-constexpr double kHighestPrice_usd_per_gpu_s = 1e6 / 3600 * (1 + 1e-12);
 
 Rows failure_rows() {
   return {

@@ -1,4 +1,9 @@
 // Rows of the field table below "cluster".
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/library.hpp"
 
@@ -32,7 +37,11 @@ Rows machine_rows() {
           {.required = true, .example = "{nodes: 2048, node: dgx-h100}", .help = "the machine"}),
       whole_row<&Cluster::nodes>(
           "cluster.nodes",
-          {.low = 1, .high = 1e6, .required = true, .example = "2048", .help = "nodes of the job"}),
+          {.low = 1,
+           .high = 1e6,
+           .optional = true,
+           .example = "2048",
+           .help = "nodes of the job; with pools: all of theirs unless it says fewer"}),
       map_row("cluster.storage", {.example = "{write: 2 TB/s, read: 2 TB/s}",
                                   .help = "shared storage, of the whole cluster"}),
       bandwidth_row("cluster.storage.write",
@@ -143,70 +152,119 @@ Rows jitter_rows() {
   };
 }
 
-Rows node_rows() {
+// At path(""), or at that of a pool.
+Rows node_rows(std::string_view at, bool required) {
+  static std::deque<std::string> paths;  // the rows refer to them
+  const auto path = [&](const char* end) -> std::string_view {
+    return paths.emplace_back(fmt::format("{}{}", at, end));
+  };
   return {
-      map_row("cluster.node", {.shorthand = "base",
-                               .required = true,
+      map_row(path(""), {.shorthand = "base",
+                         .required = required,
+                         .example = "dgx-h100",
+                         .help = "kind of every node: a name of the library, or a base and what "
+                                 "differs from it"}),
+      name_row(path(".base"), {.required = true,
+                               .library = node_names,
                                .example = "dgx-h100",
-                               .help = "kind of every node: a name of the library, or a base and "
-                                       "what differs from it"}),
-      name_row("cluster.node.base", {.required = true,
-                                     .library = node_names,
-                                     .example = "dgx-h100",
-                                     .help = "the node of the library to start from"}),
-      name_row("cluster.node.gpu",
-               {.library = gpu_names, .example = "h100", .help = "kind of its GPUs"}),
-      whole_row<&NodeSpec::gpus>("cluster.node.gpus", {.low = 1,
-                                                       .high = 1000,
-                                                       .optional = true,
-                                                       .example = "8",
-                                                       .help = "GPUs, all in one NVLink domain"}),
-      bandwidth_row("cluster.node.nvlink",
-                    {.example = "450 GB/s", .help = "per GPU and direction"}),
+                               .help = "the node of the library to start from"}),
+      name_row(path(".gpu"), {.library = gpu_names, .example = "h100", .help = "kind of its GPUs"}),
+      whole_row<&NodeSpec::gpus>(path(".gpus"), {.low = 1,
+                                                 .high = 1000,
+                                                 .optional = true,
+                                                 .example = "8",
+                                                 .help = "GPUs, all in one NVLink domain"}),
+      bandwidth_row(path(".nvlink"), {.example = "450 GB/s", .help = "per GPU and direction"}),
       whole_row<&NodeSpec::package_gpus>(
-          "cluster.node.package_gpus",
+          path(".package_gpus"),
           {.low = 1,
            .high = 1000,
            .optional = true,
            .example = "2",
            .help = "neighbours that are joined faster than the others of their node, as the "
                    "two dies of an MI250X"}),
-      bandwidth_row("cluster.node.package",
+      bandwidth_row(path(".package"),
                     {.example = "200 GB/s", .help = "inside a package, per GPU and direction"}),
-      whole_row<&NodeSpec::nics>("cluster.node.nics", {.low = 1,
-                                                       .high = 1000,
-                                                       .optional = true,
-                                                       .example = "8",
-                                                       .help = "NICs of the compute fabric"}),
-      bandwidth_row("cluster.node.nic", {.example = "400 Gb/s", .help = "per NIC and direction"}),
-      bandwidth_row("cluster.node.pcie",
+      whole_row<&NodeSpec::nics>(path(".nics"), {.low = 1,
+                                                 .high = 1000,
+                                                 .optional = true,
+                                                 .example = "8",
+                                                 .help = "NICs of the compute fabric"}),
+      bandwidth_row(path(".nic"), {.example = "400 Gb/s", .help = "per NIC and direction"}),
+      bandwidth_row(path(".pcie"),
                     {.example = "64 GB/s", .help = "GPU to host, per GPU and direction"}),
-      fact_row("cluster.node.host_memory", Dimension::bytes,
+      fact_row(path(".host_memory"), Dimension::bytes,
                {.low = 0, .above_low = true, .high = 1e15, .example = "2 TB", .help = "per node"}),
-      bandwidth_row("cluster.node.host_memory_bandwidth",
-                    {.example = "614 GB/s", .help = "per node"}),
-      fact_row("cluster.node.cpu_cores", Dimension::number,
+      bandwidth_row(path(".host_memory_bandwidth"), {.example = "614 GB/s", .help = "per node"}),
+      fact_row(path(".cpu_cores"), Dimension::number,
                {.low = 1, .high = 1e6, .example = "112", .help = "per node"}),
-      bandwidth_row("cluster.node.storage_nic",
+      bandwidth_row(path(".storage_nic"),
                     {.example = "50 GB/s", .help = "towards storage, per node and direction"}),
-      bandwidth_row("cluster.node.local_disk",
+      bandwidth_row(path(".local_disk"),
                     {.example = "14 GB/s", .help = "drives of the node, per direction"}),
       name_row<&NodeSpec::gpu_path>(
-          "cluster.node.gpu_path",
+          path(".gpu_path"),
           {.optional = true,
            .example = "pcie",
            .help = "how GPUs of a node reach each other: over NVLink, or through PCIe and the "
                    "host bridge"}),
-      bandwidth_row("cluster.node.host_bridge",
+      bandwidth_row(path(".host_bridge"),
                     {.example = "37 GB/s",
                      .help = "of a node without NVLink: all bytes between its GPUs together"}),
+  };
+}
+
+Rows pool_rows() {
+  return {
+      list_row("cluster.pools",
+               {.default_text = "[]",
+                .example = "[{name: new, nodes: 64, node: dgx-h100}, {name: old, nodes: 32, node: "
+                           "dgx-a100}]",
+                .help = "unlike nodes, in place of nodes and node: the machine's nodes are "
+                        "numbered pool by pool"}),
+      map_row("cluster.pools.*",
+              {.example = "{name: new, nodes: 64, node: dgx-h100}", .help = "nodes of one kind"}),
+      text_row<&Pool::name>(
+          "cluster.pools.*.name",
+          {.required = true, .example = "new", .help = "what layout.place calls them"}),
+      whole_row<&Pool::nodes>(
+          "cluster.pools.*.nodes",
+          {.low = 1, .high = 1e6, .required = true, .example = "64", .help = "of this kind"}),
+      fact_row<&Pool::price_usd_per_gpu_s>("cluster.pools.*.price", Dimension::usd_per_gpu_s,
+                                           {.low = 0,
+                                            .high = kHighestPrice_usd_per_gpu_s,
+                                            .optional = true,
+                                            .example = "1 USD per gpu-hour",
+                                            .help = "of one GPU; default: job.price"}),
+      text_row<&Pool::network>(
+          "cluster.pools.*.network",
+          {.optional = true,
+           .example = "roce",
+           .help = "a name of your choice; pools whose names differ cannot reach each other by "
+                   "their NICs and talk over cluster.common"}),
+      name_row("cluster.pools.*.calibration",
+               {.default_text = "auto",
+                .library = calibration_names,
+                .file_suffix = ".yaml",
+                .example = "a100-published",
+                .help = "fitted constants of these nodes; auto: those fitted on their GPU"}),
+      map_row("cluster.common", {.example = "{bandwidth: 25 Gb/s}",
+                                 .help = "the network that pools of unlike networks have in "
+                                         "common, say Ethernet; nothing but the nodes' access "
+                                         "to it is narrow"}),
+      bandwidth_row("cluster.common.bandwidth",
+                    {.required = true, .example = "25 Gb/s", .help = "per node and direction"}),
+      duration_row("cluster.common.latency", {.default_text = "30 us",
+                                              .example = "30 us",
+                                              .help = "of a message, beside its switches"}),
   };
 }
 
 }  // namespace
 
 Rows cluster_rows() {
-  return joined({machine_rows(), jitter_rows(), node_rows(), fabric_rows()});
+  return joined({machine_rows(), jitter_rows(), node_rows("cluster.node", false), pool_rows(),
+                 node_rows("cluster.pools.*.node", true), fabric_rows()});
 }
 
 }  // namespace windtunnel

@@ -19,4 +19,9 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
 // Cluster::places, as `layout.placement` says; empty without.
 std::vector<int> resolve_placement(const Values& values, NamedFiles& files, const Cluster& cluster);
 
+// The same as `layout.order` and `layout.place` say of a layout on the cluster; empty without.
+// Throws Error where the axes are not those of a layout, a node would hold ranks that belong apart,
+// or a pool has too few nodes.
+std::vector<int> placed_by_axes(const Values& values, const Layout& layout, const Cluster& cluster);
+
 }  // namespace windtunnel

@@ -20,7 +20,18 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
 // The fabric of a cluster whose nodes are resolved.
 void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFiles& files,
                     Cluster& cluster);
-Calibration resolve_calibration(const Values& values, const Cluster& cluster, NamedFiles& files);
+// The node at a key: "cluster.node", or that of a pool.
+NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path);
+// Cluster::pools, and what follows from them.
+void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster);
+// What `key` names, for these nodes.
+Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
+                                Transport transport, NamedFiles& files);
+// Job::pool_calibrations.
+std::vector<Calibration> resolve_pool_calibrations(const Values& values, const Cluster& cluster,
+                                                   NamedFiles& files);
+// Job::calibration.
+Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files);
 
 // Forms of cp and ep, how the router spreads tokens and how embeddings travel, of a job whose other
 // parts are resolved.

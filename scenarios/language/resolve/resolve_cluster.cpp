@@ -44,8 +44,9 @@ void check_packages(const NodeSpec& node, const std::string& path, const Values&
   }
 }
 
-NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
-  const std::string path = "cluster.node";
+}  // namespace
+
+NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path) {
   NodeSpec node = find_node(values.text(path + ".base"));
   if (values.has(path + ".gpu")) node.gpu = find_gpu(values.text(path + ".gpu"));
   values.fill(path, node);
@@ -60,6 +61,8 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence) {
   }
   return node;
 }
+
+namespace {
 
 StorageSpec resolve_storage(const Values& values, const EvidenceList& evidence) {
   StorageSpec storage;
@@ -109,7 +112,7 @@ void resolve_degraded_nics(const Values& values, Cluster& cluster) {
   for (int i = 0; i < values.length(list); ++i) {
     const std::string path = fmt::format("{}.{}", list, i);
     const int node = resolve_index(values, path + ".node", cluster.fabric_nodes(), "node");
-    const int nic = resolve_index(values, path + ".nic", cluster.node.nics, "NIC");
+    const int nic = resolve_index(values, path + ".nic", cluster.nics_per_node(), "NIC");
     const auto [other, added] = entry_of.try_emplace({node, nic}, i);
     if (!added) {
       fail_twice(values, list, other->second, i, fmt::format("NIC {} of node {}", nic, node));
@@ -166,12 +169,12 @@ void check_part(const Values& values, const std::string& part, const std::string
               fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
 }
 
-Calibration named_calibration(const Values& values, const GpuSpec& gpu, NamedFiles& files) {
-  const std::string& name = values.text("calibration");
+Calibration named_calibration(const Values& values, const std::string& key, const GpuSpec& gpu,
+                              NamedFiles& files) {
+  const std::string& name = values.text(key);
   if (name.ends_with(".yaml")) {
-    return values.about("calibration", [&] {
-      return read_calibration(parse_document(files.text(name), files.path(name)));
-    });
+    return values.about(
+        key, [&] { return read_calibration(parse_document(files.text(name), files.path(name))); });
   }
   if (name != "auto") return find_calibration(name);
   for (const Calibration& calibration : library_calibrations()) {
@@ -241,7 +244,16 @@ void resolve_model(const Values& values, NamedFiles& files, Job& job) {
 Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, NamedFiles& files) {
   Cluster cluster;
   values.fill("cluster", cluster);
-  cluster.node = resolve_node(values, evidence);
+  if (values.length("cluster.pools") > 0) {
+    resolve_pools(values, evidence, cluster);
+  } else {
+    for (const auto& [key, example] : {std::pair{"nodes", "2048"}, {"node", "dgx-h100"}}) {
+      if (values.stated(join_path("cluster", key))) continue;
+      throw Error(values.where("cluster"),
+                  fmt::format("cluster has no '{0}'; add e.g. '{0}: {1}'", key, example));
+    }
+    cluster.node = resolve_node(values, evidence, "cluster.node");
+  }
   if (static_cast<double>(cluster.nodes) * cluster.node.gpus > 1e8) {
     throw Error(values.where("cluster.nodes"),
                 fmt::format("cluster.nodes: {} nodes of {} GPUs are more than 100 million GPUs",
@@ -261,15 +273,32 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
   return cluster;
 }
 
-Calibration resolve_calibration(const Values& values, const Cluster& cluster, NamedFiles& files) {
-  Calibration calibration = named_calibration(values, cluster.node.gpu, files);
+Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
+                                Transport transport, NamedFiles& files) {
+  Calibration calibration = named_calibration(values, key, node.gpu, files);
   if (values.text("communication.law") != "nccl") return calibration;
   const auto state = [&](InterconnectLaw& law) {
-    if (!law.stated) law = specified_interconnect_law(cluster.node, cluster.fabric.transport);
+    if (!law.stated) law = specified_interconnect_law(node, transport);
   };
   state(calibration.network);
   if (calibration.node_network) state(*calibration.node_network);
   return calibration;
+}
+
+Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files) {
+  const Cluster& cluster = job.cluster;
+  const std::string key = "calibration";
+  if (cluster.pools.empty()) {
+    return resolve_calibration(values, key, cluster.node, cluster.fabric.transport, files);
+  }
+  if (values.text(key) != "auto") {
+    values.fail(key, "with cluster.pools each pool has its own: cluster.pools.0.calibration");
+  }
+  int slowest = 0;
+  for (int pool = 1; pool < std::ssize(cluster.pools); ++pool) {
+    slowest = slower_pool(job, slowest, pool);
+  }
+  return job.pool_calibrations[slowest];
 }
 
 }  // namespace windtunnel

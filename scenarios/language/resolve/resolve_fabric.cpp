@@ -154,6 +154,18 @@ std::vector<LinkFault> resolve_faults(const Values& values) {
   return faults;
 }
 
+// Where nothing joins the rails, every node has a NIC on each.
+void check_rails(const Values& values, const Cluster& cluster) {
+  if (cluster.fabric.topology != Topology::rail_only ||
+      cluster.node.nics == cluster.nics_per_node()) {
+    return;
+  }
+  throw Error(values.fault_at("cluster.pools"),
+              fmt::format("nodes of {} and of {} NICs: nothing joins the rails of a rail-only "
+                          "fabric, so that each node needs as many",
+                          cluster.node.nics, cluster.nics_per_node()));
+}
+
 // Fabrics say themselves what is wrong with them; here it gets its place.
 void check_form(const Values& values, const Cluster& cluster) {
   std::string key(kPath);
@@ -174,7 +186,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
   }
   values.about(list, [&] {
     const LinkTable links(cluster);
-    const int nics = cluster.node.nics;
+    const int nics = cluster.nics_per_node();
     for (int nic = 0; nic < nics * cluster.fabric_nodes(); ++nic) nic_factor(cluster, nic);
     // A bundle that is gone cuts its pod or leaf off from the first node's or from the second's.
     for (int gpu = cluster.node.gpus; gpu < cluster.gpus(); ++gpu) {
@@ -203,6 +215,7 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
   fabric.sites = resolve_sites(values, fabric.transport);
   fabric.edges = resolve_edges(values, files, cluster);
   values.fill(fabric_key("variation"), fabric.variation);
+  check_rails(values, cluster);
   check_form(values, cluster);
   fabric.faults = resolve_faults(values);
   if (!fabric.faults.empty()) check_faults(values, cluster);

@@ -20,8 +20,10 @@
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/exchange_conflicts.hpp"
 #include "policies/iteration.hpp"
+#include "policies/lowering/stage_balance.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/quality_curve.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "traces/torch/torch_schedule.hpp"
@@ -194,6 +196,49 @@ void check_layers(const Job& job) {
   check_sequences(job);
 }
 
+// What goes with cluster.pools, and what they alone have.
+void check_unlike_nodes(const Values& values, Job& job) {
+  const bool pools = !job.cluster.pools.empty();
+  for (int i = 0; i < values.length("batch.shares"); ++i) {
+    job.batch.share_of_pool.push_back(values.number(fmt::format("batch.shares.{}", i)));
+  }
+  if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;
+  if (job.batch.shares != BatchShares::even && !pools) {
+    values.fail("batch.shares", "all nodes are alike; it shares out among cluster.pools");
+  }
+  if (!pools) return;
+  if (job.batch.shares == BatchShares::stated &&
+      job.batch.share_of_pool.size() != job.cluster.pools.size()) {
+    values.fail("batch.shares",
+                fmt::format("lists {} shares for {} pools", job.batch.share_of_pool.size(),
+                            job.cluster.pools.size()));
+  }
+  if (job.lengths) {
+    values.fail("batch.lengths", "sequences of unequal length on cluster.pools are not modelled");
+  }
+  if (job.communication.aggregation == Aggregation::parameter_server) {
+    values.fail("communication.aggregation", "servers beside cluster.pools are not modelled");
+  }
+  if (values.stated("recovery.when_no_spare") &&
+      values.text("recovery.when_no_spare") == "shrink") {
+    values.fail("recovery.when_no_spare",
+                "which of cluster.pools would shrink is not modelled; take wait");
+  }
+}
+
+std::vector<int> balanced_layers(const Values& values, const Job& job) {
+  const std::string key = "layout.stages";
+  if (values.stated(key + ".first") || values.stated(key + ".last")) {
+    values.fail(key, "auto finds what the first and the last stage get, too");
+  }
+  if (job.network) {
+    values.fail(key, fmt::format("'{}' is a table of layers, which has one stage", job.model.name));
+  }
+  if (job.layout.pp == 1)
+    values.fail(key, "there is one pipeline rank; auto has nothing to divide");
+  return balanced_stages(job);
+}
+
 // What is simulated is a limited number of passes.
 void check_passes(const Values& values, const Job& job) {
   constexpr double kMostForwards = 1e6;  // tens of seconds of simulation
@@ -227,14 +272,21 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.cluster = resolve_cluster(values, evidence, files);
   job.schedule = resolve_schedule(values, files, own);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
+  const std::vector<int> places = placed_by_axes(values, job.layout, job.cluster);
+  if (!places.empty()) job.cluster.places = places;
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
   job.software = resolve_software(values);
   job.communication = resolve_communication(values, files);
-  job.calibration = resolve_calibration(values, job.cluster, files);
+  job.pool_calibrations = resolve_pool_calibrations(values, job.cluster, files);
+  job.calibration = resolve_job_calibration(values, job, files);
   resolve_parallel(values, job);
   resolve_lengths(values, job);
   check_batch(values, job);
+  check_unlike_nodes(values, job);
+  if (job.layout.balance == StageBalance::automatic) {
+    job.layout.stage_layers = balanced_layers(values, job);
+  }
   check_layers(job);
   check_passes(values, job);
   check_compressor(values, job);

@@ -22,6 +22,12 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
   if (values.stated("job.price") && job.tokens == 0) {
     notes.push_back({"job.price", "a cost needs job.tokens or job.steps besides; add one"});
   }
+  if (values.stated("cluster.common") && !job.cluster.networks_differ()) {
+    notes.push_back(
+        {"cluster.common",
+         "nothing takes it: all nodes are of one network, which cluster.pools.0.network "
+         "and the others name"});
+  }
   return notes;
 }
 

@@ -272,13 +272,19 @@ class Checker {
     }
     // What a shorthand's key is called is of no interest: "model", not "base".
     std::string noun = last_part(field.path);
-    if (noun == "base" || noun == "name") {
+    if (noun == "base" || noun == "name" || noun == "balance" || noun == "form") {
       const std::vector<std::string> parts = split_path(field.path);
       noun = parts[parts.size() - 2];
     }
-    const std::string map =
-        field.map ? fmt::format(" (or a map, e.g. '{}: {}')", noun, field.example) : "";
-    throw Error(node.where, unknown_name(noun, node.text, names) + map);
+    const std::size_t dot = field.path.rfind('.');
+    const Field* around = find_field(field.path.substr(0, dot == field.path.npos ? 0 : dot));
+    const bool lists = around != nullptr && around->list && !around->shorthand.empty();
+    const std::string_view example = lists ? around->example : field.example;
+    const std::string other = lists || field.map
+                                  ? fmt::format(" (or a {}, e.g. '{}: {}')",
+                                                lists ? "map or a list" : "map", noun, example)
+                                  : "";
+    throw Error(node.where, unknown_name(noun, node.text, names) + other);
   }
 
   const AddedNames& added_;

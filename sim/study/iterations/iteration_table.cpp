@@ -324,8 +324,10 @@ Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::
   options.due_snapshots = std::move(due);
   Execution execution;
   execution.plan = iteration_plan(job, prepared, options);
-  execution.timeline =
-      execute(execution.plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
+  execution.timeline = execute(execution.plan, job.cluster,
+                               {.fold = job.fold,
+                                .calibration = job.calibration,
+                                .pool_calibrations = job.pool_calibrations});
   check_bound(execution.plan, job.cluster, execution.timeline);
   return execution;
 }

@@ -127,7 +127,7 @@ TEST(ReplicaGroups, TheShapeIsTheWorstOfAllGroups) {
       for (int pp = 0; pp < layout.pp; ++pp) {
         WorstShape worst(cluster);
         for (int g = 0; g < groups.size(); ++g) worst.add(groups.members(pp * members, g));
-        const GroupShape expected = among_concurrent(worst.shape(), cluster.node);
+        const GroupShape expected = among_concurrent(worst.shape(), cluster);
         EXPECT_EQ(shapes.worst(groups, pp * members), expected)
             << i << " axis " << axis << " pp " << pp;
         several_pods += expected.load.ring > 0;

@@ -40,8 +40,9 @@ double engine_s(const Job& job, const PreparedIteration& prepared) {
   validate_plan(plan);
   const Timeline timeline =
       execute(plan, job.cluster, {.fold = job.fold, .calibration = job.calibration});
-  const IterationReport report = iteration_report(job, prepared.units, prepared.memory, plan,
-                                                  timeline, critical_path(plan, timeline));
+  const IterationReport report =
+      iteration_report(job, hardware_flops(job, prepared), prepared.memory, plan, timeline,
+                       critical_path(plan, timeline));
   EXPECT_NEAR(std::accumulate(report.critical_path_s.begin(), report.critical_path_s.end(), 0.0),
               report.time_s, 1e-9 * report.time_s);
   EXPECT_GE(report.hfu, report.mfu * (1 - 1e-9));

@@ -137,8 +137,9 @@ Compared compare(const Job& job, const PreparedIteration& prepared) {
               estimate.step_s, 1e-9 * estimate.step_s);
   EXPECT_NEAR(std::accumulate(estimate.origin_s.begin(), estimate.origin_s.end(), 0.0),
               estimate.step_s, 1e-9 * estimate.step_s);
-  const IterationReport report = iteration_report(job, prepared.units, prepared.memory, plan,
-                                                  timeline, critical_path(plan, timeline));
+  const IterationReport report =
+      iteration_report(job, hardware_flops(job, prepared), prepared.memory, plan, timeline,
+                       critical_path(plan, timeline));
   EXPECT_NEAR(std::accumulate(report.critical_path_s.begin(), report.critical_path_s.end(), 0.0),
               report.time_s, 1e-9 * report.time_s);
   EXPECT_LE(report.bubble.longest_stage_s, report.bubble.makespan_s + 1e-9 * report.time_s);

@@ -23,8 +23,11 @@ Simulated run_of(Job job, const PreparedIteration& prepared, InnerForm inner,
                  FoldMode fold = FoldMode::automatic) {
   job.communication.inner = inner;
   Simulated run{iteration_plan(job, prepared), 0};
-  run.step_s =
-      execute(run.plan, job.cluster, {.fold = fold, .calibration = job.calibration}).makespan_s;
+  run.step_s = execute(run.plan, job.cluster,
+                       {.fold = fold,
+                        .calibration = job.calibration,
+                        .pool_calibrations = job.pool_calibrations})
+                   .makespan_s;
   return run;
 }
 

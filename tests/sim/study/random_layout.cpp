@@ -21,10 +21,12 @@ class Draw {
 
   std::string scenario() {
     experts_ = chance(0.5);
+    pools_ = !in_node_ && chance(0.25);
     tp_ = power(0, in_node_ ? 2 : 3);
     std::string text = fmt::format("name: random-layout-{}\n", number_);
     text += model() + cluster() + layout();
-    text += "batch: {global: 64, micro: 2}\n";
+    text += fmt::format("batch: {{global: 64, micro: 2, shares: {}}}\n",
+                        pools_ ? one_of({"even", "auto", "[3, 1]"}) : "even");
     text += fmt::format("precision: {}\n", one_of({"bf16", "bf16", "fp8"}));
     text += fmt::format("recompute: {}\n", one_of({"none", "selective", "full"}));
     const std::string_view overlap =
@@ -83,12 +85,38 @@ class Draw {
     return others[random_.below(others.size())];
   }
 
+  // One or two nodes of each kind.
+  std::string pools() {
+    const int nodes = power(0, 1);
+    const bool apart = chance(0.4);
+    std::string text = "cluster:\n  pools:\n";
+    for (const std::string_view node : {"dgx-h100", "dgx-a100"}) {
+      text +=
+          fmt::format("    - {{name: {}, nodes: {}, node: {{base: {}, nics: {}}}, network: {}}}\n",
+                      node.substr(4), nodes, node, one_of({"1", "4", "8"}), apart ? node : "one");
+    }
+    if (apart) text += "  common: {bandwidth: 25 Gb/s}\n";
+    return text;
+  }
+
+  // Which of them has what.
+  std::string placing() {
+    std::string text;
+    if (chance(0.3)) text += ", order: [tp, cp, pp, dp]";
+    if (chance(0.3)) text += ", stages: auto";
+    const std::string_view where =
+        one_of({"", "{pp: [h100, a100]}", "{pp: [a100, h100]}", "{dp: [h100, a100]}"});
+    return where.empty() ? text : text + fmt::format(", place: {}", where);
+  }
+
   std::string cluster() {
     const std::string_view anywhere =
         one_of({"dgx-h100", "dgx-a100", "dgx-v100", "frontier-mi250x"});
-    std::string text = fmt::format(
-        "cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),
-        in_node_ ? one_of({"dgx-h100", "dgx-a100"}) : anywhere, one_of({"1", "4", "8"}));
+    std::string text =
+        pools_ ? pools()
+               : fmt::format("cluster:\n  nodes: {}\n  node: {{base: {}, nics: {}}}\n", power(0, 2),
+                             in_node_ ? one_of({"dgx-h100", "dgx-a100"}) : anywhere,
+                             one_of({"1", "4", "8"}));
     text += fmt::format("  fabric: {{{}}}\n", fabric());
     if (!in_node_ && chance(0.2)) text += "  degraded_nics: [{node: 0, nic: 0, factor: 0.5}]\n";
     if (chance(0.2)) {
@@ -101,15 +129,17 @@ class Draw {
     const int cp = chance(0.4) ? power(0, in_node_ && tp_ > 2 ? 1 : 2) : 1;
     return fmt::format(
         "layout: {{tp: {}, cp: {}, ep: {}, pp: {}, sharding: {}, sequence_parallel: {}, context: "
-        "{}}}\n",
+        "{}{}}}\n",
         tp_, cp, experts_ ? power(0, 3) : 1, power(0, 2),
-        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1, one_of({"ring", "ring", "ulysses"}));
+        one_of({"none", "zero1", "zero2", "zero3"}), tp_ > 1, one_of({"ring", "ring", "ulysses"}),
+        pools_ ? placing() : "");
   }
 
   RandomStream random_;
   const std::uint64_t number_;
   const bool in_node_;
   bool experts_ = false;
+  bool pools_ = false;  // unlike nodes
   int tp_ = 1;
 };
 

@@ -125,7 +125,7 @@ TEST(CollectiveCost, ConcurrentGroupsShareNicsAndUplinks) {
   const auto seconds = [&](bool shared) {
     const GroupShape alone = group_shape(strided(16, 8), cluster);
     return collective_cost(CollectiveKind::all_gather, CollectiveAlgorithm::ring,
-                           shared ? among_concurrent(alone, cluster.node) : alone, 1e9, cluster,
+                           shared ? among_concurrent(alone, cluster) : alone, 1e9, cluster,
                            make_calibration())
         .seconds;
   };

@@ -68,7 +68,7 @@ TEST(GroupShape, ConcurrentGroupsAreRoundedUp) {
   Cluster cluster = test_cluster(4);
   const auto shared = [&](int nics, const std::vector<std::int32_t>& gpus) {
     cluster.node.nics = nics;
-    return among_concurrent(group_shape(gpus, cluster), cluster.node);
+    return among_concurrent(group_shape(gpus, cluster), cluster);
   };
   EXPECT_EQ(shared(8, strided(4, 8)).concurrent_per_nic, 1);
   EXPECT_EQ(shared(4, strided(4, 8)).concurrent_per_nic, 2);

@@ -19,7 +19,7 @@ GroupShape worst_of_all(int size, int ranks, const Cluster& cluster) {
     std::iota(group.begin(), group.end(), start);
     worst = worse(worst, group_shape(group, cluster));
   }
-  return among_concurrent(worst, cluster.node);
+  return among_concurrent(worst, cluster);
 }
 
 TEST(ParallelGroups, PeriodicSearchFindsTheWorstExpertGroup) {

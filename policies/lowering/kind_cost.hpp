@@ -1,0 +1,48 @@
+// What the passes of a replica on unlike nodes cost: every stage what it costs on nodes of its pool.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "models/plan/schedule.hpp"
+#include "policies/lowering/replica_kind.hpp"
+
+namespace windtunnel {
+
+// [stage of the model] its pool; of stages that two pipeline ranks hold that of the slower one.
+std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind, const Schedule& schedule);
+// Before there is a schedule: stages in a loop.
+std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind);
+
+// Of each stage the costs that `of_pool(pool)` has, [stage * slices + slice].
+template <class Make>
+auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
+  auto costs = of_pool(pools.front());
+  const std::size_t slices = costs.size() / pools.size();
+  std::vector<int> done = {pools.front()};
+  for (const int pool : pools) {
+    if (std::ranges::find(done, pool) != done.end()) continue;
+    done.push_back(pool);
+    auto own = of_pool(pool);
+    for (std::size_t stage = 0; stage < pools.size(); ++stage) {
+      if (pools[stage] != pool) continue;
+      for (std::size_t i = stage * slices; i < (stage + 1) * slices; ++i) {
+        costs[i] = std::move(own[i]);
+      }
+    }
+  }
+  return costs;
+}
+
+// chunk_costs(), unit_costs() and unit_rounds() of a replica of the kind.
+std::vector<ChunkCost> chunk_costs(const Job& job, const ReplicaKind& kind,
+                                   const std::vector<int>& pools);
+std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind,
+                                  const Schedule& schedule, const std::vector<ChunkCost>& chunks);
+std::vector<ChunkRounds> unit_rounds(const Job& job, const ReplicaKind& kind,
+                                     const Schedule& schedule);
+
+}  // namespace windtunnel

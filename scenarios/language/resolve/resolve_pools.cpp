@@ -1,0 +1,89 @@
+// Unlike nodes, from checked values: the pools of a machine, and what they have in common.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/language/library/spec_fields.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/resolve_values.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::string pool_key(int pool, std::string_view name) {
+  return fmt::format("cluster.pools.{}.{}", pool, name);
+}
+
+// What a machine of unlike nodes must have in common.
+void check_alike(const Values& values, const std::vector<Pool>& pools) {
+  const NodeSpec& first = pools.front().node;
+  for (int i = 1; i < std::ssize(pools); ++i) {
+    const NodeSpec& node = pools[i].node;
+    const auto fail = [&](std::string_view what) {
+      throw Error(values.fault_at(pool_key(i, "node")),
+                  fmt::format("{}: {} has {} than {} of pool '{}'; nodes of a job have as many "
+                              "GPUs, joined in the same way",
+                              pool_key(i, "node"), node.name, what, first.name,
+                              pools.front().name));
+    };
+    if (node.gpus != first.gpus) {
+      fail(fmt::format("{} GPUs and not {}, other", node.gpus, first.gpus));
+    }
+    if (node.gpu_path != first.gpu_path) fail("another way between its GPUs");
+    if (node.package_gpus != first.package_gpus) fail("other packages of GPUs");
+    for (int other = 0; other < i; ++other) {
+      if (pools[other].name != pools[i].name) continue;
+      values.fail(pool_key(i, "name"), fmt::format("is the name of cluster.pools.{}, too", other));
+    }
+  }
+}
+
+void resolve_common(const Values& values, const EvidenceList& evidence, Cluster& cluster) {
+  const std::string path = "cluster.common";
+  if (!cluster.networks_differ()) return;
+  if (!values.stated(path)) {
+    throw Error(values.fault_at("cluster.pools"),
+                "pools of unlike networks need one in common; add e.g. 'common: {bandwidth: 25 "
+                "Gb/s}' to cluster");
+  }
+  override_parameter(cluster.common.node_Bps, path + ".bandwidth", values, evidence);
+  override_parameter(cluster.common.latency_s, path + ".latency", values, evidence);
+}
+
+}  // namespace
+
+void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster) {
+  int nodes = 0;
+  for (int i = 0; i < values.length("cluster.pools"); ++i) {
+    Pool& pool = cluster.pools.emplace_back();
+    values.fill(fmt::format("cluster.pools.{}", i), pool);
+    pool.node = resolve_node(values, evidence, pool_key(i, "node"));
+    nodes += pool.nodes;
+  }
+  for (const char* key : {"cluster.node", "cluster.fabric.nodes"}) {
+    if (!values.stated(key)) continue;
+    values.fail(key, "cluster.pools says which nodes there are; keep one of them");
+  }
+  check_alike(values, cluster.pools);
+  if (!values.has("cluster.nodes")) cluster.nodes = nodes;
+  if (cluster.nodes > nodes) {
+    values.fail("cluster.nodes",
+                fmt::format("is {}, and cluster.pools have {} together", cluster.nodes, nodes));
+  }
+  cluster.machine_nodes = nodes;
+  cluster.node = shared_node(cluster.pools);
+  resolve_common(values, evidence, cluster);
+}
+
+std::vector<Calibration> resolve_pool_calibrations(const Values& values, const Cluster& cluster,
+                                                   NamedFiles& files) {
+  std::vector<Calibration> calibrations;
+  for (int i = 0; i < std::ssize(cluster.pools); ++i) {
+    calibrations.push_back(resolve_calibration(values, pool_key(i, "calibration"),
+                                               cluster.pools[i].node, cluster.fabric.transport,
+                                               files));
+  }
+  return calibrations;
+}
+
+}  // namespace windtunnel

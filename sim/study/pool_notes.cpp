@@ -1,0 +1,49 @@
+#include "sim/study/pool_notes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <string>
+
+namespace windtunnel {
+namespace {
+
+std::string pools_text(const Job& job, const ReplicaKind& kind) {
+  std::set<int> pools(kind.pools.begin(), kind.pools.end());
+  std::string text;
+  for (const int pool : pools) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", job.cluster.pools[pool].name);
+  }
+  return text;
+}
+
+Note share_note(const Job& job, const PreparedIteration& prepared) {
+  std::string shares;
+  for (const ReplicaCosts& own : prepared.kinds) {
+    const ReplicaKind& kind = own.kind;
+    shares += fmt::format("{}{} replica{} on {} with {} micro-batch{} of {}",
+                          shares.empty() ? "" : "; ", kind.replicas,
+                          kind.replicas == 1 ? "" : "s", pools_text(job, kind), kind.microbatches,
+                          kind.microbatches == 1 ? "" : "es", kind.micro);
+  }
+  return {"batch.shares",
+          "the sequences of an iteration are shared out so that unlike replicas end together",
+          shares};
+}
+
+}  // namespace
+
+std::vector<Note> pool_notes(const Job& job, const PreparedIteration& prepared) {
+  std::vector<Note> notes;
+  if (job.layout.balance == StageBalance::automatic) {
+    notes.push_back({"layout.stages",
+                     "the layers of the stages follow from what each pipeline rank computes in "
+                     "the same time",
+                     fmt::format("{}", fmt::join(job.layout.stage_layers, ", "))});
+  }
+  if (job.batch.shares != BatchShares::even) notes.push_back(share_note(job, prepared));
+  return notes;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,62 @@
+#include "policies/lowering/stage_balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "policies/lowering/kind_cost.hpp"
+#include "tests/support/pool_job.hpp"
+
+namespace windtunnel {
+namespace {
+
+double pass_s(const ChunkCost& chunk) {
+  return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+         total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
+}
+
+double slowest_rank_s(Job job, const std::vector<int>& layers) {
+  job.layout.stage_layers = layers;
+  const ReplicaKind kind = replica_kinds(job).front();
+  const std::vector<ChunkCost> chunks = chunk_costs(job, kind, pools_of_stages(job, kind));
+  std::vector<double> busy_s(job.layout.pp, 0);
+  for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+    busy_s[stage % busy_s.size()] += pass_s(chunks[stage]);
+  }
+  return *std::ranges::max_element(busy_s);
+}
+
+TEST(StageBalance, IsTheBestOfAllDivisions) {
+  for (const PoolAxis axis : {PoolAxis::none, PoolAxis::pp, PoolAxis::dp}) {
+    Job job = pool_job(axis);
+    job.model.layers = 13;
+    const std::vector<int> found = balanced_stages(job);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0] + found[1], 13);
+    for (int first = 0; first <= 13; ++first) {
+      EXPECT_LE(slowest_rank_s(job, found), slowest_rank_s(job, {first, 13 - first}) * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(StageBalance, GivesHalfAsFastNodesHalfAsMany) {
+  Job job = pool_job(PoolAxis::pp);
+  job.model.layers = 60;
+  job.model.vocabulary = 256;  // the ends weigh nothing
+  const std::vector<int> layers = balanced_stages(job);
+  EXPECT_NEAR(layers[0], 40, 1);
+}
+
+TEST(StageBalance, DividesTheLayersOfARankAmongItsChunks) {
+  Job job = small_job(1, 4, 1, 2);
+  job.model.layers = 30;
+  const std::vector<int> layers = balanced_stages(job);
+  ASSERT_EQ(layers.size(), 8U);
+  EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 30);
+  for (int rank = 0; rank < 4; ++rank) EXPECT_LE(std::abs(layers[rank] - layers[rank + 4]), 1);
+}
+
+}  // namespace
+}  // namespace windtunnel

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "scenarios/language/case.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::string_view kPools =
+    "pools: [{name: new, nodes: 2, node: dgx-h100}, {name: old, nodes: 2, node: dgx-a100}]";
+
+struct Parts {
+  std::string cluster = std::string(kPools);
+  std::string layout = "tp: 8, pp: 2";
+  std::string batch = "global: 16";
+  std::string rest = {};
+};
+
+std::string text_of(const Parts& parts) {
+  return fmt::format(
+      "name: a\nmodel: {{layers: 12, hidden: 4096, heads: 16, vocabulary: 32000, sequence: 1024}}\n"
+      "cluster: {{{}}}\nlayout: {{{}}}\nbatch: {{{}}}\n{}\n",
+      parts.cluster, parts.layout, parts.batch, parts.rest);
+}
+
+Case case_of(const Parts& parts) {
+  return parse_case(text_of(parts), "a.yaml");
+}
+
+std::string fault_of(const Parts& parts) {
+  return error_of([&] { case_of(parts); });
+}
+
+TEST(ResolvePools, NumberTheNodesPoolByPool) {
+  const Job job = case_of({}).job;
+  EXPECT_EQ(job.cluster.nodes, 4);
+  EXPECT_EQ(job.cluster.pools[1].node.name, "dgx-a100");
+  EXPECT_EQ(job.cluster.pool_of(15), 0);
+  EXPECT_EQ(job.cluster.pool_of(16), 1);
+  EXPECT_EQ(job.pool_calibrations[0].gpu, "h100");
+  EXPECT_EQ(job.pool_calibrations[1].gpu, "a100-80");
+  EXPECT_EQ(job.calibration.gpu, "a100-80");  // the slower
+  EXPECT_EQ(job.layout.dp, 2);
+}
+
+TEST(ResolvePools, CostWhatTheyCost) {
+  const Job job =
+      case_of({.cluster = "pools: [{name: new, nodes: 2, node: dgx-h100}, {name: old, nodes: 2, "
+                          "node: dgx-a100, price: 1 USD per gpu-hour}]",
+               .rest = "job: {tokens: 1 T, price: 3 USD per gpu-hour}"})
+          .job;
+  EXPECT_NEAR(price_usd_per_s(job) * 3600, 16 * 3 + 16 * 1, 1e-9);
+}
+
+TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
+  const auto places = [](const std::string& layout) {
+    return case_of({.layout = layout}).job.cluster.places;
+  };
+  EXPECT_EQ(places("tp: 8, pp: 2"), std::vector<int>());
+  EXPECT_EQ(places("tp: 8, pp: 2, place: {pp: [old, new]}"), (std::vector<int>{2, 3, 0, 1}));
+  EXPECT_EQ(places("tp: 8, pp: 2, place: {dp: [new, old]}"), (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(places("tp: 8, pp: 2, order: [tp, pp, dp]"), (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(places("tp: 8, pp: 4, place: {pp: [new, old]}"), (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST(ResolvePools, LayersAndSequencesFollowWhatNodesCompute) {
+  const Job job = case_of({.layout = "tp: 8, pp: 2, stages: auto"}).job;
+  EXPECT_GT(job.layout.stage_layers[0], job.layout.stage_layers[1]);
+  const Case shared = case_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
+                               .batch = "global: 64, shares: auto"});
+  const auto& kinds = shared.prepared->kinds;
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_GT(kinds[0].kind.microbatches, kinds[1].kind.microbatches);
+  EXPECT_EQ(kinds[0].kind.microbatches + kinds[1].kind.microbatches, 64);
+}
+
+TEST(ResolvePools, FaultsNameTheirPlace) {
+  const auto expect = [](const Parts& parts, const std::string& fault) {
+    EXPECT_EQ(fault_of(parts), "a.yaml:" + fault);
+  };
+  expect({.cluster = "nodes: 5, " + std::string(kPools)},
+         "3:18: cluster.nodes: is 5, and cluster.pools have 4 together");
+  expect({.cluster = "node: dgx-h100, " + std::string(kPools)},
+         "3:11: cluster.node: cluster.pools says which nodes there are; keep one of them");
+  expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: a, nodes: 1, node: "
+                     "dgx-a100}]"},
+         "3:63: cluster.pools.1.name: is the name of cluster.pools.0, too");
+  expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 2, node: "
+                     "polaris-a100}]"},
+         "3:76: cluster.pools.1.node: polaris-a100 has 4 GPUs and not 8, other than dgx-h100 of "
+         "pool 'a'; nodes of a job have as many GPUs, joined in the same way");
+  expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
+                     "dgx-a100, network: roce}]"},
+         "3:11: pools of unlike networks need one in common; add e.g. 'common: {bandwidth: 25 "
+         "Gb/s}' to cluster");
+  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, newer]}"},
+         "4:42: unknown pool 'newer'; did you mean 'new'?");
+  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, new]}"},
+         "4:32: layout.place.pp: asks for more nodes of pool 'new' than its 2");
+  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
+         "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each, or for runs of "
+         "equal length");
+  expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
+         "4:32: layout.place.dp: ranks 0 to 7 share a node, and it places them on different pools");
+  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
+         "4:32: layout.place.pp: layout.place.dp says where ranks stand, too; keep one of them");
+  expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
+         "4:24: layout.order: has no dp, of which the layout has 2");
+  expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"},
+         "4:40: layout.order.2: pp stands twice");
+  expect({.layout = "tp: 4, pp: 2, order: [pp, tp, dp]"},
+         "4:24: layout.order: a node of 8 GPUs would hold other ranks than those of order [tp, cp, "
+         "dp, pp]; whole nodes move: begin with the axes that fill one");
+  expect({.layout = "tp: 8, pp: 2, stages: {first: -1, balance: auto}"},
+         "4:24: layout.stages: auto finds what the first and the last stage get, too");
+  expect({.layout = "tp: 8, pp: 1, stages: auto"},
+         "4:24: layout.stages: there is one pipeline rank; auto has nothing to divide");
+  expect({.batch = "global: 16, shares: [1, 2, 3]"},
+         "5:21: batch.shares: lists 3 shares for 2 pools");
+  expect({.cluster = "nodes: 4, node: dgx-h100", .batch = "global: 16, shares: auto"},
+         "5:21: batch.shares: all nodes are alike; it shares out among cluster.pools");
+  expect({.rest = "calibration: h100-published"},
+         "6:14: calibration: with cluster.pools each pool has its own: "
+         "cluster.pools.0.calibration");
+}
+
+TEST(ResolvePools, ABatchThatDoesNotDivideIsRefused) {
+  const std::string fault = fault_of({.layout = "tp: 8, pp: 1, place: {dp: [new, new, new, old]}"});
+  EXPECT_NE(fault.find("asks for more nodes"), std::string::npos) << fault;
+  EXPECT_NE(fault_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
+                      .batch = "global: 1, shares: auto"})
+                .find("gives all replicas of a pool as many"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace windtunnel
