@@ -212,7 +212,7 @@ TaskIndex RankTasks::exchange(const Transfer& transfer, std::string name, int st
 TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, int stage,
                              std::vector<TaskIndex> after) {
   Task task;
-  task.kind = TaskKind::compute;
+  task.kind = transfer.kernels_beside ? TaskKind::encode : TaskKind::compute;
   task.category = transfer.kernels.front().category;
   task.name = fmt::format("{} {}",
                           task.category == Category::optimizer ? "update"
@@ -220,7 +220,9 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, 
                           : transfer.bytes > 0                 ? "encode"
                                                                : "decode",
                           name);
-  task.stream = kCompute;
+  task.stream = !transfer.kernels_beside  ? kCompute
+                : transfer.second_channel ? kReduceBeside
+                                          : kReduce;
   task.stage = stage;
   task.priority = 1;
   task.after = std::move(after);
