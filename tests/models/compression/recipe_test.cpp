@@ -145,6 +145,15 @@ Formula powersgd(const Draw& d) {
           .flops = 6 * s.multiplied + 2 * s.left_squared};
 }
 
+// Q is orthonormalised, too; a copy of M (8) and the error in a pass of its own (12 for 8).
+Formula powersgd_hook(const Draw& d) {
+  const LowRankSums s(d);
+  Formula formula = powersgd(d);
+  formula.bytes += d.b * (3 * s.elements + 2 * s.right);
+  formula.flops += 2 * s.right_squared;
+  return formula;
+}
+
 Formula acp_sgd(const Draw& d) {
   const LowRankSums s(d);
   // Each product reads or writes both factors; half of each one's is orthonormalised and sent.
@@ -230,6 +239,7 @@ Formulas formulas() {
   return {
       {"none", [](const Draw& d) { return Formula{2 * d.ring() * d.b * d.elements}; }},
       {"powersgd", powersgd},
+      {"powersgd-hook", powersgd_hook},
       {"acp-sgd", acp_sgd},
       {"topk", [](const Draw& d) { return gathered_pairs(d, 2); }},
       {"topk-threshold", [](const Draw& d) { return gathered_pairs(d, 1); }},
@@ -431,7 +441,7 @@ TEST(Recipe, FeedbackChangesKernelsAlone) {
 
 // A bucket of biases, or of matrices too small for the rank, travels as it is.
 TEST(Recipe, WhatFactorsDoNotPayForIsDense) {
-  for (const char* name : {"powersgd", "acp-sgd"}) {
+  for (const char* name : {"powersgd", "powersgd-hook", "acp-sgd"}) {
     for (const TensorShape& tensor :
          {TensorShape{.columns = 1000}, TensorShape{.rows = 2, .columns = 1024}}) {
       const std::vector<TensorShape> buffer = {tensor};
