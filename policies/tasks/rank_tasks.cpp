@@ -32,6 +32,19 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
   return slot;
 }
 
+GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
+                     Category axis, RankId first, int members, Plan& plan) {
+  GroupSlot slot{std::vector<std::int32_t>(members), shape};
+  for (std::vector<std::int32_t>& group : groups) {
+    for (std::int32_t& member : group) {
+      slot.instance_of_member[member] = static_cast<std::int32_t>(plan.groups.size());
+      member += first;
+    }
+    plan.groups.push_back({axis, std::move(group)});
+  }
+  return slot;
+}
+
 GroupSlot add_world_group(const GroupShape& world, Plan& plan) {
   return add_groups({1, plan.ranks, 1, 1}, world, Category::dp, 0, plan.ranks, plan);
 }

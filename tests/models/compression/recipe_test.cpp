@@ -148,10 +148,9 @@ Formula powersgd(const Draw& d) {
 // Q is orthonormalised, too; a copy of M (8) and the error in a pass of its own (12 for 8).
 Formula powersgd_hook(const Draw& d) {
   const LowRankSums s(d);
-  Formula formula = powersgd(d);
-  formula.bytes += d.b * (3 * s.elements + 2 * s.right);
-  formula.flops += 2 * s.right_squared;
-  return formula;
+  const Formula own = powersgd(d);
+  const double bytes = own.bytes + d.b * (3 * s.elements + 2 * s.right);
+  return {.wire = own.wire, .bytes = bytes, .flops = own.flops + 2 * s.right_squared};
 }
 
 Formula acp_sgd(const Draw& d) {
