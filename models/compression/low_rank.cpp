@@ -1,8 +1,11 @@
 // A gradient matrix M (n x m) as P Q^T of rank r.
 //
-// PowerSGD (Vogels et al. 2019, arXiv 1905.13727), as PyTorch's hook runs it: M = G + E; P = M Q;
-// all-reduce P; orthonormalise P; Q = M^T P; all-reduce Q; G' = P Q^T, E = M - G' in one pass.
-// FLOPs 6nmr + 2nr^2; HBM 32 bytes an element of fp32 with error feedback, and the factors' own.
+// PowerSGD (Vogels et al. 2019, arXiv 1905.13727): M = G + E; P = M Q; all-reduce P; orthonormalise
+// P; Q = M^T P; all-reduce Q; G' = P Q^T, E = M - G' in one pass. FLOPs 6nmr + 2nr^2; HBM 32 bytes
+// an element of fp32 with error feedback, and the factors' own. PyTorch's hook
+// (torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py, 1.7 to 2.x) also orthonormalises
+// Q, the sum of the step before, keeps a copy of M and subtracts in a pass of its own: FLOPs
+// 2mr^2 and 12 bytes more.
 // ACP-SGD (Shi et al. 2023, arXiv 2306.08881), one factor a step and the other from the step
 // before, which is orthonormalised first: P = (M + E) Q, E += M - P Q^T, all-reduce P, G = P Q^T;
 // next step the roles change. FLOPs 6nmr + 2(n or m) r^2, here the average; 40 bytes an element as
@@ -83,8 +86,12 @@ bool low_rank_pays(const TensorShape& tensor, double rank) {
          (tensor.rows + tensor.columns) * rank * kLeastRate < tensor.rows * tensor.columns;
 }
 
-Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& choice,
-                       std::span<const TensorShape> tensors, double b) {
+namespace {
+
+enum class PowerSgd { published, hook };
+
+Recipe power_sgd(PowerSgd form, std::span<const double> ranks, const CompressorChoice& choice,
+                 std::span<const TensorShape> tensors, double b) {
   const LowRank buffer(tensors, ranks, b);
   Recipe recipe;
   if (buffer.matrices.empty()) {
@@ -96,18 +103,29 @@ Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& ch
   std::vector<Op> decode;
   add_feedback(choice.feedback, buffer.elements, b, first, recipe);
   const bool keeps_error = !first.empty();
+  const bool hook = form == PowerSgd::hook;
+  if (hook && keeps_error) {
+    first.push_back(pass("error add", 2 * b * buffer.elements));  // the copy
+    first.back().kernel = "add";
+    recipe.buffer_bytes += b * buffer.elements;
+  }
   for (const LowRank::Matrix& matrix : buffer.matrices) {
     const double n = matrix.n;
     const double m = matrix.m;
     const double r = matrix.r;
+    if (hook) first.push_back(orthonormalise(m, r, matrix.count, b));
     first.push_back(low_rank_product(kProject, n, r, m, matrix, b));
     second.push_back(orthonormalise(n, r, matrix.count, b));
     second.push_back(low_rank_product(kBack, m, r, n, matrix, b));
     decode.push_back(low_rank_product(kExpand, n, m, r, matrix, b));
-    if (keeps_error) {
+    if (keeps_error && !hook) {
       decode.back().bytes += 2 * b * matrix.elements();  // M read, E written
       decode.back().second_kernel = kSubtract;
     }
+  }
+  if (hook && keeps_error) {
+    decode.push_back(pass("error add", 3 * b * buffer.elements));
+    decode.back().kernel = "add";
   }
   // PyTorch computes all P before it sends what is dense.
   if (buffer.dense_bytes > 0) {
@@ -118,14 +136,27 @@ Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& ch
   recipe.steps.push_back(all_reduce_step(std::move(second), buffer.right_bytes));
   recipe.steps.push_back(last_step(std::move(decode)));
   recipe.state_bytes += buffer.right_bytes;  // Q, where the next step begins
-  recipe.buffer_bytes = buffer.left_bytes;
+  recipe.buffer_bytes += buffer.left_bytes;
   return recipe;
+}
+
+}  // namespace
+
+Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& choice,
+                       std::span<const TensorShape> tensors, double b) {
+  return power_sgd(PowerSgd::published, ranks, choice, tensors, b);
 }
 
 Recipe powersgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                        const ReducingGroup& /*group*/, double b) {
   const std::vector<double> ranks(tensors.size(), choice.rank);
   return powersgd_recipe(ranks, choice, tensors, b);
+}
+
+Recipe powersgd_hook_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
+                            const ReducingGroup& /*group*/, double b) {
+  const std::vector<double> ranks(tensors.size(), choice.rank);
+  return power_sgd(PowerSgd::hook, ranks, choice, tensors, b);
 }
 
 Recipe acp_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,

@@ -13,7 +13,7 @@ using MakeRecipe = Recipe(const CompressorChoice& choice, std::span<const Tensor
 
 MakeRecipe dense_recipe;
 // low_rank.cpp
-MakeRecipe powersgd_recipe, acp_sgd_recipe;
+MakeRecipe powersgd_recipe, powersgd_hook_recipe, acp_sgd_recipe;
 // sparse.cpp
 MakeRecipe top_k_recipe, threshold_recipe, dgc_recipe, ms_top_k_recipe, g_top_k_recipe,
     ok_top_k_recipe, random_k_recipe, random_block_recipe;

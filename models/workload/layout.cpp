@@ -58,8 +58,14 @@ void check_heads(const TransformerSpec& model, const Layout& layout) {
 
 // Optimus cuts every tensor along two dimensions: activations by sequences and width.
 void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
-  if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
   const int q = layout.mesh_side();
+  if (q % layout.mesh_block != 0) {
+    throw Error::of_key("layout.mesh_block",
+                        "{} does not divide the side of the mesh, which is {}: the root of "
+                        "layout.tp with layout.tp_form 2d, else 1",
+                        layout.mesh_block, q);
+  }
+  if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
   if (q * q != layout.tp) {
     throw Error::of_key("layout.tp",
                         "{} is not a square; with layout.tp_form 2d take {} or {}, or tp_form 1d",

@@ -87,6 +87,9 @@ struct Layout {
   int last_stage_layers = 0;
   StageBalance balance = StageBalance::stated;  // automatic: stage_layers has what was found
   TensorForm tensor = TensorForm::one_d;
+  // Side of the squares of the mesh that consecutive ranks fill, row by row of squares (Optimus'
+  // rank_rearrange: 2, four GPUs of a node); 1: they fill rows of the mesh.
+  int mesh_block = 1;
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
   ExpertTokens ep_tokens = ExpertTokens::divided;

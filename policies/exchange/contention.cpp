@@ -12,6 +12,15 @@ double lost_s(double work_s, double beside_s, double slowdown) {
   return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
 }
 
+// Of kernels on the stream of the collectives, which take their time from those of the segment.
+double kernels_beside_s(const std::vector<Transfer>& transfers) {
+  double seconds = 0;
+  for (const Transfer& transfer : transfers) {
+    if (transfer.kernels_beside) seconds += total_seconds(transfer.kernels);
+  }
+  return seconds;
+}
+
 }  // namespace
 
 void slow_down_units(Segments& segments, double action_s, double slowdown) {
@@ -19,9 +28,12 @@ void slow_down_units(Segments& segments, double action_s, double slowdown) {
   for (std::size_t i = 0; i < n; ++i) {
     const double work_s = segments[i].share * action_s;
     if (work_s <= 0) continue;
-    const double beside_s = seconds_of(segments[(i + 1) % n].gathers) +
-                            seconds_of(segments[(i + n - 1) % n].reductions);
-    segments[i].slowdown = 1 + lost_s(work_s, beside_s, slowdown) / work_s;
+    const std::vector<Transfer>& gathers = segments[(i + 1) % n].gathers;
+    const std::vector<Transfer>& reductions = segments[(i + n - 1) % n].reductions;
+    const double beside_s = seconds_of(gathers) + seconds_of(reductions);
+    const double longer_s = lost_s(work_s, beside_s, slowdown) + kernels_beside_s(gathers) +
+                            kernels_beside_s(reductions);
+    segments[i].slowdown = 1 + longer_s / work_s;
   }
 }
 

@@ -9,7 +9,7 @@
 namespace windtunnel {
 
 // In the middle of a row of actions: beside a segment run the gather of the next one and the
-// reduction of the one before.
+// reduction of the one before, with the kernels that stand on their stream.
 void slow_down_units(Segments& segments, double action_s, double slowdown);
 
 // Beside a segment run the reductions of those before it that are not through.

@@ -132,6 +132,7 @@ void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaN
       const Op kernel{.name = "quantise", .bytes = step.kernel_bytes * parameters};
       const OpCost cost = op_cost(kernel, job.cluster.node.gpu, job.precision, job.calibration);
       transfer.kernels = {{Category::compression, cost.origin, cost.seconds}};
+      transfer.kernels_beside = true;
     }
     to.push_back(std::move(transfer));
   }

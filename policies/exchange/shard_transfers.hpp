@@ -26,7 +26,8 @@ struct Transfer {
   double seconds = 0;  // of the collective, on an idle network; without longer_s
   // On the compute stream, after the transfer before it in the row and before its collective.
   std::vector<CostPart> kernels = {};
-  bool starts_row = false;  // its kernels wait for the gradients alone
+  bool kernels_beside = false;  // on the stream of the collectives in its place, as sharding's
+  bool starts_row = false;      // its kernels wait for the gradients alone
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   // Longer (or shorter) than its bytes take: another one beside it takes bandwidth from it, it
   // stands for many small ones, or for one that runs every few steps.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/network/groups/parallel_groups.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/lowering/pipeline_rank.hpp"
 #include "policies/lowering/unit_cost.hpp"
@@ -16,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// Of the `members` consecutive ranks of a pipeline rank.
+// Of the `members` consecutive ranks of a pipeline rank; those of a mesh are not strided.
 StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   const Layout& layout = job.layout;
   const int side = layout.mesh_side();
@@ -27,9 +28,8 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
     case InnerGroup::tensor:
       return strided(side == 1 ? layout.tp : 1, 1);
     case InnerGroup::mesh_row:
-      return strided(side, 1);
     case InnerGroup::mesh_column:
-      return strided(side, side);
+      return {};
     case InnerGroup::context_exchange:
       return strided(layout.exchange_ranks(), layout.tp);
     case InnerGroup::context_ring:
@@ -129,6 +129,12 @@ Plan plan_microbatches(const Job& job, const PreparedIteration& prepared,
     }
   }
   for (int pp = 0; pp < job.layout.pp && inner.any(); ++pp) {
+    for (const InnerGroup g : {InnerGroup::mesh_row, InnerGroup::mesh_column}) {
+      if (job.layout.mesh_side() == 1) continue;
+      groups[pp].inner[static_cast<int>(g)] =
+          add_groups(mesh_groups(job.layout, g == InnerGroup::mesh_row, members), {}, axis_of(g),
+                     pp * members, members, plan);
+    }
     for (int g = 0; g < kInnerGroups; ++g) {
       const StridedGroups of_kind = inner_groups(job, static_cast<InnerGroup>(g), members);
       if (of_kind.count == 1) continue;

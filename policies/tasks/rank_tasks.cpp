@@ -33,6 +33,19 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
   return slot;
 }
 
+GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
+                     Category axis, RankId first, int members, Plan& plan) {
+  GroupSlot slot{std::vector<std::int32_t>(members), shape};
+  for (std::vector<std::int32_t>& group : groups) {
+    for (std::int32_t& member : group) {
+      slot.instance_of_member[member] = static_cast<std::int32_t>(plan.groups.size());
+      member += first;
+    }
+    plan.groups.push_back({axis, std::move(group)});
+  }
+  return slot;
+}
+
 GroupSlot add_world_group(const GroupShape& world, Plan& plan) {
   return add_groups({1, plan.ranks, 1, 1}, world, Category::dp, 0, plan.ranks, plan);
 }
@@ -237,7 +250,7 @@ TaskIndex RankTasks::exchange(const Transfer& transfer, std::string name, int st
 TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, int stage,
                              std::vector<TaskIndex> after) {
   Task task;
-  task.kind = TaskKind::compute;
+  task.kind = transfer.kernels_beside ? TaskKind::encode : TaskKind::compute;
   task.category = transfer.kernels.front().category;
   task.name = fmt::format("{} {}",
                           task.category == Category::optimizer ? "update"
@@ -245,7 +258,9 @@ TaskIndex RankTasks::kernels(const Transfer& transfer, const std::string& name, 
                           : transfer.bytes > 0                 ? "encode"
                                                                : "decode",
                           name);
-  task.stream = kCompute;
+  task.stream = !transfer.kernels_beside  ? kCompute
+                : transfer.second_channel ? kReduceBeside
+                                          : kReduce;
   task.stage = stage;
   task.priority = 1;
   task.after = std::move(after);

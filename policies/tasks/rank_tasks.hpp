@@ -51,6 +51,9 @@ struct PipelineRankGroups {
 // which `members` consecutive ranks stand.
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
+// The same, of groups that are no such family: of places among the `members`.
+GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
+                     Category axis, RankId first, int members, Plan& plan);
 // Of all ranks.
 GroupSlot add_world_group(const GroupShape& world, Plan& plan);
 

@@ -68,11 +68,34 @@ GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
   return consecutive_shape(layout.tp, layout.ranks(), cluster);
 }
 
-MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
+std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks) {
   const int side = layout.mesh_side();
-  if (side == 1) return {};
-  return {worst_strided_shape(side, 1, layout, cluster),
-          worst_strided_shape(side, side, layout, cluster)};
+  const int block = layout.mesh_block;
+  const auto rank_at = [&](int row, int column) {
+    const int square = row / block * (side / block) + column / block;
+    return (square * block + row % block) * block + column % block;
+  };
+  std::vector<std::vector<std::int32_t>> groups;
+  for (int first = 0; first < ranks; first += layout.tp) {
+    for (int line = 0; line < side; ++line) {
+      std::vector<std::int32_t>& group = groups.emplace_back();
+      for (int i = 0; i < side; ++i) {
+        group.push_back(first + (rows ? rank_at(line, i) : rank_at(i, line)));
+      }
+    }
+  }
+  return groups;
+}
+
+MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
+  if (layout.mesh_side() == 1) return {};
+  CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
+  const auto worst_of = [&](bool rows) {
+    WorstShape worst(cluster);
+    for (const auto& group : mesh_groups(layout, rows, layout.ranks())) worst.add(group);
+    return among_concurrent(worst.shape(), cluster.node);
+  };
+  return {worst_of(true), worst_of(false)};
 }
 
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {

@@ -3,6 +3,9 @@
 // repeat when the place in the pod does.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "models/machine/cluster.hpp"
 #include "models/network/groups/group_shape.hpp"
 #include "models/workload/layout.hpp"
@@ -12,7 +15,9 @@ namespace windtunnel {
 // Shapes when all groups of a kind run at once. Each has one member where the layout does not
 // divide.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
-// Of a mesh of tp ranks: rows are consecutive, columns as many ranks apart.
+// The rows, or the columns, of the meshes of tp consecutive ranks among `ranks`, as
+// Layout::mesh_block lays them.
+std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks);
 struct MeshShapes {
   GroupShape row;
   GroupShape column;

@@ -370,6 +370,13 @@ Rows axis_rows() {
           {.example = "1d",
            .help = "of tensor parallelism: columns and rows as Megatron-LM has them (1d), or "
                    "blocks on a square mesh of the tp ranks (2d, Optimus)"}),
+      whole_row<&Layout::mesh_block>(
+          "layout.mesh_block",
+          {.low = 1,
+           .high = 1e3,
+           .example = "1",
+           .help = "tp_form 2d: side of the squares of the mesh that consecutive ranks fill "
+                   "(Optimus on nodes of four GPUs: 2); 1: they fill rows"}),
       whole_row<&Layout::cp>("layout.cp",
                              {.low = 1, .high = 1e6, .example = "1", .help = "context parallel"}),
       whole_row<&Layout::pp>("layout.pp",

@@ -137,12 +137,12 @@ Formula random_elements(const Draw& d, double moved) {
   return {.wire = 2 * d.ring() * d.b * d.k(), .bytes = feedback(d) + 2 * (moved + d.b) * d.k()};
 }
 
-Formula powersgd(const Draw& d) {
+Formula powersgd(const Draw& d, bool hook) {
   const LowRankSums s(d);
   return {.wire = 2 * d.ring() * d.b * (s.left + s.right + s.dense),
-          // 12 to add the error, 4 for each of two products, 12 to decode; the factors' own.
-          .bytes = d.b * (8 * s.elements + 5 * s.left + 3 * s.right),
-          .flops = 6 * s.multiplied + 2 * s.left_squared};
+          // 12 to add the error, 4 for each of two products, 12 to decode (hook: 24); the factors'.
+          .bytes = d.b * ((hook ? 11 : 8) * s.elements + 5 * s.left + (hook ? 5 : 3) * s.right),
+          .flops = 6 * s.multiplied + 2 * s.left_squared + (hook ? 2 * s.right_squared : 0)};
 }
 
 Formula acp_sgd(const Draw& d) {
@@ -229,7 +229,8 @@ Formula one_bit_sgd(const Draw& d) {
 Formulas formulas() {
   return {
       {"none", [](const Draw& d) { return Formula{2 * d.ring() * d.b * d.elements}; }},
-      {"powersgd", powersgd},
+      {"powersgd", [](const Draw& d) { return powersgd(d, false); }},
+      {"powersgd-hook", [](const Draw& d) { return powersgd(d, true); }},
       {"acp-sgd", acp_sgd},
       {"topk", [](const Draw& d) { return gathered_pairs(d, 2); }},
       {"topk-threshold", [](const Draw& d) { return gathered_pairs(d, 1); }},
@@ -431,7 +432,7 @@ TEST(Recipe, FeedbackChangesKernelsAlone) {
 
 // A bucket of biases, or of matrices too small for the rank, travels as it is.
 TEST(Recipe, WhatFactorsDoNotPayForIsDense) {
-  for (const char* name : {"powersgd", "acp-sgd"}) {
+  for (const char* name : {"powersgd", "powersgd-hook", "acp-sgd"}) {
     for (const TensorShape& tensor :
          {TensorShape{.columns = 1000}, TensorShape{.rows = 2, .columns = 1024}}) {
       const std::vector<TensorShape> buffer = {tensor};

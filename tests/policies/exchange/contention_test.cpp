@@ -29,6 +29,18 @@ TEST(Contention, KernelsLoseWhileCollectivesRunBesideThem) {
   EXPECT_DOUBLE_EQ(segments[0].slowdown, 1.5);
 }
 
+// Kernels on the stream of the collectives take all of their time from the segment beside them.
+TEST(Contention, KernelsOfTransfersTakeTheirTimeFromTheSegment) {
+  Segments segments = halves();
+  segments[1].gathers = {taking(0.3)};
+  segments[1].gathers[0].kernels = {{Category::compression, Origin::spec, 0.25}};
+  slow_down_units(segments, 2, 0.5);
+  EXPECT_DOUBLE_EQ(segments[0].slowdown, 1.1);
+  segments[1].gathers[0].kernels_beside = true;
+  slow_down_units(segments, 2, 0.5);
+  EXPECT_DOUBLE_EQ(segments[0].slowdown, 1.1 + 0.25);
+}
+
 // Nothing runs beside the first segment of a backward; its bucket of 0.6 s runs beside the second.
 TEST(Contention, ABucketRunsBesideTheSegmentBehindIt) {
   Segments segments = halves();

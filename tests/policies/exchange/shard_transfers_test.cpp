@@ -233,6 +233,31 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
   }
 }
 
+// What is quantised between two hops does not wait for the layer that computes meanwhile: a layer
+// of half a second hides a reduction of two hops as it hides one of one hop.
+TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
+  Job job = small_job(1, 1, 8);
+  job.layout.sharding = Sharding::zero3;
+  job.layout.gradient_bits = 8;
+  job.communication.overlap = GradientOverlap::bucketed;
+  job.communication.fidelity = Fidelity::closed;
+  const Plan plan = iteration_plan(job, prepare_iteration(job));
+  const Timeline timeline = evaluate_plan(plan, job.cluster);
+  const std::vector<Task>& tasks = plan.classes[0].tasks;
+  int second_hops = 0;
+  for (std::size_t t = 1; t < tasks.size(); ++t) {
+    const auto reduces = [&](std::size_t at) {
+      return tasks[at].kind == TaskKind::collective && tasks[at].name == tasks[t].name;
+    };
+    // The hop before, the kernels between the two, and this one.
+    if (!tasks[t].name.starts_with("reduce") || t < 2 || !reduces(t) || !reduces(t - 2)) continue;
+    ++second_hops;
+    const std::vector<Span>& spans = timeline.ranks[0].spans;
+    EXPECT_NEAR(spans[t].start_s, spans[t - 2].end_s + total_seconds(tasks[t - 1].cost), 1e-9);
+  }
+  EXPECT_GT(second_hops, 0);
+}
+
 TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {
   const auto uses = [](const Layout& sharding, ReplicaAxis axis) {
     return ReplicaNetwork(transfers_job(64, 8, sharding)).uses(axis);

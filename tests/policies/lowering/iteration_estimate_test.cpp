@@ -163,9 +163,13 @@ void exchange_otherwise(RandomStream& random, Job& job) {
   job.calibration.partition_launch_s.value = pick(random, {0.0, 1e-4});
   job.software.bucket_copies = random.below(4) == 0;
   communication.credit_bytes = 1e6 * random.below(30);
-  const auto kinds = compressor_kinds();
+  std::vector<std::string_view> names;
+  for (const CompressorKind& kind : compressor_kinds()) {
+    // PowerSGD with more kernels in the same places.
+    if (kind.name != "powersgd-hook") names.push_back(kind.name);
+  }
   if (random.below(2) == 0) {
-    communication.compressor.name = kinds[random.below(kinds.size())].name;
+    communication.compressor.name = names[random.below(names.size())];
   } else if (random.below(4) == 0) {
     communication.aggregation = Aggregation::parameter_server;
     communication.servers = pick(random, {0, 0, 1, 4});
