@@ -271,6 +271,12 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
     way.hops = std::max(way.hops, links.switch_hops(from, to));
     way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }
+  if (way.in_node) return way;
+  const auto slowest_of = [&](int pp) {
+    return worst_nic_factor(cluster, cluster.node_of(pp * members),
+                            cluster.node_of((pp + 1) * members - 1));
+  };
+  way.nic_factor = std::min(slowest_of(from_pp), slowest_of(to_pp));
   return way;
 }
 

@@ -91,6 +91,7 @@ struct MessageWay {
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
+  double nic_factor = 1;       // of the slowest NIC at either end
   bool operator==(const MessageWay&) const = default;
 };
 MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);

@@ -28,7 +28,7 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
   const double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
   return c.p2p_launch_s.value + c.nic_latency_s.value +
          way.hops * job.cluster.fabric.hop_latency_s.value + way.extra_latency_s +
-         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value);
+         bytes * on_nic / (node.nic_Bps.value * c.nic_efficiency.value * way.nic_factor);
 }
 
 }  // namespace windtunnel

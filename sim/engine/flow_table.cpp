@@ -30,15 +30,18 @@ bool copies_over_pcie(const Plan& plan) {
 
 class FlowTableBuilder {
  public:
-  FlowTableBuilder(const Plan& plan, const Cluster& cluster, const Calibration& calibration)
+  // Keeps references.
+  FlowTableBuilder(const Plan& plan, const LinkTable& links, const Calibration& calibration,
+                   PathChooser& chooser)
       : plan_(plan),
-        cluster_(cluster),
+        cluster_(links.cluster()),
         calibration_(calibration),
-        link_table_(cluster, copies_over_pcie(plan)),
-        shapes_(cluster),
-        chooser_(link_table_) {}
+        link_table_(links),
+        shapes_(cluster_),
+        chooser_(chooser) {}
 
-  FlowTable build() {
+  // Every transfer asks for its ways.
+  void lay_ways() {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());
     table_.groups.resize(plan_.groups.size());
@@ -50,6 +53,10 @@ class FlowTableBuilder {
       add_demands(c);
       add_collectives(c);
     }
+  }
+
+  // Of the ways that are laid.
+  FlowTable table() {
     drop_bounded_links(ways_, table_.capacity);
     join_ways();
     const std::vector<std::int32_t> stays_as = merge_alike_links(table_);
@@ -78,7 +85,7 @@ class FlowTableBuilder {
 
   void add_transfer(RankId source, RankId destination, double bytes) {
     const bool choice =
-        cluster_.fabric.routing != Routing::spray && link_table_.paths(source, destination) > 1;
+        !joins_bundles(cluster_.fabric.routing) && link_table_.paths(source, destination) > 1;
     for (const PathShare& way : chooser_.choose(source, destination, bytes)) {
       route_.clear();
       link_table_.append_route(source, destination, route_, way.path);
@@ -290,9 +297,9 @@ class FlowTableBuilder {
   const Plan& plan_;
   const Cluster& cluster_;
   const Calibration& calibration_;
-  const LinkTable link_table_;
+  const LinkTable& link_table_;
   GroupShapes shapes_;
-  PathChooser chooser_;
+  PathChooser& chooser_;
   FlowTable table_;
   std::vector<std::int32_t> dense_of_link_;  // [LinkId] -> link of the table, -1: not used
   std::vector<LinkId> route_;
@@ -307,7 +314,15 @@ class FlowTableBuilder {
 }  // namespace
 
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration) {
-  return FlowTableBuilder(plan, cluster, calibration).build();
+  const LinkTable links(cluster, copies_over_pcie(plan));
+  PathChooser chooser(links);
+  if (chooser.asks_twice()) {
+    FlowTableBuilder(plan, links, calibration, chooser).lay_ways();
+    chooser.settle();
+  }
+  FlowTableBuilder builder(plan, links, calibration, chooser);
+  builder.lay_ways();
+  return builder.table();
 }
 
 }  // namespace windtunnel
