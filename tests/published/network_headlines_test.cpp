@@ -95,6 +95,31 @@ TEST(NetworkHeadlines, ForwardingAsAPhaseOfItsOwnCostsWhatRailOnlySays) {
   }
 }
 
+// Of 175 B on Frontier when it grows from 128 to 1,024 GCDs, 128 sequences for each replica.
+double frontier_growth(const std::string& routing) {
+  const auto step_s = [&](int replicas) {
+    return headline_step_s(headline_case(
+        "gpt3-175b",
+        fmt::format("nodes: {}, node: frontier-mi250x, fabric: {{base: frontier, routing: {}}}",
+                    16 * replicas, routing),
+        {{"layout", "{tp: 8, pp: 16, sharding: zero1, sequence_parallel: true}"},
+         {"batch.global", fmt::format("{}", 128 * replicas)},
+         {"recompute", "full"},
+         {"communication.overlap", "bucketed"}}));
+  };
+  return step_s(8) / step_s(1) - 1;
+}
+
+TEST(NetworkHeadlines, AdaptiveRoutesKeepFrontierFlat) {
+  // Dash et al., arXiv 2312.12705: flat within 2 %, on Slingshot, which is adaptive.
+  const double adaptive = frontier_growth("adaptive");
+  fmt::print("adaptive {:.1f} %, minimal {:.1f} %\n", 100 * adaptive,
+             100 * frontier_growth("spray"));
+  EXPECT_GT(adaptive, 0);
+  EXPECT_LT(adaptive, 0.03);
+  EXPECT_GT(frontier_growth("spray"), 0.08);
+}
+
 double routed_step_s(const std::string& routing) {
   return headline_step_s(headline_case(
       "llama2-7b",

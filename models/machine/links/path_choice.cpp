@@ -11,6 +11,9 @@
 namespace windtunnel {
 namespace {
 
+// Of a transfer, where it could take more ways: SimGrid's work grows with the square of its links.
+constexpr int kMostShares = 16;
+
 std::uint64_t pair_of(int a, int b) {
   return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b);
 }
@@ -59,7 +62,6 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
 
 // All ways alike, or that many of them evenly spaced.
 void PathChooser::spray(int paths, int first) {
-  constexpr int kMostShares = 16;
   const int shares = std::min(paths, kMostShares);
   shares_.clear();
   for (int i = 0; i < shares; ++i) {
@@ -69,8 +71,7 @@ void PathChooser::spray(int paths, int first) {
 
 // The minimal way, and detours evenly apart. Before settle() both are only counted.
 void PathChooser::adapt(int src_gpu, int dst_gpu, int paths, double bytes) {
-  constexpr int kMostDetours = 32;
-  const int detours = std::min(paths - 1, kMostDetours);
+  const int detours = std::min(paths - 1, kMostShares);
   const double minimal = detours == 0 ? 1 : static_cast<double>(minimal_parts_) / kParts;
   shares_.front().share = minimal;
   for (int i = 0; i < detours; ++i) {
